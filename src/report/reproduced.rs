@@ -156,17 +156,14 @@ pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lab::reproduce::exhibit;
 
     #[test]
     fn numbers_have_the_decimals_of_their_column() {
-        let exhibit = Exhibit::new(("table-1", "Table 1"), "A table", "")
-            .rows([()])
-            .column("method", Form::Text, |()| "a\tb")
-            .column("pairs", Form::Count, |()| 7u64)
-            .column("recall", Form::Share, |()| 0.1 + 0.2)
-            .column("recall_paper", Form::Share, |()| None::<f64>)
-            .column("mean", Form::Number(1), |()| 2.25)
-            .end();
+        let exhibit = exhibit!("table-1", "Table 1", "A table", "";
+            () in [()] =>
+            method: Text = "a\tb", pairs: Count = 7u64, recall: Share = 0.1 + 0.2,
+            recall_paper: Share = None::<f64>, mean: Number(1) = 2.25);
         let text = exhibit_tsv(&exhibit);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "method\tpairs\trecall\trecall_paper\tmean");

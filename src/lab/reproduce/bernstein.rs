@@ -20,7 +20,8 @@
 
 use std::collections::HashMap;
 
-use super::Form::{Bytes, Count, Number, Seconds, Share, Text};
+use super::Form::Number;
+use super::model::{claim, exhibit, listed};
 use super::{Bench, Claim, Exhibit};
 use crate::Result;
 use crate::base::ids::Threshold;
@@ -116,21 +117,19 @@ impl Scored {
 fn criteria(score: usize, modulo: u64) -> Vec<Criterion> {
     let row = DECO_THRESHOLDS.get(score).copied().unwrap_or_default();
     let of = |hundredths: u64| {
-        let whole = Threshold::new(1, 1);
-        Some(match score {
-            0 => Criterion {
-                measure: Measure::Shared(hundredths.div_ceil(100 * modulo) as u32),
-                threshold: whole?,
-            },
-            n => Criterion {
-                measure: [Measure::S2, Measure::S3, Measure::S4][n - 1],
-                threshold: Threshold::new(hundredths, 100 * modulo)?,
-            },
-        })
+        let (measure, threshold) = match score {
+            0 => {
+                let least = hundredths.div_ceil(100 * modulo) as u32;
+                (Measure::Shared(least), Threshold::new(1, 1)?)
+            }
+            n => {
+                let measure = [Measure::S2, Measure::S3, Measure::S4][n - 1];
+                (measure, Threshold::new(hundredths, 100 * modulo)?)
+            }
+        };
+        Some(Criterion { measure, threshold })
     };
-    row.iter()
-        .filter_map(|&hundredths| of(hundredths))
-        .collect()
+    row.into_iter().filter_map(of).collect()
 }
 
 /// Joins features by each score, and counts the pairs at each threshold.
@@ -140,7 +139,6 @@ fn scored(
     (name, modulo): (&str, u64),
     mut known: impl FnMut(&Workspace, &Levels) -> Result<Vec<(u64, u64)>>,
 ) -> Result<Vec<Scored>> {
-    let context = bench.context();
     let mut all = Vec::new();
     for score in 0..4 {
         let criteria = criteria(score, modulo);
@@ -149,92 +147,75 @@ fn scored(
         };
         let name = format!("{name}-s{}-{modulo}", score + 1);
         let pairs = bench.pairs(features, &name, lowest)?;
-        let levels = Levels::new(&pairs, criteria, &context)?;
-        let counts = known(&pairs, &levels)?;
-        all.extend(
-            counts
-                .into_iter()
-                .enumerate()
-                .map(|(threshold, (pairs, known))| Scored {
-                    modulo,
-                    score,
-                    threshold,
-                    pairs,
-                    known,
-                }),
-        );
+        let levels = Levels::new(&pairs, criteria, &bench.context())?;
+        let counts = known(&pairs, &levels)?.into_iter().enumerate();
+        all.extend(counts.map(|(threshold, (pairs, known))| Scored {
+            modulo,
+            score,
+            threshold,
+            pairs,
+            known,
+        }));
     }
     Ok(all)
 }
 
 /// The exhibits and claims, in the order of the paper.
 pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
-    let (mut exhibits, mut claims) = (Vec::new(), Vec::new());
     let context = bench.context();
-    let drawing = |name: &str, place: &str, title: &str, more: &str| {
+    let drawing = |n: u32, title: &str, more: &str| {
         let about = format!("Cannot be tested here: a drawing that explains {more}");
-        Exhibit::new((name, place), title, &about)
+        Exhibit::new(
+            (&format!("figure-{n}"), &format!("Figure {n}")),
+            title,
+            about,
+        )
     };
     let term =
         "a term, without numbers. `lookalike graph` writes the relationship graph of a collection.";
-    exhibits.push(drawing(
-        "figure-1",
-        "Figure 1",
-        "A relationship graph",
-        term,
-    ));
+    let algorithm = "an algorithm, without numbers.";
     let (chunks, _) = bench.method(&bench.base, CHUNKS)?;
     let passes = passes(&chunks)?;
-    let mut refined = Vec::new();
-    for spec in FEW_COUNTERS {
-        refined.push(self::passes(&bench.method(&bench.base, spec)?.0)?);
-    }
+    let refined = FEW_COUNTERS.iter();
+    let refined = refined.map(|spec| self::passes(&bench.method(&bench.base, spec)?.0));
+    let refined = refined.collect::<Result<Vec<_>>>()?;
     let growth = growth(&chunks, STEPS, &context)?;
     let all_chunks = passes.last().map_or(0, |pass| pass.chunks);
     let last = growth.last().copied().unwrap_or_default();
-    exhibits.push(section_4_3(all_chunks, last));
-    claims.push(most_chunks_are_unique(all_chunks, last));
-    let title = "The insertion of a chunk by SPEX";
-    let algorithm = "an algorithm, without numbers.";
-    exhibits.push(drawing("figure-2", "Figure 2", title, algorithm));
-    exhibits.push(figure_3(&passes, &refined));
-    claims.push(refinement_empties_counters(&passes));
-    claims.push(refinement_avoids_collisions(&refined));
-    let title = "A relationship graph with errors";
-    exhibits.push(drawing("figure-4", "Figure 4", title, term));
-    exhibits.push(figure_5(&growth));
-    claims.push(growth_is_linear(&growth));
+    let mut exhibits = vec![
+        drawing(1, "A relationship graph", term),
+        section_4_3(all_chunks, last),
+        drawing(2, "The insertion of a chunk by SPEX", algorithm),
+        figure_3(&passes, &refined),
+        drawing(4, "A relationship graph with errors", term),
+        figure_5(&growth),
+    ];
+    let mut claims = vec![
+        most_chunks_are_unique(all_chunks, last),
+        refinement_empties_counters(&passes),
+        refinement_avoids_collisions(&refined),
+        growth_is_linear(&growth),
+    ];
     sizes(bench, &chunks, &mut exhibits, &mut claims)?;
-
     exhibits.push(table_1());
     table_2(bench, &mut exhibits, &mut claims)?;
     let (reference, found) = bench.method(&bench.base, REFERENCE)?;
     let pairs = found.join.map_or(0, |join| join.pairs);
-    let mut all = Vec::new();
-    let mut full = Some(chunks);
-    let mut selected = None;
-    for modulo in MODULO {
+    let known = |pairs: &Workspace, levels: &Levels| {
+        let counts = at_levels(pairs, levels, Some(&reference), &context)?;
+        Ok(counts.iter().map(|at| (at.pairs, at.known)).collect())
+    };
+    let mut all = scored(bench, &chunks, ("bernstein", MODULO[0]), known)?;
+    for modulo in MODULO.into_iter().skip(1) {
         let spec = format!("deco:selection=modulo-{modulo}");
-        let features = match full.take() {
-            Some(chunks) => chunks,
-            None => bench.method(&bench.base, &spec)?.0,
-        };
-        let known = |pairs: &Workspace, levels: &Levels| {
-            let counts = at_levels(pairs, levels, Some(&reference), &context)?;
-            Ok(counts.iter().map(|at| (at.pairs, at.known)).collect())
-        };
+        let (features, _) = bench.method(&bench.base, &spec)?;
         all.extend(scored(bench, &features, ("bernstein", modulo), known)?);
-        if modulo == 1 {
-            selected = Some(features);
-        }
     }
     exhibits.extend(tables_3_and_4(&all, pairs));
     claims.push(length_helps(&all, pairs));
     claims.push(thresholds_trade(&all));
     claims.push(modulo_loses(&all, pairs));
-    if let Some(features) = selected {
-        claims.push(lost_as_predicted(bench, &features, &context)?);
-    }
+    claims.push(lost_as_predicted(bench, &chunks, &context)?);
     claims.push(Claim::new(
         ("Section 8.4", ""),
         "Of 30 random edges of a relationship graph, 28 to 30 were true.",
@@ -321,17 +302,15 @@ fn growth(workspace: &Workspace, steps: u64, context: &Context<'_>) -> Result<Ve
         }
         reader.finish()?;
     }
-    let mut sum = Prefix::default();
-    Ok(by_step
-        .into_iter()
-        .map(|step| {
-            sum.documents += step.documents;
-            sum.bytes += step.bytes;
-            sum.instances += step.instances;
-            sum.distinct += step.distinct;
-            sum
-        })
-        .collect())
+    for n in 1..by_step.len() {
+        let before = by_step[n - 1];
+        let step = &mut by_step[n];
+        step.documents += before.documents;
+        step.bytes += before.bytes;
+        step.instances += before.instances;
+        step.distinct += before.distinct;
+    }
+    Ok(by_step)
 }
 
 fn section_4_3(all: u64, shared: Prefix) -> Exhibit {
@@ -340,19 +319,12 @@ fn section_4_3(all: u64, shared: Prefix) -> Exhibit {
         ("shared", shared.instances, 2_816_822),
         ("shared, each once", shared.distinct, 907_981),
     ];
-    Exhibit::new(
-        ("section-4.3", "Section 4.3"),
-        "Chunks of eight words",
+    exhibit!("section-4.3", "Section 4.3", "Chunks of eight words",
         "All chunks of the documents without exact duplicates; the chunks that two or more documents have, counted in \
-         each document; and the same chunks counted once. The paper's values are for the LA Times.",
-    )
-    .rows(rows)
-    .column("chunks", Text, |row| row.0)
-    .column("number", Count, |row| row.1)
-    .column("share", Share, |row| row.1 as f64 / all as f64)
-    .column("number_paper", Count, |row| row.2)
-    .column("share_paper", Share, |row| row.2 as f64 / 67_808_917.0)
-    .end()
+         each document; and the same chunks counted once. The paper's values are for the LA Times.";
+        (chunks, here, paper) in rows =>
+        chunks: Text = chunks, number: Count = here, share: Share = here as f64 / all as f64,
+        number_paper: Count = paper, share_paper: Share = paper as f64 / 67_808_917.0)
 }
 
 fn figure_3(passes: &[Pass], refined: &[Vec<Pass>]) -> Exhibit {
@@ -362,35 +334,22 @@ fn figure_3(passes: &[Pass], refined: &[Vec<Pass>]) -> Exhibit {
         .chain(refined.iter().map(Vec::as_slice));
     let rows = names.into_iter().zip(runs);
     let rows = rows.flat_map(|(name, passes)| passes.iter().map(move |pass| (name, pass)));
-    Exhibit::new(
-        ("figure-3", "Figure 3"),
-        "Occupied counters by the size of chunks",
+    exhibit!("figure-3", "Figure 3", "Occupied counters by the size of chunks",
         "Counters that counted one chunk, and more than one, after each pass of SPEX: (a) with 2^26 counters; (b) with \
          2^23, with and without refinement. The paper's collections are larger, so fewer of these counters are \
-         occupied here.",
-    )
-    .rows(rows)
-    .column("counters", Text, |(name, _)| *name)
-    .column("words", Count, |(_, pass)| pass.words)
-    .column("once", Count, |(_, pass)| pass.once)
-    .column("more_than_once", Count, |(_, pass)| pass.more)
-    .end()
+         occupied here.";
+        (name, pass) in rows =>
+        counters: Text = name, words: Count = pass.words, once: Count = pass.once, more_than_once: Count = pass.more)
     .lines("words", &["once", "more_than_once"], Some("counters"))
 }
 
 fn figure_5(growth: &[Prefix]) -> Exhibit {
-    Exhibit::new(
-        ("figure-5", "Figure 5"),
-        "Shared chunks of the first part of the collection",
+    exhibit!("figure-5", "Figure 5", "Shared chunks of the first part of the collection",
         "For the first documents of the collection: chunks that two or more of them have, counted in each document, and \
-         counted once. The paper draws the LA Times without printing numbers.",
-    )
-    .rows(growth)
-    .column("bytes", Bytes, |prefix| prefix.bytes)
-    .column("documents", Count, |prefix| prefix.documents)
-    .column("shared_chunks", Count, |prefix| prefix.instances)
-    .column("distinct", Count, |prefix| prefix.distinct)
-    .end()
+         counted once. The paper draws the LA Times without printing numbers.";
+        prefix in growth =>
+        bytes: Bytes = prefix.bytes, documents: Count = prefix.documents,
+        shared_chunks: Count = prefix.instances, distinct: Count = prefix.distinct)
     .lines("bytes", &["shared_chunks", "distinct"], None)
 }
 
@@ -428,60 +387,38 @@ fn sizes(
         text += document.length;
         Ok(())
     })?;
-    let index_of_text = Exhibit::new(
-        ("section-8.2", "Section 8.2"),
-        "The index of shared chunks",
+    exhibits.push(exhibit!("section-8.2", "Section 8.2", "The index of shared chunks",
         "CPU seconds of SPEX and of making the posting lists, from texts that are already read. The paper's numbers are \
-         for newswire of 5.3 GB, and its index also has the text of each chunk.",
-    )
-    .rows([without])
-    .column("collection_bytes", Bytes, |_| text)
-    .column("index_bytes", Bytes, |index| index.bytes)
-    .column("share", Share, |index| index.bytes as f64 / text as f64)
-    .column("seconds", Seconds, |index| index.seconds)
-    .column("share_paper", Share, |_| 2.3 / 5.3)
-    .column("hours_paper", Number(0), |_| 4.0);
-    exhibits.push(index_of_text.end());
-    let both = Exhibit::new(
-        ("section-8.3", "Section 8.3"),
-        "The index with and without exact duplicates",
+         for newswire of 5.3 GB, and its index also has the text of each chunk.";
+        index in [without] =>
+        collection_bytes: Bytes = text, index_bytes: Bytes = index.bytes, share: Share = index.bytes as f64 / text as f64,
+        seconds: Seconds = index.seconds, share_paper: Share = 2.3 / 5.3, hours_paper: Number(0) = 4.0));
+    exhibits.push(exhibit!("section-8.3", "Section 8.3", "The index with and without exact duplicates",
         "Documents in the posting lists, and bytes of the lists on the disk. The paper's numbers are for newswire: 2.3 GB \
-         with exact duplicates, 2.1 GB without them.",
-    )
-    .rows([("kept", with, 2_300_000_000u64), ("removed", without, 2_100_000_000)])
-    .column("exact_duplicates", Text, |row| row.0)
-    .column("entries", Count, |row| row.1.entries)
-    .column("bytes", Bytes, |row| row.1.bytes)
-    .column("bytes_paper", Bytes, |row| row.2);
-    exhibits.push(both.end());
+         with exact duplicates, 2.1 GB without them.";
+        (which, index, paper) in [("kept", with, 2_300_000_000u64), ("removed", without, 2_100_000_000)] =>
+        exact_duplicates: Text = which, entries: Count = index.entries, bytes: Bytes = index.bytes,
+        bytes_paper: Bytes = paper));
     let duplicates = Catalogue::stats(&bench.base)?.exact_duplicates;
     claims.push(duplicates_cost(with.entries, without.entries, duplicates));
     Ok(())
 }
 
 fn table_1() -> Exhibit {
-    let mut rows = Exhibit::new(
-        ("table-1", "Table 1"),
-        "Thresholds of the scores",
-        "The thresholds of `deco`, which Tables 2 to 4 use.",
-    )
-    .rows((1..).zip(DECO_THRESHOLDS))
-    .column("score", Text, |(score, _)| format!("S{score}"));
-    for t in 0..5 {
-        let name = format!("t{}_paper", t + 1);
-        rows = rows.column(&name, Number(2), |(_, row)| row[t] as f64 / 100.0);
-    }
-    rows.end()
+    exhibit!("table-1", "Table 1", "Thresholds of the scores", "The thresholds of `deco`, which Tables 2 to 4 use.";
+        score in 1..=DECO_THRESHOLDS.len() => score: Text = format!("S{score}"))
+    .columns((1..=5).map(|t| format!("t{t}_paper")), Number(2), |row, t| {
+        DECO_THRESHOLDS[row][t] as f64 / 100.0
+    })
 }
 
 /// Edited copies of some documents.
 fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Claim>) -> Result<()> {
     let title = "Coverage of edited copies";
-    let place = ("table-2", "Table 2");
     let originals = bench.originals(ORIGINALS)?;
     if originals == 0 {
         let about = "Cannot be tested here: the collection has no documents to copy.";
-        exhibits.push(Exhibit::new(place, title, about));
+        exhibits.push(Exhibit::new(("table-2", "Table 2"), title, about));
         return Ok(());
     }
     let recipe = Recipe::Chowdhury(Chowdhury {
@@ -493,9 +430,7 @@ fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Clai
     let mut families = Vec::new();
     each_document(&copies.collection, |_, document| {
         let docno = document.docno;
-        let original = docno
-            .rsplit_once('~')
-            .map_or(docno, |(original, _)| original);
+        let original = docno.rsplit_once('~').map_or(docno, |(of, _)| of);
         let next = names.len() as u32;
         families.push(*names.entry(original.into()).or_insert(next));
         Ok(())
@@ -528,18 +463,12 @@ fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Clai
         count(originals),
         count(COPIES.into())
     );
-    let paper = |at: &Scored| TABLE_2[at.score][at.threshold];
-    let rows = Exhibit::new(place, title, &about)
-        .rows(&all)
-        .column("score", Text, |at| format!("S{}", at.score + 1))
-        .column("threshold", Text, |at| format!("T{}", at.threshold + 1))
-        .column("coverage", Share, |at| at.known as f64 / reference as f64)
-        .column("precision", Share, |at| at.precision())
-        .column("coverage_paper", Share, |at| {
-            paper(at).map(|tenths| tenths as f64 / 1000.0)
-        })
-        .column("average_precision_paper", Share, |_| 1.0);
-    exhibits.push(rows.end());
+    exhibits.push(exhibit!("table-2", "Table 2", title, about;
+        at in &all =>
+        score: Text = format!("S{}", at.score + 1), threshold: Text = format!("T{}", at.threshold + 1),
+        coverage: Share = at.known as f64 / reference as f64, precision: Share = at.precision(),
+        coverage_paper: Share = TABLE_2[at.score][at.threshold].map(|tenths| tenths as f64 / 1000.0),
+        average_precision_paper: Share = 1.0));
     claims.push(lowest_threshold_covers_all(&all, reference));
     Ok(())
 }
@@ -557,20 +486,13 @@ fn tables_3_and_4(all: &[Scored], reference: u64) -> [Exhibit; 2] {
         let (coverage, precision) = TABLES_3_AND_4[place][at.score][at.threshold];
         Some((coverage as f64 / 100.0, precision as f64 / 100.0))
     };
-    let table = |name: (&str, &str), title: &str, wanted: fn(u64) -> bool| {
-        Exhibit::new(name, title, &about)
-            .rows(all.iter().filter(|at| wanted(at.modulo)))
-            .column("modulo", Count, |at| at.modulo)
-            .column("score", Text, |at| format!("S{}", at.score + 1))
-            .column("threshold", Text, |at| format!("T{}", at.threshold + 1))
-            .column("pairs", Count, |at| at.pairs)
-            .column("coverage", Share, |at| at.known as f64 / reference as f64)
-            .column("precision", Share, |at| at.precision())
-            .column("coverage_paper", Share, |at| paper(at).map(|of| of.0))
-            .column("average_precision_paper", Share, |at| {
-                paper(at).map(|of| of.1)
-            })
-            .end()
+    let table = |(name, place): (&str, &str), title: &str, wanted: fn(u64) -> bool| {
+        exhibit!(name, place, title, about.as_str();
+            at in all.iter().filter(|at| wanted(at.modulo)) =>
+            modulo: Count = at.modulo, score: Text = format!("S{}", at.score + 1),
+            threshold: Text = format!("T{}", at.threshold + 1), pairs: Count = at.pairs,
+            coverage: Share = at.known as f64 / reference as f64, precision: Share = at.precision(),
+            coverage_paper: Share = paper(at).map(|of| of.0), average_precision_paper: Share = paper(at).map(|of| of.1))
     };
     let titles = [
         "Coverage and precision of all shared chunks",
@@ -624,41 +546,23 @@ fn lost(pairs: u64, lost: u64) -> Claim {
     let share = lost as f64 / pairs as f64;
     // Twice the deviation of the binomial distribution, and what overlapping chunks add.
     let margin = 2.0 * (predicted * (1.0 - predicted) / pairs as f64).sqrt() + 0.02;
-    Claim::new(
-        ("Section 4.3", ""),
+    claim!("Section 4.3", "",
         "If four selected chunks of a pair are expected, 9.1 % of the pairs share fewer than two, by the Poisson \
-         distribution.",
-        (pairs >= LEAST_PAIRS).then_some((share - predicted).abs() <= margin),
-        match pairs {
-            0..LEAST_PAIRS => format!(
-                "{} share 56 to 72 chunks. That is too few.",
-                counted(pairs, "pair")
-            ),
-            _ => format!(
-                "Of {} pairs that share 56 to 72 chunks, {} share fewer than two chunks that are 0 modulo 16 ({}).",
-                count(pairs),
-                count(lost),
-                percent(share, 1)
-            ),
-        },
-    )
+         distribution.";
+        share in (pairs >= LEAST_PAIRS).then_some(share) => (share - predicted).abs() <= margin,
+        "Of {} pairs that share 56 to 72 chunks, {} share fewer than two chunks that are 0 modulo 16 ({}).",
+        count(pairs), count(lost), percent(share, 1);
+        else format!("{} share 56 to 72 chunks. That is too few.", counted(pairs, "pair")))
 }
 
 fn most_chunks_are_unique(all: u64, shared: Prefix) -> Claim {
     let part = |part: u64| part as f64 / all as f64;
-    Claim::new(
-        ("Section 4.3", "section-4.3"),
-        "Most chunks occur in one document only (95.5 % and more of the LA Times).",
-        (all > 0).then(|| part(shared.instances) < 0.5),
-        match all {
-            0 => "No document has eight words.".into(),
-            _ => format!(
-                "{} of the chunks are in one document only; the distinct shared chunks are {} of all.",
-                percent(1.0 - part(shared.instances), 1),
-                percent(part(shared.distinct), 1)
-            ),
-        },
-    )
+    claim!("Section 4.3", "section-4.3",
+        "Most chunks occur in one document only (95.5 % and more of the LA Times).";
+        instances in (all > 0).then(|| part(shared.instances)) => instances < 0.5,
+        "{} of the chunks are in one document only; the distinct shared chunks are {} of all.",
+        percent(1.0 - instances, 1), percent(part(shared.distinct), 1);
+        else "No document has eight words.")
 }
 
 fn refinement_empties_counters(passes: &[Pass]) -> Claim {
@@ -667,69 +571,42 @@ fn refinement_empties_counters(passes: &[Pass]) -> Claim {
     let both = most
         .zip(passes.last())
         .filter(|(most, _)| occupied(most) > 0);
-    Claim::new(
-        ("Section 5, Figure 3(a)", "figure-3"),
-        "From some size of chunks on, fewer counters are occupied in each pass.",
-        both.map(|(most, last)| occupied(last) < occupied(most)),
-        both.map_or_else(String::new, |(most, last)| {
-            let now = match most.words == last.words {
-                true => "there are no longer ones".to_string(),
-                false => format!(
-                    "for chunks of {} words, {}",
-                    last.words,
-                    count(occupied(last))
-                ),
-            };
-            let (words, counters) = (most.words, count(occupied(most)));
-            format!("Most counters are occupied for chunks of {words} words, {counters}; {now}.")
-        }),
-    )
+    let now = |most: &Pass, last: &Pass| match most.words == last.words {
+        true => "there are no longer ones".to_string(),
+        false => format!(
+            "for chunks of {} words, {}",
+            last.words,
+            count(occupied(last))
+        ),
+    };
+    claim!("Section 5, Figure 3(a)", "figure-3",
+        "From some size of chunks on, fewer counters are occupied in each pass.";
+        (most, last) in both => occupied(last) < occupied(most),
+        "Most counters are occupied for chunks of {} words, {}; {}.", most.words, count(occupied(most)), now(most, last);
+        else "")
 }
 
 fn refinement_avoids_collisions(runs: &[Vec<Pass>]) -> Claim {
     let last = |n: usize| runs.get(n).and_then(|passes| passes.last());
-    let both = last(0).zip(last(1));
-    Claim::new(
-        ("Section 5, Figure 3(b)", "figure-3"),
-        "Without refinement more counters say that a chunk is repeated, because chunks collide.",
-        both.map(|(with, without)| without.more > with.more),
-        both.map_or_else(String::new, |(with, without)| {
-            format!(
-                "After the last pass {} counters say so with refinement, {} without.",
-                count(with.more),
-                count(without.more)
-            )
-        }),
-    )
+    claim!("Section 5, Figure 3(b)", "figure-3",
+        "Without refinement more counters say that a chunk is repeated, because chunks collide.";
+        (with, without) in last(0).zip(last(1)) => without.more > with.more,
+        "After the last pass {} counters say so with refinement, {} without.", count(with.more), count(without.more);
+        else "")
 }
 
 /// The share of the variance that a straight line has to explain. A parabola's is 0.94.
 const STRAIGHT: f64 = 0.98;
 
 fn growth_is_linear(growth: &[Prefix]) -> Claim {
-    let points: Vec<(f64, f64)> = growth
-        .iter()
-        .map(|prefix| (prefix.bytes as f64, prefix.instances as f64))
-        .collect();
-    let explained = explained(&points);
-    Claim::new(
-        ("Section 8.1, Figure 5", "figure-5"),
-        "The number of duplicate chunks grows linearly with the collection.",
-        explained.map(|explained| explained >= STRAIGHT),
-        explained.map_or_else(
-            || "No chunks are shared.".into(),
-            |explained| {
-                let half = growth.get(growth.len() / 2 - 1).copied().unwrap_or_default();
-                let all = growth.last().copied().unwrap_or_default();
-                format!(
-                    "A straight line explains {} of the variance. Half of the documents share {} chunks, all of them {}.",
-                    percent(explained, 1),
-                    count(half.instances),
-                    count(all.instances)
-                )
-            },
-        ),
-    )
+    let points = growth.iter();
+    let points = points.map(|prefix| (prefix.bytes as f64, prefix.instances as f64));
+    let instances = |n: usize| count(growth.get(n).map_or(0, |prefix| prefix.instances));
+    claim!("Section 8.1, Figure 5", "figure-5", "The number of duplicate chunks grows linearly with the collection.";
+        explained in explained(&points.collect::<Vec<_>>()) => explained >= STRAIGHT,
+        "A straight line explains {} of the variance. Half of the documents share {} chunks, all of them {}.",
+        percent(explained, 1), instances(growth.len() / 2 - 1), instances(growth.len() - 1);
+        else "No chunks are shared.")
 }
 
 /// The share of the variance that the best straight line explains.
@@ -745,37 +622,36 @@ fn explained(points: &[(f64, f64)]) -> Option<f64> {
 
 fn duplicates_cost(with: u64, without: u64, duplicates: u64) -> Claim {
     let saved = (with > 0).then(|| (with as f64 - without as f64) / with as f64);
+    let here = saved.map_or_else(
+        || "No chunks are shared.".into(),
+        |saved| {
+            format!(
+                "{} exact duplicates. Without them the posting lists have {} fewer entries.",
+                count(duplicates),
+                percent(saved, 1)
+            )
+        },
+    );
     Claim::new(
         ("Section 8.3", "section-8.3"),
         "Without exact duplicates the index is somewhat smaller: by about 10 % for newswire (here by anything).",
         saved.filter(|_| duplicates > 0).map(|saved| saved > 0.0),
-        saved.map_or_else(
-            || "No chunks are shared.".into(),
-            |saved| {
-                format!(
-                    "{} exact duplicates. Without them the posting lists have {} fewer entries.",
-                    count(duplicates),
-                    percent(saved, 1)
-                )
-            },
-        ),
+        here,
     )
 }
 
 fn lowest_threshold_covers_all(all: &[Scored], reference: u64) -> Claim {
     let at: Vec<&Scored> = all.iter().filter(|at| at.threshold == 0).collect();
-    let shares = at.iter().map(|at| {
+    let whole = |at: &&Scored| at.known == reference && at.pairs == reference;
+    let shares = listed(", ", &at, |at| {
         let share = at.known as f64 / reference as f64;
         format!("S{} {}", at.score + 1, percent(share, 1))
     });
     Claim::new(
         ("Section 8.4, Table 2", "table-2"),
         "At T1 every score finds all pairs of the edited documents, and none is false.",
-        (reference > 0 && !at.is_empty()).then(|| {
-            at.iter()
-                .all(|at| at.known == reference && at.pairs == reference)
-        }),
-        format!("Coverage at T1: {}.", shares.collect::<Vec<_>>().join(", ")),
+        (reference > 0 && !at.is_empty()).then(|| at.iter().all(whole)),
+        format!("Coverage at T1: {shares}."),
     )
 }
 
@@ -792,48 +668,36 @@ fn best(all: &[Scored], modulo: u64, reference: u64) -> Vec<f64> {
 fn length_helps(all: &[Scored], reference: u64) -> Claim {
     let best = best(all, 1, reference);
     let known = reference > 0 && best.iter().any(|f1| *f1 > 0.0);
-    let each = (1..).zip(&best).map(|(n, f1)| format!("S{n} {f1:.3}"));
+    let each = listed(", ", (1..).zip(&best), |(n, f1)| format!("S{n} {f1:.3}"));
     Claim::new(
         ("Section 8.4, Table 3", "table-3"),
         "S2, S3 and S4, which consider the lengths of the documents, are better than S1.",
         known.then(|| best.iter().skip(1).all(|f1| *f1 > best[0])),
-        format!(
-            "Best F1 over the thresholds: {}.",
-            each.collect::<Vec<_>>().join(", ")
-        ),
+        format!("Best F1 over the thresholds: {each}."),
     )
 }
 
 fn thresholds_trade(all: &[Scored]) -> Claim {
-    let full = |score: usize, threshold: usize| {
-        all.iter()
-            .find(|at| (at.modulo, at.score, at.threshold) == (1, score, threshold))
+    let found = |score: usize| -> Vec<f64> {
+        let of = all.iter().filter(|at| (at.modulo, at.score) == (1, score));
+        of.filter_map(Scored::precision).collect()
     };
-    let mut known = true;
-    let mut holds = true;
-    let mut said = Vec::new();
-    for score in 0..4 {
-        let of: Vec<&Scored> = (0..5).filter_map(|t| full(score, t)).collect();
-        let found: Vec<f64> = of.iter().filter_map(|at| at.precision()).collect();
-        known &= found.len() > 1;
-        if let (Some(first), Some(last)) = (found.first(), found.last()) {
-            holds &= last >= first;
-            said.push(format!(
-                "S{} from {} to {}",
-                score + 1,
-                percent(*first, 1),
-                percent(*last, 1)
-            ));
-        }
-    }
+    let found = [0, 1, 2, 3].map(found);
+    let ends = |of: &[f64]| of.first().copied().zip(of.last().copied());
+    let known = found.iter().all(|of| of.len() > 1);
+    let holds = found
+        .iter()
+        .filter_map(|of| ends(of))
+        .all(|(first, last)| last >= first);
+    let said = (1..).zip(&found).filter_map(|(n, of)| Some((n, ends(of)?)));
+    let said = listed(", ", said, |(n, (first, last))| {
+        format!("S{n} from {} to {}", percent(first, 1), percent(last, 1))
+    });
     Claim::new(
         ("Section 8.4, Table 3", "table-3"),
         "A higher threshold loses coverage and gains precision.",
         known.then_some(holds),
-        format!(
-            "Precision at T1 and at the highest threshold with pairs: {}.",
-            said.join(", ")
-        ),
+        format!("Precision at T1 and at the highest threshold with pairs: {said}."),
     )
 }
 
@@ -843,22 +707,13 @@ fn modulo_loses(all: &[Scored], reference: u64) -> Claim {
         at.map(|at| at.known as f64 / reference as f64)
             .fold(0.0, f64::max)
     };
-    let [full, sixteen, most] = MODULO.map(coverage);
-    Claim::new(
-        ("Section 8.5, Table 4", "table-4"),
-        "One chunk in 16 loses some of the pairs, and one in 256 many of them (a tenth or more of the best \
-         coverage).",
-        (reference > 0).then_some(full >= sixteen && sixteen > most && most < 0.9 * full),
-        match reference {
-            0 => "The reference has no pairs.".into(),
-            _ => format!(
-                "Best coverage of S2, S3 and S4: {} with all chunks, {} with one in 16, {} with one in 256.",
-                percent(full, 1),
-                percent(sixteen, 1),
-                percent(most, 1)
-            ),
-        },
-    )
+    claim!("Section 8.5, Table 4", "table-4",
+        "One chunk in 16 loses some of the pairs, and one in 256 many of them (a tenth or more of the best coverage).";
+        [full, sixteen, most] in (reference > 0).then(|| MODULO.map(coverage)) =>
+        full >= sixteen && sixteen > most && most < 0.9 * full,
+        "Best coverage of S2, S3 and S4: {} with all chunks, {} with one in 16, {} with one in 256.",
+        percent(full, 1), percent(sixteen, 1), percent(most, 1);
+        else "The reference has no pairs.")
 }
 
 #[cfg(test)]
@@ -902,17 +757,14 @@ mod tests {
             instances,
             ..Prefix::default()
         };
-        let unique = |all, of| most_chunks_are_unique(all, shared(of));
-        assert_findings([unique(100, 5), unique(100, 80), unique(0, 0)]);
-        let linear = |of: &dyn Fn(u64) -> u64| growth_is_linear(&prefixes(of));
-        assert_findings([linear(&|n| 7 * n), linear(&|n| n * n * n), linear(&|_| 0)]);
-        assert_findings([
-            duplicates_cost(100, 90, 3),
-            duplicates_cost(90, 90, 3),
-            duplicates_cost(100, 100, 0),
-        ]);
+        let unique = |(all, of)| most_chunks_are_unique(all, shared(of));
+        assert_findings([(100, 5), (100, 80), (0, 0)].map(unique));
+        let linear = |of: fn(u64) -> u64| growth_is_linear(&prefixes(of));
+        assert_findings([linear(|n| 7 * n), linear(|n| n * n * n), linear(|_| 0)]);
+        let cost = |(without, duplicates)| duplicates_cost(100, without, duplicates);
+        assert_findings([(90, 3), (100, 3), (100, 0)].map(cost));
         // 9.2 % are predicted.
-        assert_findings([lost(1000, 92), lost(1000, 300), lost(99, 9)]);
+        assert_findings([(1000, 92), (1000, 300), (99, 9)].map(|(pairs, of)| lost(pairs, of)));
     }
 
     #[test]
@@ -923,55 +775,30 @@ mod tests {
             once: 5,
             more,
         };
-        let falls = |passes: &[Pass]| refinement_empties_counters(passes);
-        assert_findings([
-            falls(&[pass(1, 9), pass(2, 20), pass(3, 4)]),
-            falls(&[pass(1, 9), pass(2, 20)]),
-            falls(&[]),
-        ]);
+        let passes = [pass(1, 9), pass(2, 20), pass(3, 4)];
+        assert_findings([&passes[..], &passes[..2], &[]].map(refinement_empties_counters));
         let run = |more| vec![pass(8, more)];
-        assert_findings([
-            refinement_avoids_collisions(&[run(4), run(9)]),
-            refinement_avoids_collisions(&[run(9), run(9)]),
-            refinement_avoids_collisions(&[run(9), Vec::new()]),
-        ]);
+        let runs = [[run(4), run(9)], [run(9), run(9)], [run(9), Vec::new()]];
+        assert_findings(runs.map(|runs| refinement_avoids_collisions(&runs)));
     }
 
     #[test]
     fn claims_about_scores() {
-        let t1 = |found, known| {
-            (0..4)
-                .map(|score| at(score, 0, 1, found, known))
-                .collect::<Vec<_>>()
-        };
-        assert_findings([
-            lowest_threshold_covers_all(&t1(100, 100), 100),
-            lowest_threshold_covers_all(&t1(120, 100), 100),
-            lowest_threshold_covers_all(&[], 100),
-        ]);
+        let t1 = |found| (0..4).map(move |score| at(score, 0, 1, found, 100));
+        let t1 = [t1(100).collect(), t1(120).collect(), Vec::new()];
+        assert_findings(t1.map(|at| lowest_threshold_covers_all(&at, 100)));
         let better = table(1, [(100, 50), (20, 18)], [(100, 90), (70, 69)]);
         let worse = table(1, [(100, 90), (20, 10)], [(100, 50), (20, 5)]);
-        assert_findings([
-            length_helps(&better, 100),
-            length_helps(&worse, 100),
-            length_helps(&better, 0),
-        ]);
-        assert_findings([
-            thresholds_trade(&better),
-            thresholds_trade(&worse),
-            thresholds_trade(&[]),
-        ]);
-        let of = |sixteen: u64, most: u64| {
+        let scores = [(&better, 100), (&worse, 100), (&better, 0)];
+        assert_findings(scores.map(|(all, reference)| length_helps(all, reference)));
+        assert_findings([&better[..], &worse, &[]].map(thresholds_trade));
+        let loses = |(sixteen, most, reference)| {
             let same =
                 |modulo, known| table(modulo, [(100, known), (9, 9)], [(100, known), (9, 9)]);
             let tables = [same(1, 95), same(16, sixteen), same(256, most)];
-            tables.concat()
+            modulo_loses(&tables.concat(), reference)
         };
-        assert_findings([
-            modulo_loses(&of(90, 50), 100),
-            modulo_loses(&of(95, 94), 100),
-            modulo_loses(&of(90, 50), 0),
-        ]);
+        assert_findings([(90, 50, 100), (95, 94, 100), (90, 50, 0)].map(loses));
     }
 
     #[test]

@@ -16,7 +16,8 @@
 //!   other label for legitimate mail.
 //! - The lexicon comes from the collection itself. The paper's better one comes from another.
 
-use super::Form::{Count, Number, Share, Text};
+use super::Form::{Number, Share};
+use super::model::{claim, exhibit, listed};
 use super::{Bench, Claim, Exhibit};
 use crate::Result;
 use crate::base::bits::{Bits, Ranks};
@@ -111,18 +112,11 @@ impl Asked<'_> {
     }
 
     /// Asks with more and more lexicons.
-    fn ask_each(&self, bench: &Bench<'_>, of: &str, numbers: &[u32]) -> Result<Vec<Found>> {
-        let specs = numbers
-            .iter()
-            .map(|&lexicons| (lexicons, with_lexicons(of, lexicons)));
-        let found: Result<Vec<Found>> = specs
-            .map(|(lexicons, spec)| self.ask(bench, &spec, lexicons))
-            .collect();
-        let mut found = found?;
+    fn ask_each(&self, bench: &Bench<'_>, of: &str) -> Result<Vec<Found>> {
+        let ask = |n| self.ask(bench, &with_lexicons(of, n), n);
+        let mut found: Vec<Found> = LEXICONS.into_iter().map(ask).collect::<Result<_>>()?;
         let mut rows: Vec<QueryRow> = found.iter().map(|of| of.row.clone()).collect();
-        if let Some(first) = rows.first().map(|row| row.method.clone()) {
-            increases(&mut rows, &first);
-        }
+        increases(&mut rows, &with_lexicons(of, LEXICONS[0]));
         for (found, row) in found.iter_mut().zip(rows) {
             found.row = row;
         }
@@ -158,7 +152,7 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
     };
     let all = Sample::All.choose(&bench.base, 0, &context)?;
     let web = asked(all, COSINE[0])?;
-    let found = web.ask_each(bench, "", &LEXICONS)?;
+    let found = web.ask_each(bench, "")?;
     let mega = web.ask(bench, "megashingles", 0)?;
     let mut remedies = Vec::new();
     for (_, parameters) in REMEDIES {
@@ -172,19 +166,20 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
             let queries = labels.with(label, &representatives);
             if labels.names.iter().any(|name| name == label) {
                 let of = ",variant=nidf-0.2-0.3,least-terms=5";
-                *found = asked(queries, COSINE[1])?.ask_each(bench, of, &LEXICONS)?;
+                *found = asked(queries, COSINE[1])?.ask_each(bench, of)?;
             }
         }
     }
-    let mut exhibits = vec![Exhibit::new(
-        ("figure-1", "Figure 1"),
-        "Two different messages with the same signature",
-        "An example without numbers. Section 3 here shows what a secondary lexicon and rejection \
-         change.",
-    )];
-    exhibits.push(section_3(&remedies));
-    exhibits.push(figure_2());
-    exhibits.push(table_1(bench, labels.as_ref())?);
+    let mut exhibits = vec![
+        Exhibit::new(
+            ("figure-1", "Figure 1"),
+            "Two different messages with the same signature",
+            "An example without numbers. Section 3 here shows what a secondary lexicon and rejection change.",
+        ),
+        section_3(&remedies),
+        figure_2(),
+        table_1(bench, labels.as_ref())?,
+    ];
     exhibits.extend(figures_3_4(&found, &mega, labels.is_some()));
     exhibits.push(Exhibit::new(
         ("figure-5", "Figure 5"),
@@ -194,49 +189,34 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
     exhibits.extend([0, 1].map(|table| tables_2_3(table, &mail[table])));
     exhibits.push(figure_6(&mail));
     exhibits.push(table_4());
-    let row = |of: &Found| of.row.clone();
-    let rows: Vec<(u32, QueryRow)> = found.iter().map(|of| (of.lexicons, row(of))).collect();
-    let mut claims = vec![rejection(
-        remedies.first().map(row).unwrap_or_default(),
-        remedies.get(2).map(row).unwrap_or_default(),
-        remedies.last().map(row).unwrap_or_default(),
-    )];
-    claims.extend(web_claims(&rows));
-    claims.push(megashingles(&rows, &mega.row));
+    let remedy = |n: usize| remedies.get(n).map(|of| of.row.clone()).unwrap_or_default();
+    let mut claims = vec![rejection([0, 2, 3].map(remedy))];
+    claims.extend(web_claims(&found));
+    claims.push(megashingles(&found, &mega.row));
     claims.push(Claim::new(
         ("Section 7.1, Figure 3", "figure-3"),
-        "A lexicon of edited news finds more near-duplicates than the lexicon of the web pages \
-         themselves.",
+        "A lexicon of edited news finds more near-duplicates than the lexicon of the web pages themselves.",
         None,
-        "the lexicon of another collection is not known here; `lookalike method \
-         i-match:lexicon=FILE` takes it",
+        "the lexicon of another collection is not known here; `lookalike method i-match:lexicon=FILE` takes it",
     ));
-    for (table, found) in mail.iter().enumerate() {
-        let rows: Vec<(u32, QueryRow)> = found.iter().map(|of| (of.lexicons, row(of))).collect();
-        claims.extend(mail_claims(table, &rows));
-    }
+    claims.extend(
+        (0..)
+            .zip(&mail)
+            .flat_map(|(table, found)| mail_claims(table, found)),
+    );
     claims.extend(formula_claims(&computed_table_4()));
     Ok((exhibits, claims))
 }
 
 fn section_3(remedies: &[Found]) -> Exhibit {
-    Exhibit::new(
-        ("section-3", "Section 3"),
-        "Signatures of few terms: rejection and a secondary lexicon",
-        "I-Match with ten randomised lexicons. A signature of few terms is rejected, or a secondary \
-         lexicon of rarer terms adds terms to it. The paper gives neither its thresholds nor numbers. \
-         A pure cluster is one in which all pairs found have a cosine of 0.9 or more.",
-    )
-    .rows(REMEDIES.into_iter().zip(remedies))
-    .column("remedy", Text, |((name, _), _)| *name)
-    .column("method", Text, |(_, of)| of.row.method.as_str())
-    .column("ignored", Count, |(_, of)| of.ignored)
-    .column("pairs", Count, |(_, of)| of.pairs)
-    .column("recall", Share, |(_, of)| of.row.recall)
-    .column("precision", Share, |(_, of)| of.row.precision)
-    .column("clusters", Count, |(_, of)| of.row.clusters)
-    .column("pure", Share, |(_, of)| share(of.row.pure, of.row.clusters))
-    .end()
+    exhibit!("section-3", "Section 3", "Signatures of few terms: rejection and a secondary lexicon",
+        "I-Match with ten randomised lexicons. A signature of few terms is rejected, or a secondary lexicon of rarer terms \
+         adds terms to it. The paper gives neither its thresholds nor numbers. A pure cluster is one in which all pairs \
+         found have a cosine of 0.9 or more.";
+        ((name, _), of) in REMEDIES.into_iter().zip(remedies) =>
+        remedy: Text = name, method: Text = of.row.method.as_str(), ignored: Count = of.ignored, pairs: Count = of.pairs,
+        recall: Share = of.row.recall, precision: Share = of.row.precision, clusters: Count = of.row.clusters,
+        pure: Share = share(of.row.pure, of.row.clusters))
 }
 
 /// A part of a whole.
@@ -245,21 +225,15 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 fn figure_2() -> Exhibit {
-    let mut figure = Exhibit::new(
-        ("figure-2", "Figure 2"),
-        "Probability that one of K randomised lexicons keeps its signature",
-        "Equation 1 with p = 0.33, for n changes of words of the lexicon. It depends on no collection. \
-         The values of the paper are only drawn.",
-    )
-    .rows(1..=10u32)
-    .column("lexicons", Count, |lexicons| u64::from(*lexicons));
-    for n in [1, 2, 3, 5] {
-        let stability = |lexicons: &u32| signature_stability(0.33, n, *lexicons);
-        figure = figure.column(&format!("n_{n}"), Share, stability);
-    }
-    figure
-        .end()
-        .lines("lexicons", &["n_1", "n_2", "n_3", "n_5"], None)
+    let changes = [1, 2, 3, 5];
+    exhibit!("figure-2", "Figure 2", "Probability that one of K randomised lexicons keeps its signature",
+        "Equation 1 with p = 0.33, for n changes of words of the lexicon. It depends on no collection. The values of the \
+         paper are only drawn.";
+        lexicons in 1..=10u32 => lexicons: Count = lexicons)
+    .columns(changes.map(|n| format!("n_{n}")), Share, |row, n| {
+        signature_stability(0.33, changes[n], row as u32 + 1)
+    })
+    .lines("lexicons", &["n_1", "n_2", "n_3", "n_5"], None)
 }
 
 /// Limit on the labels of Table 1.
@@ -275,71 +249,47 @@ fn table_1(bench: &Bench<'_>, labels: Option<&Labels>) -> Result<Exhibit> {
     };
     let here = here.into_iter().take(MOST_LABELS);
     let here = here.map(|(name, documents, distinct)| (name, Some((documents, distinct)), None));
-    let paper = TABLE_1.map(|(name, distinct, all)| (name.into(), None, Some((all, distinct))));
-    Ok(Exhibit::new(
-        ("table-1", "Table 1"),
-        "The collections of mail",
-        "Messages are counted without exact duplicates. Here each label is a collection; without \
-         labels the whole collection is one.",
-    )
-    .rows(here.chain(paper))
-    .column("collection", Text, |row| -> String { row.0.clone() })
-    .column("documents", Count, |row| row.1.map(|of| of.0))
-    .column("without_duplicates", Count, |row| row.1.map(|of| of.1))
-    .column("documents_paper", Count, |row| row.2.map(|of| of.0))
-    .column("without_duplicates_paper", Count, |row| {
-        row.2.map(|of| of.1)
-    })
-    .end())
+    let paper =
+        TABLE_1.map(|(name, distinct, all)| (name.to_string(), None, Some((all, distinct))));
+    Ok(exhibit!("table-1", "Table 1", "The collections of mail",
+        "Messages are counted without exact duplicates. Here each label is a collection; without labels the whole \
+         collection is one.";
+        (name, here, paper) in here.chain(paper) =>
+        collection: Text = name, documents: Count = here.map(|of: (u64, u64)| of.0),
+        without_duplicates: Count = here.map(|of| of.1), documents_paper: Count = paper.map(|of: (Option<u64>, u64)| of.0),
+        without_duplicates_paper: Count = paper.map(|of| of.1)))
 }
 
-fn figures_3_4(found: &[Found], mega: &Found, labelled: bool) -> Vec<Exhibit> {
+fn figures_3_4(found: &[Found], mega: &Found, labelled: bool) -> [Exhibit; 2] {
     let (recall, precision, _) = MEGASHINGLES;
     let rows = || {
-        let rows = found.iter().map(|of| (Some(u64::from(of.lexicons)), of));
+        let rows = found.iter().map(|of| (Some(of.lexicons), of));
         rows.chain([(None, mega)])
     };
-    let of_paper = |lexicons: &Option<u64>, value: f64| lexicons.is_none().then_some(value);
+    let of_paper = |lexicons: Option<u32>, value: f64| lexicons.is_none().then_some(value);
     let by_label = |of: &Found| labelled.then(|| share(of.row.pure_by_label, of.row.labelled));
-    let three = Exhibit::new(
-        ("figure-3", "Figure 3"),
-        "Recall by the number of randomised lexicons",
-        &format!(
-            "Mean over the {} documents with another document at a cosine of 0.9 or more. The lexicon is \
-             that of the collection, with nidf from 0.2 to 0.8. The values of the paper are only drawn, \
-             but for the recall of megashingles, which the paper compares with five lexicons.",
-            count(mega.row.with_neighbours),
-        ),
-    )
-    .rows(rows())
-    .column("lexicons", Count, |(lexicons, _)| *lexicons)
-    .column("method", Text, |(_, of)| of.row.method.as_str())
-    .column("recall", Share, |(_, of)| of.row.recall)
-    .column("increase", Share, |(_, of)| of.row.increase)
-    .column("pairs", Count, |(_, of)| of.pairs)
-    .column("recall_paper", Share, |(lexicons, _)| of_paper(lexicons, recall))
-    .end()
-    .lines("lexicons", &["recall"], None);
-    let four = Exhibit::new(
-        ("figure-4", "Figure 4"),
-        "Precision and pure clusters by the number of randomised lexicons",
-        "A cluster is pure if all pairs found in it have a cosine of 0.9 or more. With labels, a \
-         cluster is pure by label if its documents with a label have the same. The values of the \
-         paper are only drawn, but for the precision of megashingles.",
-    )
-    .rows(rows())
-    .column("lexicons", Count, |(lexicons, _)| *lexicons)
-    .column("method", Text, |(_, of)| of.row.method.as_str())
-    .column("precision", Share, |(_, of)| of.row.precision)
-    .column("clusters", Count, |(_, of)| of.row.clusters)
-    .column("pure", Share, |(_, of)| share(of.row.pure, of.row.clusters))
-    .column("pure_by_label", Share, |(_, of)| by_label(of))
-    .column("precision_paper", Share, |(lexicons, _)| {
-        of_paper(lexicons, precision)
-    })
-    .end()
-    .lines("lexicons", &["precision", "pure"], None);
-    vec![three, four]
+    let about = format!(
+        "Mean over the {} documents with another document at a cosine of 0.9 or more. The lexicon is that of the \
+         collection, with nidf from 0.2 to 0.8. The values of the paper are only drawn, but for the recall of \
+         megashingles, which the paper compares with five lexicons.",
+        count(mega.row.with_neighbours),
+    );
+    [
+        exhibit!("figure-3", "Figure 3", "Recall by the number of randomised lexicons", about;
+            (lexicons, of) in rows() =>
+            lexicons: Count = lexicons, method: Text = of.row.method.as_str(), recall: Share = of.row.recall,
+            increase: Share = of.row.increase, pairs: Count = of.pairs, recall_paper: Share = of_paper(lexicons, recall))
+            .lines("lexicons", &["recall"], None),
+        exhibit!("figure-4", "Figure 4", "Precision and pure clusters by the number of randomised lexicons",
+            "A cluster is pure if all pairs found in it have a cosine of 0.9 or more. With labels, a cluster is pure by \
+             label if its documents with a label have the same. The values of the paper are only drawn, but for the \
+             precision of megashingles.";
+            (lexicons, of) in rows() =>
+            lexicons: Count = lexicons, method: Text = of.row.method.as_str(), precision: Share = of.row.precision,
+            clusters: Count = of.row.clusters, pure: Share = share(of.row.pure, of.row.clusters),
+            pure_by_label: Share = by_label(of), precision_paper: Share = of_paper(lexicons, precision))
+            .lines("lexicons", &["precision", "pure"], None),
+    ]
 }
 
 /// The place of Table 2 or 3, and the collection of the paper.
@@ -362,56 +312,36 @@ fn tables_2_3(table: usize, found: &[Found]) -> Exhibit {
         return Exhibit::new(at, &title, &about);
     }
     let about = format!(
-        "Queries are the documents with the label `{label}`. Recall is that of the documents at a cosine \
-         of 0.9 or more. Utility counts the documents found with the same label, and a cost of {COST} for \
-         each with another one. The lexicon is that of the collection, with nidf from 0.2 to 0.3, and \
-         documents have five terms or more. Legitimate pairs are a query and a message with another \
-         label that it found."
+        "Queries are the documents with the label `{label}`. Recall is that of the documents at a cosine of 0.9 or more. \
+         Utility counts the documents found with the same label, and a cost of {COST} for each with another one. The \
+         lexicon is that of the collection, with nidf from 0.2 to 0.3, and documents have five terms or more. Legitimate \
+         pairs are a query and a message with another label that it found."
     );
     let rows = TABLES_2_3[table].into_iter();
-    let rows = rows.filter_map(|paper| {
-        let of = found.iter().find(|of| of.lexicons == paper.0)?;
-        Some((&of.row, paper))
-    });
-    Exhibit::new(at, &title, &about)
-        .rows(rows)
-        .column("lexicons", Count, |(_, paper)| u64::from(paper.0))
-        .column("recall", Share, |(row, _)| row.recall)
-        .column("increase", Share, |(row, _)| row.increase)
-        .column("utility", Number(2), |(row, _)| row.utility)
-        .column("legitimate_pairs", Count, |(row, _)| row.wrong)
-        .column("recall_paper", Share, |(_, paper)| paper.1)
-        .column("increase_paper", Share, |(_, paper)| paper.2)
-        .column("utility_paper", Number(2), |(_, paper)| paper.3)
-        .column("legitimate_pairs_paper", Count, |_| 0u64)
-        .end()
+    exhibit!(at.0, at.1, title, about;
+        (row, paper) in rows.filter_map(|paper| Some((with(found, paper.0)?, paper))) =>
+        lexicons: Count = paper.0, recall: Share = row.recall, increase: Share = row.increase,
+        utility: Number(2) = row.utility, legitimate_pairs: Count = row.wrong, recall_paper: Share = paper.1,
+        increase_paper: Share = paper.2, utility_paper: Number(2) = paper.3, legitimate_pairs_paper: Count = 0u64)
 }
 
 fn figure_6(mail: &[Vec<Found>; 2]) -> Exhibit {
     let title = "Recall of spam by the number of randomised lexicons";
-    let exhibit = |about| Exhibit::new(("figure-6", "Figure 6"), title, about);
     if mail.iter().all(Vec::is_empty) {
-        return exhibit("This figure needs labels, as Tables 2 and 3 do.");
+        let about = "This figure needs labels, as Tables 2 and 3 do.";
+        return Exhibit::new(("figure-6", "Figure 6"), title, about);
     }
-    let here = |table: usize, lexicons: u32| {
-        let of = mail[table].iter().find(|of| of.lexicons == lexicons);
-        of.and_then(|of| of.row.recall)
-    };
+    let here = |table: usize, lexicons| with(&mail[table], lexicons).and_then(|row| row.recall);
     let paper = |table: usize, lexicons: u32| {
         let of = TABLES_2_3[table].iter().find(|of| of.0 == lexicons);
         of.map(|(_, recall, ..)| *recall)
     };
-    let about = "The recall of Tables 2 and 3 with every number of lexicons. The paper's values come from \
-                 its tables.";
-    exhibit(about)
-        .rows(LEXICONS)
-        .column("lexicons", Count, |lexicons| u64::from(*lexicons))
-        .column("honeypot_spam", Share, |lexicons| here(0, *lexicons))
-        .column("cluster_spam", Share, |lexicons| here(1, *lexicons))
-        .column("honeypot_spam_paper", Share, |lexicons| paper(0, *lexicons))
-        .column("cluster_spam_paper", Share, |lexicons| paper(1, *lexicons))
-        .end()
-        .lines("lexicons", &["honeypot_spam", "cluster_spam"], None)
+    exhibit!("figure-6", "Figure 6", title,
+        "The recall of Tables 2 and 3 with every number of lexicons. The paper's values come from its tables.";
+        n in LEXICONS =>
+        lexicons: Count = n, honeypot_spam: Share = here(0, n), cluster_spam: Share = here(1, n),
+        honeypot_spam_paper: Share = paper(0, n), cluster_spam_paper: Share = paper(1, n))
+    .lines("lexicons", &["honeypot_spam", "cluster_spam"], None)
 }
 
 /// The expected number of lexicons of each cell of Table 4, with M = 0.33 L.
@@ -422,35 +352,27 @@ fn computed_table_4() -> [[Option<f64>; 5]; 3] {
 }
 
 fn table_4() -> Exhibit {
-    let mut table = Exhibit::new(
-        ("table-4", "Table 4"),
-        "Expected number of lexicons until one is unaffected by n changes",
-        "1/q with q by equation 6 and M = 0.33 L. It depends on no collection. `lookalike formulas \
-         kolcz-2008` computes it for other values.",
-    )
-    .rows(TABLE_4.into_iter().zip(computed_table_4()))
-    .column("terms", Count, |((terms, _), _)| *terms);
-    for (at, n) in CHANGES.into_iter().enumerate() {
-        table = table.column(&format!("n_{n}"), Number(2), |(_, here)| here[at]);
-    }
-    for (at, n) in CHANGES.into_iter().enumerate() {
-        table = table.column(&format!("n_{n}_paper"), Number(2), |((_, paper), _)| {
-            paper[at]
-        });
-    }
-    table.end()
+    let here = computed_table_4();
+    let names = ["", "_paper"].map(|end| CHANGES.map(|n| format!("n_{n}{end}")));
+    exhibit!("table-4", "Table 4", "Expected number of lexicons until one is unaffected by n changes",
+        "1/q with q by equation 6 and M = 0.33 L. It depends on no collection. `lookalike formulas kolcz-2008` computes it \
+         for other values.";
+        (terms, _) in TABLE_4 => terms: Count = terms)
+    .columns(names.concat(), Number(2), |row, n| match n {
+        0..5 => here[row][n],
+        _ => Some(TABLE_4[row].1[n - 5]),
+    })
 }
 
 /// Section 3: precision without and with a secondary lexicon and rejection.
-fn rejection(without: QueryRow, rejected: QueryRow, with: QueryRow) -> Claim {
+fn rejection([without, rejected, with]: [QueryRow; 3]) -> Claim {
     let both = without.precision.zip(with.precision);
     let alone = rejected.precision.map_or("–".into(), |of| percent(of, 1));
     let shown = both.map_or_else(
         || "no document has another one at a cosine of 0.9".into(),
         |(without, with)| {
             format!(
-                "precision is {} without them, {alone} with rejection at 20 % alone, and {} with a secondary \
-                 lexicon, too",
+                "precision is {} without them, {alone} with rejection at 20 % alone, and {} with a secondary lexicon, too",
                 percent(without, 1),
                 percent(with, 1)
             )
@@ -458,8 +380,7 @@ fn rejection(without: QueryRow, rejected: QueryRow, with: QueryRow) -> Claim {
     );
     Claim::new(
         ("Section 3", "section-3"),
-        "A secondary lexicon and rejection prevent spurious matches of documents that share few terms \
-         with the lexicon.",
+        "A secondary lexicon and rejection prevent spurious matches of documents that share few terms with the lexicon.",
         // Without spurious matches there is nothing to prevent.
         both.filter(|(without, _)| *without < 1.0)
             .map(|(without, with)| with > without),
@@ -468,76 +389,71 @@ fn rejection(without: QueryRow, rejected: QueryRow, with: QueryRow) -> Claim {
 }
 
 /// The row with a number of lexicons.
-fn at(rows: &[(u32, QueryRow)], lexicons: u32) -> Option<&QueryRow> {
-    let found = rows.iter().find(|(number, _)| *number == lexicons);
-    found.map(|(_, row)| row)
+fn with(found: &[Found], lexicons: u32) -> Option<&QueryRow> {
+    let found = found.iter().find(|of| of.lexicons == lexicons);
+    found.map(|of| &of.row)
 }
 
-/// A value with some numbers of lexicons, as text and as numbers; `None` if one is undefined.
-fn values(
-    rows: &[(u32, QueryRow)],
-    numbers: &[u32],
+/// A value with some numbers of lexicons; `None` if one is undefined.
+fn values<const N: usize>(
+    found: &[Found],
+    numbers: [u32; N],
     of: fn(&QueryRow) -> Option<f64>,
 ) -> Option<Vec<f64>> {
-    numbers.iter().map(|&n| of(at(rows, n)?)).collect()
+    numbers.iter().map(|&n| of(with(found, n)?)).collect()
 }
 
 /// Values with their numbers of lexicons: `53.9 % with 0`.
-fn listed(numbers: &[u32], values: Option<&[f64]>) -> String {
-    let Some(values) = values else {
-        return "not defined on this collection".into();
+fn shown<const N: usize>(numbers: [u32; N], values: Option<&Vec<f64>>) -> String {
+    let each = |values: &Vec<f64>| {
+        listed(", ", numbers.iter().zip(values), |(n, value)| {
+            format!("{} with {n}", percent(*value, 1))
+        })
     };
-    let each = numbers.iter().zip(values);
-    let each = each.map(|(n, value)| format!("{} with {n}", percent(*value, 1)));
-    each.collect::<Vec<_>>().join(", ")
+    values.map_or_else(|| UNDEFINED.into(), each)
 }
 
-/// Share of pure clusters.
-fn pure(row: &QueryRow) -> Option<f64> {
-    (row.clusters > 0).then(|| row.pure as f64 / row.clusters as f64)
-}
+/// What is said of a value without numbers.
+const UNDEFINED: &str = "not defined on this collection";
 
 /// The claims of section 7.1.
-fn web_claims(rows: &[(u32, QueryRow)]) -> Vec<Claim> {
-    let recall = values(rows, &[0, 5, 10], |row| row.recall);
-    let increase = at(rows, 10).and_then(|row| row.increase);
-    let precision = values(rows, &[0, 5, 10], |row| row.precision);
-    let clean = values(rows, &[0, 5, 10], pure);
+fn web_claims(found: &[Found]) -> [Claim; 4] {
     let numbers = [0, 5, 10];
-    let show = |values: &Option<Vec<f64>>| listed(&numbers, values.as_deref());
+    let increase = with(found, 10).and_then(|row| row.increase);
+    let recall = values(found, numbers, |row| row.recall);
+    let precision = values(found, numbers, |row| row.precision);
+    let pure = values(found, numbers, |row| {
+        (row.clusters > 0).then(|| share(row.pure, row.clusters))
+    });
+    let [recalls, precisions, clusters] =
+        [&recall, &precision, &pure].map(|of| shown(numbers, of.as_ref()));
+    let change = increase.map_or("–".into(), |of| format!("{:+.1} %", 100.0 * of));
     let three = ("Section 7.1, Figure 3", "figure-3");
     let four = ("Section 7.1, Figure 4", "figure-4");
-    vec![
+    [
         Claim::new(
             three,
-            "Randomised lexicons increase recall by as much as 40 to 60 % of the recall without them (here by \
-             40 % or more).",
+            "Randomised lexicons increase recall by as much as 40 to 60 % of the recall without them (here by 40 % or more).",
             increase.map(|increase| increase >= 0.4),
-            format!(
-                "recall is {}; ten lexicons change it by {}",
-                show(&recall),
-                increase.map_or("–".into(), |of| format!("{:+.1} %", 100.0 * of))
-            ),
+            format!("recall is {recalls}; ten lexicons change it by {change}"),
         ),
         Claim::new(
             three,
             "There is a saturation: the next five lexicons add less than the first five.",
-            recall.as_deref().map(|of| of[2] - of[1] < of[1] - of[0]),
-            format!("recall is {}", show(&recall)),
+            recall.map(|of| of[2] - of[1] < of[1] - of[0]),
+            format!("recall is {recalls}"),
         ),
         Claim::new(
             four,
             "Precision decreases with the number of lexicons.",
-            precision
-                .as_deref()
-                .map(|of| of[0] > of[1] && of[1] > of[2]),
-            format!("precision is {}", show(&precision)),
+            precision.map(|of| of[0] > of[1] && of[1] > of[2]),
+            format!("precision is {precisions}"),
         ),
         Claim::new(
             four,
             "The share of pure clusters is stable or increases (falls by at most 0.05).",
-            clean.as_deref().map(|of| of[2] >= of[0] - STABLE),
-            format!("pure clusters are {}", show(&clean)),
+            pure.map(|of| of[2] >= of[0] - STABLE),
+            format!("pure clusters are {clusters}"),
         ),
     ]
 }
@@ -548,54 +464,37 @@ const STABLE: f64 = 0.05;
 const ALIKE: f64 = 0.1;
 
 /// Section 7.1, footnote: megashingles and I-Match.
-fn megashingles(rows: &[(u32, QueryRow)], mega: &QueryRow) -> Claim {
-    let (.., lexicons) = MEGASHINGLES;
+fn megashingles(found: &[Found], mega: &QueryRow) -> Claim {
     let of = |row: &QueryRow| row.recall.zip(row.precision);
-    let both = at(rows, lexicons).and_then(of).zip(of(mega));
     let near = |a: f64, b: f64| (a - b).abs() <= ALIKE;
-    Claim::new(
-        ("Section 7.1, footnote", "figure-3"),
-        "Megashingles are about as good as I-Match with five lexicons (up to 0.1), in a comparison that was \
-         not rigorous.",
-        both.map(|(a, b)| near(a.0, b.0) && near(a.1, b.1)),
-        both.map_or_else(
-            || "not defined on this collection".into(),
-            |(a, b)| {
-                format!(
-                    "I-Match has a recall of {} and a precision of {}, megashingles {} and {}",
-                    percent(a.0, 1),
-                    percent(a.1, 1),
-                    percent(b.0, 1),
-                    percent(b.1, 1)
-                )
-            },
-        ),
-    )
+    claim!("Section 7.1, footnote", "figure-3",
+        "Megashingles are about as good as I-Match with five lexicons (up to 0.1), in a comparison that was not rigorous.";
+        (a, b) in with(found, MEGASHINGLES.2).and_then(of).zip(of(mega)) => near(a.0, b.0) && near(a.1, b.1),
+        "I-Match has a recall of {} and a precision of {}, megashingles {} and {}",
+        percent(a.0, 1), percent(a.1, 1), percent(b.0, 1), percent(b.1, 1);
+        else UNDEFINED)
 }
 
 /// The claims of sections 7.2 and 7.3.
-fn mail_claims(table: usize, rows: &[(u32, QueryRow)]) -> Vec<Claim> {
+fn mail_claims(table: usize, found: &[Found]) -> [Claim; 2] {
     let ((exhibit, name), collection) = place(table);
     let section = format!("Section 7.{}, {name}", table + 2);
-    let place = (section.as_str(), exhibit);
-    let without = format!(
-        "documents with the label `{}` are not known here",
-        SPAM[table]
-    );
-    let most = rows.iter().map(|(_, row)| row.wrong).max();
+    let most = found.iter().map(|of| of.row.wrong).max();
     let numbers = [0, 2, 5, 10];
-    let recall = values(rows, &numbers, |row| row.recall);
-    let utility = values(rows, &numbers, |row| row.utility);
+    let recall = values(found, numbers, |row| row.recall);
+    let utility = values(found, numbers, |row| row.utility);
     let rising = |of: &Vec<f64>| of.windows(2).all(|two| two[0] < two[1]);
-    let here = |text: String| match rows.is_empty() {
-        true => without.clone(),
+    let here = |text: String| match found.is_empty() {
+        true => format!(
+            "documents with the label `{}` are not known here",
+            SPAM[table]
+        ),
         false => text,
     };
-    let both = recall.as_ref().zip(utility.as_ref());
-    let utilities = utility.iter().flatten().map(|of| format!("{of:.2}"));
-    vec![
+    let utilities = listed(", ", utility.iter().flatten(), |of| format!("{of:.2}"));
+    [
         Claim::new(
-            place,
+            (&section, exhibit),
             &format!("No legitimate message is found for a query of {collection}."),
             most.map(|most| most == 0),
             here(format!(
@@ -604,20 +503,22 @@ fn mail_claims(table: usize, rows: &[(u32, QueryRow)]) -> Vec<Claim> {
             )),
         ),
         Claim::new(
-            place,
+            (&section, exhibit),
             &format!("Recall and utility of {collection} rise with each further set of lexicons."),
-            both.map(|(recall, utility)| rising(recall) && rising(utility)),
+            recall
+                .as_ref()
+                .zip(utility.as_ref())
+                .map(|(recall, utility)| rising(recall) && rising(utility)),
             here(format!(
-                "recall is {}; utility is {}",
-                listed(&numbers, recall.as_deref()),
-                utilities.collect::<Vec<_>>().join(", ")
+                "recall is {}; utility is {utilities}",
+                shown(numbers, recall.as_ref())
             )),
         ),
     ]
 }
 
 /// The claims about Table 4, given its cells.
-fn formula_claims(cells: &[[Option<f64>; 5]; 3]) -> Vec<Claim> {
+fn formula_claims(cells: &[[Option<f64>; 5]; 3]) -> [Claim; 2] {
     let mut most: f64 = 0.0;
     for ((_, paper), here) in TABLE_4.iter().zip(cells) {
         for (paper, here) in paper.iter().zip(here) {
@@ -626,25 +527,25 @@ fn formula_claims(cells: &[[Option<f64>; 5]; 3]) -> Vec<Claim> {
     }
     let ratio = |row: usize, column: usize| cells[row][column].unwrap_or(f64::NAN);
     let (by_terms, by_changes) = (ratio(0, 3) / ratio(2, 3), ratio(2, 3) / ratio(2, 2));
-    vec![
+    let place = ("Section 7.4, Table 4", "table-4");
+    [
         Claim::new(
-            ("Section 7.4, Table 4", "table-4"),
+            place,
             "Table 4 follows from equation 6 (up to 0.02).",
             // The paper rounds to hundredths, two of its values by one too many.
             Some(most < 0.02),
             format!(
-                "without rounding the values differ by at most {most:.4}; equation 6 is the probability that no \
-                 changed term is left out, which is another one than that of equation 1"
+                "without rounding the values differ by at most {most:.4}; equation 6 is the probability that no changed \
+                 term is left out, which is another one than that of equation 1"
             ),
         ),
         Claim::new(
-            ("Section 7.4, Table 4", "table-4"),
-            "The expected number depends on the size of the change far more than on the size of the \
-             lexicon.",
+            place,
+            "The expected number depends on the size of the change far more than on the size of the lexicon.",
             Some(by_changes > 10.0 * by_terms),
             format!(
-                "a hundredth of the terms multiplies it by {by_terms:.2} with 20 changes; twice the changes \
-                 multiply it by {by_changes:.0}"
+                "a hundredth of the terms multiplies it by {by_terms:.2} with 20 changes; twice the changes multiply it by \
+                 {by_changes:.0}"
             ),
         ),
     ]
@@ -652,26 +553,32 @@ fn formula_claims(cells: &[[Option<f64>; 5]; 3]) -> Vec<Claim> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Finding::{self, Differs, Holds, Untested};
+    use super::super::Finding::{Differs, Holds, Untested};
+    use super::super::model::findings;
     use super::*;
 
-    fn findings(claims: &[Claim]) -> Vec<Finding> {
-        claims.iter().map(|claim| claim.finding).collect()
+    fn row(lexicons: u32, recall: f64, precision: f64) -> Found {
+        let row = QueryRow {
+            recall: Some(recall),
+            precision: Some(precision),
+            clusters: 100,
+            ..QueryRow::default()
+        };
+        Found {
+            lexicons,
+            row,
+            ..Found::default()
+        }
     }
 
     /// Rows with 0, 5 and 10 lexicons: recall, precision, pure clusters of 100.
-    fn rows(values: [(f64, f64, u64); 3]) -> Vec<(u32, QueryRow)> {
+    fn rows(values: [(f64, f64, u64); 3]) -> Vec<Found> {
         let first = values[0].0;
         let row = |(lexicons, (recall, precision, pure))| {
-            let row = QueryRow {
-                recall: Some(recall),
-                increase: Some(recall / first - 1.0),
-                precision: Some(precision),
-                clusters: 100,
-                pure,
-                ..QueryRow::default()
-            };
-            (lexicons, row)
+            let mut found = row(lexicons, recall, precision);
+            found.row.increase = Some(recall / first - 1.0);
+            found.row.pure = pure;
+            found
         };
         [0, 5, 10].into_iter().zip(values).map(row).collect()
     }
@@ -683,45 +590,33 @@ mod tests {
         let bad = rows([(0.7, 0.8, 70), (0.71, 0.9, 60), (0.75, 0.95, 60)]);
         assert_eq!(findings(&web_claims(&bad)), [Differs; 4]);
         assert_eq!(findings(&web_claims(&[])), [Untested; 4]);
-        let mega = |recall, precision| QueryRow {
-            recall: Some(recall),
-            precision: Some(precision),
-            ..QueryRow::default()
-        };
-        assert_eq!(megashingles(&good, &mega(0.668, 0.758)).finding, Holds);
-        assert_eq!(megashingles(&good, &mega(0.2, 0.8)).finding, Differs);
-        assert_eq!(megashingles(&[], &mega(0.2, 0.8)).finding, Untested);
-        assert_eq!(
-            rejection(mega(0.9, 0.1), mega(0.6, 0.2), mega(0.6, 0.9)).finding,
-            Holds
-        );
-        assert_eq!(
-            rejection(mega(0.9, 0.3), mega(0.6, 0.9), mega(0.6, 0.2)).finding,
-            Differs
-        );
-        assert_eq!(
-            rejection(QueryRow::default(), mega(0.6, 0.2), mega(0.6, 0.2)).finding,
-            Untested
-        );
+        let mega = |recall, precision| row(0, recall, precision).row;
+        let claims = [
+            megashingles(&good, &mega(0.668, 0.758)),
+            megashingles(&good, &mega(0.2, 0.8)),
+            megashingles(&[], &mega(0.2, 0.8)),
+        ];
+        assert_eq!(findings(&claims), [Holds, Differs, Untested]);
+        let claims = [
+            rejection([0.1, 0.2, 0.9].map(|precision| mega(0.9, precision))),
+            rejection([0.3, 0.9, 0.2].map(|precision| mega(0.9, precision))),
+            rejection([QueryRow::default(), mega(0.6, 0.2), mega(0.6, 0.2)]),
+        ];
+        assert_eq!(findings(&claims), [Holds, Differs, Untested]);
     }
 
     #[test]
     fn claims_about_mail() {
         for (table, published) in TABLES_2_3.iter().enumerate() {
-            let mut rows: Vec<(u32, QueryRow)> = published
-                .iter()
-                .map(|&(lexicons, recall, _, utility)| {
-                    let row = QueryRow {
-                        recall: Some(recall),
-                        utility: Some(utility),
-                        ..QueryRow::default()
-                    };
-                    (lexicons, row)
-                })
-                .collect();
+            let rows = published.iter().map(|&(lexicons, recall, _, utility)| {
+                let mut found = row(lexicons, recall, 0.0);
+                found.row.utility = Some(utility);
+                found
+            });
+            let mut rows: Vec<Found> = rows.collect();
             assert_eq!(findings(&mail_claims(table, &rows)), [Holds; 2]);
-            rows[3].1.wrong = 1;
-            rows[3].1.utility = Some(-70.0);
+            rows[3].row.wrong = 1;
+            rows[3].row.utility = Some(-70.0);
             assert_eq!(findings(&mail_claims(table, &rows)), [Differs; 2]);
             let none = mail_claims(table, &[]);
             assert_eq!(findings(&none), [Untested; 2]);

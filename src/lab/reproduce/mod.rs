@@ -46,6 +46,8 @@ use crate::store;
 
 pub(crate) use bench::MADE;
 pub use bench::{Bench, Copies, Known};
+#[cfg(test)]
+pub(crate) use model::exhibit;
 pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Plotted, Reproduction};
 pub(crate) use ye::GOV;
 

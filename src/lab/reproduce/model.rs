@@ -162,7 +162,11 @@ pub enum Plotted {
 
 impl Exhibit {
     /// An exhibit without rows, at its place in the paper: `("table-3", "Table III")`.
-    pub fn new((name, place): (&str, &str), title: &str, about: &str) -> Exhibit {
+    pub fn new(
+        (name, place): (&str, &str),
+        title: impl Into<String>,
+        about: impl Into<String>,
+    ) -> Exhibit {
         Exhibit {
             name: name.into(),
             place: place.into(),
@@ -174,14 +178,21 @@ impl Exhibit {
         }
     }
 
-    /// Declares what the rows are made of. Their columns follow.
-    pub(crate) fn rows<R>(self, each: impl IntoIterator<Item = R>) -> Rows<R> {
-        let each: Vec<R> = each.into_iter().collect();
-        let exhibit = Exhibit {
-            rows: vec![Vec::new(); each.len()],
-            ..self
-        };
-        Rows { exhibit, each }
+    /// Adds a column for each name: the value of a row, by its number, in the column with another.
+    #[must_use]
+    pub(crate) fn columns<C: Into<Cell>, N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+        form: Form,
+        value: impl Fn(usize, usize) -> C,
+    ) -> Exhibit {
+        for (n, name) in names.into_iter().enumerate() {
+            let name = name.into();
+            self.columns.push(Column { name, form });
+            let rows = self.rows.iter_mut().enumerate();
+            rows.for_each(|(row, cells)| cells.push(value(row, n).into()));
+        }
+        self
     }
 
     /// Draws the rows as lines over a column, with a panel for each value of another.
@@ -212,40 +223,49 @@ impl Exhibit {
         }
         self
     }
-
-    /// The number in a cell, if it is one.
-    pub fn number(&self, row: usize, column: usize) -> Option<f64> {
-        self.rows.get(row)?.get(column)?.number()
-    }
 }
 
-/// An exhibit whose rows are each made of a value, by columns that are declared one by one.
-pub(crate) struct Rows<R> {
-    exhibit: Exhibit,
-    each: Vec<R>,
-}
-
-impl<R> Rows<R> {
-    /// Declares a column: its name, how its values are written, and the value of a row.
-    #[must_use]
-    pub(crate) fn column<C: Into<Cell>>(
-        mut self,
-        name: &str,
-        form: Form,
-        value: impl Fn(&R) -> C,
-    ) -> Rows<R> {
-        let name = name.into();
-        self.exhibit.columns.push(Column { name, form });
-        for (row, of) in self.exhibit.rows.iter_mut().zip(&self.each) {
-            row.push(value(of).into());
+/// Declares an exhibit: its name, place, title and what it is about; what a row is made of; and the
+/// columns, each with its name, how its values are written, and the value of a row.
+macro_rules! exhibit {
+    ($name:expr, $place:expr, $title:expr, $about:expr;
+     $row:pat in $rows:expr => $($column:ident: $form:ident $(($digits:literal))? = $cell:expr),+ $(,)?) => {{
+        let columns = [$((stringify!($column), $crate::lab::reproduce::Form::$form $(($digits))?)),+];
+        let columns = columns.map(|(name, form)| $crate::lab::reproduce::Column { name: name.into(), form });
+        let rows = IntoIterator::into_iter($rows).map(|$row| vec![$($crate::lab::reproduce::Cell::from($cell)),+]);
+        $crate::lab::reproduce::Exhibit {
+            columns: columns.into(),
+            rows: rows.collect(),
+            ..$crate::lab::reproduce::Exhibit::new(($name, $place), $title, $about)
         }
-        self
-    }
+    }};
+}
+pub(crate) use exhibit;
 
-    /// The exhibit with these columns.
-    pub(crate) fn end(self) -> Exhibit {
-        self.exhibit
-    }
+/// Declares a claim: its place, its exhibit and what it says; the numbers that decide it, if there
+/// are any; whether it holds with them, and what they are. `else` is said if there are none.
+macro_rules! claim {
+    ($place:expr, $exhibit:expr, $says:expr; $known:pat in $numbers:expr => $holds:expr, $here:literal $(, $value:expr)*) => {
+        $crate::lab::reproduce::model::claim!($place, $exhibit, $says; $known in $numbers => $holds, $here $(, $value)*;
+            else "There are no such numbers on this collection.")
+    };
+    ($place:expr, $exhibit:expr, $says:expr; $known:pat in $numbers:expr => $holds:expr, $here:literal $(, $value:expr)*; else $other:expr) => {
+        match $numbers {
+            Some($known) => $crate::lab::reproduce::Claim::new(($place, $exhibit), $says, Some($holds), format!($here $(, $value)*)),
+            None => $crate::lab::reproduce::Claim::new(($place, $exhibit), $says, None, $other),
+        }
+    };
+}
+pub(super) use claim;
+
+/// Values by a function, with something between them.
+pub(super) fn listed<T>(
+    between: &str,
+    values: impl IntoIterator<Item = T>,
+    each: impl FnMut(T) -> String,
+) -> String {
+    let each: Vec<String> = values.into_iter().map(each).collect();
+    each.join(between)
 }
 
 impl Cell {
@@ -274,6 +294,12 @@ impl From<String> for Cell {
 impl From<u64> for Cell {
     fn from(n: u64) -> Cell {
         Cell::Count(n)
+    }
+}
+
+impl From<u32> for Cell {
+    fn from(n: u32) -> Cell {
+        Cell::Count(n.into())
     }
 }
 
@@ -323,8 +349,12 @@ impl Serialize for Exhibit {
 /// Checks that a claim holds, differs and has no numbers, in this order, on three collections.
 #[cfg(test)]
 pub(super) fn assert_findings(claims: [Claim; 3]) {
-    let found = claims.each_ref().map(|claim| claim.finding);
     let wanted = [Finding::Holds, Finding::Differs, Finding::Untested];
-    assert_eq!(found, wanted, "{claims:?}");
+    assert_eq!(findings(&claims), wanted, "{claims:?}");
     assert!(claims.iter().take(2).all(|claim| claim.here.ends_with('.')));
+}
+
+#[cfg(test)]
+pub(super) fn findings(claims: &[Claim]) -> Vec<Finding> {
+    claims.iter().map(|claim| claim.finding).collect()
 }

@@ -11,7 +11,7 @@
 //! # Where we depart from the paper
 //! As in [`crate::lab::study`]. The collection decides the shingle size.
 
-use super::Form::{Count, Number, Share, Text};
+use super::model::{claim, exhibit, listed};
 use super::{Bench, Claim, Exhibit};
 use crate::Result;
 use crate::base::numbers::{count, percent};
@@ -141,50 +141,29 @@ fn table_2(of: Collection) -> Exhibit {
         ("bytes per document", of.bytes / each, 13_200),
         ("words per document", of.words / each, 699),
     ];
-    Exhibit::new(
-        ("table-2", "Table 2"),
-        "The collection",
+    exhibit!("table-2", "Table 2", "The collection",
         "All documents, including exact duplicates. Bytes are counted in the records as read. The paper has the web pages \
-         of TREC .GOV.",
-    )
-    .rows(rows)
-    .column("value", Text, |row| row.0)
-    .column("here", Count, |row| row.1)
-    .column("gov_paper", Count, |row| row.2)
-    .end()
+         of TREC .GOV.";
+        (value, here, paper) in rows => value: Text = value, here: Count = here, gov_paper: Count = paper)
 }
 
 fn figure_1(view: &View<'_>) -> Exhibit {
-    Exhibit::new(
-        ("figure-1", "Figure 1"),
-        "Sizes of documents by rank",
+    exhibit!("figure-1", "Figure 1", "Sizes of documents by rank",
         "Words of a document against its rank by size, without exact duplicates. On logarithmic axes a power law is a \
-         straight line.",
-    )
-    .rows(&view.study.sizes)
-    .column("rank", Count, |row| row.0)
-    .column("words", Count, |row| row.1)
-    .end()
+         straight line.";
+        row in &view.study.sizes => rank: Count = row.0, words: Count = row.1)
     .lines("rank", &["words"], None)
     .decades(true, true)
 }
 
 fn table_3(view: &View<'_>) -> Exhibit {
     let paper = |words: &str| GOV.iter().find(|(name, ..)| *name == words);
-    let rows = view.study.groups.iter().enumerate();
-    let rows = rows.map(|(n, words)| (words.as_str(), view.whole(Scope::Group(n)), paper(words)));
-    Exhibit::new(
-        ("table-3", "Table 3"),
-        "Documents and shingles by size group",
-        "Without exact duplicates. A group of the paper stands beside a group with the same words.",
-    )
-    .rows(rows)
-    .column("words", Text, |(words, ..)| *words)
-    .column("documents", Count, |(_, here, _)| here.documents)
-    .column("shingles", Count, |(_, here, _)| here.shingles)
-    .column("documents_paper", Count, |row| row.2.map(|of| of.1))
-    .column("shingles_paper", Count, |row| row.2.map(|of| of.2))
-    .end()
+    let here = |n| view.whole(Scope::Group(n));
+    exhibit!("table-3", "Table 3", "Documents and shingles by size group",
+        "Without exact duplicates. A group of the paper stands beside a group with the same words.";
+        (n, words) in view.study.groups.iter().enumerate() =>
+        words: Text = words.as_str(), documents: Count = here(n).documents, shingles: Count = here(n).shingles,
+        documents_paper: Count = paper(words).map(|of| of.1), shingles_paper: Count = paper(words).map(|of| of.2))
 }
 
 /// The n of each ratio, with the least and the greatest share of the shingles that a class takes.
@@ -207,56 +186,33 @@ fn section_4_4(view: &View<'_>) -> Exhibit {
         let spread = ratio.precision(Scope::All, PairKind::All, usual);
         (taken, spread.moments)
     });
-    Exhibit::new(
-        ("section-4.4", "Section 4.4"),
-        "The classes of a ratio",
-        &format!(
-            "Share of the shingles that a class takes, and precision over all pairs at threshold {}, over the classes \
-             of each ratio. The paper says that both differ only slightly, without printing numbers.",
-            view.threshold(usual)
-        ),
-    )
-    .rows(rows)
-    .column("ratio", Text, |((n, ..), _)| format!("1/{n}"))
-    .column("least_taken", Share, |((_, least, _), _)| *least)
-    .column("most_taken", Share, |((.., most), _)| *most)
-    .column("precision", Number(3), |row| row.1.map(|of| of.mean))
-    .column("least_precision", Number(3), |row| row.1.map(|of| of.least))
-    .column("greatest_precision", Number(3), |row| row.1.map(|of| of.greatest))
-    .column("deviation", Number(3), |row| row.1.map(|of| of.deviation))
-    .end()
+    let about = format!(
+        "Share of the shingles that a class takes, and precision over all pairs at threshold {}, over the classes of each \
+         ratio. The paper says that both differ only slightly, without printing numbers.",
+        view.threshold(usual)
+    );
+    exhibit!("section-4.4", "Section 4.4", "The classes of a ratio", about;
+        ((n, least, most), precision) in rows =>
+        ratio: Text = format!("1/{n}"), least_taken: Share = least, most_taken: Share = most,
+        precision: Number(3) = precision.map(|of| of.mean), least_precision: Number(3) = precision.map(|of| of.least),
+        greatest_precision: Number(3) = precision.map(|of| of.greatest),
+        deviation: Number(3) = precision.map(|of| of.deviation))
 }
 
 /// Figures 2 and 3.
 fn by_threshold(view: &View<'_>, metric: Metric) -> Exhibit {
-    let (place, title, about) = match metric {
-        Metric::Precision => (
-            ("figure-2", "Figure 2"),
-            "Precision by threshold",
-            "Mean precision over the classes of a ratio: over all pairs, and over the pairs within each size group. The \
-             paper draws 1/4 (a) and 1/16 (b), and prints two values of 1/16.",
-        ),
-        Metric::Recall => (
-            ("figure-3", "Figure 3"),
-            "Recall by threshold",
-            "Mean recall over the classes of a ratio: over all pairs, and over the pairs within each size group. The paper \
-             draws 1/16, without printing values.",
-        ),
-    };
-    let drawn = view.sampled_ratios().filter(|ratio| match metric {
-        Metric::Precision => ratio.n == 4 || ratio.n == COARSE,
-        Metric::Recall => ratio.n == COARSE,
-    });
+    let drawn = view
+        .sampled_ratios()
+        .filter(|ratio| ratio.n == COARSE || metric == Metric::Precision && ratio.n == 4);
     let mut rows = Vec::new();
     for ratio in drawn {
         for scope in view.scopes() {
             for (place, threshold) in view.thresholds().iter().enumerate() {
                 let of = ratio.spread(metric, scope, pairs_of(scope), place).mean();
                 let is_usual = view.study.config.nearest(USUAL) == Some(place);
-                let printed = metric == Metric::Precision && ratio.n == COARSE && is_usual;
                 let paper = match scope {
-                    Scope::All if printed => Some(0.70),
-                    Scope::Group(0) if printed => Some(0.57),
+                    Scope::All if is_usual && ratio.n == COARSE => Some(0.70),
+                    Scope::Group(0) if is_usual && ratio.n == COARSE => Some(0.57),
                     _ => None,
                 };
                 let name = format!("1/{}, {} words", ratio.n, view.words(scope));
@@ -264,15 +220,21 @@ fn by_threshold(view: &View<'_>, metric: Metric) -> Exhibit {
             }
         }
     }
-    let name = metric.text();
-    Exhibit::new(place, title, about)
-        .rows(rows)
-        .column("ratio_and_words", Text, |row| row.0.clone())
-        .column("threshold", Number(2), |row| row.1)
-        .column(name, Number(3), |row| row.2)
-        .column(&format!("{name}_paper"), Number(2), |row| row.3)
-        .end()
-        .lines("threshold", &[name], Some("ratio_and_words"))
+    let figure = match metric {
+        Metric::Precision => exhibit!("figure-2", "Figure 2", "Precision by threshold",
+            "Mean precision over the classes of a ratio: over all pairs, and over the pairs within each size group. The \
+             paper draws 1/4 (a) and 1/16 (b), and prints two values of 1/16.";
+            (name, threshold, mean, paper) in rows =>
+            ratio_and_words: Text = name, threshold: Number(2) = threshold,
+            precision: Number(3) = mean, precision_paper: Number(2) = paper),
+        Metric::Recall => exhibit!("figure-3", "Figure 3", "Recall by threshold",
+            "Mean recall over the classes of a ratio: over all pairs, and over the pairs within each size group. The paper \
+             draws 1/16, without printing values.";
+            (name, threshold, mean, _) in rows =>
+            ratio_and_words: Text = name, threshold: Number(2) = threshold,
+            recall: Number(3) = mean, recall_paper: Number(2) = None::<f64>),
+    };
+    figure.lines("threshold", &[metric.text()], Some("ratio_and_words"))
 }
 
 fn figure_4(view: &View<'_>, plans: &[GroupRatios]) -> Exhibit {
@@ -281,21 +243,14 @@ fn figure_4(view: &View<'_>, plans: &[GroupRatios]) -> Exhibit {
         ("0.85", 85) => Some(0.0555),
         _ => None,
     };
-    Exhibit::new(
-        ("figure-4", "Figure 4"),
-        "Shingles to process for a required precision",
+    exhibit!("figure-4", "Figure 4", "Shingles to process for a required precision",
         "Share of the shingles: adaptive sampling, with the coarsest ratio that reaches the precision in each size group; \
          uniform sampling, with the coarsest one that reaches it over all pairs; and the fewest shingles of any choice of \
-         ratios that reaches it, known afterwards.",
-    )
-    .rows(plans)
-    .column("threshold", Text, |plan| view.threshold(plan.threshold))
-    .column("precision", Number(2), |plan| f64::from(plan.target) / 100.0)
-    .column("adaptive", Share, |plan| plan.share)
-    .column("uniform", Share, |plan| plan.uniform_share)
-    .column("lower_limit", Share, |plan| plan.least_share)
-    .column("adaptive_paper", Share, |plan| paper(plan))
-    .end()
+         ratios that reaches it, known afterwards.";
+        plan in plans =>
+        threshold: Text = view.threshold(plan.threshold), precision: Number(2) = f64::from(plan.target) / 100.0,
+        adaptive: Share = plan.share, uniform: Share = plan.uniform_share, lower_limit: Share = plan.least_share,
+        adaptive_paper: Share = paper(plan))
     .lines("precision", &["adaptive", "uniform", "lower_limit"], Some("threshold"))
     .decades(false, true)
 }
@@ -337,56 +292,29 @@ fn cases(view: &View<'_>, plans: &[GroupRatios]) -> Cases {
 
 // The claims. Each is a function of counts.
 
-fn nothing() -> String {
-    "There are no such numbers on this collection.".into()
-}
-
 /// The shares of the variance that a straight line explains, and how far the slopes of its halves may
 /// be apart.
 const STRAIGHT: f64 = 0.95;
 const BENT: f64 = 1.5;
 
 fn sizes_follow_a_power_law(law: Option<PowerLaw>) -> Claim {
-    let holds = |law: &PowerLaw| {
-        let bent = law
-            .halves
-            .is_some_and(|(a, b)| !(1.0 / BENT..=BENT).contains(&(a / b)));
-        law.slope < 0.0 && law.explained >= STRAIGHT && !bent
-    };
-    let here = law.as_ref().map_or_else(nothing, |law| {
-        let halves = law.halves.map_or_else(String::new, |(a, b)| {
-            format!(", {a:.2} in the first half and {b:.2} in the second")
-        });
-        format!(
-            "The slope is {:.2}{halves}; the line explains {} of the variance.",
-            law.slope,
-            percent(law.explained, 1)
-        )
+    let apart = |(a, b): (f64, f64)| !(1.0 / BENT..=BENT).contains(&(a / b));
+    let halves = law.as_ref().and_then(|law| law.halves);
+    let shown = halves.map_or_else(String::new, |(a, b)| {
+        format!(", {a:.2} in the first half and {b:.2} in the second")
     });
-    Claim::new(
-        ("Section 4.2, Figure 1", "figure-1"),
-        "The sizes of documents follow a power law.",
-        law.as_ref().map(holds),
-        here,
-    )
+    claim!("Section 4.2, Figure 1", "figure-1", "The sizes of documents follow a power law.";
+        law in law => law.slope < 0.0 && law.explained >= STRAIGHT && !halves.is_some_and(apart),
+        "The slope is {:.2}{shown}; the line explains {} of the variance.", law.slope, percent(law.explained, 1))
 }
 
 /// In group 0 and in all groups.
 fn small_documents_have_few_shingles(documents: (u64, u64), shingles: (u64, u64)) -> Claim {
     let share = |(part, whole): (u64, u64)| (whole > 0).then(|| part as f64 / whole as f64);
-    let both = share(documents).zip(share(shingles));
-    Claim::new(
-        ("Section 6, Table 3", "table-3"),
-        "Most documents are small (68 % have fewer than 500 words), but they have few of the shingles (17 %).",
-        both.map(|(documents, shingles)| documents > 0.5 && shingles < 0.5),
-        both.map_or_else(nothing, |(documents, shingles)| {
-            format!(
-                "The smallest group has {} of the documents and {} of the shingles.",
-                percent(documents, 1),
-                percent(shingles, 1)
-            )
-        }),
-    )
+    claim!("Section 6, Table 3", "table-3",
+        "Most documents are small (68 % have fewer than 500 words), but they have few of the shingles (17 %).";
+        (documents, shingles) in share(documents).zip(share(shingles)) => documents > 0.5 && shingles < 0.5,
+        "The smallest group has {} of the documents and {} of the shingles.", percent(documents, 1), percent(shingles, 1))
 }
 
 /// The n of each ratio 1/n, with the least and the greatest share that a class takes.
@@ -395,15 +323,8 @@ fn ratios_are_kept(taken: &[(u32, f64, f64)]) -> Claim {
         let ratio = 1.0 / f64::from(*n);
         (ratio - least).abs().max((most - ratio).abs()) / ratio
     });
-    let most = apart.reduce(f64::max);
-    Claim::new(
-        ("Section 4.4", "section-4.4"),
-        "Each class takes the share of the shingles that its ratio says (within 5 %).",
-        most.map(|most| most <= 0.05),
-        most.map_or_else(nothing, |most| {
-            format!("A class takes at most {} more or less.", percent(most, 1))
-        }),
-    )
+    claim!("Section 4.4", "section-4.4", "Each class takes the share of the shingles that its ratio says (within 5 %).";
+        most in apart.reduce(f64::max) => most <= 0.05, "A class takes at most {} more or less.", percent(most, 1))
 }
 
 /// A deviation up to this is slight.
@@ -411,124 +332,74 @@ const SLIGHT: f64 = 0.05;
 
 /// The n of each ratio 1/n, with the deviation of precision over its classes.
 fn classes_are_alike(deviations: &[(u32, f64)]) -> Claim {
-    let most = deviations.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    Claim::new(
-        ("Section 4.4", "section-4.4"),
-        "The precision of the classes of a ratio differs only slightly (deviation up to 0.05).",
-        most.map(|(_, deviation)| *deviation <= SLIGHT),
-        most.map_or_else(nothing, |(n, deviation)| {
-            format!(
-                "The standard deviation is {deviation:.3} at 1/{n}, and not more at other ratios."
-            )
-        }),
-    )
+    claim!("Section 4.4", "section-4.4",
+        "The precision of the classes of a ratio differs only slightly (deviation up to 0.05).";
+        (n, deviation) in deviations.iter().max_by(|a, b| a.1.total_cmp(&b.1)) => *deviation <= SLIGHT,
+        "The standard deviation is {deviation:.3} at 1/{n}, and not more at other ratios.")
+}
+
+/// The values at the lowest and the highest threshold, if these differ.
+fn ends(along: &[f64]) -> Option<(f64, f64)> {
+    let ends = along.first().copied().zip(along.last().copied());
+    ends.filter(|_| along.len() > 1)
 }
 
 /// Mean precision at 1/16 by threshold, ascending.
 fn precision_falls_with_the_threshold(along: &[f64]) -> Claim {
-    let ends = along.first().zip(along.last()).filter(|_| along.len() > 1);
-    Claim::new(
-        ("Section 5.1, Figure 2", "figure-2"),
-        "Precision falls as the threshold rises.",
-        ends.map(|(first, last)| last < first),
-        ends.map_or_else(nothing, |(first, last)| {
-            format!("At 1/16 over all pairs, from {first:.2} at the lowest threshold to {last:.2} at the highest.")
-        }),
-    )
+    claim!("Section 5.1, Figure 2", "figure-2", "Precision falls as the threshold rises.";
+        (first, last) in ends(along) => last < first,
+        "At 1/16 over all pairs, from {first:.2} at the lowest threshold to {last:.2} at the highest.")
 }
 
 /// The n of each ratio 1/n with its mean precision, the finest ratio first.
 fn precision_falls_with_the_ratio(ratios: &[(u32, f64)]) -> Claim {
-    let known = ratios.len() > 1;
-    let each = ratios.iter().map(|(n, mean)| format!("1/{n} {mean:.2}"));
-    Claim::new(
-        ("Section 5.3", "figure-2"),
-        "Precision falls with the sampling ratio.",
-        known.then(|| {
-            ratios
-                .windows(2)
-                .all(|pair| pair[1].1 <= pair[0].1 + ROUNDING)
-        }),
-        match known {
-            true => format!(
-                "Mean precision over all pairs at the threshold nearest 0.85: {}.",
-                each.collect::<Vec<_>>().join(", ")
-            ),
-            false => nothing(),
-        },
-    )
+    let known = Some(ratios).filter(|ratios| ratios.len() > 1);
+    claim!("Section 5.3", "figure-2", "Precision falls with the sampling ratio.";
+        ratios in known => ratios.windows(2).all(|pair| pair[1].1 <= pair[0].1 + ROUNDING),
+        "Mean precision over all pairs at the threshold nearest 0.85: {}.",
+        listed(", ", ratios, |(n, mean)| format!("1/{n} {mean:.2}")))
 }
 
 /// Mean precision at 1/16 of each size group, the smallest documents first.
 fn small_documents_suffer(groups: &[Option<f64>]) -> Claim {
     let first = groups.first().copied().flatten();
     let others: Vec<f64> = groups.iter().skip(1).flatten().copied().collect();
-    let mean = others.iter().sum::<f64>() / others.len() as f64;
-    let both = first
-        .filter(|_| !others.is_empty())
-        .map(|first| (first, mean));
-    Claim::new(
-        ("Section 5.1, Figure 2(b)", "figure-2"),
-        "Sampling hurts the precision of small documents more than that of large ones.",
-        both.map(|(first, others)| first < others),
-        both.map_or_else(
-            || "There are not enough size groups with pairs.".into(),
-            |(first, others)| {
-                format!(
-                    "At 1/16 and the threshold nearest 0.85: {first:.2} in the group of the smallest documents, {others:.2} \
-                     in the mean of the other groups."
-                )
-            },
-        ),
-    )
+    let mean = (!others.is_empty()).then(|| others.iter().sum::<f64>() / others.len() as f64);
+    claim!("Section 5.1, Figure 2(b)", "figure-2",
+        "Sampling hurts the precision of small documents more than that of large ones.";
+        (first, others) in first.zip(mean) => first < others,
+        "At 1/16 and the threshold nearest 0.85: {first:.2} in the group of the smallest documents, {others:.2} in the \
+         mean of the other groups.";
+        else "There are not enough size groups with pairs.")
 }
 
 /// The lowest mean recall at 1/16 of any size group and threshold.
 fn recall_stays_high(least: Option<f64>) -> Claim {
-    Claim::new(
-        ("Section 5.2, Figure 3", "figure-3"),
-        "Even at 1/16, recall is above 0.6 in every size group and at every threshold.",
-        least.map(|least| least > 0.6),
-        least.map_or_else(nothing, |least| format!("The lowest is {least:.2}.")),
-    )
+    claim!("Section 5.2, Figure 3", "figure-3",
+        "Even at 1/16, recall is above 0.6 in every size group and at every threshold.";
+        least in least => least > 0.6, "The lowest is {least:.2}.")
 }
 
 /// Mean recall at 1/16 by threshold, ascending.
 fn recall_depends_little_on_the_threshold(along: &[f64]) -> Claim {
-    let ends = along.first().zip(along.last()).filter(|_| along.len() > 1);
-    Claim::new(
-        ("Section 5.2, Figure 3", "figure-3"),
-        "Recall hardly falls as the threshold rises (by at most 0.1).",
-        ends.map(|(first, last)| first - last <= 0.1),
-        ends.map_or_else(nothing, |(first, last)| {
-            format!("Over all pairs, from {first:.2} at the lowest threshold to {last:.2} at the highest.")
-        }),
-    )
+    claim!("Section 5.2, Figure 3", "figure-3", "Recall hardly falls as the threshold rises (by at most 0.1).";
+        (first, last) in ends(along) => first - last <= 0.1,
+        "Over all pairs, from {first:.2} at the lowest threshold to {last:.2} at the highest.")
 }
 
 fn adaptive_takes_fewer(cases: Cases) -> Claim {
     let all = cases.fewer + cases.same + cases.more;
-    let why = cases.dearest.map_or_else(String::new, |words| {
+    let why = cases.dearest.as_ref().map_or_else(String::new, |words| {
         format!(
             " Where it takes more, a group needs a finer ratio for itself than all pairs together do, most often the \
              group of {words} words."
         )
     });
-    Claim::new(
-        ("Section 6, Figure 4", "figure-4"),
-        "Adaptive sampling takes fewer shingles than one ratio for all, and never more.",
-        (all > 0).then_some(cases.fewer > 0 && cases.more == 0),
-        match all {
-            0 => nothing(),
-            _ => format!(
-                "Of {} combinations of a threshold and a precision it takes fewer in {}, as many in {} and more in {}.{why}",
-                count(all),
-                count(cases.fewer),
-                count(cases.same),
-                count(cases.more)
-            ),
-        },
-    )
+    claim!("Section 6, Figure 4", "figure-4",
+        "Adaptive sampling takes fewer shingles than one ratio for all, and never more.";
+        cases in (all > 0).then_some(cases) => cases.fewer > 0 && cases.more == 0,
+        "Of {} combinations of a threshold and a precision it takes fewer in {}, as many in {} and more in {}.{why}",
+        count(all), count(cases.fewer), count(cases.same), count(cases.more))
 }
 
 #[cfg(test)]
@@ -542,59 +413,35 @@ mod tests {
             let sizes: Vec<(u64, u64)> = (1..5000).map(|n| (n, of(n as f64) as u64 + 1)).collect();
             power_law(&sizes)
         };
-        assert_findings([
-            sizes_follow_a_power_law(sizes(&|rank| 1e9 / rank)),
-            sizes_follow_a_power_law(sizes(&|rank| 1e6 - 199.0 * rank)),
-            sizes_follow_a_power_law(None),
-        ]);
-        assert_findings([
-            small_documents_have_few_shingles((68, 100), (17, 100)),
-            small_documents_have_few_shingles((30, 100), (17, 100)),
-            small_documents_have_few_shingles((0, 0), (0, 0)),
-        ]);
+        let (law, straight) = (sizes(&|rank| 1e9 / rank), sizes(&|rank| 1e6 - 199.0 * rank));
+        assert_findings([law, straight, None].map(sizes_follow_a_power_law));
+        let small = |documents, shingles| small_documents_have_few_shingles(documents, shingles);
+        let (most, few, none) = ((68, 100), (17, 100), (0, 0));
+        assert_findings([small(most, few), small((30, 100), few), small(none, none)]);
     }
 
     #[test]
     fn claims_about_classes() {
-        assert_findings([
-            ratios_are_kept(&[(2, 0.499, 0.501), (4, 0.249, 0.251)]),
-            ratios_are_kept(&[(2, 0.499, 0.501), (4, 0.2, 0.3)]),
-            ratios_are_kept(&[]),
-        ]);
-        assert_findings([
-            classes_are_alike(&[(2, 0.01), (4, 0.04)]),
-            classes_are_alike(&[(2, 0.01), (4, 0.4)]),
-            classes_are_alike(&[]),
-        ]);
+        let half = (2, 0.499, 0.501);
+        let (near, far) = ([half, (4, 0.249, 0.251)], [half, (4, 0.2, 0.3)]);
+        assert_findings([&near[..], &far, &[]].map(ratios_are_kept));
+        let (near, far) = ([(2, 0.01), (4, 0.04)], [(2, 0.01), (4, 0.4)]);
+        assert_findings([&near[..], &far, &[]].map(classes_are_alike));
     }
 
     #[test]
     fn claims_about_precision_and_recall() {
-        assert_findings([
-            precision_falls_with_the_threshold(&[0.9, 0.95, 0.3]),
-            precision_falls_with_the_threshold(&[0.9, 0.3, 0.95]),
-            precision_falls_with_the_threshold(&[0.9]),
-        ]);
-        assert_findings([
-            precision_falls_with_the_ratio(&[(2, 0.9), (4, 0.8), (8, 0.8)]),
-            precision_falls_with_the_ratio(&[(2, 0.9), (4, 0.8), (8, 0.85)]),
-            precision_falls_with_the_ratio(&[(2, 0.9)]),
-        ]);
-        assert_findings([
-            small_documents_suffer(&[Some(0.57), None, Some(0.9)]),
-            small_documents_suffer(&[Some(0.95), None, Some(0.9)]),
-            small_documents_suffer(&[Some(0.57), None, None]),
-        ]);
-        assert_findings([
-            recall_stays_high(Some(0.61)),
-            recall_stays_high(Some(0.6)),
-            recall_stays_high(None),
-        ]);
-        assert_findings([
-            recall_depends_little_on_the_threshold(&[0.9, 0.85]),
-            recall_depends_little_on_the_threshold(&[0.9, 0.5]),
-            recall_depends_little_on_the_threshold(&[]),
-        ]);
+        let along: [&[f64]; 3] = [&[0.9, 0.95, 0.3], &[0.9, 0.3, 0.95], &[0.9]];
+        assert_findings(along.map(precision_falls_with_the_threshold));
+        let ratios = |last| [(2, 0.9), (4, 0.8), (8, last)];
+        let ratios = [&ratios(0.8)[..], &ratios(0.85), &[(2, 0.9)]];
+        assert_findings(ratios.map(precision_falls_with_the_ratio));
+        let groups = [(0.57, Some(0.9)), (0.95, Some(0.9)), (0.57, None)];
+        let groups = groups.map(|(first, last)| [Some(first), None, last]);
+        assert_findings(groups.map(|of| small_documents_suffer(&of)));
+        assert_findings([Some(0.61), Some(0.6), None].map(recall_stays_high));
+        let along: [&[f64]; 3] = [&[0.9, 0.85], &[0.9, 0.5], &[]];
+        assert_findings(along.map(recall_depends_little_on_the_threshold));
     }
 
     #[test]
@@ -607,9 +454,7 @@ mod tests {
         };
         assert_findings([cases(3, 0), cases(3, 1), cases(0, 0)].map(adaptive_takes_fewer));
         let why = adaptive_takes_fewer(cases(3, 1)).here;
-        assert!(
-            why.ends_with("most often the group of 0-499 words."),
-            "{why}"
-        );
+        let end = "most often the group of 0-499 words.";
+        assert!(why.ends_with(end), "{why}");
     }
 }

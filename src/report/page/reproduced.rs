@@ -348,18 +348,16 @@ fn lines(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lab::reproduce::exhibit;
 
     fn figure() -> Exhibit {
         let methods = ["mod", "min:n=3"].into_iter();
         let paper = |edits: u64| (edits == 1).then_some(0.9);
-        Exhibit::new(("figure-2", "Figure 2"), "Similarity", "About <it>.")
-            .rows(methods.flat_map(|method| (1..=20u64).map(move |edits| (method, edits))))
-            .column("method", Form::Text, |row| row.0)
-            .column("edits", Form::Count, |row| row.1)
-            .column("similarity", Form::Share, |row| 1.0 / row.1 as f64)
-            .column("similarity_paper", Form::Share, |row| paper(row.1))
-            .end()
-            .lines("edits", &["similarity", "similarity_paper"], Some("method"))
+        exhibit!("figure-2", "Figure 2", "Similarity", "About <it>.";
+            (method, edits) in methods.flat_map(|method| (1..=20u64).map(move |edits| (method, edits))) =>
+            method: Text = method, edits: Count = edits, similarity: Share = 1.0 / edits as f64,
+            similarity_paper: Share = paper(edits))
+        .lines("edits", &["similarity", "similarity_paper"], Some("method"))
     }
 
     #[test]
