@@ -10,6 +10,7 @@ use memchr::memmem;
 
 use super::bytes::MARK;
 use super::dialect::{Dialect, Mark};
+use super::mail::begins_field;
 use super::record::ContentKind;
 use super::split_at::SplitAt;
 use super::table::rows;
@@ -285,17 +286,6 @@ fn page_behind(bytes: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// The name of a header field of mail before its colon.
-fn is_field(line: &[u8]) -> bool {
-    let name = memchr::memchr(b':', line).and_then(|end| line.get(..end));
-    name.is_some_and(|name| {
-        !name.is_empty()
-            && name
-                .iter()
-                .all(|&byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    })
-}
-
 /// The name of a file between marks, as in `=== src/a.rs ===` and `==> a.txt <==`.
 fn is_mark(line: &[u8]) -> bool {
     let line = line.trim_ascii();
@@ -329,7 +319,7 @@ fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
         match line.first() {
             Some(b'<') if starts_with(line, b"<doc>") || starts_with(line, b"<doc ") => docs += 1,
             Some(b'F') if line.starts_with(b"From ") => {
-                messages += usize::from(lines.peek().is_some_and(|next| is_field(next)));
+                messages += usize::from(lines.peek().is_some_and(|next| begins_field(next)));
             }
             // Between the messages of MMDF, and of Babyl.
             Some(b'\x01') => mailbox += usize::from(line == [1; 4]),
@@ -382,7 +372,7 @@ fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
         return Some((what, "convert them to MARCXML first"));
     }
     let top = &head[..head.len().min(4 << 10)];
-    let is_mime = is_field(top) && memmem::find(top, b"\nMIME-Version:").is_some();
+    let is_mime = begins_field(top) && memmem::find(top, b"\nMIME-Version:").is_some();
     (is_mime && memmem::find(top, b"boundary=").is_some()).then(|| {
         let what = "a mail message or another archive in MIME";
         (what.into(), "to read it as such, use --format eml")
