@@ -70,10 +70,20 @@ impl<'b> JsonStrings<'b> {
         let mut strings: Vec<_> = strings.collect();
         strings.sort_unstable_by_key(|((place, _), _)| place.start);
         for ((place, literal), cuts) in strings {
-            let mut walk = Walk::new(literal);
+            let mut pieces = pieces(literal).peekable();
+            // The pieces so far, in the JSON and decoded.
+            let (mut json, mut decoded) = (place.start, 0);
+            let mut offset = |to: usize| {
+                while let Some(piece) = pieces.next_if(|piece| to - decoded >= piece.decoded.len())
+                {
+                    json += piece.length;
+                    decoded += piece.decoded.len();
+                }
+                // Only a stretch without escapes has a place within.
+                original.offset(json + to - decoded)
+            };
             for Cut { range, space } in cuts {
-                let begin = original.offset(place.start + walk.offset(range.start));
-                let end = original.offset(place.start + walk.offset(range.end));
+                let (begin, end) = (offset(range.start), offset(range.end));
                 out.extend_from_slice(self.bytes.get(at..begin).unwrap_or_default());
                 if *space {
                     out.push(b' ');
@@ -116,45 +126,6 @@ fn pieces(literal: &str) -> impl Iterator<Item = StringPiece<'_>> {
         rest = rest.get(piece.length..).unwrap_or_default();
         Some(piece)
     })
-}
-
-/// Finds places of a decoded string in the JSON. Places rise.
-struct Walk<I> {
-    pieces: I,
-    /// The current piece, and where it begins in the JSON and decoded.
-    piece: Option<(usize, usize)>,
-    at: (usize, usize),
-}
-
-impl<'t> Walk<std::iter::Empty<StringPiece<'t>>> {
-    fn new(literal: &'t str) -> Walk<impl Iterator<Item = StringPiece<'t>>> {
-        Walk {
-            pieces: pieces(literal),
-            piece: None,
-            at: (0, 0),
-        }
-    }
-}
-
-impl<'t, I: Iterator<Item = StringPiece<'t>>> Walk<I> {
-    fn offset(&mut self, decoded: usize) -> usize {
-        loop {
-            let (at, before) = self.at;
-            let within = decoded.saturating_sub(before);
-            let next = || self.pieces.next().map(|p| (p.length, p.decoded.len()));
-            match self.piece.or_else(next) {
-                Some((length, size)) if within >= size => {
-                    self.piece = None;
-                    self.at = (at + length, before + size);
-                }
-                found => {
-                    self.piece = found;
-                    // Only a stretch without escapes has a place within.
-                    return at + within;
-                }
-            }
-        }
-    }
 }
 
 /// Finds places of an object with U+FFFD in the bytes that it was made from. Places rise.
