@@ -171,6 +171,7 @@ pub use record::{
 };
 pub(crate) use source::lasting;
 pub(crate) use source::{Codec, Decompressed, Helpers, Job};
+pub(crate) use split_at::SPLIT_BYTES;
 pub use split_at::SplitAt;
 pub(crate) use tags::{doctype_end, is_doctype};
 pub(crate) use unread::Unread;

@@ -5,7 +5,7 @@ use crate::base::ids::Key;
 use crate::base::memory::Credit;
 use crate::engine::collection::CollectionConfig;
 use crate::engine::shingle::{Excluded, Shingler};
-use crate::text::read::RecordKind;
+use crate::text::read::{RecordKind, SPLIT_BYTES};
 
 /// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small
 /// enough to let the workers finish at about the same time.
@@ -58,7 +58,16 @@ fn text_bytes(config: &CollectionConfig) -> u64 {
 
 fn fixed_bytes(config: &CollectionConfig) -> u64 {
     let excluded = config.shingle.excluded.as_ref();
-    FIXED_BYTES + text_bytes(config) + excluded.map_or(0, Excluded::bytes)
+    let [expression, _] = SPLIT_BYTES;
+    let expression = config.read.split_at.as_ref().map_or(0, |_| expression);
+    let excluded = excluded.map_or(0, Excluded::bytes);
+    FIXED_BYTES + text_bytes(config) + split_bytes(config) + expression + excluded
+}
+
+/// Memory of a reader and of a worker that look for the expression of `--split-at`.
+fn split_bytes(config: &CollectionConfig) -> u64 {
+    let [_, thread] = SPLIT_BYTES;
+    config.read.split_at.as_ref().map_or(0, |_| 2 * thread)
 }
 
 /// How the budget is divided.
@@ -91,7 +100,7 @@ impl Shares {
         // The largest document, beside which nothing else is in flight, and one pass over it. The
         // amount subtracted is within what a process may use beyond its budget.
         let alone = (document * 13 / 3).saturating_sub(64 << 20);
-        let further = UNIT_BYTES + text_bytes(config) + document;
+        let further = UNIT_BYTES + text_bytes(config) + split_bytes(config) + document;
         let left = |units: u64| {
             let taken = fixed_bytes(config) + document + (units - 1) * further;
             memory.0.saturating_sub(taken)
