@@ -177,14 +177,9 @@ fn bench(c: &mut Criterion) {
     let mut group = c.benchmark_group("parse");
     for (name, body, content, charset, tokens) in inputs {
         let document = RawDocument {
-            docno: Cow::Borrowed(name),
-            unnamed: false,
-            url: None,
-            title: None,
-            content,
             charset: charset.map(Cow::Borrowed),
             body: Cow::Borrowed(&body),
-            notices: Vec::new(),
+            ..RawDocument::of_text("", content)
         };
         let mut parser = Parser::new(&ParseConfig {
             tokens,

@@ -24,14 +24,9 @@ fn text(words: usize) -> String {
 fn bench_kind<K: Key>(c: &mut Criterion, name: &str, words: usize, config: &ShingleConfig) {
     let body = text(words);
     let document = RawDocument {
-        docno: Cow::Borrowed(name),
-        unnamed: false,
-        url: None,
-        title: None,
-        content: ContentKind::Text,
         charset: None,
         body: Cow::Borrowed(body.as_bytes()),
-        notices: Vec::new(),
+        ..RawDocument::of_text("", ContentKind::Text)
     };
     let expected = match config.parse.tokens {
         TokenKind::Bytes(n) => body.len() - 1 - (n.get() as usize - 1),

@@ -102,6 +102,7 @@ pub fn run(data: &[u8]) {
         },
         charset: charset.map(Into::into),
         body: body.into(),
+        fields: Vec::new(),
         notices: Vec::new(),
     };
     let config = ShingleConfig {
@@ -162,16 +163,7 @@ fn same_of_kept_text(config: &ShingleConfig, document: &RawDocument<'_>, tokens:
         .zip(text.chars().skip(1))
         .all(|(a, b)| !gaps(a, b));
     assert!(folded && text.trim() == text, "{text:?}");
-    let plain = RawDocument {
-        docno: "d".into(),
-        unnamed: false,
-        url: None,
-        title: None,
-        content: ContentKind::Text,
-        charset: Some("utf-8".into()),
-        body: text.as_bytes().into(),
-        notices: Vec::new(),
-    };
+    let plain = RawDocument::of_text(&text, ContentKind::Text);
     let mut kept = Kept::default();
     parser.parse(&plain, &mut kept);
     assert_eq!(

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use super::ledger::fields;
 use super::rows::share;
 use super::terminal::visible;
 use super::wording::Wording;
@@ -92,6 +93,9 @@ fn read_line(summary: &Summary, collection: &Workspace) -> String {
             .map(|(kind, n)| format!("{kind} {}", count(*n)))
             .collect();
         let _ = writeln!(line, "Tokens by name: {}.", kinds.join(", "));
+    }
+    if let Some(fields) = fields(&summary.ingest.fields) {
+        let _ = writeln!(line, "Text, without --text-field: {fields}.");
     }
     line
 }

@@ -185,6 +185,9 @@ fn read_rows(summary: &Summary, rows: &mut Rows) {
     reasons(rows, "  rejected", &ingest.rejected);
     rows.count("  documents", ingest.documents);
     rows.any("    no docno, named FILE:RECORD", ingest.unnamed);
+    if let Some(fields) = fields(&ingest.fields) {
+        rows.row("    text, without --text-field", fields);
+    }
     reasons(rows, "warnings in documents used", &ingest.noticed);
     if summary.collection.text {
         let of = ingest.documents - ingest.omitted.min(ingest.documents);
@@ -351,6 +354,22 @@ fn reasons(rows: &mut Rows, name: &str, counts: &BTreeMap<String, u64>) {
     for (reason, n) in sorted {
         rows.count(format!("    {reason}"), *n);
     }
+}
+
+/// The fields or elements that are the text of most documents, with the documents of each; `None`
+/// if a flag names them, or if all are the field `text`, as anybody expects.
+pub(super) fn fields(counts: &BTreeMap<String, u64>) -> Option<String> {
+    const MOST: usize = 8;
+    counts.keys().find(|name| *name != "text")?;
+    let mut sorted: Vec<_> = counts.iter().collect();
+    sorted.sort_by_key(|&(name, n)| (std::cmp::Reverse(*n), name));
+    let named = sorted.iter().take(MOST);
+    let named = named.map(|(name, n)| format!("{} {}", visible(name), count(**n)));
+    let list = named.collect::<Vec<_>>().join(", ");
+    Some(match sorted.len() {
+        ..=MOST => list,
+        all => format!("{list} and {} more", all - MOST),
+    })
 }
 
 /// The most files that [`Rejected`] names.

@@ -194,14 +194,9 @@ fn reference(text: &str, config: &ShingleConfig) -> Outcome {
 
 fn document(body: &[u8], content: ContentKind) -> RawDocument<'_> {
     RawDocument {
-        docno: Cow::Borrowed("d"),
-        unnamed: false,
-        url: None,
-        title: None,
-        content,
         charset: None,
         body: Cow::Borrowed(body),
-        notices: Vec::new(),
+        ..RawDocument::of_text("", content)
     }
 }
 

@@ -1,22 +1,10 @@
 //! Markup is split at the elements that `--record` names, and their fields are read.
 
-use std::io::{Cursor, Read};
-
 use lookalike::text::parse::{ParseConfig, Parser};
-use lookalike::text::read::{
-    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, RecordReader, interpret,
-};
+use lookalike::text::read::{Interpreted, ReadConfig, Reason, Record, RecordKind, interpret};
 use proptest::prelude::*;
 
-/// Gives a few bytes at a time.
-struct Dribble(Cursor<Vec<u8>>, usize);
-
-impl Read for Dribble {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let most = self.1.min(out.len());
-        self.0.read(&mut out[..most])
-    }
-}
+use super::reading::{batch, each, line, lines, perhaps_several, records};
 
 fn config(record: &str) -> ReadConfig {
     ReadConfig {
@@ -25,23 +13,11 @@ fn config(record: &str) -> ReadConfig {
     }
 }
 
-fn records(file: &[u8], name: &str, config: &ReadConfig, step: usize) -> Batch {
-    let reader = Dribble(Cursor::new(file.to_vec()), step);
-    let mut reader = RecordReader::from_reader(reader, name, 0, config);
-    let mut batch = Batch::default();
-    while reader.next_into(&mut batch) {}
-    batch
-}
-
 /// The records of a file, and `reason: detail` in place of rejects; however reads are split.
 fn split(file: &[u8], config: &ReadConfig) -> Vec<String> {
-    let batch = records(file, "a.xml", config, usize::MAX);
-    for step in [1, 7] {
-        let again = records(file, "a.xml", config, step);
-        assert_eq!(batch.records, again.records);
-    }
+    let batch = batch(file, "a.xml", config);
     let show = |record: &Record| match &record.kind {
-        RecordKind::Rejected(reject) => format!("{}: {}", reject.reason.text(), reject.detail),
+        RecordKind::Rejected(reject) => line(reject),
         _ => {
             let bytes = &batch.bytes[record.bytes.clone()];
             let start = record.source.offset as usize;
@@ -239,18 +215,17 @@ fn hostile_markup_is_read() {
 
 /// The name, the URL, the title and the words of the only record of a file.
 fn read(file: &[u8], config: &ReadConfig) -> (String, Option<String>, Option<String>, String) {
-    let batch = records(file, "f", config, usize::MAX);
-    assert_eq!(batch.records.len(), 1);
-    let bytes = &batch.bytes[batch.records[0].bytes.clone()];
-    let Interpreted::Document(document) = interpret(&batch.records[0], bytes, config) else {
-        panic!("{:?}", interpret(&batch.records[0], bytes, config));
-    };
-    (
-        document.docno.to_string(),
-        document.url.as_deref().map(Into::into),
-        document.title.as_deref().map(Into::into),
-        words(&document),
-    )
+    let found = each(file, "f", config, |found| match found {
+        Interpreted::Document(document) => (
+            document.docno.to_string(),
+            document.url.as_deref().map(Into::into),
+            document.title.as_deref().map(Into::into),
+            words(&document),
+        ),
+        other => panic!("{other:?}"),
+    });
+    let [read] = <[_; 1]>::try_from(found).unwrap();
+    read
 }
 
 fn words(document: &lookalike::text::read::RawDocument<'_>) -> String {
@@ -395,31 +370,9 @@ fn a_missing_field_is_named_with_those_that_there_are() {
         text_field: Some("q,a.b".into()),
         ..config("p")
     };
-    let batch = records(file, "f", &config, usize::MAX);
-    let bytes = &batch.bytes[batch.records[0].bytes.clone()];
-    let Interpreted::Rejected(reject) = interpret(&batch.records[0], bytes, &config) else {
-        panic!();
-    };
-    assert_eq!(reject.reason, Reason::MissingText);
-    assert_eq!(reject.detail, "no q,a.b; the record has @a, b, c");
-}
-
-/// The reasons and details of the warnings about a file that is one document.
-fn warnings(name: &str, file: &str) -> Vec<String> {
-    let config = ReadConfig::default();
-    let batch = records(file.as_bytes(), name, &config, usize::MAX);
-    let [record] = &batch.records[..] else {
-        panic!("{file}");
-    };
-    match interpret(record, &batch.bytes[record.bytes.clone()], &config) {
-        Interpreted::Document(document) => document
-            .notices
-            .iter()
-            .filter(|notice| notice.reason == Reason::PerhapsSeveral)
-            .map(|notice| notice.detail.clone())
-            .collect(),
-        _ => Vec::new(),
-    }
+    let found = each(file, "f", &config, |found| lines(found, str::to_string));
+    let expected = "no text field: no q,a.b; the record has @a, b, c";
+    assert_eq!(found.concat(), [expected]);
 }
 
 #[test]
@@ -469,7 +422,7 @@ fn a_file_of_records_is_one_document_with_a_warning() {
     ] {
         for file_name in ["a.xml", "a.txt", "a"] {
             assert_eq!(
-                warnings(file_name, &file),
+                perhaps_several(file.as_bytes(), file_name),
                 [format!(
                     "looks like {count} records <{name}>: use --record {name}"
                 )],
@@ -487,7 +440,7 @@ fn a_file_of_records_is_one_document_with_a_warning() {
         "<nick> hello\n<other> hello\n<nick> well\n",
         "a text <item>a</item><item>b</item>",
     ] {
-        assert_eq!(warnings("a", file), [""; 0], "{file}");
+        assert_eq!(perhaps_several(file.as_bytes(), "a"), [""; 0], "{file}");
     }
 }
 

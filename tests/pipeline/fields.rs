@@ -1,8 +1,8 @@
 //! A value on a path that the user names is in the text, or has a line that says why not.
 
-use std::io::Cursor;
+use lookalike::text::read::{Interpreted, ReadConfig};
 
-use lookalike::text::read::{Batch, Interpreted, ReadConfig, RecordReader, interpret};
+use super::reading::{each, lines};
 
 fn with(set: impl FnOnce(&mut ReadConfig)) -> ReadConfig {
     let mut config = ReadConfig::default();
@@ -16,29 +16,10 @@ fn text(field: &str) -> ReadConfig {
 
 /// The name and the text of each document, and then a line for each warning and each reject.
 fn read(name: &str, file: &str, config: &ReadConfig) -> Vec<String> {
-    let file = Cursor::new(file.as_bytes().to_vec());
-    let mut reader = RecordReader::from_reader(file, name, 0, config);
-    let (mut batch, mut found) = (Batch::default(), Vec::new());
-    while reader.next_into(&mut batch) {}
-    for record in &batch.records {
-        match interpret(record, &batch.bytes[record.bytes.clone()], config) {
-            Interpreted::Document(document) => {
-                let text = String::from_utf8_lossy(&document.body);
-                found.push(format!("{}: {}", document.docno, text.replace('\n', "|")));
-                let notices = document.notices.iter();
-                found.extend(notices.map(|n| format!("{}: {}", n.reason.text(), n.detail)));
-            }
-            Interpreted::Rejected(reject) => {
-                let (detail, _) = reject
-                    .detail
-                    .split_once("; it has")
-                    .unwrap_or((&reject.detail, ""));
-                found.push(format!("{}: {detail}", reject.reason.text()));
-            }
-            Interpreted::Skipped(kind) => panic!("{kind}"),
-        }
-    }
-    found
+    let shown = |text: &str| text.replace('\n', "|");
+    let found = each(file.as_bytes(), name, config, |found| lines(found, shown));
+    let without_list = |line: &String| line.split("; it has").next().unwrap().to_string();
+    found.concat().iter().map(without_list).collect()
 }
 
 #[test]
@@ -249,8 +230,89 @@ fn nulls_are_no_text() {
     let file = "a,b,c\nx,y,z\n,y,z\n,,z\n";
     assert_eq!(
         read("f.csv", file, &config),
-        ["f.csv:1: x|z", "f.csv:2: y|z", "f.csv:3: z"]
+        [
+            "f.csv:1: x|z",
+            "f.csv:2: y|z",
+            "f.csv:3: z",
+            "field of --text-field missing: no field a",
+        ]
     );
+}
+
+/// A null that is not ASCII was text in files that are not UTF-8.
+#[test]
+fn nulls_are_compared_in_the_charset_of_the_file() {
+    let config = with(|config| config.null = vec!["–né–".into()]);
+    let file = "id,text\n1,–né–\n2,né\n";
+    let narrow = encoding_rs::WINDOWS_1252.encode(file).0;
+    let wide = format!("\u{feff}{file}");
+    let wide: Vec<u8> = wide.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [file.as_bytes(), &narrow, &wide] {
+        let found = each(bytes, "f.csv", &config, |found| {
+            lines(found, |_| "text".into())
+        });
+        assert_eq!(
+            found.concat(),
+            ["no text field: nothing in text", "2: text"]
+        );
+    }
+}
+
+/// A row of CSV or an element without one of the fields had none.
+#[test]
+fn a_record_that_lacks_a_field_has_a_line_in_every_format() {
+    let config = with(|config| {
+        config.text_field = Some("a,b".into());
+        config.record = Some("p".into());
+    });
+    for (name, file) in [
+        ("f.jsonl", r#"{"a":"x"}"#),
+        ("f.csv", "a,c\nx,y\n"),
+        ("f.csv", "a,b\nx,\n"),
+        ("f.xml", "<r><p><a>x</a><c>y</c></p></r>"),
+    ] {
+        let found = read(name, file, &config);
+        assert_eq!(found.len(), 2, "{file}");
+        assert_eq!(
+            found[1], "field of --text-field missing: no field b",
+            "{file}"
+        );
+    }
+    let none = read("f.csv", "c,d\nx,y\n", &config);
+    assert_eq!(none, ["no text field: no field a, no field b"]);
+}
+
+#[test]
+fn a_document_says_where_its_text_is_unless_a_flag_does() {
+    let mut config = with(|config| config.record = Some("p".into()));
+    for (name, file, expected) in [
+        ("f.jsonl", r#"{"body":"x"}"#, &["body"][..]),
+        ("f.csv", "id,Content\n1,x\n", &["content"]),
+        (
+            "f.xml",
+            "<r><p><id>1</id><t>x</t>y<u/><t>z</t></p></r>",
+            &["t", "p"],
+        ),
+        ("f.xml", "<r><p Id='1' Body='x'/></r>", &["@Body"]),
+        ("f.txt", "x", &[]),
+    ] {
+        let fields = |found: Interpreted<'_>| match found {
+            Interpreted::Document(document) => document.fields,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            each(file.as_bytes(), name, &config, fields),
+            [expected],
+            "{file}"
+        );
+        config.text_field = Some("body|Content|t|@Body".into());
+        assert_eq!(
+            each(file.as_bytes(), name, &config, fields),
+            [&[""; 0]],
+            "{file}"
+        );
+        config.text_field = None;
+    }
 }
 
 #[test]
@@ -300,7 +362,7 @@ fn elements_of_a_list_are_records() {
         (
             "m[]",
             "{\"n\":[{\"t\":\"b\"}]}",
-            vec!["no element given by --record: the object has no list m[]"],
+            vec!["no list given by --records: the object has no list m[]"],
         ),
         (
             "m[]",

@@ -31,14 +31,8 @@ fn assert_texts(out: &Path) -> u64 {
             }
             assert!(reader.next(&mut text).unwrap());
             let plain = RawDocument {
-                docno: "d".into(),
-                unnamed: false,
-                url: None,
-                title: None,
-                content: ContentKind::Text,
-                charset: Some("utf-8".into()),
                 body: text.clone().into(),
-                notices: Vec::new(),
+                ..RawDocument::of_text("", ContentKind::Text)
             };
             let facts = shingler.shingle(&plain, (0, u64::MAX), &mut set);
             let found = (facts.md5, facts.words, set.len() as u32);

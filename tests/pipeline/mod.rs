@@ -21,6 +21,7 @@ mod places;
 mod prefix;
 mod preflight;
 mod readers;
+mod reading;
 mod real_corpora;
 mod rows;
 mod same_documents;

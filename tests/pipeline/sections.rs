@@ -1,75 +1,21 @@
 //! Many records in one file of text: the warning names flags, and these read each as a document.
 
-use std::io::{Cursor, Read};
+use lookalike::text::read::{ReadConfig, RecordKind};
 
-use lookalike::text::read::{
-    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, RecordReader, interpret,
-};
-
-/// Gives a few bytes at a time.
-struct Dribble(Cursor<Vec<u8>>, usize);
-
-impl Read for Dribble {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let most = self.1.min(out.len());
-        self.0.read(&mut out[..most])
-    }
-}
-
-/// The records of a file, however reads are split.
-fn records(file: &[u8], name: &str, config: &ReadConfig) -> Batch {
-    let [batch, ..] = [usize::MAX, 1, 7].map(|step| {
-        let reader = Dribble(Cursor::new(file.to_vec()), step);
-        let mut reader = RecordReader::from_reader(reader, name, 0, config);
-        let mut batch = Batch::default();
-        while reader.next_into(&mut batch) {}
-        batch
-    });
-    batch
-}
+use super::reading::{batch, each, lines, perhaps_several};
 
 /// `DOCNO: TEXT` of each document of a file, or `reason: detail` of a reject.
 fn read(file: &[u8], name: &str, config: &ReadConfig) -> Vec<String> {
-    config.check().unwrap();
-    let batch = records(file, name, config);
-    let show = |record: &Record| {
-        let bytes = &batch.bytes[record.bytes.clone()];
-        match interpret(record, bytes, config) {
-            Interpreted::Document(raw) => {
-                let text = String::from_utf8_lossy(&raw.body);
-                let words: Vec<&str> = text.split_whitespace().collect();
-                format!("{}: {}", raw.docno, words.join(" "))
-            }
-            Interpreted::Skipped(kind) => format!("skipped {kind}"),
-            Interpreted::Rejected(reject) => {
-                format!("{}: {}", reject.reason.text(), reject.detail)
-            }
-        }
-    };
-    batch.records.iter().map(show).collect()
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    each(file, name, config, |found| {
+        lines(found, words).swap_remove(0)
+    })
 }
 
 fn at(expression: &str) -> ReadConfig {
     ReadConfig {
         split_at: Some(expression.parse().unwrap()),
         ..ReadConfig::default()
-    }
-}
-
-/// The warnings about a file that is read as one document.
-fn warning(file: &[u8], name: &str) -> Option<String> {
-    let config = ReadConfig::default();
-    let batch = records(file, name, &config);
-    let [record] = &batch.records[..] else {
-        return None;
-    };
-    match interpret(record, &batch.bytes[record.bytes.clone()], &config) {
-        Interpreted::Document(raw) => {
-            let mut notices = raw.notices.into_iter();
-            let several = notices.find(|notice| notice.reason == Reason::PerhapsSeveral)?;
-            Some(several.detail)
-        }
-        other => panic!("{name}: {other:?}"),
     }
 }
 
@@ -289,7 +235,8 @@ fn the_warning_names_the_flags_that_read_each_record() {
         let record = |text: &&str| each.replace('§', &text[..1]).replace('£', text);
         let records: Vec<String> = texts.iter().map(record).collect();
         let file = records.concat();
-        let detail = warning(file.as_bytes(), "f").unwrap_or_else(|| panic!("{what}: {file}"));
+        let detail = perhaps_several(file.as_bytes(), "f").pop();
+        let detail = detail.unwrap_or_else(|| panic!("{what}: {file}"));
         assert!(detail.contains(what), "{what}: {detail}");
         let mut config = advised(&detail);
         if is_table {
@@ -329,7 +276,7 @@ fn load_files_of_e_discovery_are_tables() {
         narrow.to_vec(),
         wide(&format!("\u{feff}{rows}")),
     ] {
-        let detail = warning(&file, "load.dat").unwrap();
+        let detail = perhaps_several(&file, "load.dat").pop().unwrap();
         assert!(
             detail.ends_with("use --delimiter DC4 --quote þ --text-field EXTRACTEDTEXT"),
             "{detail}"
@@ -429,16 +376,11 @@ fn actions_of_the_bulk_format_are_read_with_their_documents() {
     assert_eq!(found[6..], ["f:7: alone"]);
     // Streams of posts have objects that are called like actions.
     let posts = "{\"delete\":{\"status\":{\"id\":1}}}\n{\"text\":\"a\"}\n";
-    assert_eq!(
-        records(posts.as_bytes(), "f", &ReadConfig::default())
-            .records
-            .len(),
-        2
-    );
-    let whole = records(file.as_bytes(), "f", &ReadConfig::default());
-    let kinds = whole
+    assert_eq!(read(posts.as_bytes(), "f", &ReadConfig::default()).len(), 2);
+    let whole = batch(file.as_bytes(), "f", &ReadConfig::default());
+    let bulk = whole
         .records
         .iter()
         .filter(|record| record.kind == RecordKind::Bulk);
-    assert_eq!(kinds.count(), 6);
+    assert_eq!(bulk.count(), 6);
 }

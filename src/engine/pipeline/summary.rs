@@ -192,6 +192,8 @@ fn hint(found: &[(String, u64)], named: bool, first: Option<&Reject>) -> String 
         "leave out --format, or name the format of the inputs"
     } else if is(&[Reason::NoRecords]) {
         "check the name given by --record"
+    } else if is(&[Reason::NoList]) {
+        "check the path given by --records"
     } else if is(&[Reason::NoMatch]) {
         "check the expression given by --split-at"
     } else if is(&[Reason::BinaryFile, Reason::UnsupportedFormat]) {

@@ -524,12 +524,9 @@ impl<K: Key> Batches<'_, '_, K> {
         self.unkeyed.push(RawDocument {
             docno: Cow::Owned(document.docno.into_owned()),
             unnamed: document.unnamed,
-            content: document.content,
-            url: None,
-            title: None,
             charset: document.charset.map(|charset| charset.into_owned().into()),
             body: Cow::Owned(document.body.into_owned()),
-            notices: Vec::new(),
+            ..RawDocument::of_text("", document.content)
         });
         match self.unkeyed_bytes > most {
             true => self.key(),

@@ -345,14 +345,9 @@ mod tests {
         body: &[u8],
     ) -> RawDocument<'static> {
         RawDocument {
-            docno: "d".into(),
-            unnamed: false,
-            url: None,
-            title: None,
-            content,
             charset: charset.map(Into::into),
             body: body.to_vec().into(),
-            notices: Vec::new(),
+            ..RawDocument::of_text("", content)
         }
     }
 

@@ -22,6 +22,7 @@
 //! of ASCII are resolved here; the parser resolves the other ones with it.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::{memchr, memchr2, memmem};
@@ -31,6 +32,7 @@ use super::config::ReadConfig;
 use super::fields::{FieldPath, Step, URL_FIELDS, is_page};
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Prolog, Reason};
+use super::resolve::{Level, Names, Texts, no_docno, take_each};
 use super::sgml;
 use super::sniff::looks_like_markup;
 use super::tags::{CDATA, Kind, Tag, Tags, local};
@@ -50,6 +52,9 @@ const TITLE: &str = "title";
 
 /// The longest XML declaration.
 const DECLARATION: usize = 256;
+
+/// Elements with the text of a record that are named.
+const MOST_NAMES: usize = 32;
 
 /// What the declaration of a body is if the file has none.
 const XML: &[u8] = b"<?xml version=\"1.0\"?>";
@@ -244,38 +249,44 @@ impl<'p, 'a> Element<'p, 'a> {
         values((self.tag, self.content), &steps, self.prolog, true, take)
     }
 
-    /// The first value of a field, in one line.
-    fn one(&self, field: &str) -> Option<String> {
-        let mut first = None;
-        for path in FieldPath::ways(field).unwrap_or_default() {
-            self.values(&path, &mut |raw, _| {
+    /// The value of a docno or the like, in one line.
+    fn name(&self, given: Option<&str>, usual: &'static [&'static str]) -> Option<String> {
+        Names::of(given, usual).all(&self).next()
+    }
+}
+
+/// The values of fields, in one line.
+impl<'p> Level<'p> for &Element<'_, '_> {
+    type Found = String;
+
+    fn whole(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    /// Only children and attributes count, in any case of their names.
+    fn usual(&self, name: &str) -> Option<String> {
+        let is = |found: &[u8]| is_usual(found, name);
+        let mut first: Option<String> = None;
+        // The number of an article in PubMed is deeper than its other names.
+        let anywhere = name == "pmid";
+        if self.usual.contains(&name) {
+            elements(self.content, &is, anywhere, &mut |tag, content| {
                 if first.is_none() {
-                    first = self.prolog.plain(raw);
+                    let link = || tag.attribute(|name| name == b"href");
+                    let plain = self.prolog.plain(content);
+                    first = plain.or_else(|| self.prolog.plain(link()?));
                 }
             });
         }
-        first
+        first.or_else(|| self.prolog.plain(self.tag.attribute(is)?))
     }
 
-    /// The first of some fields with a value that is not blank, in one line. Only children and
-    /// attributes count, in any case of their names.
-    fn first(&self, names: &[&'static str]) -> Option<String> {
-        names.iter().find_map(|name| {
-            let is = |found: &[u8]| is_usual(found, name);
-            let mut first: Option<String> = None;
-            // The number of an article in PubMed is deeper than its other names.
-            let anywhere = *name == "pmid";
-            if self.usual.contains(name) {
-                elements(self.content, &is, anywhere, &mut |tag, content| {
-                    if first.is_none() {
-                        let link = || tag.attribute(|name| name == b"href");
-                        let plain = self.prolog.plain(content);
-                        first = plain.or_else(|| self.prolog.plain(link()?));
-                    }
-                });
-            }
-            first.or_else(|| self.prolog.plain(self.tag.attribute(is)?))
-        })
+    fn find(&self, path: &'p FieldPath<'p>) -> Option<String> {
+        let mut first = None;
+        self.values(path, &mut |raw, _| {
+            first = first.take().or_else(|| self.prolog.plain(raw));
+        });
+        first
     }
 }
 
@@ -432,18 +443,11 @@ impl Interpreter for Prolog {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         let element = Element::of(self, bytes).with_usual();
         let mut notices = Vec::new();
-        let docno = match &config.id_field {
-            Some(path) => element.one(path),
-            None => element.first(&IDS),
-        };
-        if let (None, Some(field)) = (&docno, &config.id_field) {
-            notices.push((Reason::MissingDocno, format!("no {field}")));
-        }
+        let docno = element.name(config.id_field.as_deref(), &IDS);
+        notices.extend(no_docno(config).filter(|_| docno.is_none()));
         let docno = docno.unwrap_or_default();
-        let url = match &config.url_field {
-            Some(path) => element.one(path),
-            None => element.first(&URL_FIELDS),
-        };
+        let url = element.name(config.url_field.as_deref(), &URL_FIELDS);
+        let mut fields = Vec::new();
         let mut body = self.declaration.as_deref().unwrap_or(XML).to_vec();
         let declaration = body.len();
         let (mut any, mut length) = (false, 0u64);
@@ -462,20 +466,23 @@ impl Interpreter for Prolog {
                 }
             };
             match &config.text_field {
-                Some(fields) => {
-                    for ways in FieldPath::all(fields).unwrap_or_default() {
-                        // The first that is there.
-                        let _ = ways.iter().any(|path| element.values(path, &mut push));
-                    }
+                Some(_) => {
+                    let texts = Texts::of(config);
+                    let Ok(missing) = take_each::<_, Infallible>(&texts.given(), |path| {
+                        Ok(element.values(path, &mut push))
+                    });
+                    notices.extend(missing);
                 }
                 None if has_text(element.content) => {}
                 None => {
                     let mut texts = TEXTS.iter().filter_map(|name| {
-                        let value = element.tag.attribute(|found| is_usual(found, name))?;
-                        (!value.trim_ascii().is_empty()).then_some((value, name))
+                        let mut all = element.tag.attributes();
+                        let found = all.find(|(found, _)| is_usual(found, name));
+                        found.filter(|(_, value)| !value.trim_ascii().is_empty())
                     });
-                    if let Some((value, name)) = texts.next() {
-                        push(value, name.as_bytes());
+                    if let Some((name, value)) = texts.next() {
+                        push(value, name);
+                        fields.push(format!("@{}", shown(name)).into());
                     }
                 }
             }
@@ -487,29 +494,38 @@ impl Interpreter for Prolog {
         if !any {
             match &config.text_field {
                 Some(paths) => return refused(Reason::MissingText, element.without(paths)),
-                None => element.whole_text(config, &mut body),
+                None => {
+                    element.whole_text(config, &mut body);
+                    fields = element.with_text(config);
+                }
             }
         }
         debug_assert!(body.len() <= declaration + bytes.len().max(length as usize));
         Outcome::Document(Parts {
             docno: docno.into(),
             url: url.map(Cow::Owned),
-            title: element.first(&[TITLE]).map(Cow::Owned),
+            title: element.name(None, &[TITLE]).map(Cow::Owned),
             content: ContentKind::Markup,
             charset: None,
             body: body.into(),
+            fields,
             notices,
         })
     }
 
     fn docno(&self, head: &[u8]) -> Option<String> {
-        Element::of(self, head).with_usual().first(&IDS)
+        Element::of(self, head).with_usual().name(None, &IDS)
     }
 
     /// The value is in one line.
     fn field(&self, bytes: &[u8], path: &str) -> Option<String> {
-        Element::of(self, bytes).one(path)
+        Element::of(self, bytes).name(Some(path), &[])
     }
+}
+
+/// A name for a message.
+fn shown(name: &[u8]) -> String {
+    String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned()
 }
 
 /// Whether there is anything but white space between the tags.
@@ -547,16 +563,42 @@ fn whole_text(content: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(content.get(from..).unwrap_or_default());
 }
 
-impl Element<'_, '_> {
-    /// Appends all text of the record except the children that name it: its docno and its URL.
-    fn whole_text(&self, config: &ReadConfig, out: &mut Vec<u8>) {
-        let names_it = |found: &[u8]| {
-            let is = |given: &Option<String>, usual: &[&str]| match given {
-                Some(path) => self.prolog.names(found, path),
-                None => usual.iter().any(|name| is_usual(found, name)),
-            };
-            is(&config.id_field, &IDS) || is(&config.url_field, &URL_FIELDS)
+impl<'a> Element<'_, 'a> {
+    /// Whether a child names the record: it is its docno or its URL.
+    fn names_it(&self, found: &[u8], config: &ReadConfig) -> bool {
+        let is = |given: &Option<String>, usual: &[&str]| match given {
+            Some(path) => self.prolog.names(found, path),
+            None => usual.iter().any(|name| is_usual(found, name)),
         };
+        is(&config.id_field, &IDS) || is(&config.url_field, &URL_FIELDS)
+    }
+
+    /// The names of the children that have the text of the record, and its own name if it has text
+    /// itself.
+    fn with_text(&self, config: &ReadConfig) -> Vec<Cow<'static, str>> {
+        let mut names: Vec<&'a [u8]> = Vec::new();
+        let mut add = |name: &'a [u8], content: &[u8]| {
+            if names.len() < MOST_NAMES && !names.contains(&name) && has_text(content) {
+                names.push(name);
+            }
+        };
+        let mut from = 0;
+        elements(self.content, &|_| true, false, &mut |tag, content| {
+            let before = self.content.get(from..tag.start).unwrap_or_default();
+            add(self.tag.name, before);
+            from = tag.end + content.len();
+            if !self.names_it(tag.name, config) {
+                add(tag.name, content);
+            }
+        });
+        let rest = self.content.get(from..).unwrap_or_default();
+        add(self.tag.name, rest);
+        names.into_iter().map(|name| shown(name).into()).collect()
+    }
+
+    /// Appends all text of the record except the children that name it.
+    fn whole_text(&self, config: &ReadConfig, out: &mut Vec<u8>) {
+        let names_it = |found: &[u8]| self.names_it(found, config);
         let mut from = 0;
         elements(self.content, &names_it, false, &mut |tag, content| {
             whole_text(self.content.get(from..tag.start).unwrap_or_default(), out);
@@ -573,12 +615,11 @@ impl Element<'_, '_> {
                 names.push(name);
             }
         };
-        let text = |name: &[u8]| String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
         self.tag
             .attributes()
-            .for_each(|(name, _)| push(format!("@{}", text(name))));
+            .for_each(|(name, _)| push(format!("@{}", shown(name))));
         elements(self.content, &|_| true, false, &mut |tag, _| {
-            push(text(tag.name))
+            push(shown(tag.name))
         });
         match names.is_empty() {
             true => format!("no {paths}; the record has neither elements nor attributes"),

@@ -501,15 +501,7 @@ mod tests {
 
     /// The words that are left, and whether there is a notice.
     fn left(body: &[u8], markup: bool) -> (String, bool) {
-        let mut parts = Parts {
-            docno: Cow::default(),
-            url: None,
-            title: None,
-            content: ContentKind::of(markup),
-            charset: None,
-            body: body.into(),
-            notices: Vec::new(),
-        };
+        let mut parts = Parts::of(Cow::default(), ContentKind::of(markup), body.into());
         leave_out(&mut parts);
         assert!(is_blanked(&parts.body, body));
         let text = String::from_utf8_lossy(&parts.body);

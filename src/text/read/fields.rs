@@ -78,37 +78,41 @@ pub(crate) struct FieldPath<'p> {
 impl<'p> FieldPath<'p> {
     /// Parses a path, in which a comma and a bar have no meaning.
     pub fn one(text: &'p str) -> Result<FieldPath<'p>, String> {
-        let mut parser = Parser { text, at: 0 };
-        let path = parser.path(b".[")?;
-        match parser.peek() {
-            None => Ok(path),
-            Some(_) => Err(parser.unexpected("a dot or a bracket")),
-        }
+        let mut fields = Self::parse(text, b".[", "a dot or a bracket")?.into_iter();
+        let first = fields.next().and_then(|ways| ways.into_iter().next());
+        first.ok_or_else(|| "expected a name".into())
     }
 
     /// Parses the paths to one field, separated by bars: the first that leads to a value counts.
     /// A comma has no meaning.
     pub fn ways(text: &'p str) -> Result<Vec<FieldPath<'p>>, String> {
-        let mut parser = Parser { text, at: 0 };
-        let ways = parser.ways(b".[|")?;
-        match parser.peek() {
-            None => Ok(ways),
-            Some(_) => Err(parser.unexpected("a dot, a bracket or a bar")),
-        }
+        let fields = Self::parse(text, b".[|", "a dot, a bracket or a bar")?;
+        Ok(fields.into_iter().flatten().collect())
     }
 
     /// Parses the paths of several fields, separated by commas.
     pub fn all(text: &'p str) -> Result<Vec<Vec<FieldPath<'p>>>, String> {
+        Self::parse(text, b".[|,", "a dot, a bracket, a bar or a comma")
+    }
+
+    /// Parses paths in which these characters have a meaning.
+    fn parse(text: &'p str, stops: &[u8], named: &str) -> Result<Vec<Vec<Self>>, String> {
         let mut parser = Parser { text, at: 0 };
-        let mut fields = Vec::new();
-        loop {
-            fields.push(parser.ways(b".[|,")?);
-            match parser.peek() {
-                None => return Ok(fields),
-                Some(b',') => parser.at += 1,
-                Some(_) => return Err(parser.unexpected("a dot, a bracket, a bar or a comma")),
+        let mut fields = vec![vec![parser.path(stops)?]];
+        while let Some(found) = parser.peek() {
+            match (found, fields.last_mut()) {
+                (b',' | b'|', Some(ways)) if stops.contains(&found) => {
+                    parser.at += 1;
+                    let path = parser.path(stops)?;
+                    match found {
+                        b'|' => ways.push(path),
+                        _ => fields.push(vec![path]),
+                    }
+                }
+                _ => return Err(parser.unexpected(named)),
             }
         }
+        Ok(fields)
     }
 
     /// The path of a field that has the whole text as its name.
@@ -447,15 +451,6 @@ impl<'p> Parser<'p> {
             Some(found) => format!("expected {expected} before `{found}` at byte {}", self.at),
             None => format!("expected {expected} at its end"),
         }
-    }
-
-    fn ways(&mut self, stops: &[u8]) -> Result<Vec<FieldPath<'p>>, String> {
-        let mut ways = vec![self.path(stops)?];
-        while self.peek() == Some(b'|') {
-            self.at += 1;
-            ways.push(self.path(stops)?);
-        }
-        Ok(ways)
     }
 
     fn path(&mut self, stops: &[u8]) -> Result<FieldPath<'p>, String> {

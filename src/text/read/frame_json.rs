@@ -304,7 +304,7 @@ impl JsonFramer {
                     within.open.pop();
                     if at == 0 && !within.found {
                         let what = format!("the object has no list {}", within.path);
-                        return Step::rejected(Reason::NoRecords, what);
+                        return Step::rejected(Reason::NoList, what);
                     }
                     sink.forget();
                     continue;

@@ -165,15 +165,8 @@ impl Interpreter for Sections {
     fn document<'a>(&self, bytes: &'a [u8], _: &ReadConfig) -> Outcome<'a> {
         let content = self.content;
         let content = content.unwrap_or_else(|| ContentKind::of(looks_like_markup(bytes)));
-        Outcome::Document(Parts {
-            docno: self.docno(bytes).unwrap_or_default().into(),
-            url: None,
-            title: None,
-            content,
-            charset: None,
-            body: bytes.into(),
-            notices: Vec::new(),
-        })
+        let docno = self.docno(bytes).unwrap_or_default();
+        Outcome::Document(Parts::of(docno.into(), content, bytes.into()))
     }
 
     fn docno(&self, head: &[u8]) -> Option<String> {

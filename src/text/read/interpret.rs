@@ -283,14 +283,14 @@ impl Interpreter for RowFields {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         let declared = self.content_type.as_ref();
         let declared = declared.map(|kind| kind.to_ascii_lowercase());
+        let content = config.content(self.html, declared.as_deref(), bytes);
         Outcome::Document(Parts {
-            docno: self.docno.clone().into(),
             url: self.url.clone().map(Cow::Owned),
             title: self.title.clone().map(Cow::Owned),
-            content: config.content(self.html, declared.as_deref(), bytes),
             charset: self.utf8.then(|| "utf-8".into()),
-            body: bytes.into(),
+            fields: self.field.into_iter().map(Cow::Borrowed).collect(),
             notices: self.notices.clone(),
+            ..Parts::of(self.docno.clone().into(), content, bytes.into())
         })
     }
 
@@ -303,15 +303,7 @@ impl Interpreter for WholeFile {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         let docno = Cow::Owned(self.docno.clone());
         if let Some(with) = config.converter_of_file(&docno) {
-            let parts = Parts {
-                docno,
-                url: None,
-                title: None,
-                content: ContentKind::Text,
-                charset: None,
-                body: bytes.into(),
-                notices: Vec::new(),
-            };
+            let parts = Parts::of(docno, ContentKind::Text, bytes.into());
             return Outcome::Foreign(parts, with.clone());
         }
         let markup = match config.format {
@@ -327,13 +319,8 @@ impl Interpreter for WholeFile {
         }
         let nitf = markup.then(|| sgml::nitf_docno(bytes)).flatten();
         Outcome::Document(Parts {
-            docno: nitf.unwrap_or(docno),
-            url: None,
-            title: None,
-            content,
-            charset: None,
-            body: bytes.into(),
             notices: like_several(bytes, content, config).into_iter().collect(),
+            ..Parts::of(nitf.unwrap_or(docno), content, bytes.into())
         })
     }
 

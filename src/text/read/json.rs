@@ -6,92 +6,24 @@ use std::ops::Range;
 
 use super::config::ReadConfig;
 use super::fields::{
-    DATE_FIELDS, FieldPath, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
+    DATE_FIELDS, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
 use super::json_values::{
-    Kind, Malformed, Members, Objects, Reached, Take, Value, decode, elements, is_part, leaves,
-    may_begin, members, named, reach, text_of,
+    Kind, Malformed, Members, Objects, Reached, Start, Take, Value, decode, elements, is_part,
+    members, named, reach, text_of,
 };
 use super::outcome::{Interpreter, Outcome, Parts, Refusal};
 use super::record::Reason;
+use super::resolve::{Names, Texts, is_null, no_docno, take_each};
 use crate::base::words::flag_word;
-
-/// The names of fields to look for, in this order: the ways to a given one, or all of a list.
-enum Names<'c> {
-    Given(&'c str, Vec<FieldPath<'c>>),
-    Usual(&'static [&'static str]),
-}
-
-impl<'c> Names<'c> {
-    fn of(given: Option<&'c str>, usual: &'static [&'static str]) -> Result<Names<'c>, Malformed> {
-        match given {
-            Some(field) => match FieldPath::ways(field) {
-                Ok(ways) => Ok(Names::Given(field, ways)),
-                Err(_) => Err(NO_PATH),
-            },
-            None => Ok(Names::Usual(usual)),
-        }
-    }
-
-    fn want(&self, name: &str) -> bool {
-        match self {
-            Names::Given(given, ways) => {
-                *given == name || ways.iter().any(|way| may_begin(way, name))
-            }
-            Names::Usual(names) => names.contains(&name),
-        }
-    }
-
-    /// The first value that `read` accepts.
-    fn first(
-        &self,
-        text: &str,
-        members: &Members<'_>,
-        read: fn(&str, &Value) -> Option<String>,
-    ) -> Option<String> {
-        let mut found = None;
-        let mut take = |value: &Value| {
-            if found.is_none() {
-                found = read(text, value);
-            }
-            true
-        };
-        // A bad value elsewhere does not reject the text.
-        match self {
-            Names::Given(given, ways) => match named(members, given) {
-                Some(value) => drop(leaves(text, value, Objects::Typed, &mut take)),
-                None => ways.iter().for_each(|way| {
-                    let _ = reach(text, members, way, Objects::Typed, &mut take);
-                }),
-            },
-            Names::Usual(names) => {
-                for value in names.iter().filter_map(|name| named(members, name)) {
-                    let _ = leaves(text, value, Objects::Typed, &mut take);
-                }
-            }
-        }
-        found
-    }
-}
-
-/// The configuration refuses such a path before anything is read.
-const NO_PATH: Malformed = Malformed {
-    at: 0,
-    what: "no field is named",
-};
-
-/// The fields of the text.
-pub(super) struct TextFields<'c> {
-    config: &'c ReadConfig,
-    /// The given ones.
-    fields: Vec<Vec<FieldPath<'c>>>,
-}
 
 /// The text of an object, if it has one.
 #[derive(Default)]
 pub(super) struct Found {
     /// Whether the name of its field says that it is HTML.
     pub html: bool,
+    /// The usual name of its field, if no flag names it.
+    pub field: Option<&'static str>,
     /// What is not in the text although it is in the fields, or a field that is not there.
     pub notices: Vec<(Reason, String)>,
 }
@@ -104,80 +36,38 @@ impl Found {
     }
 }
 
-impl<'c> TextFields<'c> {
-    pub fn new(config: &'c ReadConfig) -> Result<Self, Malformed> {
-        let fields = config.text_field.as_deref().map(FieldPath::all).transpose();
-        let fields = fields.map_err(|_| NO_PATH)?.unwrap_or_default();
-        Ok(TextFields { config, fields })
-    }
-
-    pub(crate) fn want(&self, name: &str) -> bool {
-        match &self.config.text_field {
-            // All together may be the name of one field.
-            Some(given) => {
-                given == name || (self.fields.iter().flatten()).any(|path| may_begin(path, name))
-            }
-            None => TEXT_FIELDS.contains(&name),
+/// Hands over the values of the text in their order; `None` without a text.
+pub(super) fn values(
+    (texts, config): (&Texts<'_>, &ReadConfig),
+    text: &str,
+    members: &Members<'_>,
+    take: &mut Take<'_>,
+) -> Result<Option<Found>, Malformed> {
+    let mut any = false;
+    let mut take = |value: &Value| {
+        let nulls = &config.null;
+        let is_text = nulls.is_empty() || !is_null(nulls, text_of(text, value).as_bytes());
+        if is_text {
+            any = true;
+            take(value);
         }
+        is_text
+    };
+    if config.text_field.is_none() {
+        return usual_text(text, members, &mut take);
     }
-
-    /// Hands over the values of the text in their order; `None` without a text.
-    pub fn values(
-        &self,
-        text: &str,
-        members: &Members<'_>,
-        take: &mut Take<'_>,
-    ) -> Result<Option<Found>, Malformed> {
-        let nulls = &self.config.null;
-        let mut any = false;
-        let mut take = |value: &Value| {
-            let is_null =
-                !nulls.is_empty() && nulls.iter().any(|null| *null == text_of(text, value));
-            if !is_null {
-                any = true;
-                take(value);
-            }
-            !is_null
-        };
-        let Some(given) = self.config.text_field.as_deref() else {
-            return usual_text(text, members, &mut take);
-        };
-        let mut found = Found::default();
-        let (mut list, mut missing) = (false, Vec::new());
-        match named(members, given) {
-            Some(value) if self.fields.iter().flatten().count() > 1 => {
-                let reached = leaves(text, value, Objects::Parts, &mut take)?;
-                list = reached.is_text();
-                found.left_out(&reached, given);
-            }
-            _ => {
-                for ways in &self.fields {
-                    let mut is_there = false;
-                    for path in ways {
-                        let reached = reach(text, members, path, Objects::Parts, &mut take)?;
-                        found.left_out(&reached, path.literal.trim());
-                        let several = reached.like_records(path);
-                        (found.notices).extend(several.map(|like| (Reason::PerhapsSeveral, like)));
-                        list |= reached.list && !reached.object;
-                        is_there = reached.is_text();
-                        if is_there {
-                            break;
-                        }
-                    }
-                    if let (false, [path, ..]) = (is_there, &ways[..]) {
-                        missing.push(path.literal.trim());
-                    }
-                }
-                if !missing.is_empty() {
-                    let missing = format!("no field {}", missing.join(", "));
-                    found.notices.push((Reason::MissingField, missing));
-                }
-                let mut paths = self.fields.iter().flatten();
-                found.html = paths.all(|path| path.last() == "html");
-            }
-        }
-        Ok((any || list).then_some(found))
-    }
+    let (mut found, mut list) = (Found::default(), false);
+    let missing = take_each(&texts.fields(&members), |&start| {
+        let reached = reach(text, start, Objects::Parts, &mut take)?;
+        found.left_out(&reached, start.name.trim());
+        let several = reached.like_records(start.path);
+        (found.notices).extend(several.map(|like| (Reason::PerhapsSeveral, like)));
+        list |= reached.list && !reached.object;
+        Ok(reached.is_text())
+    })?;
+    found.notices.extend(missing);
+    found.html = texts.paths().all(|path| path.last() == "html");
+    Ok((any || list).then_some(found))
 }
 
 /// Hands over the values of the first of the usual fields that is a string, or a list of strings,
@@ -200,15 +90,16 @@ fn usual_text(
                     strings += u64::from(matches!(value.kind, Kind::String { .. }));
                     true
                 };
-                let reached = leaves(text, value, Objects::None, &mut look)?;
+                let reached = reach(text, Start::at(name, value), Objects::None, &mut look)?;
                 !reached.object && (strings > 0 || reached.values == 0)
             }
             Kind::Null => continue,
             Kind::Word => return Err(Malformed::no_value(value)),
             _ => false,
         };
-        if is_text && leaves(text, value, Objects::None, take)?.is_text() {
+        if is_text && reach(text, Start::at(name, value), Objects::None, take)?.is_text() {
             found.html = name == "html";
+            found.field = Some(name);
             found.notices.truncate(1);
             return Ok(Some(found));
         }
@@ -226,10 +117,10 @@ pub(super) fn text_strings(
     text: &str,
     config: &ReadConfig,
 ) -> Result<Vec<Range<usize>>, Malformed> {
-    let texts = TextFields::new(config)?;
+    let texts = Texts::of(config);
     let members = members(text, |name| texts.want(name))?;
     let (mut places, mut other) = (Vec::new(), None);
-    texts.values(text, &members, &mut |value| {
+    values((&texts, config), text, &members, &mut |value| {
         match value.kind {
             Kind::String { .. } => places.push(value.place.start + 1..value.place.end - 1),
             _ => other = Some(value.place.start),
@@ -240,17 +131,21 @@ pub(super) fn text_strings(
     other.map_or(Ok(places), |at| Err(Malformed { at, what }))
 }
 
-/// The members of an object that are wanted of it.
-fn wanted<'t>(
-    text: &'t str,
-    texts: &TextFields<'_>,
-    names: &[&Names<'_>],
-) -> Result<Members<'t>, Malformed> {
-    members(text, |name| {
-        texts.want(name)
-            || names.iter().any(|names| names.want(name))
-            || TYPE_FIELDS.contains(&name)
-            || name == "title"
+/// The first value of these fields that can be a name.
+fn first(
+    names: &Names<'_>,
+    text: &str,
+    members: &Members<'_>,
+    read: fn(&str, &Value) -> Option<String>,
+) -> Option<String> {
+    names.all(&members).find_map(|start| {
+        let mut found = None;
+        // A bad value elsewhere does not reject the text.
+        let _ = reach(text, start, Objects::Typed, &mut |value| {
+            found = found.take().or_else(|| read(text, value));
+            true
+        });
+        found
     })
 }
 
@@ -339,9 +234,9 @@ impl Interpreter for JsonObject {
     /// A string, a number or a truth value; `None` if there is none, or this is not JSON.
     fn field(&self, bytes: &[u8], path: &str) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
-        let names = Names::Given(path, FieldPath::ways(path).ok()?);
+        let names = Names::of(Some(path), &[]);
         let members = members(&text, |name| names.want(name)).ok()?;
-        names.first(&text, &members, |text, value| match value.kind {
+        first(&names, &text, &members, |text, value| match value.kind {
             Kind::Boolean | Kind::NotFinite => Some(value.text(text).into()),
             _ => name_in(text, value),
         })
@@ -362,22 +257,26 @@ impl Interpreter for JsonObject {
 /// Reads an object as a document. A refusal may have its docno.
 fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<String>, Refusal)> {
     let bad = |error: Malformed| (None, Refusal::new(Reason::BadJson, error.to_string()));
-    let ids = Names::of(config.id_field.as_deref(), &ID_FIELDS).map_err(bad)?;
-    let urls = Names::of(config.url_field.as_deref(), &URL_FIELDS).map_err(bad)?;
-    let texts = TextFields::new(config).map_err(bad)?;
-    let members = wanted(text, &texts, &[&ids, &urls]).map_err(bad)?;
-    let mut notices = Vec::new();
-    let docno = ids.first(text, &members, name_in);
-    if let (None, Some(field)) = (&docno, &config.id_field) {
-        notices.push((Reason::MissingDocno, format!("no {field}")));
-    }
+    let names = [
+        Names::of(config.id_field.as_deref(), &ID_FIELDS),
+        Names::of(config.url_field.as_deref(), &URL_FIELDS),
+        Names::Usual(&TYPE_FIELDS),
+        Names::Usual(&["title"]),
+    ];
+    let texts = Texts::of(config);
+    let wanted = |name: &str| texts.want(name) || names.iter().any(|names| names.want(name));
+    let members = members(text, wanted).map_err(bad)?;
+    let [docno, url, kind, title] = names
+        .each_ref()
+        .map(|names| first(names, text, &members, name_in));
+    let mut notices: Vec<_> = no_docno(config)
+        .filter(|_| docno.is_none())
+        .into_iter()
+        .collect();
     let docno = docno.unwrap_or_default();
-    let url = urls.first(text, &members, name_in);
-    let kind = Names::Usual(&TYPE_FIELDS).first(text, &members, name_in);
-    let title = Names::Usual(&["title"]).first(text, &members, name_in);
 
     let mut body = Body::default();
-    let found = texts.values(text, &members, &mut |value| {
+    let found = values((&texts, config), text, &members, &mut |value| {
         body.add(text, value, config);
         true
     });
@@ -415,6 +314,7 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
         content: config.content(found.html, kind.as_deref(), &body),
         charset: Some("utf-8".into()),
         body,
+        fields: found.field.into_iter().map(Cow::Borrowed).collect(),
         notices,
     })
 }
@@ -581,24 +481,28 @@ mod tests {
         assert_eq!(&*escaped.body, b"a\nb");
     }
 
+    fn of_text(field: &str) -> ReadConfig {
+        ReadConfig {
+            text_field: Some(field.into()),
+            ..ReadConfig::default()
+        }
+    }
+
     /// The text is taken out of its field, so everything else that uses the field is read before.
     #[test]
     fn one_field_may_be_all() {
         let config = ReadConfig {
-            text_field: Some("title".into()),
             id_field: Some("title".into()),
             url_field: Some("title".into()),
-            ..ReadConfig::default()
+            ..of_text("title")
         };
         let all = parts(r#"{"title":" text/html "}"#, &config);
-        assert_eq!(all.docno, "text/html");
-        assert_eq!(all.url.as_deref(), Some("text/html"));
-        assert_eq!(all.title.as_deref(), Some("text/html"));
+        let names = [Some(&*all.docno), all.url.as_deref(), all.title.as_deref()];
+        assert_eq!(names, [Some("text/html"); 3]);
         assert_eq!(&*all.body, b" text/html ");
         let config = ReadConfig {
-            text_field: Some("type".into()),
             markup: Some(crate::text::read::Markup::Auto),
-            ..ReadConfig::default()
+            ..of_text("type")
         };
         let typed = parts(r#"{"id":7,"type":"text/html"}"#, &config);
         assert_eq!(typed.content, ContentKind::Markup);
@@ -608,32 +512,24 @@ mod tests {
     /// `prompt,completion` and `messages.0.content` were `no text field`.
     #[test]
     fn a_text_may_be_in_several_fields_and_in_lists() {
-        let mut config = ReadConfig {
-            text_field: Some("prompt,completion".into()),
-            ..ReadConfig::default()
-        };
         let object = r#"{"id":1,"completion":"c \ud800","prompt":"p","m":[{"t":"1"},{"t":"2"}]}"#;
-        let both = parts(object, &config);
-        assert_eq!(&*both.body, "p\nc \u{fffd}".as_bytes());
-        config.text_field = Some("m[].t".into());
-        assert_eq!(&*parts(object, &config).body, b"1\n2");
-        config.text_field = Some("m.1.t".into());
-        assert_eq!(&*parts(object, &config).body, b"2");
+        for (field, text) in [
+            ("prompt,completion", "p\nc \u{fffd}"),
+            ("m[].t", "1\n2"),
+            ("m.1.t", "2"),
+        ] {
+            assert_eq!(&*parts(object, &of_text(field)).body, text.as_bytes());
+        }
         // The same text many times would outgrow the memory that is counted for the record.
-        config.text_field = Some(["prompt"; 40].join(","));
-        config.max_document = crate::base::budget::ByteSize(79);
-        assert_eq!(parts(object, &config).body.len(), 79);
-        config.max_document = crate::base::budget::ByteSize(78);
-        let outcome = JsonObject.document(object.as_bytes(), &config);
+        let most = |bytes| ReadConfig {
+            max_document: crate::base::budget::ByteSize(bytes),
+            ..of_text(&["prompt"; 40].join(","))
+        };
+        assert_eq!(parts(object, &most(79)).body.len(), 79);
+        let outcome = JsonObject.document(object.as_bytes(), &most(78));
         assert!(matches!(
             outcome,
-            Outcome::Refused {
-                refusal: Refusal {
-                    reason: Reason::TooLarge,
-                    ..
-                },
-                ..
-            }
+            Outcome::Refused { refusal, .. } if refusal.reason == Reason::TooLarge
         ));
     }
 
@@ -642,10 +538,6 @@ mod tests {
     #[test]
     fn nulls_in_lists_are_passed_over() {
         let config = ReadConfig::default();
-        let text = |object| match JsonObject.document(object, &config) {
-            Outcome::Document(parts) => Some(String::from_utf8(parts.body.into_owned()).unwrap()),
-            _ => None,
-        };
         for (object, expected) in [
             (r#"{"text":["a",null,"b\n"]}"#, Some("a\nb\n")),
             (r#"{"text":[[null],["a"],null]}"#, Some("a")),
@@ -657,7 +549,11 @@ mod tests {
             (r#"{"text":7}"#, None),
             (r#"{"text":[7]}"#, None),
         ] {
-            assert_eq!(text(object.as_bytes()).as_deref(), expected, "{object}");
+            let found = match JsonObject.document(object.as_bytes(), &config) {
+                Outcome::Document(parts) => Some(parts.body),
+                _ => None,
+            };
+            assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{object}");
         }
     }
 
@@ -714,21 +610,25 @@ mod tests {
     #[test]
     fn values_within_values_are_found() {
         let config = ReadConfig {
-            text_field: Some("a.b.c".into()),
             id_field: Some("a.n".into()),
-            ..ReadConfig::default()
+            ..of_text("a.b.c")
         };
-        let lines = parts(
-            r#"{"a":{"n":-1.50,"b":{"c":["x","y"],"d":[null,true,{}]}},"title":null}"#,
-            &config,
-        );
-        assert_eq!((&*lines.docno, &*lines.body), ("-1.50", &b"x\ny"[..]));
-        assert_eq!(lines.title, None);
-        let deep = parts(r#"{"a":{"n":18446744073709551615,"b":{"c":"z"}}}"#, &config);
-        assert_eq!(
-            (&*deep.docno, &*deep.body),
-            ("18446744073709551615", &b"z"[..])
-        );
+        for (object, docno, text) in [
+            (
+                r#"{"a":{"n":-1.50,"b":{"c":["x","y"],"d":[null,true,{}]}},"title":null}"#,
+                "-1.50",
+                "x\ny",
+            ),
+            (
+                r#"{"a":{"n":18446744073709551615,"b":{"c":"z"}}}"#,
+                "18446744073709551615",
+                "z",
+            ),
+        ] {
+            let found = parts(object, &config);
+            assert_eq!((&*found.docno, &*found.body), (docno, text.as_bytes()));
+            assert_eq!(found.title, None);
+        }
         // A string has no fields.
         let bytes = br#"{"a":"b","a.n":"1"}"#;
         assert!(matches!(

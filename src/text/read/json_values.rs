@@ -12,9 +12,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::fields::{FieldPath, Step, quoted, short};
+use super::resolve::Level;
 use crate::base::numbers::counted;
 use crate::base::words::{flag_word, words};
 use memchr::{memchr, memchr2};
+use serde_json::value::RawValue;
 
 /// Depth to which brackets are distinguished and values of lists are looked for.
 const DEEPEST: u32 = 128;
@@ -224,26 +226,9 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// Whether a word is a number of JSON.
+/// Whether a word is a number of JSON, of any size.
 fn is_number(word: &[u8]) -> bool {
-    fn digits(word: &[u8]) -> Option<&[u8]> {
-        let length = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        (length > 0).then(|| &word[length..])
-    }
-    let word = word.strip_prefix(b"-").unwrap_or(word);
-    let whole = match word {
-        [b'0', rest @ ..] => Some(rest),
-        _ => digits(word),
-    };
-    let fraction = whole.and_then(|rest| match rest {
-        [b'.', rest @ ..] => digits(rest),
-        _ => Some(rest),
-    });
-    let exponent = fraction.and_then(|rest| match rest {
-        [b'e' | b'E', b'+' | b'-', rest @ ..] | [b'e' | b'E', rest @ ..] => digits(rest),
-        _ => Some(rest),
-    });
-    exponent == Some(b"")
+    matches!(word, [b'-' | b'0'..=b'9', ..]) && serde_json::from_slice::<&RawValue>(word).is_ok()
 }
 
 /// Calls `act` with the name, with its quotes, and the value of each member of the object at
@@ -370,11 +355,6 @@ pub(super) fn members<'t>(text: &'t str, wanted: impl Fn(&str) -> bool) -> Resul
     }
 }
 
-/// Whether a member of this name can be what a path leads to.
-pub(super) fn may_begin(path: &FieldPath<'_>, name: &str) -> bool {
-    path.literal == name || matches!(path.steps.first(), Some(Step::Name(first)) if *first == name)
-}
-
 /// What a path led to, besides the values that are handed over.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reached {
@@ -408,9 +388,9 @@ impl Reached {
     }
 
     /// The list on the way whose elements look like records, for a message.
-    pub fn like_records(&self, path: &FieldPath<'_>) -> Option<String> {
+    pub fn like_records(&self, path: &[Step<'_>]) -> Option<String> {
         let (own, rest) = self.own;
-        let steps = path.steps.get(..path.steps.len().checked_sub(rest)?)?;
+        let steps = path.get(..path.len().checked_sub(rest)?)?;
         let names = steps.iter().map(|step| match step {
             Step::Name(name) => Some(quoted(name)),
             _ => None,
@@ -464,48 +444,65 @@ pub(super) enum Objects {
     Parts,
 }
 
-/// Hands over the values at the end of a path from these members.
-pub(super) fn reach(
-    text: &str,
-    members: &Members<'_>,
-    path: &FieldPath<'_>,
-    objects: Objects,
-    take: &mut Take<'_>,
-) -> Result<Reached> {
-    let (value, steps) = match (named(members, path.literal), path.steps.split_first()) {
-        (Some(value), _) => (Some(value), &[][..]),
-        (None, Some((Step::Name(first), rest))) => (named(members, first), rest),
-        _ => (None, &[][..]),
-    };
-    match value {
-        Some(value) => from(text, value, (steps, objects), take),
-        None => Ok(Reached::default()),
+/// A member of an object at which a path begins.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'s> {
+    pub name: &'s str,
+    value: &'s Value,
+    /// The path, and how many of its steps lead on from the member.
+    pub path: &'s [Step<'s>],
+    left: usize,
+}
+
+impl<'s> Start<'s> {
+    /// A member that is itself what is wanted.
+    pub fn at(name: &'s str, value: &'s Value) -> Start<'s> {
+        Start {
+            name,
+            value,
+            path: &[],
+            left: 0,
+        }
     }
 }
 
-/// Hands over the strings, numbers and truth values of a value, which may be a list.
-pub(super) fn leaves(
+impl<'s> Level<'s> for &'s Members<'_> {
+    type Found = Start<'s>;
+
+    fn whole(&self, name: &'s str) -> Option<Start<'s>> {
+        Some(Start::at(name, named(self, name)?))
+    }
+
+    fn find(&self, path: &'s FieldPath<'s>) -> Option<Start<'s>> {
+        self.whole(path.literal).or_else(|| {
+            let (Step::Name(first), rest) = path.steps.split_first()? else {
+                return None;
+            };
+            Some(Start {
+                name: path.literal,
+                value: named(self, first)?,
+                path: &path.steps,
+                left: rest.len(),
+            })
+        })
+    }
+}
+
+/// Hands over the strings, numbers and truth values at the end of a path, which may be a list.
+pub(super) fn reach(
     text: &str,
-    value: &Value,
+    start: Start<'_>,
     objects: Objects,
     take: &mut Take<'_>,
 ) -> Result<Reached> {
-    from(text, value, (&[], objects), take)
-}
-
-fn from(
-    text: &str,
-    value: &Value,
-    (steps, objects): (&[Step<'_>], Objects),
-    take: &mut Take<'_>,
-) -> Result<Reached> {
+    let steps = &start.path[start.path.len() - start.left..];
     let mut following = Following {
         text,
         objects,
         take,
         reached: Reached::default(),
     };
-    following.follow(value, steps, 0)?;
+    following.follow(start.value, steps, 0)?;
     Ok(following.reached)
 }
 
@@ -756,17 +753,21 @@ pub(super) fn escape(text: &str) -> (usize, Option<char>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::read::resolve::may_begin;
 
     /// The strings that a path leads to, joined by bars; numbers and truth values as written.
     fn found(object: &str, path: &str) -> Option<String> {
         let path = FieldPath::one(path).unwrap();
         let members = members(object, |name| may_begin(&path, name)).unwrap();
+        let members = &members;
         let mut texts = Vec::new();
         let mut take = |value: &Value| {
             texts.push(text_of(object, value));
             true
         };
-        let reached = reach(object, &members, &path, Objects::Parts, &mut take).unwrap();
+        let start = members.find(&path);
+        let reached = start.map(|start| reach(object, start, Objects::Parts, &mut take).unwrap());
+        let reached = reached.unwrap_or_default();
         (!texts.is_empty() || reached.list).then(|| texts.join("|"))
     }
 
@@ -897,10 +898,12 @@ mod tests {
         let deep = format!("{{\"t\":{}{}}}", "[".repeat(200), "]".repeat(200));
         let path = FieldPath::one("t").unwrap();
         let found = members(&deep, |_| true).unwrap();
-        assert!(reach(&deep, &found, &path, Objects::None, &mut |_| true).is_err());
+        let start = (&found).find(&path).unwrap();
+        assert!(reach(&deep, start, Objects::None, &mut |_| true).is_err());
         let word = r#"{"t":[broken]}"#;
         let found = members(word, |_| true).unwrap();
-        assert!(reach(word, &found, &path, Objects::None, &mut |_| true).is_err());
+        let start = (&found).find(&path).unwrap();
+        assert!(reach(word, start, Objects::None, &mut |_| true).is_err());
     }
 
     #[test]

@@ -1271,6 +1271,7 @@ impl Interpreter for Message {
             content: ContentKind::of(markup),
             charset: charset.map(Cow::Owned),
             body: text.bytes.into(),
+            fields: Vec::new(),
             notices: notices.0,
         })
     }

@@ -84,7 +84,7 @@
 //! while a file is read is a reject too, but it may be transient: a caller that stores rejects
 //! checks [`RecordReader::failure`].
 
-// From the ground up: `bytes`, `split_at`, `dialect`, `record`, `fields`, `convert`, `config`; `source`, `stream`; `outcome`,
+// From the ground up: `bytes`, `split_at`, `dialect`, `record`, `fields`, `convert`, `config`, `resolve`; `source`, `stream`; `outcome`,
 // `sniff` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`,
 // `tags`, `elements`, `json_values`, `json`, `bulk`, `table`, `mail`), which `interpret` calls; `framer`
 // and the framers (`frame_*`, `parquet`); `formats`, which recognises each; `reader`, `pieces`,
@@ -126,6 +126,7 @@ pub(crate) mod parquet;
 mod pieces;
 mod reader;
 mod record;
+mod resolve;
 mod several;
 mod sgml;
 mod sniff;

@@ -76,6 +76,8 @@ pub(super) struct Parts<'a> {
     pub content: ContentKind,
     pub charset: Option<Cow<'a, str>>,
     pub body: Cow<'a, [u8]>,
+    /// As in [`RawDocument`].
+    pub fields: Vec<Cow<'static, str>>,
     pub notices: Vec<(Reason, String)>,
 }
 
@@ -92,6 +94,20 @@ pub(super) fn refused<'a>(
 }
 
 impl<'a> Parts<'a> {
+    /// A document of which nothing else is known.
+    pub fn of(docno: Cow<'a, str>, content: ContentKind, body: Cow<'a, [u8]>) -> Parts<'a> {
+        Parts {
+            docno,
+            url: None,
+            title: None,
+            content,
+            charset: None,
+            body,
+            fields: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
     /// The document with these parts, whose name is known.
     pub fn document(self, unnamed: bool, notices: Vec<Reject>) -> RawDocument<'a> {
         RawDocument {
@@ -102,6 +118,7 @@ impl<'a> Parts<'a> {
             content: self.content,
             charset: self.charset,
             body: self.body,
+            fields: self.fields,
             notices,
         }
     }

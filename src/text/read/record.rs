@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
+use super::resolve::Field;
 use super::split_at::SplitAt;
 use crate::base::keywords::keywords;
 use crate::base::progress::Stop;
@@ -99,13 +100,14 @@ pub struct Prolog {
 pub struct Table {
     pub(super) dialect: Dialect,
     pub(super) columns: Vec<String>,
-    /// The columns of the text, in the order in which they are joined; of each list, the first
-    /// with a value counts.
-    pub(super) text: Vec<Vec<usize>>,
+    /// The columns of the text, in the order in which they are joined.
+    pub(super) text: Vec<Field<'static, usize>>,
+    /// The usual name of the column of the text, if no flag names it.
+    pub(super) usual: Option<&'static str>,
     pub(super) html: bool,
     pub(super) ids: Vec<usize>,
     pub(super) urls: Vec<usize>,
-    pub(super) title: Option<usize>,
+    pub(super) titles: Vec<usize>,
     pub(super) kinds: Vec<usize>,
     /// Cells that stand for nothing.
     pub(super) nulls: Vec<String>,
@@ -126,6 +128,8 @@ pub struct RowFields {
     pub title: Option<String>,
     /// The content type that a column of the row declares.
     pub content_type: Option<String>,
+    /// The column of the text, if no flag names it.
+    pub field: Option<&'static str>,
     /// The column's name says that the text is HTML.
     pub html: bool,
     /// The column's type says that the text is UTF-8.
@@ -287,6 +291,8 @@ pub struct RawDocument<'a> {
     pub charset: Option<Cow<'a, str>>,
     /// The body, in its own charset, with transfer and content encodings undone.
     pub body: Cow<'a, [u8]>,
+    /// Where its text is, if no flag says so: the field, or the elements of a record of markup.
+    pub fields: Vec<Cow<'static, str>>,
     /// Problems with a document that is usable.
     pub notices: Vec<Reject>,
 }
@@ -302,6 +308,7 @@ impl<'a> RawDocument<'a> {
             content,
             charset: Some("utf-8".into()),
             body: text.as_bytes().into(),
+            fields: Vec::new(),
             notices: Vec::new(),
         }
     }
@@ -338,6 +345,8 @@ keywords! {
         WrongFormat = "not in the format given by --format",
         /// No element has the name given by `--record`.
         NoRecords = "no element given by --record",
+        /// No object has the list given by `--records`.
+        NoList = "no list given by --records",
         /// No line is matched by the expression given by `--split-at`.
         NoMatch = "no line that --split-at matches",
         // Reasons that concern one record.

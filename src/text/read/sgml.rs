@@ -374,15 +374,7 @@ fn unescaped(value: &str) -> String {
 }
 
 fn document<'a>(docno: Cow<'a, str>, body: Cow<'a, [u8]>) -> Parts<'a> {
-    Parts {
-        docno,
-        url: None,
-        title: None,
-        content: ContentKind::Markup,
-        charset: None,
-        body,
-        notices: Vec::new(),
-    }
+    Parts::of(docno, ContentKind::Markup, body)
 }
 
 /// A Reuters-21578 story: title and body, or the whole text if it has no body.

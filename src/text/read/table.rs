@@ -4,6 +4,7 @@
 //! has quotes. So each row can be interpreted on its own, on any thread.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 use super::config::ReadConfig;
 use super::dialect::{Dialect, Mark, RowEnd, Scan};
@@ -12,6 +13,7 @@ use super::fields::{
 };
 use super::outcome::{Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Reason, Table};
+use super::resolve::{Field, Level, Names, Texts, is_null, no_docno, take_each, usual_of};
 
 /// Columns that a message lists.
 const LISTED: usize = 40;
@@ -296,45 +298,44 @@ impl Table {
 
     /// A table with these columns; `None` if it has no column of text.
     fn new(dialect: Dialect, columns: &[String], config: &ReadConfig) -> Option<Table> {
-        let text = match &config.text_field {
-            Some(field) => fields(columns, field)?,
-            None => vec![vec![
-                TEXT_FIELDS.iter().find_map(|name| named(columns, name))?,
-            ]],
+        let named = |given: &Option<String>, usual| {
+            let names = Names::of(given.as_deref(), usual);
+            names.all(&columns).collect::<Vec<usize>>()
         };
-        let usual = |names: &[&str]| {
-            let found = names.iter().filter_map(|name| named(columns, name));
-            found.collect::<Vec<usize>>()
-        };
-        let given = |field: &Option<String>, names: &[&str]| match field {
-            Some(field) => fields(columns, field).unwrap_or_default().concat(),
-            None => usual(names),
-        };
+        let texts = Texts::of(config);
+        let texts = texts
+            .fields(&columns)
+            .into_iter()
+            .map(|Field { name, ways }| Field {
+                name: name.into_owned().into(),
+                ways,
+            });
+        let text: Vec<Field<'static, usize>> = texts.collect();
+        let ways = || text.iter().flat_map(|field| &field.ways);
+        ways().next()?;
         let is_html = |&at: &usize| {
             columns
                 .get(at)
                 .is_some_and(|name| name.eq_ignore_ascii_case("html"))
         };
         let mut table = Table {
-            html: text.iter().flatten().all(is_html),
-            ids: given(&config.id_field, &ID_FIELDS),
-            urls: given(&config.url_field, &URL_FIELDS),
-            title: named(columns, "title"),
-            kinds: usual(&TYPE_FIELDS),
+            html: ways().all(is_html),
+            ids: named(&config.id_field, &ID_FIELDS),
+            urls: named(&config.url_field, &URL_FIELDS),
+            usual: usual_of(config, &text),
+            titles: named(&None, &["title"]),
+            kinds: named(&None, &TYPE_FIELDS),
             nulls: [&["\\N".to_string()], &config.null[..]].concat(),
             copied: false,
-            wanted: Vec::new(),
+            wanted: ways().copied().collect(),
             dialect,
-            text,
             columns: columns.into(),
+            text,
         };
-        let lists = [&table.ids, &table.urls, &table.kinds];
-        let lists = table.text.iter().chain(lists);
-        let mut wanted: Vec<usize> = lists.flatten().copied().collect();
-        wanted.extend(table.title);
-        wanted.sort_unstable();
-        wanted.dedup();
-        table.wanted = wanted;
+        let lists = [&table.ids, &table.urls, &table.titles, &table.kinds];
+        table.wanted.extend(lists.into_iter().flatten());
+        table.wanted.sort_unstable();
+        table.wanted.dedup();
         Some(table)
     }
 
@@ -350,7 +351,7 @@ impl Table {
     fn pick<'r>(&self, row: &'r [u8], wanted: &[usize]) -> Picked<'r> {
         let mut picked = self.dialect.pick(row, self.columns.len(), wanted);
         for (_, cell) in &mut picked.cells {
-            if self.nulls.iter().any(|null| null.as_bytes() == &**cell) {
+            if is_null(&self.nulls, cell) {
                 *cell = Cow::Borrowed(b"");
             } else if self.copied && memchr::memchr(b'\\', cell).is_some() {
                 *cell = without_escapes(cell).into();
@@ -382,21 +383,20 @@ fn column(columns: &[String], field: &str) -> Option<usize> {
     })
 }
 
-/// The columns that a flag names, if the table has all of them: for each field, the columns of the
-/// ways to it.
-fn fields(columns: &[String], field: &str) -> Option<Vec<Vec<usize>>> {
-    if let Some(at) = column(columns, field) {
-        return Some(vec![vec![at]]);
+/// The names of the columns.
+impl<'p> Level<'p> for &[String] {
+    type Found = usize;
+
+    fn whole(&self, name: &'p str) -> Option<usize> {
+        column(self, name)
     }
-    let of = |path: FieldPath<'_>| match (column(columns, path.literal.trim()), &path.steps[..]) {
-        (None, [Step::Name(name)]) => column(columns, name),
-        (found, _) => found,
-    };
-    let fields = FieldPath::all(field).ok()?.into_iter();
-    let fields = fields.map(|ways| ways.into_iter().filter_map(of).collect::<Vec<usize>>());
-    fields
-        .map(|ways| (!ways.is_empty()).then_some(ways))
-        .collect()
+
+    fn find(&self, path: &'p FieldPath<'p>) -> Option<usize> {
+        column(self, path.literal.trim()).or_else(|| match &path.steps[..] {
+            [Step::Name(name)] => column(self, name),
+            _ => None,
+        })
+    }
 }
 
 /// A table without the column of the text.
@@ -718,21 +718,18 @@ impl Interpreter for Table {
         if count < columns {
             notices.push((Reason::BadRow, cells()));
         }
-        if let (true, Some(field)) = (docno.is_empty(), &config.id_field) {
-            notices.push((Reason::MissingDocno, format!("no {field}")));
-        }
-        let has_text = |&&column: &&usize| {
+        notices.extend(no_docno(config).filter(|_| docno.is_empty()));
+        let mut texts = Vec::new();
+        let Ok(missing) = take_each::<_, Infallible>(&self.text, |&column| {
             let cell = picked.get(column);
-            cell.is_some_and(|text| !text.trim_ascii().is_empty())
-        };
-        let first = |ways: &Vec<usize>| ways.iter().find(has_text).copied();
-        let texts: Vec<usize> = self.text.iter().filter_map(first).collect();
+            let is_text = cell.is_some_and(|text| !text.trim_ascii().is_empty());
+            texts.extend(is_text.then_some(column));
+            Ok(is_text)
+        });
+        notices.extend(missing);
         if texts.is_empty() {
-            let names = self
-                .text
-                .iter()
-                .flatten()
-                .filter_map(|&at| self.columns.get(at));
+            let columns = self.text.iter().flat_map(|field| &field.ways);
+            let names = columns.filter_map(|&at| self.columns.get(at));
             let names: Vec<_> = names.map(String::as_str).collect();
             let detail = match names.iter().all(|name| name.is_empty()) {
                 true => "the cell is empty".into(),
@@ -741,7 +738,7 @@ impl Interpreter for Table {
             return refused(Reason::MissingText, detail);
         }
         let url = picked.name(&self.urls).map(Cow::Owned);
-        let title = self.title.and_then(|title| picked.name(&[title]));
+        let title = picked.name(&self.titles);
         let kind = picked
             .name(&self.kinds)
             .map(|kind| kind.to_ascii_lowercase());
@@ -772,6 +769,7 @@ impl Interpreter for Table {
             content,
             charset: utf8.then(|| "utf-8".into()),
             body,
+            fields: self.usual.into_iter().map(Cow::Borrowed).collect(),
             notices,
         })
     }

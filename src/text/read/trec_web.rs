@@ -55,13 +55,10 @@ impl Interpreter for TrecWeb {
             _ => ContentKind::Markup,
         };
         Outcome::Document(Parts {
-            docno,
             url,
-            title: None,
-            content,
             charset: head.charset,
-            body: body.into(),
             notices: head.notices,
+            ..Parts::of(docno, content, body.into())
         })
     }
 

@@ -291,13 +291,10 @@ fn finish<'a>(
         Ok(body) => {
             notices.extend(body.notices);
             let parts = Parts {
-                docno,
                 url,
-                title: None,
-                content: body.content,
                 charset: body.charset,
-                body: body.body,
                 notices,
+                ..Parts::of(docno, body.content, body.body)
             };
             match body.with {
                 Some(with) => Outcome::Foreign(parts, with),

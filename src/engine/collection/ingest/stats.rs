@@ -33,12 +33,33 @@ pub struct SegmentStats {
     /// Documents without a docno of their own, which are called `FILE:RECORD`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unnamed: u64,
+    /// If no flag names the field of the text: documents by the fields, or elements of records of
+    /// markup, that are their text; the first names in the order of their bytes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, u64>,
     /// If the names of documents decide what their tokens are: documents by kind of token.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tokens: BTreeMap<String, u64>,
     /// Bytes of text kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub text: u64,
+}
+
+/// Names of fields that are counted.
+const MOST_FIELDS: usize = 32;
+
+/// Counts documents with a field. The names that come first are kept, so the counts do not depend on
+/// the order of documents, and no input makes them large.
+pub(super) fn add_field(fields: &mut BTreeMap<String, u64>, name: &str, n: u64) {
+    match fields.get_mut(name) {
+        Some(count) => *count += n,
+        None => {
+            fields.insert(name.into(), n);
+            if fields.len() > MOST_FIELDS {
+                fields.pop_last();
+            }
+        }
+    }
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -60,6 +81,9 @@ impl SegmentStats {
             for (name, n) in theirs {
                 *mine.entry(name.clone()).or_default() += n;
             }
+        }
+        for (name, n) in &other.fields {
+            add_field(&mut self.fields, name, *n);
         }
         self.words += other.words;
         self.shingles += other.shingles;

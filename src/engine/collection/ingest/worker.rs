@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use super::feeder::Work;
 use super::shares::Grants;
+use super::stats::add_field;
 
 /// Bytes of canonical text that a worker collects in order to compute several MD5s at once. This
 /// covers a whole batch unless decoding made the text longer. Each thread uses this memory on top
@@ -47,6 +48,8 @@ pub(super) struct Shingled {
     pub(super) skipped: BTreeMap<&'static str, u64>,
     /// Documents whose records have no docno.
     pub(super) unnamed: u64,
+    /// As in [`super::SegmentStats`].
+    pub(super) fields: BTreeMap<String, u64>,
 }
 
 impl Shingled {
@@ -240,6 +243,9 @@ pub(super) fn read_document(
         out.rejects.push((notice, true));
     }
     out.unnamed += u64::from(document.unnamed);
+    for field in document.fields {
+        add_field(&mut out.fields, &field, 1);
+    }
     Ok(Some(DocumentRecord {
         docno: document.docno.into_owned(),
         url: document.url.map(Into::into),

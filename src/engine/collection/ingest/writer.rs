@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::shares::Shares;
-use super::stats::SegmentStats;
+use super::stats::{SegmentStats, add_field};
 use super::units::Unit;
 use super::worker::{Content, Done, Shingled, read_document};
 use super::{DIRECTORY, STAGE};
@@ -346,6 +346,9 @@ fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
     open.stats.bytes += batch.bytes;
     open.stats.records += batch.records;
     open.stats.unnamed += batch.unnamed;
+    for (field, n) in &batch.fields {
+        add_field(&mut open.stats.fields, field, *n);
+    }
     for (reject, kept) in &batch.rejects {
         let counts = if *kept {
             &mut open.stats.noticed

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parquet::basic::{ConvertedType, IntType, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{
-    BoolType, ByteArrayType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
-    Int96Type,
+    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
+    Int64Type, Int96Type,
 };
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
@@ -17,9 +17,10 @@ use super::pages::{Limits, Pages, ReadAt};
 use super::written;
 use crate::text::read::config::ReadConfig;
 use crate::text::read::fields::{
-    FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, quoted, short,
+    FieldPath, ID_FIELDS, Known, Step, TYPE_FIELDS, URL_FIELDS, quoted, short,
 };
 use crate::text::read::json_values::{PART_FACTS, PART_TEXTS};
+use crate::text::read::resolve::{Field, Level, Names, Texts};
 
 fn repeated(node: &Type) -> bool {
     let info = node.get_basic_info();
@@ -222,8 +223,6 @@ pub(super) struct Chosen {
     /// Its index among the leaf columns.
     pub leaf: usize,
     pub path: String,
-    /// The number of its field, of several that are joined.
-    pub field: usize,
     /// Whether its name says that it has HTML.
     pub html: bool,
     /// The definition level from which on there is an object whose text the column has.
@@ -253,69 +252,96 @@ fn fits(column: &ColumnDescPtr, role: Role, given: bool) -> bool {
     }
 }
 
-/// Adds the columns of a path's conditions and the column that it leads to; `false` if none.
-fn add(
-    chosen: &mut Vec<Chosen>,
-    schema: &SchemaDescriptor,
-    (path, field): (&FieldPath<'_>, usize),
-    (role, given): (Role, bool),
-) -> bool {
-    let find = |path: &FieldPath<'_>| {
-        let root = schema.root_schema();
+/// The columns of a file that can have a role; `given`: the user names the field.
+struct Columns<'s> {
+    schema: &'s SchemaDescriptor,
+    role: Role,
+    given: bool,
+}
+
+/// A column that a path leads to, and the path.
+struct Led<'s> {
+    leaf: usize,
+    way: Way<'s>,
+    path: String,
+    html: bool,
+}
+
+impl<'s> Columns<'s> {
+    fn led(&self, path: &FieldPath<'_>) -> Option<Led<'s>> {
+        let schema = self.schema;
         // The name of a column may be the whole path.
         let literal = [Step::Name(path.literal.into())];
-        for steps in [&literal[..], &path.steps] {
+        let way = [&literal[..], &path.steps].into_iter().find_map(|steps| {
             let mut way = Way::default();
-            if way.follow(root, steps, false).is_some()
-                && (role == Role::Text || way.part.is_none())
-            {
-                let leaf = leaf_of(schema, &way.names)?;
-                return Some((leaf, way));
-            }
-        }
+            way.follow(schema.root_schema(), steps, false)?;
+            (self.role == Role::Text || way.part.is_none()).then_some(way)
+        });
         // All groups may be named, including groups that Parquet needs for a list.
         let raw = |leaf: &usize| schema.column(*leaf).path().string() == path.literal;
-        Some(((0..schema.num_columns()).find(raw)?, Way::default()))
-    };
-    let Some((leaf, mut way)) = find(path) else {
-        return false;
-    };
-    if !fits(&schema.column(leaf), role, given) {
-        return false;
-    }
-    let new = |role, leaf| Chosen {
-        role,
-        leaf,
-        path: path.literal.trim().into(),
-        field,
-        html: path.last() == "html",
-        part: None,
-        beside: None,
-        lists: Vec::new(),
-        present: None,
-    };
-    for Condition { list, names } in &way.conditions {
-        let (Some(leaf), Some(list)) = (leaf_of(schema, names), way.lists.get_mut(*list)) else {
-            return false;
+        let (leaf, way) = match way {
+            Some(way) => (leaf_of(schema, &way.names)?, way),
+            None => ((0..schema.num_columns()).find(raw)?, Way::default()),
         };
-        if let Taken::Where { column, .. } = &mut list.taken {
-            *column = chosen.len();
+        fits(&schema.column(leaf), self.role, self.given).then(|| Led {
+            leaf,
+            way,
+            path: path.literal.trim().into(),
+            html: path.last() == "html",
+        })
+    }
+
+    /// Adds the columns of a path's conditions and the column that it leads to, whose number this
+    /// is.
+    fn add(&self, chosen: &mut Vec<Chosen>, led: Led<'_>) -> Option<usize> {
+        let Led {
+            leaf,
+            mut way,
+            path,
+            html,
+        } = led;
+        let new = |role, leaf| Chosen {
+            role,
+            leaf,
+            path: path.clone(),
+            html,
+            part: None,
+            beside: None,
+            lists: Vec::new(),
+            present: None,
+        };
+        for Condition { list, names } in &way.conditions {
+            let leaf = leaf_of(self.schema, names)?;
+            if let Taken::Where { column, .. } = &mut way.lists.get_mut(*list)?.taken {
+                *column = chosen.len();
+            }
+            chosen.push(new(Role::Condition, leaf));
         }
-        chosen.push(new(Role::Condition, leaf));
+        let all = |list: &List| matches!(list.taken, Taken::All);
+        chosen.push(Chosen {
+            present: way.present,
+            part: way.part,
+            beside: way.beside.map(|name| short(name).into_owned()),
+            lists: match way.lists.iter().all(all) {
+                true => Vec::new(),
+                false => way.lists,
+            },
+            ..new(self.role, leaf)
+        });
+        Some(chosen.len() - 1)
     }
-    let mut found = new(role, leaf);
-    found.present = way.present;
-    found.part = way.part;
-    found.beside = way.beside.map(|name| short(name).into_owned());
-    if !way
-        .lists
-        .iter()
-        .all(|list| matches!(list.taken, Taken::All))
-    {
-        found.lists = way.lists;
+}
+
+impl<'p, 's> Level<'p> for Columns<'s> {
+    type Found = Led<'s>;
+
+    fn whole(&self, name: &'p str) -> Option<Led<'s>> {
+        self.led(&FieldPath::whole(name))
     }
-    chosen.push(found);
-    true
+
+    fn find(&self, path: &'p FieldPath<'p>) -> Option<Led<'s>> {
+        self.led(path)
+    }
 }
 
 /// The columns of a file by the paths that lead to them, for a message.
@@ -371,52 +397,50 @@ fn leaf_of(schema: &SchemaDescriptor, names: &[&str]) -> Option<usize> {
     (0..schema.num_columns()).find(|&leaf| schema.column(leaf).path().parts() == names)
 }
 
+/// The fields of the text: the columns of the ways to each, by their numbers among the chosen ones
+/// and among those of the text.
+pub(super) type TextColumns = Vec<Field<'static, (usize, usize)>>;
+
 /// Chooses the columns: the configured paths, or the first of the names that JSON objects are
 /// searched for. There may be several columns of text; they are in the order of the paths.
-pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<Chosen> {
+pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> (Vec<Chosen>, TextColumns) {
     let mut chosen = Vec::new();
-    let mut first = |role, given: Option<&String>, names: &[&str]| {
-        let usual = names.iter().map(|name| FieldPath::whole(name)).collect();
-        let ways = given.and_then(|field| FieldPath::ways(field).ok());
-        let how = (role, given.is_some());
-        for path in ways.unwrap_or(usual) {
-            // Of the usual names, one is looked at in all rows.
-            if add(&mut chosen, schema, (&path, 0), how) && given.is_none() {
-                break;
-            }
+    for (role, given, usual) in [
+        (Role::Id, &config.id_field, &ID_FIELDS[..]),
+        (Role::Url, &config.url_field, &URL_FIELDS),
+        (Role::Title, &None, &["title"]),
+        (Role::Kind, &None, &TYPE_FIELDS),
+    ] {
+        let given = given.as_deref();
+        let columns = Columns {
+            schema,
+            role,
+            given: given.is_some(),
+        };
+        // Of the usual names, one is looked at in all rows.
+        let most = given.map_or(1, |_| usize::MAX);
+        for led in Names::of(given, usual).all(&columns).take(most) {
+            columns.add(&mut chosen, led);
         }
+    }
+    let columns = Columns {
+        schema,
+        role: Role::Text,
+        given: config.text_field.is_some(),
     };
-    first(Role::Id, config.id_field.as_ref(), &ID_FIELDS);
-    first(Role::Url, config.url_field.as_ref(), &URL_FIELDS);
-    first(Role::Title, None, &["title"]);
-    first(Role::Kind, None, &TYPE_FIELDS);
-    if config.text_field.is_none() {
-        first(Role::Text, None, &TEXT_FIELDS);
-    }
-    for (field, ways) in text_fields(schema, config).iter().enumerate() {
-        for path in ways {
-            add(&mut chosen, schema, (path, field), (Role::Text, true));
+    let mut numbers = 0..;
+    let texts = Texts::of(config);
+    let texts = texts.fields(&columns).into_iter();
+    let texts = texts.map(|Field { name, ways }| {
+        let add = |led| Some((columns.add(&mut chosen, led)?, numbers.next()?));
+        let ways = ways.into_iter().filter_map(add);
+        Field {
+            name: name.into_owned().into(),
+            ways: ways.collect(),
         }
-    }
-    chosen
-}
-
-/// The ways to each of the fields that the user names as the text.
-fn text_fields<'c>(schema: &SchemaDescriptor, config: &'c ReadConfig) -> Vec<Vec<FieldPath<'c>>> {
-    let given = config.text_field.as_deref().unwrap_or_default();
-    let fields = FieldPath::all(given).unwrap_or_default();
-    // All together may be the name of one column.
-    match leaf_of(schema, &[given]) {
-        Some(_) => vec![vec![FieldPath::whole(given)]],
-        None => fields,
-    }
-}
-
-/// The names of the fields that the user names as the text.
-pub(super) fn field_names(schema: &SchemaDescriptor, config: &ReadConfig) -> Vec<String> {
-    let fields = text_fields(schema, config).into_iter();
-    let first = fields.filter_map(|ways| Some(ways.first()?.literal.trim().into()));
-    first.collect()
+    });
+    let texts = texts.collect();
+    (chosen, texts)
 }
 
 /// The columns that are the text of each row, in its order, if they are columns of strings.
@@ -430,7 +454,7 @@ pub(crate) fn text_columns(
     let mut leaves = Vec::new();
     for Chosen {
         path, leaf, role, ..
-    } in choose(schema, config)
+    } in choose(schema, config).0
     {
         if role != Role::Text {
             continue;
@@ -549,21 +573,68 @@ pub(super) fn type_name(column: &ColumnDescPtr) -> &'static str {
     }
 }
 
-enum Reader {
-    Bytes(
-        ColumnReaderImpl<ByteArrayType>,
-        Vec<parquet::data_type::ByteArray>,
-    ),
-    Fixed(
-        ColumnReaderImpl<FixedLenByteArrayType>,
-        Vec<parquet::data_type::FixedLenByteArray>,
-    ),
-    Boolean(ColumnReaderImpl<BoolType>, Vec<bool>),
-    Int32(ColumnReaderImpl<Int32Type>, Vec<i32>),
-    Int64(ColumnReaderImpl<Int64Type>, Vec<i64>),
-    Int96(ColumnReaderImpl<Int96Type>, Vec<parquet::data_type::Int96>),
-    Float(ColumnReaderImpl<FloatType>, Vec<f32>),
-    Double(ColumnReaderImpl<DoubleType>, Vec<f64>),
+/// A value of a physical type.
+enum Value<'v> {
+    Bytes(&'v [u8]),
+    Boolean(bool),
+    /// As a number with and without a sign.
+    Integer(i64, u64),
+    Int96(&'v [u32]),
+    Single(f32),
+    Double(f64),
+}
+
+/// The values of a row of a column that are not null.
+trait Values: Send {
+    /// Reads the next row and its levels. Returns the number of rows.
+    fn next(&mut self, definitions: &mut Vec<i16>, repetitions: &mut Vec<i16>) -> Result<usize>;
+    fn count(&self) -> usize;
+    fn at(&self, at: usize) -> Option<Value<'_>>;
+}
+
+struct Typed<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    values: Vec<T::T>,
+}
+
+macro_rules! typed {
+    ($($kind:ident $reader:ident $value:ident => $as:expr;)*) => {
+        $(impl Values for Typed<$kind> {
+            fn next(&mut self, definitions: &mut Vec<i16>, repetitions: &mut Vec<i16>) -> Result<usize> {
+                self.values.clear();
+                let levels = (Some(definitions), Some(repetitions));
+                let read = self.reader.read_records(1, levels.0, levels.1, &mut self.values);
+                read.map(|(rows, ..)| rows)
+            }
+
+            fn count(&self) -> usize {
+                self.values.len()
+            }
+
+            fn at(&self, at: usize) -> Option<Value<'_>> {
+                self.values.get(at).map(|$value| $as)
+            }
+        })*
+
+        fn values_of(reader: ColumnReader) -> Box<dyn Values> {
+            match reader {
+                $(ColumnReader::$reader(reader) => Box::new(Typed { reader, values: Vec::new() }),)*
+            }
+        }
+    };
+}
+
+typed! {
+    BoolType BoolColumnReader value => Value::Boolean(*value);
+    ByteArrayType ByteArrayColumnReader value => Value::Bytes(value.data());
+    FixedLenByteArrayType FixedLenByteArrayColumnReader value => Value::Bytes(value.data());
+    Int32Type Int32ColumnReader value => {
+        Value::Integer((*value).into(), value.cast_unsigned().into())
+    };
+    Int64Type Int64ColumnReader value => Value::Integer(*value, value.cast_unsigned());
+    Int96Type Int96ColumnReader value => Value::Int96(value.data());
+    FloatType FloatColumnReader value => Value::Single(*value);
+    DoubleType DoubleColumnReader value => Value::Double(*value);
 }
 
 /// Reads one column of a row group.
@@ -571,7 +642,7 @@ enum Reader {
 /// One row at a time: a piece of several rows would keep all the pages in memory that its values
 /// are slices of.
 pub(super) struct Column {
-    reader: Reader,
+    values: Box<dyn Values>,
     form: Form,
     /// The definition level of a value that is not null.
     most: i16,
@@ -595,20 +666,9 @@ impl Column {
         let pages = Pages::new(file.clone(), chunk, limits, in_row.clone())?;
         let form = form(&column);
         let most = column.max_def_level();
-        let reader = match get_column_reader(column, Box::new(pages)) {
-            ColumnReader::BoolColumnReader(reader) => Reader::Boolean(reader, Vec::new()),
-            ColumnReader::ByteArrayColumnReader(reader) => Reader::Bytes(reader, Vec::new()),
-            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-                Reader::Fixed(reader, Vec::new())
-            }
-            ColumnReader::Int32ColumnReader(reader) => Reader::Int32(reader, Vec::new()),
-            ColumnReader::Int64ColumnReader(reader) => Reader::Int64(reader, Vec::new()),
-            ColumnReader::Int96ColumnReader(reader) => Reader::Int96(reader, Vec::new()),
-            ColumnReader::FloatColumnReader(reader) => Reader::Float(reader, Vec::new()),
-            ColumnReader::DoubleColumnReader(reader) => Reader::Double(reader, Vec::new()),
-        };
+        let values = values_of(get_column_reader(column, Box::new(pages)));
         Ok(Column {
-            reader,
+            values,
             form,
             most,
             definitions: Vec::new(),
@@ -627,52 +687,17 @@ impl Column {
         self.definitions.clear();
         self.repetitions.clear();
         self.in_row.store(0, Ordering::Relaxed);
-        fn one<T: parquet::data_type::DataType>(
-            reader: &mut ColumnReaderImpl<T>,
-            (definitions, repetitions): (&mut Vec<i16>, &mut Vec<i16>),
-            values: &mut Vec<T::T>,
-        ) -> Result<usize> {
-            values.clear();
-            let (rows, ..) =
-                reader.read_records(1, Some(definitions), Some(repetitions), values)?;
-            Ok(rows)
-        }
-        let levels = (&mut self.definitions, &mut self.repetitions);
-        let rows = match &mut self.reader {
-            Reader::Bytes(reader, values) => one(reader, levels, values)?,
-            Reader::Fixed(reader, values) => one(reader, levels, values)?,
-            Reader::Boolean(reader, values) => one(reader, levels, values)?,
-            Reader::Int32(reader, values) => one(reader, levels, values)?,
-            Reader::Int64(reader, values) => one(reader, levels, values)?,
-            Reader::Int96(reader, values) => one(reader, levels, values)?,
-            Reader::Float(reader, values) => one(reader, levels, values)?,
-            Reader::Double(reader, values) => one(reader, levels, values)?,
-        };
+        let rows = (self.values).next(&mut self.definitions, &mut self.repetitions)?;
         // A row of many values must not keep its buffers.
         self.definitions.shrink_to(1 << 10);
         self.repetitions.shrink_to(1 << 10);
         Ok(rows == 1)
     }
 
-    /// The number of values of the row that are not null.
-    fn values(&self) -> usize {
-        match &self.reader {
-            Reader::Bytes(_, values) => values.len(),
-            Reader::Fixed(_, values) => values.len(),
-            Reader::Boolean(_, values) => values.len(),
-            Reader::Int32(_, values) => values.len(),
-            Reader::Int64(_, values) => values.len(),
-            Reader::Int96(_, values) => values.len(),
-            Reader::Float(_, values) => values.len(),
-            Reader::Double(_, values) => values.len(),
-        }
-    }
-
     /// Value number `at` of those that are not null, if it is of bytes.
     fn bytes(&self, at: usize) -> Option<&[u8]> {
-        match &self.reader {
-            Reader::Bytes(_, values) => Some(values.get(at)?.data()),
-            Reader::Fixed(_, values) => Some(values.get(at)?.data()),
+        match self.values.at(at)? {
+            Value::Bytes(bytes) => Some(bytes),
             _ => None,
         }
     }
@@ -680,41 +705,24 @@ impl Column {
     /// Value number `at` of those that are not null, as a name; `None` if it is empty or no number.
     /// At most one byte more than `most`, by which a name that is too long shows.
     fn name(&self, at: usize, most: usize) -> Option<String> {
-        let integer = |value: i64, unsigned: u64| match self.form {
-            Form::Integer { signed: false } => unsigned.to_string(),
-            Form::Decimal { scale } => written::decimal(&value.to_be_bytes(), scale),
-            Form::Date => written::date(value),
-            Form::Timestamp { unit, utc } => written::timestamp(value, unit, utc),
-            _ => value.to_string(),
-        };
-        match &self.reader {
-            Reader::Boolean(_, values) => Some(values.get(at)?.to_string()),
-            Reader::Int32(_, values) => {
-                let value = *values.get(at)?;
-                Some(integer(value.into(), value.cast_unsigned().into()))
+        match (self.values.at(at)?, self.form) {
+            (Value::Boolean(value), _) => Some(value.to_string()),
+            (Value::Integer(value, unsigned), form) => Some(match form {
+                Form::Integer { signed: false } => unsigned.to_string(),
+                Form::Decimal { scale } => written::decimal(&value.to_be_bytes(), scale),
+                Form::Date => written::date(value),
+                Form::Timestamp { unit, utc } => written::timestamp(value, unit, utc),
+                _ => value.to_string(),
+            }),
+            (Value::Int96(value), _) => written::int96(value),
+            (Value::Single(value), _) => written::float(f64::from(value), &format!("{value:e}")),
+            (Value::Double(value), _) => written::float(value, &format!("{value:e}")),
+            (Value::Bytes(bytes), Form::Decimal { scale })
+                if bytes.len() <= written::LONGEST_DECIMAL =>
+            {
+                Some(written::decimal(bytes, scale))
             }
-            Reader::Int64(_, values) => {
-                let value = *values.get(at)?;
-                Some(integer(value, value.cast_unsigned()))
-            }
-            Reader::Int96(_, values) => written::int96(values.get(at)?.data()),
-            Reader::Float(_, values) => {
-                let value = *values.get(at)?;
-                written::float(f64::from(value), &format!("{value:e}"))
-            }
-            Reader::Double(_, values) => {
-                let value = *values.get(at)?;
-                written::float(value, &format!("{value:e}"))
-            }
-            Reader::Bytes(..) | Reader::Fixed(..) => {
-                let bytes = self.bytes(at)?;
-                match self.form {
-                    Form::Decimal { scale } if bytes.len() <= written::LONGEST_DECIMAL => {
-                        Some(written::decimal(bytes, scale))
-                    }
-                    form => name_of(bytes, form, most),
-                }
-            }
+            (Value::Bytes(bytes), form) => name_of(bytes, form, most),
         }
     }
 
@@ -728,7 +736,7 @@ impl Column {
             present.is_some_and(|(present, _)| *definition >= present)
         };
         if lists.is_empty() {
-            (0..self.values()).for_each(act);
+            (0..self.values.count()).for_each(act);
             let whole = self.definitions.is_empty() && chosen.present.is_some();
             return whole || self.definitions.iter().any(is_there);
         }

@@ -29,6 +29,7 @@ pub mod written;
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once};
@@ -38,7 +39,7 @@ use parquet::file::metadata::{
     ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
 };
 
-use self::columns::{Chosen, Column, Role};
+use self::columns::{Chosen, Column, Role, TextColumns};
 use self::pages::{Limits, ReadAt, Trouble, exactly};
 use self::thrift::Fields;
 use crate::base::numbers::counted;
@@ -50,6 +51,7 @@ use crate::text::read::outcome::HEAD;
 use crate::text::read::record::{
     Batch, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
+use crate::text::read::resolve::{is_null, take_each, usual_of};
 use crate::text::read::source::Fault;
 
 /// The first and the last bytes of a file.
@@ -252,10 +254,7 @@ pub(super) struct ParquetFramer {
     config: ReadConfig,
     limits: Limits,
     chosen: Vec<Chosen>,
-    /// Whether the text has several columns.
-    several: bool,
-    /// The names of the fields that the user names as the text.
-    fields: Vec<String>,
+    texts: TextColumns,
     /// Why a row has no text.
     missing: String,
     state: State,
@@ -303,8 +302,7 @@ impl ParquetFramer {
             config: config.clone(),
             limits: Limits::new(config.max_document.0, config.max_ratio),
             chosen: Vec::new(),
-            several: false,
-            fields: Vec::new(),
+            texts: Vec::new(),
             missing: String::new(),
             state: State::Start,
             groups: 0..u64::MAX,
@@ -457,7 +455,8 @@ impl ParquetFramer {
         let (metadata, encrypted) = opened.map_err(fault_of)?;
         let rows = rows_of(&metadata, self.length, self.config.max_ratio);
         self.rows = rows.map_err(|trouble| fault_of(trouble.into()))?;
-        self.chosen = columns::choose(metadata.file_metadata().schema_descr(), &self.config);
+        let schema = metadata.file_metadata().schema_descr();
+        (self.chosen, self.texts) = columns::choose(schema, &self.config);
         let secret = |chosen: &&Chosen| encrypted.contains(&(chosen.leaf as u64));
         if let Some(chosen) = self.chosen.iter().find(secret) {
             let path = path_of(&metadata, chosen.leaf as u64).unwrap_or_default();
@@ -469,8 +468,6 @@ impl ParquetFramer {
             .iter()
             .filter(|chosen| chosen.role == Role::Text);
         let paths: Vec<&str> = texts.map(|chosen| &*chosen.path).collect();
-        self.several = paths.len() > 1;
-        self.fields = columns::field_names(metadata.file_metadata().schema_descr(), &self.config);
         self.missing = match &paths[..] {
             [] => no_text(
                 self.config.text_field.as_deref(),
@@ -506,13 +503,8 @@ impl ParquetFramer {
     ) -> Result<(Row, usize), (String, ParquetError)> {
         let start = out.len();
         let (mut docno, mut url, mut title, mut kind) = (None, None, None, None);
-        // The length of the text, and whether all its columns are UTF-8 and HTML.
-        let (mut text, mut utf8, mut html) = (None, true, true);
-        let mut is_list = false;
-        let mut parts = Vec::new();
-        // Which fields have a value, or an empty list.
-        let mut there = vec![false; self.fields.len().max(1)];
-        let mut notices = Vec::new();
+        // Whether all columns of the text are UTF-8 and HTML.
+        let (mut utf8, mut html) = (true, true);
         for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
             match guarded(|| column.next()) {
                 Ok(true) => {}
@@ -523,6 +515,7 @@ impl ParquetFramer {
                 Err(error) => return Err((chosen.path.clone(), error)),
             }
         }
+        let mut parts = Vec::new();
         for (at, chosen) in self.chosen.iter().enumerate() {
             let name = || chosen.name(at, columns, HEAD);
             match chosen.role {
@@ -532,48 +525,45 @@ impl ParquetFramer {
                 Role::Kind => kind = name(),
                 Role::Condition => {}
                 Role::Text => {
-                    let limit = self.config.max_document.0;
-                    let before = text;
-                    let begin = out.len() - start + usize::from(before.is_some());
-                    let Some(there) = there.get_mut(chosen.field) else {
-                        continue;
-                    };
-                    if !*there {
-                        let (list, without) =
-                            self.take_text((chosen, at, columns), &mut text, out, start, limit);
-                        is_list |= list;
-                        *there = list || text != before;
-                        let path = &chosen.path;
-                        if without > 0 {
-                            let parts = counted(without as u64, "part");
-                            notices.push((
-                                Reason::PartsLeft,
-                                format!("{path} has {parts} without text"),
-                            ));
-                        }
-                        if let Some(beside) = chosen.beside.as_ref().filter(|_| text != before) {
-                            let what = "has objects of which only the text counts, not";
-                            notices.push((Reason::PartsLeft, format!("{path} {what} {beside}")));
-                        }
-                    }
-                    if self.several {
-                        // A null value does not even add a separator.
-                        parts.push((text != before).then(|| begin..out.len() - start));
-                    }
                     utf8 &= columns.get(at).is_some_and(Column::is_text);
                     html &= chosen.html;
+                    parts.push(None);
                 }
             }
         }
-        let docno = docno.unwrap_or_else(|| self.origin.name_of(self.row + 1));
-        let missing = self.fields.iter().zip(&there);
-        let missing: Vec<&str> = missing
-            .filter_map(|(name, there)| (!there).then_some(&**name))
-            .collect();
-        if !missing.is_empty() {
-            let missing = format!("no field {}", missing.join(", "));
-            notices.push((Reason::MissingField, missing));
+        // The length of the text.
+        let mut text = None;
+        let mut is_list = false;
+        let mut notices = Vec::new();
+        let Ok(missing) = take_each::<_, Infallible>(&self.texts, |&(at, number)| {
+            let Some(chosen) = self.chosen.get(at) else {
+                return Ok(false);
+            };
+            let before = text;
+            let begin = out.len() - start + usize::from(before.is_some());
+            let (list, without) = self.take_text((chosen, at, columns), &mut text, out, start);
+            let path = &chosen.path;
+            let mut left = |what| notices.push((Reason::PartsLeft, format!("{path} has {what}")));
+            if without > 0 {
+                left(format!("{} without text", counted(without as u64, "part")));
+            }
+            if let Some(beside) = chosen.beside.as_ref().filter(|_| text != before) {
+                left(format!(
+                    "objects of which only the text counts, not {beside}"
+                ));
+            }
+            // A null value does not even add a separator.
+            if let Some(part) = parts.get_mut(number).filter(|_| text != before) {
+                *part = Some(begin..out.len() - start);
+            }
+            is_list |= list;
+            Ok(list || text != before)
+        });
+        notices.extend(missing);
+        if parts.len() < 2 {
+            parts.clear();
         }
+        let docno = docno.unwrap_or_else(|| self.origin.name_of(self.row + 1));
         // Lists without a string are an empty text, as in JSON.
         let row = match text.or(is_list.then_some(0)) {
             None => Row::MissingText(docno),
@@ -583,6 +573,7 @@ impl ParquetFramer {
                 url,
                 title,
                 content_type: kind,
+                field: usual_of(&self.config, &self.texts),
                 html,
                 utf8,
                 parts,
@@ -686,15 +677,15 @@ impl ParquetFramer {
     }
 
     /// Appends the values of a row as lines to the lines of other columns, which have the length
-    /// `length`, at most `limit` bytes of them. Returns what [`Chosen::texts`] does.
+    /// `length`, as far as a document may have them. Returns what [`Chosen::texts`] does.
     fn take_text(
         &self,
         (chosen, at, columns): (&Chosen, usize, &[Column]),
         length: &mut Option<u64>,
         out: &mut Vec<u8>,
         start: usize,
-        limit: u64,
     ) -> (bool, usize) {
+        let limit = self.config.max_document.0;
         let add = |bytes: &[u8], out: &mut Vec<u8>| {
             let room = limit.saturating_sub((out.len() - start) as u64);
             let n = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
@@ -702,7 +693,7 @@ impl ParquetFramer {
             out.extend_from_slice(&bytes[..n]);
         };
         chosen.texts(at, columns, |bytes| {
-            if self.config.null.iter().any(|null| null.as_bytes() == bytes) {
+            if is_null(&self.config.null, bytes) {
                 return;
             }
             if length.is_some() {

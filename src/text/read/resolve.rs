@@ -1,0 +1,191 @@
+//! Which fields of a record are its text, its docno, its URL and its type: the rules of all formats.
+//!
+//! A format says what a name and a path lead to ([`Level`]): a member of an object, a column, an
+//! element. The rest is here: the usual names, a name that is a whole flag, bars, commas, values that
+//! stand for nothing, and what has a line because a record lacks it.
+
+use std::borrow::Cow;
+
+use encoding_rs::WINDOWS_1252;
+
+use super::config::ReadConfig;
+use super::fields::{FieldPath, Step, TEXT_FIELDS};
+use super::record::Reason;
+
+/// The fields of a record, or of all records of a file.
+pub(super) trait Level<'p> {
+    /// What a name or a path leads to.
+    type Found;
+
+    /// The field that has a whole flag as its name.
+    fn whole(&self, name: &'p str) -> Option<Self::Found>;
+
+    /// The field that has one of the usual names.
+    fn usual(&self, name: &'p str) -> Option<Self::Found> {
+        self.whole(name)
+    }
+
+    /// What a path of the user leads to.
+    fn find(&self, path: &'p FieldPath<'p>) -> Option<Self::Found>;
+}
+
+/// Whether a field of this name can be what a path leads to.
+pub(super) fn may_begin(path: &FieldPath<'_>, name: &str) -> bool {
+    path.literal == name || matches!(path.steps.first(), Some(Step::Name(first)) if *first == name)
+}
+
+/// Where a docno, a URL or the like is: in the first field of these that has one.
+pub(super) enum Names<'c> {
+    Given(&'c str, Vec<FieldPath<'c>>),
+    Usual(&'static [&'static str]),
+}
+
+impl<'c> Names<'c> {
+    /// The field that the user names, or the usual ones. The configuration has been checked, so it
+    /// has no path with a mistake.
+    pub fn of(given: Option<&'c str>, usual: &'static [&'static str]) -> Names<'c> {
+        given.map_or(Names::Usual(usual), |given| {
+            Names::Given(given, FieldPath::ways(given).unwrap_or_default())
+        })
+    }
+
+    /// Whether a field of this name can be one of these.
+    pub fn want(&self, name: &str) -> bool {
+        match self {
+            Names::Given(given, ways) => {
+                *given == name || ways.iter().any(|way| may_begin(way, name))
+            }
+            Names::Usual(names) => names.contains(&name),
+        }
+    }
+
+    /// Those that are there.
+    pub fn all<'p, L: Level<'p>>(&'p self, level: &L) -> impl Iterator<Item = L::Found> {
+        let (whole, ways, names) = match self {
+            Names::Given(given, ways) => (level.whole(given), &ways[..], &[][..]),
+            Names::Usual(names) => (None, &[][..], *names),
+        };
+        // A field that has the whole flag as its name is the only one.
+        let has_others = whole.is_none();
+        let ways = ways.iter().filter(move |_| has_others);
+        (whole.into_iter())
+            .chain(ways.filter_map(|path| level.find(path)))
+            .chain(names.iter().filter_map(|name| level.usual(name)))
+    }
+}
+
+/// A field of the text, and the ways to it that there are: the first with a value counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field<'p, F> {
+    pub name: Cow<'p, str>,
+    pub ways: Vec<F>,
+}
+
+/// The fields of the text that the user names.
+pub(super) struct Texts<'c> {
+    given: Option<&'c str>,
+    fields: Vec<Vec<FieldPath<'c>>>,
+}
+
+impl<'c> Texts<'c> {
+    pub fn of(config: &'c ReadConfig) -> Texts<'c> {
+        let given = config.text_field.as_deref();
+        let fields = given.and_then(|given| FieldPath::all(given).ok());
+        Texts {
+            given,
+            fields: fields.unwrap_or_default(),
+        }
+    }
+
+    /// Whether a field of this name can have a part of the text.
+    pub fn want(&self, name: &str) -> bool {
+        match self.given {
+            Some(given) => given == name || self.paths().any(|path| may_begin(path, name)),
+            None => TEXT_FIELDS.contains(&name),
+        }
+    }
+
+    /// All ways to all fields.
+    pub fn paths(&self) -> impl Iterator<Item = &FieldPath<'c>> {
+        self.fields.iter().flatten()
+    }
+
+    /// The fields, with all ways to each.
+    pub fn given(&self) -> Vec<Field<'_, &FieldPath<'c>>> {
+        let fields = self.fields.iter().map(|ways| Field {
+            name: ways.first().map_or("", |path| path.literal.trim()).into(),
+            ways: ways.iter().collect(),
+        });
+        fields.collect()
+    }
+
+    /// The fields, in their order; without `--text-field`, the first of the usual ones that is there.
+    pub fn fields<'p, L: Level<'p>>(&'p self, level: &L) -> Vec<Field<'p, L::Found>> {
+        let one = |name: &'p str, found| {
+            vec![Field {
+                name: name.into(),
+                ways: vec![found],
+            }]
+        };
+        let Some(given) = self.given else {
+            let mut usual = TEXT_FIELDS.iter();
+            let found = usual.find_map(|&name| Some(one(name, level.usual(name)?)));
+            return found.unwrap_or_default();
+        };
+        // All together may be the name of one field.
+        let several = self.paths().nth(1).is_some();
+        if let Some(found) = several.then(|| level.whole(given)).flatten() {
+            return one(given, found);
+        }
+        let fields = self.given().into_iter().map(|Field { name, ways }| Field {
+            name,
+            ways: ways
+                .into_iter()
+                .filter_map(|path| level.find(path))
+                .collect(),
+        });
+        fields.collect()
+    }
+}
+
+/// The usual name of the field of the text, if no flag names it.
+pub(super) fn usual_of<F>(config: &ReadConfig, fields: &[Field<'_, F>]) -> Option<&'static str> {
+    let field = fields.first().filter(|_| config.text_field.is_none())?;
+    TEXT_FIELDS.into_iter().find(|name| *name == field.name)
+}
+
+/// Takes the value of each field: `take` says whether a way leads to one. The result is the line of
+/// a record that lacks some of them.
+pub(super) fn take_each<F, E>(
+    fields: &[Field<'_, F>],
+    mut take: impl FnMut(&F) -> Result<bool, E>,
+) -> Result<Option<(Reason, String)>, E> {
+    let mut missing = Vec::new();
+    'fields: for Field { name, ways } in fields {
+        for way in ways {
+            if take(way)? {
+                continue 'fields;
+            }
+        }
+        missing.push(&**name);
+    }
+    let line = |names: String| (Reason::MissingField, format!("no field {names}"));
+    Ok((!missing.is_empty()).then(|| line(missing.join(", "))))
+}
+
+/// The line of a record without the docno that the user names.
+pub(super) fn no_docno(config: &ReadConfig) -> Option<(Reason, String)> {
+    let field = config.id_field.as_ref()?;
+    Some((Reason::MissingDocno, format!("no {field}")))
+}
+
+/// Whether the bytes of a value are one of these nulls. What is not UTF-8 is compared in the charset
+/// of texts that declare none.
+pub(super) fn is_null(nulls: &[String], value: &[u8]) -> bool {
+    let decoded = |null: &String| {
+        value.len() <= null.len()
+            && std::str::from_utf8(value).is_err()
+            && WINDOWS_1252.decode_without_bom_handling(value).0 == *null
+    };
+    (nulls.iter()).any(|null| null.as_bytes() == value || !null.is_ascii() && decoded(null))
+}
