@@ -130,99 +130,79 @@ fn the_warning_names_the_flags_that_read_each_record() {
     let some = "Salmon balcony mountain pepper";
     let other = "Glacier thunder cotton prairie";
     for (what, each, docnos) in [
-        ("RIS", "TY  - JOUR\nT1  - £\nER  - \n\n", &["", ""][..]),
-        ("MEDLINE", "PMID- 1\nOWN - NLM\nTI  - £\n\n", &["1", "1"]),
+        ("RIS", "TY  - JOUR\nT1  - £\nER  - \n\n", ""),
+        ("MEDLINE", "PMID- 1\nOWN - NLM\nTI  - £\n\n", "1 1"),
         (
             "Web of Science",
             "PT J\nAU Doe, J\nTI £\nUT WOS:1\nER\n\n",
-            &["", ""],
+            "",
         ),
-        (
-            "EndNote",
-            "%0 Journal Article\n%T £\n%A Doe, J\n\n",
-            &["", ""],
-        ),
-        ("refer", "%A Doe, J\n%T £\n%D 1990\n\n", &["", ""]),
+        ("EndNote", "%0 Journal Article\n%T £\n%A Doe, J\n\n", ""),
+        ("refer", "%A Doe, J\n%T £\n%D 1990\n\n", ""),
         (
             "BibTeX",
             "@article{k§,\n  title = {£},\n  year = 1990\n}\n",
-            &["kS", "kG"],
+            "kS kG",
         ),
         (
             "LDIF",
             "dn: cn=§\nobjectClass: person\ncn: £\n\n",
-            &["cn=S", "cn=G"],
+            "cn=S cn=G",
         ),
-        ("vCard", "BEGIN:VCARD\nFN:£\nEND:VCARD\n", &["", ""]),
-        (
-            "calendar",
-            "BEGIN:VEVENT\nSUMMARY:£\nEND:VEVENT\n",
-            &["", ""],
-        ),
-        ("news batch", "#! rnews 40\nSubject: £\n\n£\n", &["", ""]),
+        ("vCard", "BEGIN:VCARD\nFN:£\nEND:VCARD\n", ""),
+        ("calendar", "BEGIN:VEVENT\nSUMMARY:£\nEND:VEVENT\n", ""),
+        ("news batch", "#! rnews 40\nSubject: £\n\n£\n", ""),
         (
             "CoNLL-U",
             "# newdoc id = §\n1\ta\ta\tX\t_\t_\t0\td\t_\t_\n\n",
-            &["S", "G"],
+            "S G",
         ),
-        ("CoNLL", "-DOCSTART- -X- O\n\n£ NN O\n\n", &["", ""]),
+        ("CoNLL", "-DOCSTART- -X- O\n\n£ NN O\n\n", ""),
         (
             "sentences of CoNLL",
             "1\ta\ta\tX\t_\t_\t0\td\t_\t_\n2\t£\ta\tX\t_\t_\t0\td\t_\t_\n\n",
-            &["", ""],
+            "",
         ),
         (
             "GenBank",
             "LOCUS       AB1 10 bp\nDEFINITION  £\n//\n",
-            &["AB1", "AB1"],
+            "AB1 AB1",
         ),
         (
             "UniProt",
             "ID   A1_HUMAN   Reviewed; £\nAC   P1;\n//\n",
-            &["A1_HUMAN", "A1_HUMAN"],
+            "A1_HUMAN A1_HUMAN",
         ),
-        ("FASTA", ">s1 £\nACGTACGT\nACGT\n", &["s1", "s1"]),
-        ("MARCMaker", "=LDR  00714cam\n=245  10$a£\n\n", &["", ""]),
-        (
-            "PGN",
-            "[Event \"£\"]\n[White \"A\"]\n\n1. e4 e5\n\n",
-            &["", ""],
-        ),
-        ("GEDCOM", "0 @I1@ INDI\n1 NAME £\n", &["I1", "I1"]),
-        ("OBO", "[Term]\nid: GO:1\nname: £\n\n", &["", ""]),
+        ("FASTA", ">s1 £\nACGTACGT\nACGT\n", "s1 s1"),
+        ("MARCMaker", "=LDR  00714cam\n=245  10$a£\n\n", ""),
+        ("PGN", "[Event \"£\"]\n[White \"A\"]\n\n1. e4 e5\n\n", ""),
+        ("GEDCOM", "0 @I1@ INDI\n1 NAME £\n", "I1 I1"),
+        ("OBO", "[Term]\nid: GO:1\nname: £\n\n", ""),
         (
             "digest",
             "------------------------------\n\nFrom: a\nSubject: £\n\n£\n",
-            &["", ""],
+            "",
         ),
-        ("YAML", "---\ntitle: £\nlist:\n  - £\n", &["", ""]),
-        (
-            "chat",
-            "[1/4/23, 7:02:00\u{202f}PM] Ann: £\nand more\n",
-            &["", ""],
-        ),
-        ("chat", "31.12.22, 21:15 - Ann: £\n", &["", ""]),
-        (
-            "log",
-            "2024-01-31T12:00:00Z INFO £\n    at line\n",
-            &["", ""],
-        ),
-        ("log", "Jan 31 12:00:00 host cron[1]: £\n", &["", ""]),
+        ("YAML", "---\ntitle: £\nlist:\n  - £\n", ""),
+        ("chat", "[1/4/23, 7:02:00\u{202f}PM] Ann: £\nand more\n", ""),
+        ("chat", "31.12.22, 21:15 - Ann: £\n", ""),
+        ("log", "2024-01-31T12:00:00Z INFO £\n    at line\n", ""),
+        ("log", "Jan 31 12:00:00 host cron[1]: £\n", ""),
         (
             "log",
             "10.0.0.1 - - [31/Jan/2024:12:00:00 +0000] \"GET /£ HTTP/1.1\"\n",
-            &["", ""],
+            "",
         ),
-        ("chat", "[12:00] <ann> £\n", &["", ""]),
-        ("2 columns with ~|^", "1~|^£\n", &[]),
-        ("3 columns with ::", "1::£::Drama\n", &[]),
-        ("3 columns with ||", "1||£||Drama\n", &[]),
+        ("chat", "[12:00] <ann> £\n", ""),
+        ("2 columns with ~|^", "1~|^£\n", ""),
+        ("3 columns with ::", "1::£::Drama\n", ""),
+        ("3 columns with ||", "1||£||Drama\n", ""),
         (
             "3 columns with \\x01",
             "1\u{1}£\u{1}some more words in a cell of it\n",
-            &[],
+            "",
         ),
-        ("2 columns with US", "1\u{1f}£\n", &[]),
+        ("2 columns with US", "1\u{1f}£\n", ""),
     ] {
         // Entries of chats and logs are recognised if there are three.
         let is_table = what.contains("columns");
@@ -249,7 +229,7 @@ fn the_warning_names_the_flags_that_read_each_record() {
         let found = read(file.as_bytes(), "f", &config);
         assert_eq!(found.len(), times, "{what}: {detail}: {found:?}");
         for (n, found) in found.iter().enumerate() {
-            let docno = match docnos.get(n).copied().unwrap_or_default() {
+            let docno = match docnos.split(' ').nth(n).unwrap_or_default() {
                 "" if is_table => "1".into(),
                 "" => format!("f:{}", n + 1),
                 docno => docno.to_string(),

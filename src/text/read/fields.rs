@@ -619,50 +619,38 @@ mod tests {
         let usual = ["text", "n"];
         let list = "; it has url (string), instruction (string), n (integer), messages[].role \
                     (string), messages[].words (string), meta.n (integer)";
-        let longest = "; the longest text is in instruction";
         for (given, what, meant) in [
+            ("instructions", "no field instructions", "instruction"),
             (
-                Some("instructions"),
-                "no field instructions",
-                "; did you mean instruction?",
-            ),
-            (
-                Some("messages.word"),
+                "messages.word",
                 "no field messages.word",
-                "; did you mean messages[].words?",
+                "messages[].words",
             ),
+            ("message", "no field message", "messages[].words"),
             (
-                Some("message"),
-                "no field message",
-                "; did you mean messages[].words?",
-            ),
-            (
-                Some("messages"),
+                "messages",
                 "messages is of type list of object, not string",
-                "; did you mean messages[].words?",
+                "messages[].words",
             ),
+            ("role", "no field role", "messages[].role"),
+            ("meta", "meta is of type object, not string", ""),
+            ("n", "n is of type integer, not string", ""),
+            ("zzz", "no field zzz", ""),
             (
-                Some("role"),
-                "no field role",
-                "; did you mean messages[].role?",
-            ),
-            (Some("meta"), "meta is of type object, not string", longest),
-            (Some("n"), "n is of type integer, not string", longest),
-            (Some("zzz"), "no field zzz", longest),
-            (
-                Some("n,url,zzz"),
+                "n,url,zzz",
                 "n is of type integer, not string, no field zzz",
-                longest,
+                "",
             ),
-            (None, "n is of type integer, not string", longest),
+            ("", "n is of type integer, not string", ""),
         ] {
+            let given = Some(given).filter(|given| !given.is_empty());
             let detail = no_text(given, &usual, &all);
-            assert_eq!(detail, format!("{what}{list}{meant}"));
-            let field = meant
-                .rsplit(' ')
-                .next()
-                .map(|field| field.trim_end_matches('?'));
-            assert_eq!(suggested(&detail), field);
+            let (end, field) = match meant {
+                "" => ("; the longest text is in instruction".into(), "instruction"),
+                _ => (format!("; did you mean {meant}?"), meant),
+            };
+            assert_eq!(detail, format!("{what}{list}{end}"));
+            assert_eq!(suggested(&detail), Some(field));
         }
         assert_eq!(no_text(None, &["a", "b"], &[]), "none of a, b");
         assert_eq!(

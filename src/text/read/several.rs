@@ -506,68 +506,40 @@ mod tests {
     /// Each of these was one document, and nothing said so.
     #[test]
     fn what_looks_like_several_documents_is_named() {
-        let words = "some words of a text";
-        for (bytes, expected) in [
+        for (file, expected) in [
+            ("1\t£\n2\t£\n3\t£\n", "of 2 columns with tabs"),
+            ("a,b,c\n1,\"x, y\",£\n2,,z\n", "of 3 columns with commas"),
+            ("a;b;c\r\n1;x;£\r\n2;;z\r\n", "of 3 columns with semicolons"),
             (
-                format!("1\t{words}\n2\t{words}\n3\t{words}\n"),
-                "of 2 columns with tabs",
-            ),
-            (
-                format!("a,b,c\n1,\"x, y\",{words}\n2,,z\n"),
-                "of 3 columns with commas",
-            ),
-            (
-                format!("a;b;c\r\n1;x;{words}\r\n2;;z\r\n"),
-                "of 3 columns with semicolons",
-            ),
-            (
-                "| a | b |\n|---|---|\n| 1 | 2 |\n".into(),
+                "| a | b |\n|---|---|\n| 1 | 2 |\n",
                 "of 4 columns with bars",
             ),
-            ("a|b\n1|x\n".repeat(3), "of 2 columns with bars"),
+            ("a|b\n1|x\na|b\n1|x\na|b\n1|x\n", "of 2 columns with bars"),
+            ("n   name    text\n¤¤¤¤¤¤", "of fixed width"),
+            ("<doc id=1>\n£\n</doc>\n<doc id=2>\n", "2 records <DOC>"),
+            ("x\nFrom a b\nTo: x\n\n£\nFrom c\nTo: y\n", "2 messages"),
             (
-                format!("n   name    text\n{}", "1   abc     words\n".repeat(6)),
-                "of fixed width",
-            ),
-            (
-                format!("<doc id=1>\n{words}\n</doc>\n<doc id=2>\n"),
-                "2 records <DOC>",
-            ),
-            (
-                format!("x\nFrom a b\nTo: x\n\n{words}\nFrom c\nTo: y\n"),
-                "2 messages",
-            ),
-            (
-                format!("BABYL OPTIONS:\n\x1f\x0c\n1,,\n{words}\n\x1f\x0c\n1,,\n{words}\n\x1f"),
+                "BABYL OPTIONS:\n\x1f\x0c\n1,,\n£\n\x1f\x0c\n1,,\n£\n\x1f",
                 "MMDF or Babyl",
             ),
             (
-                format!("\x01\x01\x01\x01\nTo: x\n\n{words}\n\x01\x01\x01\x01\n"),
+                "\x01\x01\x01\x01\nTo: x\n\n£\n\x01\x01\x01\x01\n",
                 "MMDF or Babyl",
             ),
+            ("£\n{\"a\":1}\n{\"a\":2}\n", "2 JSON objects"),
             (
-                format!("{words}\n{{\"a\":1}}\n{{\"a\":2}}\n"),
-                "2 JSON objects",
-            ),
-            (
-                "#!/bin/sh\n# This is a shell archive (x)\n".into(),
+                "#!/bin/sh\n# This is a shell archive (x)\n",
                 "a shell archive",
             ),
+            ("=== a.txt ===\n£\n=== b/c ===\n£\n", "2 files"),
+            ("==> a.c <==\n£\n==> b.c <==\n£\n", "2 files"),
             (
-                format!("=== a.txt ===\n{words}\n=== b/c ===\n{words}\n"),
-                "2 files",
-            ),
-            (
-                format!("==> a.c <==\n{words}\n==> b.c <==\n{words}\n"),
-                "2 files",
-            ),
-            (
-                format!(
-                    "From: a\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n\n{words}\n"
-                ),
+                "From: a\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n\n£\n",
                 "in MIME",
             ),
         ] {
+            let row = "1   abc     words\n";
+            let bytes = file.replace('£', "some words of a text").replace('¤', row);
             let found = text(&bytes).unwrap_or_default();
             assert!(found.contains(expected), "{bytes:?}: {found}");
         }
