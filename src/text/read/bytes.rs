@@ -64,14 +64,16 @@ pub(super) fn trim_front(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes).trim_ascii_start()
 }
 
+/// Whether these bytes begin with others, in any case.
+pub(super) fn begins_any_case(bytes: &[u8], prefix: &[u8]) -> bool {
+    let begin = bytes.get(..prefix.len());
+    begin.is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
+}
+
 /// The first place of these bytes in any case.
-pub(super) fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+pub(crate) fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     let (&first, _) = needle.split_first()?;
-    let is = |&at: &usize| {
-        bytes[at..]
-            .get(..needle.len())
-            .is_some_and(|found| found.eq_ignore_ascii_case(needle))
-    };
+    let is = |&at: &usize| begins_any_case(&bytes[at..], needle);
     memchr::memchr2_iter(
         first.to_ascii_lowercase(),
         first.to_ascii_uppercase(),
@@ -81,7 +83,7 @@ pub(super) fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 /// Whether a name is one of these, in any case.
-pub(super) fn is_one_of(name: &[u8], names: &[&str]) -> bool {
+pub(crate) fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     names
         .iter()
         .any(|known| known.as_bytes().eq_ignore_ascii_case(name))

@@ -18,11 +18,10 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr3, memmem};
 
-use super::bytes::spaces;
 use super::framer::{Cuts, Framer, Step};
 use super::record::{Prolog, Reason, RecordKind};
 use super::stream::{Sink, Stream};
-use super::tags::{Stop, TagRest, doctype_end, is_doctype};
+use super::tags::{Aside, COMMENT, Stop, TagRest, closes, is_named};
 
 /// Look-ahead for the name of a tag, and for a closing tag.
 const TAG: usize = 1 << 10;
@@ -45,7 +44,7 @@ pub(super) struct ElementFramer {
     prolog: Arc<Prolog>,
     /// Between which bytes of the stream comments, CDATA sections and processing instructions are
     /// known not to end. Without it, each of many would cost a search.
-    endless: [Range<u64>; 3],
+    endless: [Range<u64>; 4],
     /// Whether a document type declaration may still come: before the first record, and unless one
     /// had no end.
     doctype: bool,
@@ -53,65 +52,14 @@ pub(super) struct ElementFramer {
     begun: bool,
 }
 
-/// A stretch of markup in which tags do not count.
-struct Aside {
-    begin: &'static [u8],
-    end: &'static [u8],
-    /// Where the end may begin: `<!-->` is a comment.
-    inside: usize,
-    /// Whether another beginning shows that the first one has no end.
-    excludes_itself: bool,
-    /// Its limit in bytes in what is not XML. The two bytes `<?` occur in encoded images.
-    most_outside_xml: usize,
-    /// Its place in [`ElementFramer::endless`].
-    number: usize,
-}
-
-const COMMENT: Aside = Aside {
-    begin: b"<!--",
-    end: b"-->",
-    inside: 2,
-    excludes_itself: true,
-    most_outside_xml: ASIDE,
-    number: 0,
-};
-const CDATA: Aside = Aside {
-    begin: b"<![CDATA[",
-    end: b"]]>",
-    inside: 9,
-    excludes_itself: false,
-    most_outside_xml: ASIDE,
-    number: 1,
-};
-const INSTRUCTION: Aside = Aside {
-    begin: b"<?",
-    end: b"?>",
-    inside: 2,
-    excludes_itself: false,
-    most_outside_xml: TAG,
-    number: 2,
-};
-
-/// What a `<` begins.
+/// What a `<` begins, and its length.
 enum Mark {
-    /// A tag that opens the element; the length of its bracket and name.
+    /// A tag that opens the element, up to the end of its name.
     Opens(usize),
-    /// A tag that closes it, and its length.
+    /// A tag that closes it.
     Closes(usize),
-    /// Something else of this length.
+    /// Something else.
     Passes(usize),
-    /// There is too little to see it.
-    End,
-}
-
-/// How a tag ends.
-enum TagEnd {
-    Open,
-    Empty,
-    /// Another tag of the element begins in it.
-    Broken,
-    /// The bytes end in it.
-    Missing,
 }
 
 /// Where passed bytes go.
@@ -196,7 +144,7 @@ impl ElementFramer {
         ElementFramer {
             name: name.as_bytes().to_vec(),
             prolog: Arc::new(prolog),
-            endless: [0..0, 0..0, 0..0],
+            endless: [0..0, 0..0, 0..0, 0..0],
             doctype: true,
             begun: false,
         }
@@ -220,16 +168,11 @@ impl Framer for ElementFramer {
             to: To::Outside(sink),
             at: 0,
         };
-        let name = loop {
-            if !cursor.skip_to_bracket() {
-                break None;
-            }
-            match self.mark(&mut cursor) {
-                Mark::Opens(length) => break Some(length),
-                Mark::Closes(length) | Mark::Passes(length) => cursor.pass(length),
-                Mark::End => cursor.pass(1),
-            }
-        };
+        let mut tags = std::iter::from_fn(|| self.next_tag(&mut cursor));
+        let name = tags.find_map(|tag| match tag {
+            Mark::Opens(length) => Some(length),
+            _ => None,
+        });
         match name {
             Some(length) => {
                 self.doctype = false;
@@ -254,24 +197,15 @@ impl ElementFramer {
             to: To::Record(sink),
             at: 0,
         };
-        match self.tag_end(&mut cursor) {
-            TagEnd::Open | TagEnd::Broken => {}
-            TagEnd::Empty => return self.framed(),
-            TagEnd::Missing => return self.cut(sink),
+        match self.is_empty(&mut cursor) {
+            Some(false) => {}
+            Some(true) => return self.framed(),
+            None => return self.cut(sink),
         }
-        loop {
-            if !cursor.skip_to_bracket() {
-                return self.cut(sink);
-            }
-            match self.mark(&mut cursor) {
-                Mark::Closes(length) => {
-                    cursor.pass(length);
-                    return self.framed();
-                }
-                Mark::Passes(length) => cursor.pass(length),
-                Mark::End => cursor.pass(1),
-                Mark::Opens(_) => break,
-            }
+        match self.next_tag(&mut cursor) {
+            None => return self.cut(sink),
+            Some(Mark::Opens(_)) => {}
+            Some(_) => return self.framed(),
         }
         match self.nested(stream) {
             Some(length) => {
@@ -308,73 +242,61 @@ impl ElementFramer {
             at: 0,
         };
         let mut depth = 1;
-        while cursor.skip_to_bracket() {
-            match self.mark(&mut cursor) {
-                Mark::Opens(length) => {
-                    cursor.pass(length);
-                    match self.tag_end(&mut cursor) {
-                        TagEnd::Empty => {}
-                        TagEnd::Missing => return None,
-                        TagEnd::Open | TagEnd::Broken => depth += 1,
-                    }
-                    if depth > DEPTH {
-                        return None;
-                    }
+        while let Some(tag) = self.next_tag(&mut cursor) {
+            if let Mark::Opens(length) = tag {
+                cursor.pass(length);
+                depth += usize::from(!self.is_empty(&mut cursor)?);
+                if depth > DEPTH {
+                    return None;
                 }
-                Mark::Closes(length) => {
-                    cursor.pass(length);
-                    depth -= 1;
-                    if depth == 0 {
-                        return Some(cursor.at);
-                    }
+            } else {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(cursor.at);
                 }
-                Mark::Passes(length) => cursor.pass(length),
-                Mark::End => return None,
             }
         }
         None
     }
 
-    /// The kind of thing that begins at this `<`.
-    fn mark(&mut self, cursor: &mut Cursor<'_, '_>) -> Mark {
-        let bytes = cursor.look(TAG);
-        match bytes.get(1) {
-            Some(b'/') => match self.named(&bytes[2..]) {
-                Some(length) => {
-                    let rest = &bytes[2 + length..];
-                    let space = spaces(rest);
-                    match rest.get(space) {
-                        Some(b'>') => Mark::Closes(2 + length + space + 1),
-                        _ => Mark::Passes(2),
-                    }
+    /// Passes everything before the next tag that opens the element, or up to the end of the next
+    /// one that closes it. `None` if the bytes end before.
+    fn next_tag(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<Mark> {
+        while cursor.skip_to_bracket() {
+            let mark = self.mark(cursor)?;
+            match mark {
+                Mark::Opens(_) => return Some(mark),
+                Mark::Closes(length) => {
+                    cursor.pass(length);
+                    return Some(mark);
                 }
-                None => Mark::Passes(2),
-            },
-            Some(b'?') => self.aside(cursor, &INSTRUCTION),
-            Some(b'!') if bytes.starts_with(COMMENT.begin) => self.aside(cursor, &COMMENT),
-            Some(b'!') if bytes.starts_with(CDATA.begin) => self.aside(cursor, &CDATA),
-            Some(b'!') if self.doctype && is_doctype(bytes) => self.doctype(cursor),
-            Some(_) => match self.named(&bytes[1..]) {
-                Some(length) => Mark::Opens(1 + length),
-                None => Mark::Passes(1),
-            },
-            None => Mark::Passes(1),
+                Mark::Passes(length) => cursor.pass(length),
+            }
         }
+        None
+    }
+
+    /// What begins at this `<`. `None` if there is too little to see it.
+    fn mark(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<Mark> {
+        let bytes = cursor.look(TAG);
+        if let Some(name) = bytes.strip_prefix(b"</") {
+            let tag = self.named(name).map(|name| 2 + name);
+            let closes = tag.and_then(|tag| Some(tag + closes(&bytes[tag..])?));
+            return Some(closes.map_or(Mark::Passes(2), Mark::Closes));
+        }
+        match Aside::at(bytes) {
+            Some(Aside::Doctype) if !self.doctype || !has_declarations(bytes) => {}
+            Some(aside) => return self.aside(cursor, aside).map(Mark::Passes),
+            None => {}
+        }
+        let name = self.named(&bytes[1..]);
+        Some(name.map_or(Mark::Passes(1), |name| Mark::Opens(1 + name)))
     }
 
     /// The length of the name that these bytes begin with, if it is the one that is looked for.
     fn named(&self, bytes: &[u8]) -> Option<usize> {
-        let name = &self.name[..];
-        let is = |bytes: &[u8]| {
-            let found = bytes.get(..name.len())?;
-            let same = match self.prolog.is_xml() {
-                true => found == name,
-                false => found.eq_ignore_ascii_case(name),
-            };
-            let next = bytes.get(name.len())?;
-            (same && (next.is_ascii_whitespace() || matches!(next, b'>' | b'/')))
-                .then_some(name.len())
-        };
+        let (name, exact) = (&self.name[..], self.prolog.is_xml());
+        let is = |bytes| is_named(bytes, name, exact, b">/").then_some(name.len());
         if let Some(length) = is(bytes) {
             return Some(length);
         }
@@ -389,35 +311,31 @@ impl ElementFramer {
         is(&bytes[colon + 1..]).map(|length| colon + 1 + length)
     }
 
-    /// A comment, a CDATA section or a processing instruction.
-    fn aside(&mut self, cursor: &mut Cursor<'_, '_>, aside: &Aside) -> Mark {
-        let most = match self.prolog.is_xml() {
-            true => ASIDE,
-            false => aside.most_outside_xml,
+    /// The length of a stretch in which tags do not count; of its `<` alone, if it does not end.
+    fn aside(&mut self, cursor: &mut Cursor<'_, '_>, aside: Aside) -> Option<usize> {
+        let most = match aside {
+            // The two bytes `<?` occur in encoded images.
+            Aside::Instruction if !self.prolog.is_xml() => TAG,
+            _ => ASIDE,
         };
         let offset = cursor.offset();
+        let endless = &mut self.endless[aside as usize];
         // A look ahead may have been beyond this place.
-        let endless = self.endless.get(aside.number);
-        let endless = endless.filter(|endless| endless.contains(&offset));
-        let known = endless.map_or(0, |endless| endless.end - offset);
-        let known = usize::try_from(known).unwrap_or(most);
+        let known = match endless.contains(&offset) {
+            true => usize::try_from(endless.end - offset).unwrap_or(most),
+            false => 0,
+        };
         let mut seen = TAG;
         loop {
             let bytes = cursor.look(seen);
-            let again = match aside.excludes_itself {
-                true => memmem::find(&bytes[aside.begin.len()..], aside.begin),
-                false => None,
-            };
-            let inside = &bytes[..again.map_or(bytes.len(), |at| at + aside.begin.len())];
-            let from = aside.inside.max(known);
-            let end = inside
-                .get(from..)
-                .and_then(|rest| memmem::find(rest, aside.end));
-            if let Some(at) = end {
-                return Mark::Passes(from + at + aside.end.len());
+            let length = aside.length(bytes, known);
+            let inside = &bytes[..length.unwrap_or(bytes.len())];
+            // Another comment shows that the first one has no end.
+            if aside == Aside::Comment && memmem::find(&inside[4..], COMMENT).is_some() {
+                return Some(1);
             }
-            if again.is_some() {
-                return Mark::Passes(aside.begin.len());
+            if length.is_some() {
+                return length;
             }
             if bytes.len() < seen || seen >= most {
                 break;
@@ -425,57 +343,35 @@ impl ElementFramer {
             seen = (seen * 8).min(most);
         }
         if cursor.ends_before(most) {
-            return Mark::End;
+            return None;
         }
+        self.doctype &= aside != Aside::Doctype;
         // The last bytes of what was searched may begin an end.
-        if let Some(endless) = self.endless.get_mut(aside.number) {
-            *endless = offset..offset + (most - aside.end.len()) as u64;
-        }
-        Mark::Passes(aside.begin.len())
+        *endless = offset..offset + (most - 3) as u64;
+        Some(1)
     }
 
-    /// A document type declaration. Only one with declarations inside it can contain tags.
-    fn doctype(&mut self, cursor: &mut Cursor<'_, '_>) -> Mark {
-        let begin = Mark::Passes(2);
-        let bytes = cursor.look(TAG);
-        let first = memchr3(b'[', b'>', b'<', &bytes[2..]).map(|at| bytes[2 + at]);
-        if first != Some(b'[') {
-            return begin;
-        }
-        let mut seen = TAG;
-        loop {
-            let bytes = cursor.look(seen);
-            if let Some(length) = doctype_end(bytes) {
-                return Mark::Passes(length);
-            }
-            if bytes.len() < seen || seen == ASIDE {
-                self.doctype = false;
-                return begin;
-            }
-            seen = (seen * 8).min(ASIDE);
-        }
-    }
-
-    /// Passes the rest of a tag of the element.
-    fn tag_end(&self, cursor: &mut Cursor<'_, '_>) -> TagEnd {
+    /// Passes the rest of a tag of the element, up to another tag of the element if one begins in
+    /// it. Returns whether the tag is a whole element; `None` if the bytes end in it.
+    fn is_empty(&self, cursor: &mut Cursor<'_, '_>) -> Option<bool> {
         let mut tag = TagRest::default();
         loop {
             let bytes = cursor.ahead(1);
             let length = bytes.len();
             if length == 0 {
-                return TagEnd::Missing;
+                return None;
             }
             match tag.feed(bytes) {
                 Some(Stop::End { length, empty }) => {
                     cursor.pass(length);
-                    return if empty { TagEnd::Empty } else { TagEnd::Open };
+                    return Some(empty);
                 }
                 Some(Stop::Bracket { at, .. }) => {
                     cursor.pass(at);
                     let bytes = cursor.look(TAG);
                     let name = bytes.get(1 + usize::from(bytes.get(1) == Some(&b'/'))..);
                     if name.is_some_and(|name| self.named(name).is_some()) {
-                        return TagEnd::Broken;
+                        return Some(false);
                     }
                     cursor.pass(1);
                 }
@@ -483,4 +379,10 @@ impl ElementFramer {
             }
         }
     }
+}
+
+/// Whether a document type declaration has declarations inside it, which can contain tags.
+fn has_declarations(bytes: &[u8]) -> bool {
+    let first = memchr3(b'[', b'>', b'<', &bytes[2..]);
+    first.is_some_and(|at| bytes[2 + at] == b'[')
 }

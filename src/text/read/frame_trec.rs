@@ -12,15 +12,16 @@
 
 use memchr::memmem::{self, Finder};
 
-use super::bytes::{find_any_case, spaces};
+use super::bytes::{begins_any_case, find_any_case};
 use super::framer::{Behind, Cuts, Framer, Step};
 use super::record::{Reason, RecordKind};
-use super::sgml::{attribute, is_known, open_tag};
+use super::sgml::{attribute, find_close, is_known, leading_name, open_tag};
 use super::stream::{Sink, Stream};
+use super::tags::{Aside, COMMENT, closes, is_named};
 
 /// Maximum look-ahead for a tag, and for a comment between records.
 const TAG: usize = 1 << 10;
-const COMMENT: usize = 64 << 10;
+const BETWEEN: usize = 64 << 10;
 
 /// How many bytes are searched for a `<DOCHDR>`, which follows the docno.
 const HEADER_LOOK: usize = 16 << 10;
@@ -41,32 +42,23 @@ pub(super) struct Tag {
     roots: Vec<Vec<u8>>,
 }
 
-/// The bytes before the first record of a file.
-struct Front<'a> {
-    roots: Vec<Vec<u8>>,
-    rest: &'a [u8],
-}
-
-/// Passes over comments, declarations and the opening tags of the elements around the records.
-fn front(head: &[u8]) -> Front<'_> {
-    let mut front = Front {
-        roots: Vec::new(),
-        rest: head.trim_ascii_start(),
-    };
+/// The names of the elements around the records, and what follows their opening tags, comments and
+/// declarations.
+fn front(head: &[u8]) -> (Vec<Vec<u8>>, &[u8]) {
+    let (mut roots, mut rest) = (Vec::new(), head.trim_ascii_start());
     loop {
-        let rest = front.rest;
         let end = match comment_or_declaration(rest) {
             Some(end) => end,
-            None if opens(rest, DOC) || opens(rest, REUTERS) => return front,
+            None if opens(rest, DOC) || opens(rest, REUTERS) => return (roots, rest),
             None => match root(rest) {
-                Some((name, end)) if front.roots.len() < MOST_ROOTS => {
-                    front.roots.push(name.to_vec());
+                Some((name, end)) if roots.len() < MOST_ROOTS => {
+                    roots.push(name.to_vec());
                     end
                 }
-                _ => return front,
+                _ => return (roots, rest),
             },
         };
-        front.rest = rest[end..].trim_ascii_start();
+        rest = rest[end..].trim_ascii_start();
     }
 }
 
@@ -88,12 +80,13 @@ fn root(bytes: &[u8]) -> Option<(&[u8], usize)> {
 
 /// The length of the comment, declaration or processing instruction at the start of these bytes.
 fn comment_or_declaration(bytes: &[u8]) -> Option<usize> {
-    let look = &bytes[..bytes.len().min(COMMENT)];
-    if let Some(rest) = look.strip_prefix(b"<!--") {
-        return memmem::find(rest, b"-->")
+    let look = &bytes[..bytes.len().min(BETWEEN)];
+    if look.starts_with(COMMENT) {
+        let inside = COMMENT.len();
+        return Aside::Comment
+            .length(look, inside)
             // A comment that contains the start of another comment was not closed.
-            .filter(|&end| memmem::find(&rest[..end], b"<!--").is_none())
-            .map(|end| end + 7);
+            .filter(|&end| memmem::find(&look[inside..end - 3], COMMENT).is_none());
     }
     if !look.starts_with(b"<!") && !look.starts_with(b"<?") {
         return None;
@@ -115,15 +108,8 @@ fn comment_or_declaration(bytes: &[u8]) -> Option<usize> {
 
 /// Whether these bytes begin with the opening tag of this name, in any case.
 fn opens(bytes: &[u8], name: &[u8]) -> bool {
-    bytes
-        .strip_prefix(b"<")
-        .and_then(|rest| rest.split_at_checked(name.len()))
-        .is_some_and(|(start, rest)| {
-            start.eq_ignore_ascii_case(name)
-                && rest
-                    .first()
-                    .is_some_and(|&next| next == b'>' || next.is_ascii_whitespace())
-        })
+    let tag = bytes.strip_prefix(b"<");
+    tag.is_some_and(|tag| is_named(tag, name, false, b">"))
 }
 
 /// Whether a file that begins with this opening tag, in any case, is a bundle of records. Single
@@ -137,13 +123,7 @@ fn is_bundle(bytes: &[u8]) -> bool {
         return true;
     }
     let content = bytes[tag.len() + 2..].trim_ascii_start();
-    let child = match content.strip_prefix(b"<") {
-        Some(child) => {
-            let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
-            &child[..child.iter().take_while(is_name).count()]
-        }
-        None => b"",
-    };
+    let child = content.strip_prefix(b"<").map_or(&b""[..], leading_name);
     if child.eq_ignore_ascii_case(b"docno") || child.eq_ignore_ascii_case(b"docid") {
         return true;
     }
@@ -157,7 +137,7 @@ impl Tag {
     /// The element that forms the records of a file, by the first bytes of the file. `None` if the
     /// file is not a bundle of such records.
     pub(super) fn of(head: &[u8]) -> Option<Tag> {
-        let Front { roots, rest } = front(head);
+        let (roots, rest) = front(head);
         let name = if opens(rest, REUTERS) {
             REUTERS
         } else if opens(rest, DOC) && is_bundle(rest) {
@@ -174,7 +154,7 @@ impl Tag {
             let found = find_any_case(head, b"<DOC")
                 .filter(|&at| opens(&head[at..], DOC))
                 .map_or(DOC, |at| &head[at + 1..at + 4]);
-            Tag::new(DOC, found, front(head).roots)
+            Tag::new(DOC, found, front(head).0)
         })
     }
 
@@ -197,15 +177,10 @@ impl Tag {
 
     /// The length of the tag, opening or closing, of an element around the records.
     fn root(&self, bytes: &[u8]) -> Option<usize> {
-        let rest = bytes.strip_prefix(b"<")?;
-        let rest = rest.strip_prefix(b"/").unwrap_or(rest);
-        let is = |root: &Vec<u8>| {
-            let (name, rest) = rest.split_at_checked(root.len())?;
-            let next = rest.first()?;
-            let ends = *next == b'>' || next.is_ascii_whitespace();
-            (ends && name.eq_ignore_ascii_case(root)).then_some(())
-        };
-        self.roots.iter().find_map(is)?;
+        let tag = bytes.strip_prefix(b"<")?;
+        let tag = tag.strip_prefix(b"/").unwrap_or(tag);
+        let mut roots = self.roots.iter();
+        roots.find(|root| is_named(tag, root, false, b">"))?;
         let end = memchr::memchr2(b'<', b'>', &bytes[1..bytes.len().min(TAG)])? + 1;
         (bytes[end] == b'>').then_some(end + 1)
     }
@@ -222,10 +197,7 @@ impl Tag {
         let attributes = &bytes[1 + self.name.len()..end];
         if attributes.trim_ascii().is_empty() {
             let rest = &bytes[end + 1..bytes.len().min(TAG)];
-            return rest
-                .trim_ascii_start()
-                .get(..7)
-                .is_some_and(|docno| docno.eq_ignore_ascii_case(b"<DOCNO>"));
+            return begins_any_case(rest.trim_ascii_start(), b"<DOCNO>");
         }
         attributes.contains(&b'=')
     }
@@ -246,12 +218,6 @@ impl Tag {
         })
     }
 
-    /// The length of the rest of a closing tag, if these bytes after its name complete it: `>`.
-    fn closes(bytes: &[u8]) -> Option<usize> {
-        let space = spaces(&bytes[..bytes.len().min(TAG)]);
-        (bytes.get(space) == Some(&b'>')).then_some(space + 1)
-    }
-
     /// The length of a record up to a closing tag, in any case, after which there is nothing but
     /// what may be between records.
     fn closed_at(&self, record: &[u8]) -> Option<usize> {
@@ -260,7 +226,8 @@ impl Tag {
             let start = record.len().saturating_sub(TAG);
             let at = start + memchr::memrchr(b'<', &record[start..])?;
             let (before, tag) = record.split_at(at);
-            if tag.get(1) == Some(&b'/') && opens(&[b"<", &tag[2..]].concat(), self.name) {
+            let name = tag.strip_prefix(b"</");
+            if name.is_some_and(|name| is_named(name, self.name, false, b">")) {
                 return tag.ends_with(b">").then_some(record.len());
             }
             let between = self.root(tag).or_else(|| comment_or_declaration(tag));
@@ -273,15 +240,7 @@ impl Tag {
 
     /// Whether the closing tag, in any case, at the end of a record is its only one.
     fn is_only_end(&self, record: &[u8]) -> bool {
-        let mark = [b"</", self.name].concat();
-        let mut from = 0;
-        while let Some(at) = find_any_case(&record[from..], &mark) {
-            from += at + mark.len();
-            if let Some(rest) = Tag::closes(&record[from..]) {
-                return from + rest == record.len();
-            }
-        }
-        false
+        find_close(record, self.name, TAG).is_some_and(|(_, end)| end == record.len())
     }
 
     /// Ends a record that another record or the end of the file follows, if a closing tag in
@@ -328,7 +287,7 @@ impl Framer for Tag {
 fn step(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
     // Between records: white space, comments, declarations, tags of the elements around them.
     loop {
-        let window = stream.skip_space(COMMENT);
+        let window = stream.skip_space(BETWEEN);
         if window.is_empty() {
             return Step::End;
         }
@@ -352,26 +311,15 @@ fn step(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
 fn stray(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
     loop {
         let window = stream.ensure(TAG);
-        let ended = window.len() < TAG;
-        match find_any_case(window, tag.name) {
-            Some(at) if at > 0 && window[at - 1] == b'<' => {
-                let window = stream.ensure(at + TAG);
-                if tag.opens(&window[at - 1..]) {
-                    sink.pass(stream, at - 1);
-                    break;
-                }
-                sink.pass(stream, at + 1);
-            }
-            Some(at) => sink.pass(stream, at + 1),
-            None if ended => {
-                let n = window.len();
-                sink.pass(stream, n);
-                break;
-            }
-            None => {
-                let n = window.len() - tag.name.len();
-                sink.pass(stream, n);
-            }
+        let begins = |at: &usize| tag.opens(&window[*at..]);
+        let begin = memchr::memchr_iter(b'<', window).find(begins);
+        let last = begin.is_some() || window.len() < TAG;
+        // The bracket and the name of a tag may be the last bytes.
+        let keep = if last { 0 } else { 1 + tag.name.len() };
+        let length = begin.unwrap_or(window.len() - keep);
+        sink.pass(stream, length);
+        if last {
+            break;
         }
     }
     Step::rejected(Reason::StrayBytes, format!("{} bytes", sink.length()))
@@ -382,16 +330,12 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
     let spelled = tag.is_spelled(stream.window());
     sink.take(stream, 1 + tag.name.len());
     let kind = |sink: &Sink<'_>| {
-        let head = sink.held();
-        let head = &head[..head.len().min(HEADER_LOOK)];
-        if tag.is_reuters() {
-            RecordKind::Reuters
-        } else if memmem::find(head, b"<DOCHDR>").is_some()
-            || !head.starts_with(b"<DOC") && find_any_case(head, b"<DOCHDR>").is_some()
-        {
-            RecordKind::TrecWeb
-        } else {
-            RecordKind::TrecSgml
+        let head = &sink.held()[..sink.held().len().min(HEADER_LOOK)];
+        let any_case = || !head.starts_with(b"<DOC") && find_any_case(head, b"<DOCHDR>").is_some();
+        match tag.is_reuters() {
+            true => RecordKind::Reuters,
+            _ if memmem::find(head, b"<DOCHDR>").is_some() || any_case() => RecordKind::TrecWeb,
+            false => RecordKind::TrecSgml,
         }
     };
     // The bytes `</` before a name make it a closing tag, so the window keeps room for them and the
@@ -419,29 +363,29 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
             return Step::cut(kind(sink).docno(sink.held()), sink);
         };
         let window = stream.ensure(at + TAG);
-        let after = &window[at + tag.name.len()..];
-        if at >= 2 && window[at - 2..at] == *b"</" {
-            if let Some(rest) = Tag::closes(after) {
-                sink.take(stream, at + tag.name.len() + rest);
-                return Step::record(kind(sink));
+        let end = at + tag.name.len();
+        match &window[..at] {
+            [.., b'<', b'/'] => {
+                if let Some(rest) = closes(&window[end..window.len().min(end + TAG)]) {
+                    sink.take(stream, end + rest);
+                    return Step::record(kind(sink));
+                }
             }
-        } else if at >= 2
-            && window[at - 1] == b'<'
-            && matches!(window[at - 2], b'\n' | b'\r')
-            && tag.opens(&window[at - 1..])
-        {
-            let begins = tag.begins_record(&window[at - 1..]);
-            sink.take(stream, at - 1);
-            if tag.end(sink, &mut looked) {
-                return Step::record(kind(sink));
+            [.., b'\n' | b'\r', b'<'] if tag.opens(&window[at - 1..]) => {
+                let begins = tag.begins_record(&window[at - 1..]);
+                sink.take(stream, at - 1);
+                if tag.end(sink, &mut looked) {
+                    return Step::record(kind(sink));
+                }
+                if begins {
+                    let docno = kind(sink).docno(sink.held());
+                    let detail = format!("another begins after {} bytes", sink.length());
+                    return Step::named(docno, Reason::NotClosed, detail);
+                }
+                sink.take(stream, 2);
+                continue;
             }
-            if begins {
-                let docno = kind(sink).docno(sink.held());
-                let detail = format!("another begins after {} bytes", sink.length());
-                return Step::named(docno, Reason::NotClosed, detail);
-            }
-            sink.take(stream, 2);
-            continue;
+            _ => {}
         }
         sink.take(stream, at + 1);
     }

@@ -12,10 +12,11 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::bytes::{find_any_case, is_one_of, reserve, spaces, text_of};
+use super::bytes::{begins_any_case, find_any_case, is_one_of, reserve, text_of};
 use super::config::ReadConfig;
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Reason};
+use super::tags::{attributes, closes};
 use crate::base::words::words;
 
 /// Elements that contain the text itself.
@@ -74,35 +75,16 @@ fn quoted(bytes: &[u8], quote: u8) -> usize {
 
 /// The value of an attribute in a tag, quoted or not; the name matches in any case.
 pub(super) fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> {
-    let mut at = 0;
-    while let Some(equals) = memchr::memchr(b'=', &tag[at..]).map(|found| at + found) {
-        let before = tag[at..equals].trim_ascii_end();
-        let start = before
-            .iter()
-            .rposition(|byte| byte.is_ascii_whitespace())
-            .map_or(0, |p| p + 1);
-        let value = tag[equals + 1..].trim_ascii_start();
-        let value_at = tag.len() - value.len();
-        let (inner, next) = match value {
-            [quote @ (b'"' | b'\''), rest @ ..] => {
-                let length = quoted(rest, *quote);
-                (&rest[..length], (value_at + length + 2).min(tag.len()))
-            }
-            _ => {
-                let length = value
-                    .iter()
-                    .position(u8::is_ascii_whitespace)
-                    .unwrap_or(value.len());
-                (&value[..length], value_at + length)
-            }
-        };
-        if before[start..].eq_ignore_ascii_case(name) {
-            let inner = inner.trim_ascii();
-            return (!inner.is_empty()).then(|| text_of(inner));
-        }
-        at = next;
-    }
-    None
+    let mut all = attributes(tag, quoted);
+    let (_, value) = all.find(|(found, _)| found.eq_ignore_ascii_case(name))?;
+    let value = value.trim_ascii();
+    (!value.is_empty()).then(|| text_of(value))
+}
+
+/// The name that these bytes begin with, of an element of newswire.
+pub(super) fn leading_name(bytes: &[u8]) -> &[u8] {
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
+    &bytes[..bytes.iter().take_while(is_name).count()]
 }
 
 /// The docno: in `<DOCNO>`, or, in NTCIR and by WikiExtractor, in `<DOC id="...">`, or, in Solr, in
@@ -120,7 +102,7 @@ pub(super) fn trec_docno(head: &[u8]) -> Option<Cow<'_, str>> {
     };
     let by_element = || {
         let start = find_any_case(head, b"<DOCNO>")? + 7;
-        let (length, _) = find_close(&head[start..], b"DOCNO")?;
+        let (length, _) = find_close(&head[start..], b"DOCNO", usize::MAX)?;
         let content = head[start..start + length].trim_ascii();
         docno(content).then(|| text_of(content))
     };
@@ -201,14 +183,9 @@ impl Iterator for Elements<'_> {
         while let Some(start) = memchr::memchr(b'<', &bytes[self.at..]).map(|found| self.at + found)
         {
             let rest = &bytes[start + 1..];
-            let length = rest
-                .iter()
-                .take(24)
-                .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
-                .count();
+            let name = leading_name(rest);
             self.at = start + 1;
-            let name = &rest[..length];
-            if length == 0 {
+            if name.is_empty() {
                 continue;
             }
             let tag_end = || memchr::memchr(b'>', &rest[..rest.len().min(4096)]);
@@ -224,25 +201,16 @@ impl Iterator for Elements<'_> {
             };
             let inside = start + 1 + tag_end + 1;
             self.at = inside;
-            if self
-                .never_closed
-                .iter()
-                .any(|other| other.eq_ignore_ascii_case(name))
-            {
+            let mut never = self.never_closed.iter();
+            if never.any(|other| other.eq_ignore_ascii_case(name)) {
                 continue;
             }
-            let (content, end) = match find_close(&bytes[inside..], name) {
-                Some((length, end)) => (inside..inside + length, inside + end),
+            let (length, end) = match find_close(&bytes[inside..], name, usize::MAX) {
+                Some((length, end)) => (length, inside + end),
                 // A body that is not closed extends to the end of the document.
                 None if role == Role::Body => {
-                    let end = memmem::rfind(&bytes[inside..], b"</DOC")
-                        .map_or(bytes.len(), |p| inside + p);
-                    self.at = bytes.len();
-                    return Some(Element {
-                        role,
-                        whole: start..end,
-                        content: inside..end,
-                    });
+                    let length = memmem::rfind(&bytes[inside..], b"</DOC");
+                    (length.unwrap_or(bytes.len() - inside), bytes.len())
                 }
                 None => {
                     self.never_closed.push(name);
@@ -253,26 +221,22 @@ impl Iterator for Elements<'_> {
             return Some(Element {
                 role,
                 whole: start..end,
-                content,
+                content: inside..inside + length,
             });
         }
         None
     }
 }
 
-/// The start and the end of the closing tag for a name, in any case.
-fn find_close(bytes: &[u8], name: &[u8]) -> Option<(usize, usize)> {
-    for start in memmem::find_iter(bytes, b"</") {
-        let rest = &bytes[start + 2..];
-        if rest.len() > name.len() && rest[..name.len()].eq_ignore_ascii_case(name) {
-            let after = &rest[name.len()..];
-            let space = spaces(after);
-            if after.get(space) == Some(&b'>') {
-                return Some((start, start + 2 + name.len() + space + 1));
-            }
-        }
-    }
-    None
+/// The start and the end of the closing tag for a name, in any case. At most `most` bytes of white
+/// space are in it.
+pub(super) fn find_close(bytes: &[u8], name: &[u8], most: usize) -> Option<(usize, usize)> {
+    memmem::find_iter(bytes, b"</").find_map(|start| {
+        let from = start + 2 + name.len();
+        let named = begins_any_case(&bytes[start + 2..], name);
+        let rest = bytes.get(from..).filter(|_| named)?;
+        Some((start, from + closes(&rest[..rest.len().min(most)])?))
+    })
 }
 
 /// Joins several stretches with line ends between them; a single one is not copied.
@@ -348,27 +312,16 @@ impl Interpreter for TrecSgml {
 /// Where the content of a record ends: at its closing tag, in any case.
 pub(super) fn end_of(record: &[u8]) -> usize {
     memmem::rfind(record, b"</")
-        .filter(|at| {
-            let name = record.get(at + 2..at + 5);
-            name.is_some_and(|name| name.eq_ignore_ascii_case(b"DOC"))
-        })
+        .filter(|at| begins_any_case(&record[at + 2..], b"DOC"))
         .unwrap_or(record.len())
 }
 
 /// Decodes the entities of XML.
 fn unescaped(value: &str) -> String {
-    let entities = [
-        ("&quot;", "\""),
-        ("&#34;", "\""),
-        ("&apos;", "'"),
-        ("&#39;", "'"),
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&amp;", "&"),
-    ];
-    let decode = |text: String, (entity, c): (&str, &str)| text.replace(entity, c);
+    const ENTITIES: [&str; 14] = words("&quot; \" &#34; \" &apos; ' &#39; ' &lt; < &gt; > &amp; &");
+    let decode = |text: String, entity: &[&str]| text.replace(entity[0], entity[1]);
     match memchr::memchr(b'&', value.as_bytes()) {
-        Some(_) => entities.into_iter().fold(value.into(), decode),
+        Some(_) => ENTITIES.chunks_exact(2).fold(value.into(), decode),
         None => value.into(),
     }
 }
@@ -389,8 +342,8 @@ impl Interpreter for Reuters {
         };
         let rest = &bytes[start..];
         let inside = memchr::memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
-        let length =
-            find_close(&rest[inside..], b"TEXT").map_or(rest.len() - inside, |close| close.0);
+        let length = find_close(&rest[inside..], b"TEXT", usize::MAX)
+            .map_or(rest.len() - inside, |close| close.0);
         let text = &rest[inside..inside + length];
         let body = element(text, b"<BODY>", b"</BODY>");
         // Only the text outside the body: the body is included already.

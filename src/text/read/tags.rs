@@ -1,6 +1,20 @@
-//! The tags of markup in memory, and where a tag ends.
+//! The tags of markup: what a `<` begins, where it ends, and what a tag says.
+//!
+//! Readers take different things for tags, each for a reason:
+//!
+//! - [`Tags`] gives every tag of markup in memory, for the fields of records. Comments, CDATA
+//!   sections, instructions and document types hide tags, and quotation marks hide a `>`.
+//! - `--record` (`frame_elements`) looks only into tags of one name, because it reads all bytes of a
+//!   file. A stretch that hides tags ends within a limit, or would need unlimited memory.
+//! - Newswire (`frame_trec`, `sgml`) is no XML: its texts have single `<` and quotation marks, and
+//!   tags in comments of its pages count. A name decides alone, and its tag ends at the next `>`.
+//! - The text of mail (`mail_text`) arrives in pieces, which [`TagRest`] takes.
+//! - Declarations of a charset (`parse::charset`) are found as the HTML standard says, even in a tag
+//!   that is cut off.
 
 use memchr::{memchr, memchr2, memmem};
+
+use super::bytes::{begins_any_case, spaces};
 
 /// A name without its prefix.
 pub(super) fn local(name: &[u8]) -> &[u8] {
@@ -72,9 +86,47 @@ impl TagRest {
     }
 }
 
+/// A stretch of markup in which tags do not count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aside {
+    Comment,
+    Cdata,
+    Instruction,
+    Doctype,
+}
+
+impl Aside {
+    /// The one that these bytes begin like.
+    pub fn at(bytes: &[u8]) -> Option<Aside> {
+        match bytes.get(1)? {
+            b'?' => Some(Aside::Instruction),
+            b'!' if bytes.starts_with(COMMENT) => Some(Aside::Comment),
+            b'!' if bytes.starts_with(CDATA) => Some(Aside::Cdata),
+            b'!' if is_doctype(bytes) => Some(Aside::Doctype),
+            _ => None,
+        }
+    }
+
+    /// Its length, if its end is in these bytes, which it begins, and not before `known`.
+    pub fn length(self, bytes: &[u8], known: usize) -> Option<usize> {
+        let (inside, end): (_, &[u8]) = match self {
+            // `<!-->` is a comment.
+            Aside::Comment => (2, b"-->"),
+            Aside::Cdata => (CDATA.len(), b"]]>"),
+            Aside::Instruction => (2, b"?>"),
+            Aside::Doctype => return doctype_end(bytes),
+        };
+        let from = inside.max(known);
+        let at = memmem::find(bytes.get(from..)?, end)?;
+        Some(from + at + end.len())
+    }
+}
+
+pub(super) const COMMENT: &[u8] = b"<!--";
+pub(super) const CDATA: &[u8] = b"<![CDATA[";
+
 pub(crate) fn is_doctype(bytes: &[u8]) -> bool {
-    let begin = bytes.get(..9);
-    begin.is_some_and(|begin| begin.eq_ignore_ascii_case(b"<!DOCTYPE"))
+    begins_any_case(bytes, b"<!DOCTYPE")
 }
 
 /// The length of the document type declaration at the start of these bytes, if its end is there.
@@ -117,27 +169,8 @@ pub(super) struct Tag<'a> {
 impl<'a> Tag<'a> {
     /// The names and values of its attributes.
     pub fn attributes(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
-        let mut rest = self.attributes;
-        std::iter::from_fn(move || {
-            let equals = memchr(b'=', rest)?;
-            let name = rest[..equals].trim_ascii_end();
-            let begin = name.iter().rposition(u8::is_ascii_whitespace);
-            let name = &name[begin.map_or(0, |at| at + 1)..];
-            let value = rest[equals + 1..].trim_ascii_start();
-            let (value, after) = match value.split_first() {
-                Some((quote @ (b'"' | b'\''), inner)) => {
-                    let length = memchr(*quote, inner).unwrap_or(inner.len());
-                    (&inner[..length], inner.get(length + 1..))
-                }
-                _ => {
-                    let space = value.iter().position(u8::is_ascii_whitespace);
-                    let (value, after) = value.split_at(space.unwrap_or(value.len()));
-                    (value, Some(after))
-                }
-            };
-            rest = after.unwrap_or_default();
-            Some((name, value))
-        })
+        let quoted = |value: &[u8], quote| memchr(quote, value).unwrap_or(value.len());
+        attributes(self.attributes, quoted)
     }
 
     pub fn attribute(&self, is: impl Fn(&[u8]) -> bool) -> Option<&'a [u8]> {
@@ -145,6 +178,52 @@ impl<'a> Tag<'a> {
             .find(|(name, _)| is(name))
             .map(|(_, value)| value)
     }
+}
+
+/// The attributes with a value in a tag. `quoted` finds the length of a value from what follows its
+/// quotation mark.
+pub(super) fn attributes<'a>(
+    mut rest: &'a [u8],
+    quoted: fn(&[u8], u8) -> usize,
+) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+    std::iter::from_fn(move || {
+        let equals = memchr(b'=', rest)?;
+        let name = rest[..equals].trim_ascii_end();
+        let begin = name.iter().rposition(u8::is_ascii_whitespace);
+        let name = &name[begin.map_or(0, |at| at + 1)..];
+        let value = rest[equals + 1..].trim_ascii_start();
+        let (value, after) = match value.split_first() {
+            Some((quote @ (b'"' | b'\''), inner)) => {
+                let length = quoted(inner, *quote);
+                (&inner[..length], inner.get(length + 1..))
+            }
+            _ => {
+                let space = value.iter().position(u8::is_ascii_whitespace);
+                let (value, after) = value.split_at(space.unwrap_or(value.len()));
+                (value, Some(after))
+            }
+        };
+        rest = after.unwrap_or_default();
+        Some((name, value))
+    })
+}
+
+/// Whether these bytes begin with a name, in any case unless `exact`, and behind it have white space
+/// or one of `ends`.
+pub(super) fn is_named(bytes: &[u8], name: &[u8], exact: bool, ends: &[u8]) -> bool {
+    bytes
+        .split_at_checked(name.len())
+        .is_some_and(|(found, rest)| {
+            let same = found == name || !exact && found.eq_ignore_ascii_case(name);
+            let ends = |next: &u8| next.is_ascii_whitespace() || ends.contains(next);
+            same && rest.first().is_some_and(ends)
+        })
+}
+
+/// The length of the rest of a closing tag, if these bytes after its name complete it: `>`.
+pub(super) fn closes(bytes: &[u8]) -> Option<usize> {
+    let space = spaces(bytes);
+    (bytes.get(space) == Some(&b'>')).then_some(space + 1)
 }
 
 /// The tags in a stretch of markup, except tags in comments, CDATA sections, processing
@@ -166,40 +245,24 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// The length of something that begins here and ends with `end`; the length of its beginning,
-    /// if it does not end.
-    fn aside(&mut self, number: usize, begin: usize, end: &[u8], rest: &[u8]) -> usize {
-        if !self.endless[number] {
-            match memmem::find(&rest[begin..], end) {
-                Some(at) => return begin + at + end.len(),
-                None => self.endless[number] = true,
-            }
-        }
-        begin
-    }
-
     fn tag(&mut self, start: usize, rest: &'a [u8]) -> Option<Tag<'a>> {
         let closes = rest[1] == b'/';
         let name_at = 1 + usize::from(closes);
         let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/' | b'<');
         let name_end = rest[name_at..].iter().position(ends);
         let name_end = name_end.map_or(rest.len(), |at| name_at + at);
-        let (mut end, mut empty) = (name_end, false);
-        let mut tag = TagRest::default();
-        loop {
+        let (mut end, mut tag) = (name_end, TagRest::default());
+        let empty = loop {
             match tag.feed(&rest[end..]) {
-                Some(Stop::End {
-                    length,
-                    empty: closed,
-                }) => {
+                Some(Stop::End { length, empty }) => {
                     end += length;
-                    empty = closed;
-                    break;
+                    break empty;
                 }
-                Some(Stop::Bracket { at, quoted: true }) => end += at + 1,
-                Some(Stop::Bracket { at, quoted: false }) => {
-                    end += at;
-                    break;
+                Some(Stop::Bracket { at, quoted }) => {
+                    end += at + usize::from(quoted);
+                    if !quoted {
+                        break false;
+                    }
                 }
                 // Nothing after this has an end, either.
                 None => {
@@ -207,10 +270,12 @@ impl<'a> Tags<'a> {
                     return None;
                 }
             }
-        }
+        };
         self.at = start + end;
-        let inside = rest[name_end..end].strip_suffix(b">");
-        let inside = inside.unwrap_or(&rest[name_end..end]);
+        let bracket = match empty {
+            true => 2,
+            false => usize::from(rest[end - 1] == b'>'),
+        };
         Some(Tag {
             kind: match (closes, empty) {
                 (true, _) => Kind::Close,
@@ -218,10 +283,7 @@ impl<'a> Tags<'a> {
                 (false, false) => Kind::Open,
             },
             name: &rest[name_at..name_end],
-            attributes: inside
-                .strip_suffix(b"/")
-                .filter(|_| empty)
-                .unwrap_or(inside),
+            attributes: &rest[name_end..end - bracket],
             start,
             end: self.at,
         })
@@ -233,34 +295,24 @@ impl<'a> Iterator for Tags<'a> {
 
     fn next(&mut self) -> Option<Tag<'a>> {
         loop {
-            let bytes = self.bytes;
-            let start = self.at + memchr(b'<', bytes.get(self.at..)?)?;
-            let rest = &bytes[start..];
-            self.at = start
-                + match rest.get(1)? {
-                    b'?' => self.aside(0, 2, b"?>", rest),
-                    b'!' if rest.starts_with(b"<!--") => self.aside(1, 2, b"-->", rest),
-                    b'!' if rest.starts_with(CDATA) => self.aside(2, CDATA.len(), b"]]>", rest),
-                    b'!' if !self.endless[3] && is_doctype(rest) => doctype_end(rest)
-                        .unwrap_or_else(|| {
-                            self.endless[3] = true;
-                            2
-                        }),
-                    b'/' if rest.get(2).is_some_and(begins_name) => match self.tag(start, rest) {
-                        Some(tag) => return Some(tag),
-                        None => return None,
-                    },
-                    byte if begins_name(byte) => match self.tag(start, rest) {
-                        Some(tag) => return Some(tag),
-                        None => return None,
-                    },
-                    _ => 1,
-                };
+            let start = self.at + memchr(b'<', self.bytes.get(self.at..)?)?;
+            let rest = &self.bytes[start..];
+            self.at = start + 1;
+            if let Some(aside) = Aside::at(rest) {
+                let endless = &mut self.endless[aside as usize];
+                if !*endless {
+                    let length = aside.length(rest, 0);
+                    *endless = length.is_none();
+                    self.at = start + length.unwrap_or(1);
+                }
+            } else if let [b'<', b'/', first, ..] | [b'<', first, ..] = rest
+                && begins_name(first)
+            {
+                return self.tag(start, rest);
+            }
         }
     }
 }
-
-pub(super) const CDATA: &[u8] = b"<![CDATA[";
 
 fn begins_name(byte: &u8) -> bool {
     byte.is_ascii_alphabetic() || matches!(byte, b'_' | b':' | 0x80..)
