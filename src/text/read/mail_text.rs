@@ -4,7 +4,10 @@
 //! # Source
 //! RFC 1896 (text/enriched), RFC 1341 section 7.1.3 (text/richtext).
 
+use super::bytes::is_one_of;
+use super::tags::{Stop, TagRest};
 use crate::base::utf8::{Carry, Decoded, decode};
+use crate::base::words::words;
 
 /// The longest command of text/enriched that is looked at; the standard allows 60 characters.
 const MOST_COMMAND: usize = 120;
@@ -33,49 +36,40 @@ enum Markup {
     Hidden(&'static [u8], usize),
 }
 
-/// A tag that has begun. A quotation mark after `=` begins a value.
+/// A tag that has begun.
 #[derive(Default)]
 struct OpenTag {
     /// The beginning of its name, and whether no more of the name comes.
     name: Vec<u8>,
     named: bool,
-    equals: bool,
-    quote: Option<u8>,
+    rest: TagRest,
 }
 
 impl OpenTag {
-    fn push(&mut self, byte: u8) {
-        match self.quote {
-            Some(open) if open == byte => self.quote = None,
-            None if self.equals && matches!(byte, b'"' | b'\'') => self.quote = Some(byte),
-            _ => {}
+    /// Takes a byte, and returns whether it is the last one.
+    fn ends(&mut self, byte: u8) -> bool {
+        if let Some(Stop::End { .. }) = self.rest.feed(&[byte]) {
+            return true;
         }
-        self.equals = byte == b'=' || self.equals && byte.is_ascii_whitespace();
         self.named |= byte.is_ascii_whitespace() || byte == b'/' && !self.name.is_empty();
         if !self.named && self.name.len() < 12 {
             self.name.push(byte.to_ascii_lowercase());
         }
+        false
     }
 }
 
-/// Elements whose content is not text of the page.
-const HIDDEN: [(&[u8], &[u8]); 3] = [
-    (b"script", b"</script"),
-    (b"style", b"</style"),
-    (b"title", b"</title"),
-];
+/// What ends the elements whose content is not text of the page.
+const HIDDEN: [&[u8]; 3] = [b"</script", b"</style", b"</title"];
 
 /// Elements that show something that is not text.
-const MEDIA: [&[u8]; 9] = [
-    b"img", b"object", b"embed", b"video", b"audio", b"iframe", b"svg", b"canvas", b"input",
-];
+const MEDIA: [&str; 9] = words("img object embed video audio iframe svg canvas input");
 
 /// Entities that stand for no letter, among those that mail has.
-const NO_LETTERS: [&[u8]; 24] = [
-    b"nbsp", b"ensp", b"emsp", b"thinsp", b"zwnj", b"zwj", b"shy", b"lrm", b"rlm", b"amp", b"lt",
-    b"gt", b"quot", b"apos", b"bull", b"middot", b"ndash", b"mdash", b"hellip", b"laquo", b"raquo",
-    b"copy", b"reg", b"trade",
-];
+const NO_LETTERS: [&str; 24] = words(
+    "nbsp ensp emsp thinsp zwnj zwj shy lrm rlm amp lt gt quot apos bull middot ndash mdash hellip \
+     laquo raquo copy reg trade",
+);
 
 impl Visible {
     pub(super) fn new(markup: bool) -> Self {
@@ -129,10 +123,9 @@ impl Visible {
                     rest = after;
                     if tag.name == b"!-" && byte == b'-' {
                         Markup::Comment(2)
-                    } else if byte == b'>' && tag.quote.is_none() {
+                    } else if tag.ends(byte) {
                         self.end_tag(&tag.name)
                     } else {
-                        tag.push(byte);
                         Markup::Tag(tag)
                     }
                 }
@@ -167,9 +160,9 @@ impl Visible {
 
     /// The text after the tag with this name.
     fn end_tag(&mut self, name: &[u8]) -> Markup {
-        self.media |= MEDIA.contains(&name);
-        let hidden = HIDDEN.iter().find(|(hidden, _)| *hidden == name);
-        hidden.map_or(Markup::Text, |(_, end)| Markup::Hidden(end, 0))
+        self.media |= is_one_of(name, &MEDIA);
+        let hidden = HIDDEN.iter().find(|end| end[2..] == *name);
+        hidden.map_or(Markup::Text, |end| Markup::Hidden(end, 0))
     }
 
     /// Counts letters and digits. Bytes that are not UTF-8 count as a letter.
@@ -200,7 +193,7 @@ fn begins_tag(byte: u8) -> bool {
 /// Whether an entity stands for a letter or a digit.
 fn is_letter(name: &[u8]) -> bool {
     let Some(number) = name.strip_prefix(b"#") else {
-        return name.len() > 1 && !NO_LETTERS.contains(&name);
+        return name.len() > 1 && !NO_LETTERS.iter().any(|known| known.as_bytes() == name);
     };
     let number = String::from_utf8_lossy(number);
     let code = match number.strip_prefix(['x', 'X']) {
@@ -337,6 +330,7 @@ mod tests {
             ),
             ("a < b && c", true, (3, false)),
             ("<a href='x'>y<br/>z<!doctype w>", true, (2, false)),
+            ("<a href=b=\"c>d\">e", true, (2, false)),
             ("<p", true, (0, false)),
         ] {
             for step in 1..=text.len() {
