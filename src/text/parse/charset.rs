@@ -39,7 +39,9 @@ use encoding_rs::{
 
 use super::doubt;
 use crate::base::wide::{self, Wide, WideDecoder};
+use crate::base::words::words;
 use crate::text::read::{ContentKind, RawDocument, Reason, Reject, SourceSpan};
+use crate::text::read::{find_any_case, is_one_of};
 
 /// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
 /// unless nothing else does.
@@ -371,18 +373,17 @@ fn declared(
         return None;
     }
     let head = &text[..text.len().min(PRESCAN_BYTES)];
-    match xml_family(head) {
-        Some(XmlFamily::Wide(encoding)) => {
-            return Some((Coding::Standard(encoding), "XML declaration"));
-        }
-        Some(XmlFamily::Ascii) => {
-            let label = xml_label(head);
-            let coding = label.and_then(|label| of_label(label, "XML declaration", notices));
-            if let Some(coding) = coding {
-                return Some((readable(coding), "XML declaration"));
-            }
-        }
-        None => {}
+    // The standard looks at only three characters in UTF-16.
+    let coding = match head {
+        [b'<', 0, b'?', 0, b'x', 0, ..] => Some(Coding::Standard(UTF_16LE)),
+        [0, b'<', 0, b'?', 0, b'x', ..] => Some(Coding::Standard(UTF_16BE)),
+        _ if is_xml(head) => xml_label(head)
+            .and_then(|label| of_label(label, "XML declaration", notices))
+            .map(readable),
+        _ => None,
+    };
+    if let Some(coding) = coding {
+        return Some((coding, "XML declaration"));
     }
     let mut scan = MetaScan {
         rest: head,
@@ -437,26 +438,8 @@ fn detect(text: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Allow)
 }
 
-enum XmlFamily {
-    Ascii,
-    Wide(&'static Encoding),
-}
-
-/// Whether the text begins with an XML declaration, and the width of its code units.
-fn xml_family(text: &[u8]) -> Option<XmlFamily> {
-    match text {
-        [b'<', 0, b'?', 0, b'x', 0, ..] => Some(XmlFamily::Wide(UTF_16LE)),
-        [0, b'<', 0, b'?', 0, b'x', ..] => Some(XmlFamily::Wide(UTF_16BE)),
-        [b'<', b'?', b'x' | b'X', b'm' | b'M', b'l' | b'L', b, ..] if b.is_ascii_whitespace() => {
-            Some(XmlFamily::Ascii)
-        }
-        _ => None,
-    }
-}
-
-/// Whether the text begins with the whole name of an XML declaration, in units of any width. The
-/// standard looks at only three characters to detect the encoding; other processing instructions
-/// also begin with these.
+/// Whether the text begins with the whole name of an XML declaration, in units of any width. Other
+/// processing instructions begin with a part of it.
 fn is_xml(text: &[u8]) -> bool {
     // The position of an ASCII character's byte in a unit.
     let (width, at) = match text {
@@ -496,16 +479,7 @@ struct MetaScan<'a> {
 }
 
 /// Elements whose content has no tags.
-const WITHOUT_TAGS: [&[u8]; 8] = [
-    b"script",
-    b"style",
-    b"title",
-    b"textarea",
-    b"xmp",
-    b"iframe",
-    b"noembed",
-    b"noframes",
-];
+const WITHOUT_TAGS: [&str; 8] = words("script style title textarea xmp iframe noembed noframes");
 
 impl<'a> MetaScan<'a> {
     fn skip_to(&mut self, end: &[u8]) {
@@ -517,11 +491,7 @@ impl<'a> MetaScan<'a> {
 
     /// Skips the content of an element without tags.
     fn skip_content(&mut self, name: &[u8]) {
-        let mut ends = memchr::memmem::find_iter(self.rest, b"</");
-        let end = ends.find(|at| {
-            let tag = self.rest[at + 2..].get(..name.len());
-            tag.is_some_and(|tag| tag.eq_ignore_ascii_case(name))
-        });
+        let end = find_any_case(self.rest, &[b"</", name].concat());
         self.rest = end.map_or(&[], |end| &self.rest[end..]);
     }
 
@@ -538,25 +508,22 @@ impl<'a> MetaScan<'a> {
                 [b'!' | b'?', ..] => self.skip_to(b">"),
                 [b'/', b, ..] if !b.is_ascii_alphabetic() => self.skip_to(b">"),
                 _ => {
-                    let name = self.rest.strip_prefix(b"/").unwrap_or(self.rest);
+                    let (opens, name) = match self.rest.strip_prefix(b"/") {
+                        Some(name) => (false, name),
+                        None => (true, self.rest),
+                    };
                     if !name.first().is_some_and(u8::is_ascii_alphabetic) {
                         continue;
                     }
-                    let end = name
-                        .iter()
-                        .position(|&b| b.is_ascii_whitespace() || b == b'>' || b == b'/')?;
-                    let meta =
-                        name.len() == self.rest.len() && name[..end].eq_ignore_ascii_case(b"meta");
-                    let opens = name.len() == self.rest.len();
-                    let name_of_tag = &name[..end];
-                    self.rest = &name[end..];
+                    let ends = |&b: &u8| b.is_ascii_whitespace() || matches!(b, b'>' | b'/');
+                    let (name, rest) = name.split_at(name.iter().position(ends)?);
+                    self.rest = rest;
                     let label = self.attributes();
-                    if meta && label.is_some() {
+                    if opens && label.is_some() && name.eq_ignore_ascii_case(b"meta") {
                         return label;
                     }
-                    let same = |tag: &&[u8]| name_of_tag.eq_ignore_ascii_case(tag);
-                    if self.late && opens && WITHOUT_TAGS.iter().any(same) {
-                        self.skip_content(name_of_tag);
+                    if self.late && opens && is_one_of(name, &WITHOUT_TAGS) {
+                        self.skip_content(name);
                     }
                 }
             }
@@ -565,21 +532,18 @@ impl<'a> MetaScan<'a> {
 
     /// Reads the attributes of a tag; returns the label that they declare if the tag is a `<meta>`.
     fn attributes(&mut self) -> Option<&'a [u8]> {
-        let (mut pragma, mut charset, mut content) = (false, None, None);
-        let (mut pragma_seen, mut content_seen) = (false, false);
+        const NAMES: [&[u8]; 3] = [b"http-equiv", b"charset", b"content"];
+        let mut values: [Option<&[u8]>; 3] = [None; 3];
         while let Some((name, value)) = self.attribute() {
-            // The first of several attributes with the same name counts.
-            if name.eq_ignore_ascii_case(b"http-equiv") && !pragma_seen {
-                pragma_seen = true;
-                pragma = value.eq_ignore_ascii_case(b"content-type");
-            } else if name.eq_ignore_ascii_case(b"charset") && charset.is_none() {
-                charset = Some(value);
-            } else if name.eq_ignore_ascii_case(b"content") && !content_seen {
-                content_seen = true;
-                content = label_in_content(value);
+            let is = |known: &&[u8]| name.eq_ignore_ascii_case(known);
+            if let Some(at) = NAMES.iter().position(is) {
+                // The first of several attributes with the same name counts.
+                values[at].get_or_insert(value);
             }
         }
-        charset.or(if pragma { content } else { None })
+        let [pragma, charset, content] = values;
+        let pragma = pragma.is_some_and(|pragma| pragma.eq_ignore_ascii_case(b"content-type"));
+        charset.or_else(|| label_in_content(content.filter(|_| pragma)?))
     }
 
     /// One attribute (HTML standard, "get an attribute").
@@ -625,10 +589,7 @@ impl<'a> MetaScan<'a> {
 fn label_in_content(content: &[u8]) -> Option<&[u8]> {
     let mut rest = content;
     loop {
-        let at = rest
-            .windows(7)
-            .position(|w| w.eq_ignore_ascii_case(b"charset"))?;
-        rest = &rest[at + 7..];
+        rest = &rest[find_any_case(rest, b"charset")? + 7..];
         let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
             continue;
         };

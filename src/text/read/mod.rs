@@ -143,6 +143,7 @@ mod wordless;
 
 pub use crate::store::workspace::FileIdentity;
 pub use crate::store::workspace::Skipped;
+pub(crate) use bytes::{find_any_case, is_one_of};
 pub(crate) use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
 pub(crate) use config::READ_RULE;
 pub use config::{
