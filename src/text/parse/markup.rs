@@ -31,173 +31,79 @@ use html5gum::{Emitter, Error, State};
 
 use super::Sink;
 
-/// Number of bytes by which tag names are distinguished; the longest relevant name has ten letters.
+/// Number of bytes by which tag names are distinguished; the longest relevant name has 14.
 const NAME_BYTES: usize = 16;
+
+/// Number of bytes by which values of attributes are distinguished.
+const VALUE_BYTES: usize = 8;
 
 /// Bytes kept of a title before folding: [`super::TITLE_CHARS`] characters of four bytes, and the
 /// same again for white space to be folded.
 const TITLE_BYTES: usize = 2 * 4 * super::TITLE_CHARS;
 
+/// Whether a name is one of these.
+macro_rules! one_of {
+    ($name:expr, $($known:literal)+) => { matches!($name, $($known)|+) };
+}
+
 /// Whether an element does not separate words.
 fn is_inline(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"a" | b"abbr"
-            | b"acronym"
-            | b"b"
-            | b"bdi"
-            | b"bdo"
-            | b"big"
-            | b"cite"
-            | b"code"
-            | b"data"
-            | b"del"
-            | b"dfn"
-            | b"em"
-            | b"font"
-            | b"i"
-            | b"img"
-            | b"ins"
-            | b"kbd"
-            | b"label"
-            | b"mark"
-            | b"nobr"
-            | b"output"
-            | b"q"
-            | b"rp"
-            | b"rt"
-            | b"ruby"
-            | b"s"
-            | b"samp"
-            | b"small"
-            | b"span"
-            | b"strike"
-            | b"strong"
-            | b"sub"
-            | b"sup"
-            | b"time"
-            | b"tt"
-            | b"u"
-            | b"var"
-            | b"wbr"
-    )
+    one_of! { name,
+        b"a" b"abbr" b"acronym" b"b" b"bdi" b"bdo" b"big" b"cite" b"code" b"data" b"del" b"dfn"
+        b"em" b"font" b"i" b"img" b"ins" b"kbd" b"label" b"mark" b"nobr" b"output" b"q" b"rp" b"rt"
+        b"ruby" b"s" b"samp" b"small" b"span" b"strike" b"strong" b"sub" b"sup" b"time" b"tt" b"u"
+        b"var" b"wbr"
+    }
 }
 
 /// Whether a tag ends SVG and MathML that are still open. `<font>` does only with some attributes.
 fn ends_foreign(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"b" | b"big"
-            | b"blockquote"
-            | b"body"
-            | b"br"
-            | b"center"
-            | b"code"
-            | b"dd"
-            | b"div"
-            | b"dl"
-            | b"dt"
-            | b"em"
-            | b"embed"
-            | b"h1"
-            | b"h2"
-            | b"h3"
-            | b"h4"
-            | b"h5"
-            | b"h6"
-            | b"head"
-            | b"hr"
-            | b"i"
-            | b"img"
-            | b"li"
-            | b"listing"
-            | b"menu"
-            | b"meta"
-            | b"nobr"
-            | b"ol"
-            | b"p"
-            | b"pre"
-            | b"ruby"
-            | b"s"
-            | b"small"
-            | b"span"
-            | b"strong"
-            | b"strike"
-            | b"sub"
-            | b"sup"
-            | b"table"
-            | b"tt"
-            | b"u"
-            | b"ul"
-            | b"var"
-    )
+    one_of! { name,
+        b"b" b"big" b"blockquote" b"body" b"br" b"center" b"code" b"dd" b"div" b"dl" b"dt" b"em"
+        b"embed" b"h1" b"h2" b"h3" b"h4" b"h5" b"h6" b"head" b"hr" b"i" b"img" b"li" b"listing"
+        b"menu" b"meta" b"nobr" b"ol" b"p" b"pre" b"ruby" b"s" b"small" b"span" b"strong" b"strike"
+        b"sub" b"sup" b"table" b"tt" b"u" b"ul" b"var"
+    }
 }
 
 /// Whether an element of SVG or MathML contains HTML.
 fn holds_html(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"foreignobject"
-            | b"desc"
-            | b"title"
-            | b"annotation-xml"
-            | b"mi"
-            | b"mo"
-            | b"mn"
-            | b"ms"
-            | b"mtext"
-    )
+    one_of! { name,
+        b"foreignobject" b"desc" b"title" b"annotation-xml" b"mi" b"mo" b"mn" b"ms" b"mtext"
+    }
 }
 
-/// The first bytes of an attribute that decides whether a tag separates words.
-#[derive(Clone, Copy, Default)]
-struct Value {
-    bytes: [u8; 8],
+/// The first bytes of a name or a value, as many as show whether it matters.
+#[derive(Clone, Copy)]
+struct Begin<const N: usize> {
+    bytes: [u8; N],
     len: usize,
 }
 
-impl Value {
-    fn push(&mut self, s: &[u8]) {
-        for (place, byte) in self.bytes.iter_mut().skip(self.len).zip(s) {
-            *place = *byte;
-            self.len += 1;
-        }
-    }
+impl<const N: usize> Begin<N> {
+    const EMPTY: Self = Begin {
+        bytes: [0; N],
+        len: 0,
+    };
 
-    fn get(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
-    }
-
-    /// Whether this class is that of a word or line of hOCR.
-    fn is_ocr(&self) -> bool {
-        let kind = self.get().strip_prefix(b"ocr");
-        let kind = kind.map(|kind| kind.strip_prefix(b"x").unwrap_or(kind));
-        matches!(kind, Some([b'_', b'w' | b'l', ..]))
-    }
-}
-
-/// Up to [`NAME_BYTES`] of a tag name. A longer name is irrelevant and reads as empty.
-#[derive(Clone, Copy, Default)]
-struct Name {
-    bytes: [u8; NAME_BYTES],
-    len: usize,
-}
-
-impl Name {
     #[inline]
     fn push(&mut self, s: &[u8]) {
-        if let Some(room) = self.bytes.get_mut(self.len..self.len + s.len()) {
-            room.copy_from_slice(s);
-            self.len += s.len();
-        } else {
-            self.len = NAME_BYTES + 1;
-        }
+        let end = N.min(self.len + s.len());
+        self.bytes[self.len..end].copy_from_slice(&s[..end - self.len]);
+        self.len = end;
     }
 
     #[inline]
     fn get(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
+        &self.bytes[..self.len]
     }
+}
+
+/// Whether this is the class of a word or a line of hOCR.
+fn is_ocr(class: &[u8]) -> bool {
+    let kind = class.strip_prefix(b"ocr");
+    let kind = kind.map(|kind| kind.strip_prefix(b"x").unwrap_or(kind));
+    matches!(kind, Some([b'_', b'w' | b'l', ..]))
 }
 
 /// The state of the first title.
@@ -221,16 +127,16 @@ pub(super) struct TextEmitter<'a, S> {
     html_depth: usize,
     /// Whether the tokenizer is inside `<script>` or `<style>`.
     dropping: bool,
-    name: Name,
+    name: Begin<NAME_BYTES>,
     end_tag: bool,
     self_closing: bool,
     /// The current attribute.
-    attribute: Name,
+    attribute: Begin<NAME_BYTES>,
     /// The attributes `class` and `break` of the current tag.
-    class: Value,
-    breaks: Value,
+    class: Begin<VALUE_BYTES>,
+    breaks: Begin<VALUE_BYTES>,
     /// The element whose end tag ends the current raw-text state.
-    raw_name: Name,
+    raw_name: Begin<NAME_BYTES>,
 }
 
 impl<'a, S: Sink> TextEmitter<'a, S> {
@@ -244,13 +150,13 @@ impl<'a, S: Sink> TextEmitter<'a, S> {
             foreign_depth: 0,
             html_depth: 0,
             dropping: false,
-            name: Name::default(),
+            name: Begin::EMPTY,
             end_tag: false,
             self_closing: false,
-            attribute: Name::default(),
-            class: Value::default(),
-            breaks: Value::default(),
-            raw_name: Name::default(),
+            attribute: Begin::EMPTY,
+            class: Begin::EMPTY,
+            breaks: Begin::EMPTY,
+            raw_name: Begin::EMPTY,
         }
     }
 
@@ -277,7 +183,7 @@ impl<'a, S: Sink> TextEmitter<'a, S> {
             self.in_foreign(name, ends_foreign(name));
         }
         if is_inline(name) {
-            if self.class.is_ocr() {
+            if is_ocr(self.class.get()) {
                 self.sink.word_break();
             }
             return None;
