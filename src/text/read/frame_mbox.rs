@@ -23,6 +23,7 @@ use super::framer::{Framer, Step};
 use super::mail::{begins_field, is_field_of_mail};
 use super::record::{Message, Reason, RecordKind};
 use super::stream::{Sink, Stream};
+use crate::base::words::words;
 
 /// Maximum look-ahead for a separator and the field after it: senders may be long.
 const LOOK: usize = 4 << 10;
@@ -72,10 +73,8 @@ pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
     }
 }
 
-const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
+const DAYS: [&str; 7] = words("Mon Tue Wed Thu Fri Sat Sun");
+const MONTHS: [&str; 12] = words("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec");
 
 fn words_of(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace() || *byte == b',')
@@ -125,7 +124,10 @@ impl Framer for MboxFramer {
             return Step::End;
         }
         if !std::mem::replace(&mut self.begun, true) {
-            skip_lines(stream);
+            // Empty lines at the beginning of a file.
+            while let [b'\r' | b'\n', ..] = stream.ensure(1) {
+                stream.consume(1);
+            }
         }
         let message = begins_message(stream.ensure(LOOK), true);
         to_next(stream, sink);
@@ -141,13 +143,6 @@ impl Framer for MboxFramer {
             return Step::named(kind.docno(sink.held()), Reason::Truncated, detail);
         }
         Step::record(kind)
-    }
-}
-
-/// Skips the empty lines at the beginning of a file.
-fn skip_lines(stream: &mut Stream) {
-    while let [b'\r' | b'\n', ..] = stream.ensure(1) {
-        stream.consume(1);
     }
 }
 

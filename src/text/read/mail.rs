@@ -50,7 +50,9 @@ use encoding_rs::{DecoderResult, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
 use super::archive::Fields;
-use super::bytes::{MARK, first_line, is_one_of, reserve, text_of, trim_line, unbracket};
+use super::bytes::{
+    MARK, begins_any_case, first_line, is_one_of, reserve, text_of, trim_line, unbracket,
+};
 use super::config::ReadConfig;
 use super::date::usual_date;
 use super::encoded::Files;
@@ -221,10 +223,7 @@ const FIELDS: [&str; 26] = words(
 
 /// Whether this is the name of a field that mail has.
 pub(super) fn is_field_of_mail(name: &[u8]) -> bool {
-    let own = name
-        .get(..2)
-        .is_some_and(|start| start.eq_ignore_ascii_case(b"X-"));
-    own || is_one_of(name, &FIELDS)
+    begins_any_case(name, b"X-") || is_one_of(name, &FIELDS)
 }
 
 /// Whether this is a header field, or an escaped line (`>From ` after the separator).
@@ -420,19 +419,17 @@ fn percent_decoded(value: &[u8], first: bool) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = &value[begin..];
     while let Some((&byte, after)) = rest.split_first() {
-        let hex = |at: usize| (*after.get(at)? as char).to_digit(16);
-        rest = match (byte, hex(0), hex(1)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high << 4 | low) as u8);
-                &after[2..]
-            }
-            _ => {
-                out.push(byte);
-                after
-            }
-        };
+        let escaped = hex_byte(after).filter(|_| byte == b'%');
+        out.push(escaped.unwrap_or(byte));
+        rest = &after[escaped.map_or(0, |_| 2)..];
     }
     out
+}
+
+/// The byte that two hexadecimal digits at the start of these bytes give.
+fn hex_byte(digits: &[u8]) -> Option<u8> {
+    let digit = |at: usize| char::from(*digits.get(at)?).to_digit(16);
+    Some((digit(0)? << 4 | digit(1)?) as u8)
 }
 
 /// Problems found in a message, one of each kind.
@@ -968,18 +965,17 @@ fn quoted(line: &[u8], out: &mut dyn FnMut(&[u8])) -> bool {
     let text = if soft { &text[..text.len() - 1] } else { text };
     let mut broken = false;
     let mut from = 0;
-    let hex = |byte: Option<&u8>| (*byte? as char).to_digit(16);
     for at in memchr::memchr_iter(b'=', text) {
         if at < from {
             continue;
         }
-        match (hex(text.get(at + 1)), hex(text.get(at + 2))) {
-            (Some(high), Some(low)) => {
+        match hex_byte(&text[at + 1..]) {
+            Some(byte) => {
                 out(&text[from..at]);
-                out(&[(high << 4 | low) as u8]);
+                out(&[byte]);
                 from = at + 3;
             }
-            _ => broken = true,
+            None => broken = true,
         }
     }
     out(&text[from..]);

@@ -603,16 +603,13 @@ const XML: &[u8] = b"<?xml";
 /// Where the prolog begins that these bytes end with: a declaration or a document type, followed by
 /// nothing but white space, comments and processing instructions, whose last one may be incomplete.
 fn prolog(bytes: &[u8]) -> Option<usize> {
-    let mut from = memmem::rfind(bytes, b"</").unwrap_or(0);
-    loop {
-        let begin = memchr::memchr(b'<', bytes.get(from..)?).map(|at| from + at)?;
+    let from = memmem::rfind(bytes, b"</").unwrap_or(0);
+    let mut begins = memchr::memchr_iter(b'<', &bytes[from..]).map(|at| from + at);
+    begins.find(|&begin| {
         let rest = &bytes[begin..];
-        from = begin + 1;
         let begins = rest.starts_with(XML) || XML.starts_with(rest) || is_doctype(rest);
-        if begins && is_misc(rest) {
-            return Some(begin);
-        }
-    }
+        begins && is_misc(rest)
+    })
 }
 
 fn is_misc(mut rest: &[u8]) -> bool {
