@@ -80,16 +80,24 @@ struct Cursor<'c, 'b> {
     at: usize,
 }
 
-impl Cursor<'_, '_> {
+impl<'c, 'b> Cursor<'c, 'b> {
+    fn new(stream: &'c mut Stream, to: To<'c, 'b>) -> Self {
+        Cursor { stream, to, at: 0 }
+    }
+
+    /// The most bytes of the window that are examined.
+    fn most(&self) -> usize {
+        match self.to {
+            To::Window(most) => most,
+            _ => usize::MAX,
+        }
+    }
+
     /// The bytes from here on: at least `n`, unless there are fewer.
     fn ahead(&mut self, n: usize) -> &[u8] {
-        match self.to {
-            To::Window(most) => {
-                let window = self.stream.ensure((self.at + n).min(most));
-                &window[self.at.min(window.len())..window.len().min(most)]
-            }
-            _ => self.stream.ensure(n),
-        }
+        let most = self.most();
+        let window = self.stream.ensure((self.at + n).min(most));
+        &window[self.at.min(window.len())..window.len().min(most)]
     }
 
     /// The next `n` bytes, or fewer if there are fewer, however many are in memory.
@@ -109,10 +117,7 @@ impl Cursor<'_, '_> {
     /// Whether the bytes that may be looked at end within the next `n`, although the stream
     /// continues.
     fn ends_before(&self, n: usize) -> bool {
-        match self.to {
-            To::Window(most) => self.at + n > most && self.stream.window().len() >= most,
-            _ => false,
-        }
+        self.at + n > self.most() && self.stream.window().len() >= self.most()
     }
 
     /// The place of the next byte in the stream.
@@ -163,11 +168,7 @@ impl Framer for ElementFramer {
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         let none_yet = !std::mem::replace(&mut self.begun, true);
         self.doctype &= none_yet;
-        let mut cursor = Cursor {
-            stream,
-            to: To::Outside(sink),
-            at: 0,
-        };
+        let mut cursor = Cursor::new(stream, To::Outside(sink));
         let mut tags = std::iter::from_fn(|| self.next_tag(&mut cursor));
         let name = tags.find_map(|tag| match tag {
             Mark::Opens(length) => Some(length),
@@ -192,11 +193,7 @@ impl Framer for ElementFramer {
 impl ElementFramer {
     /// Frames a record after its name.
     fn record(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
-        let mut cursor = Cursor {
-            stream,
-            to: To::Record(sink),
-            at: 0,
-        };
+        let mut cursor = Cursor::new(stream, To::Record(sink));
         match self.is_empty(&mut cursor) {
             Some(false) => {}
             Some(true) => return self.framed(),
@@ -236,11 +233,7 @@ impl ElementFramer {
     /// How many bytes after this, where an element of the name begins inside a record, the record
     /// ends.
     fn nested(&mut self, stream: &mut Stream) -> Option<usize> {
-        let mut cursor = Cursor {
-            stream,
-            to: To::Window(NESTED),
-            at: 0,
-        };
+        let mut cursor = Cursor::new(stream, To::Window(NESTED));
         let mut depth = 1;
         while let Some(tag) = self.next_tag(&mut cursor) {
             if let Mark::Opens(length) = tag {
