@@ -23,7 +23,7 @@ use crate::{Error, Result};
 
 use super::exchange::{Leaving, names, remove_left};
 use super::plan::Plan;
-use super::read::Facts;
+use super::rows::Facts;
 use super::steps::{Step, Task};
 use super::{COLLECTION, LEAST_BYTES, STAGE, named_document, number_of};
 

@@ -182,7 +182,7 @@ fn each_row(
         context.progress.at(done as u64);
         let file = plan.open(source)?;
         if source.step == Step::Read {
-            let largest = file.facts::<read::Facts>()?.largest;
+            let largest = file.facts::<rows::Facts>()?.largest;
             let least = LEAST_BYTES + largest.saturating_mul(FINGERPRINT_BYTES);
             let what = || format!("a document of {}", counted(largest, "fingerprint"));
             context.budget.require(least, what)?;

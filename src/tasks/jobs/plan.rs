@@ -26,7 +26,7 @@ use crate::text::rewrite::again;
 use crate::{Error, Result};
 
 use super::exchange::{Leaving, names, remove_left};
-use super::read::Facts;
+use super::rows::Facts;
 use super::steps::{Step, Task};
 use super::{COLLECTION, STAGE, rows};
 

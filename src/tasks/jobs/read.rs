@@ -2,43 +2,18 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use crate::base::progress::Context;
-use crate::engine::collection::{self, DocumentReader, SegmentEntry, Share, TextReader};
+use crate::engine::collection::{self, DocumentReader, Share, TextReader};
 use crate::engine::pipeline;
 use crate::store::Kind;
-use crate::store::received::is_part;
 use crate::tasks::distributed::Intake;
 use crate::{Error, Result};
 
 use super::exchange::copy;
 use super::plan::Plan;
-use super::rows::Writer;
+use super::rows::{Facts, Writer};
 use super::steps::Task;
 use super::{COLLECTION, STAGE, document_name};
-
-/// What a task of this step says.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Facts {
-    /// Documents of the share.
-    pub documents: u64,
-    /// Fingerprints of the largest of them.
-    #[serde(default)]
-    pub largest: u64,
-    /// Its segments. Their parts are in the exchange; if only pairs are wanted, only the rejects.
-    pub segments: Vec<SegmentEntry>,
-}
-
-impl Facts {
-    /// Whether the parts are called like their kinds, and the counts add up.
-    pub fn fits(&self) -> bool {
-        let mut parts = self.segments.iter().flat_map(SegmentEntry::parts);
-        let documents = self.segments.iter().map(|segment| segment.stats.documents);
-        parts.all(|(kind, part)| is_part(&part.name, Some(kind)))
-            && (self.segments.is_empty() || documents.sum::<u64>() == self.documents)
-    }
-}
 
 /// Reads a share: its documents to their parts, and its segments to the exchange.
 pub(super) fn run(

@@ -7,14 +7,16 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::base::byte_size::ByteSize;
 use crate::base::progress::{Context, Stop};
+use crate::engine::collection::SegmentEntry;
+use crate::store::Aside;
 use crate::store::disk::{self, SharedFile};
-use crate::store::{Aside, received};
+use crate::store::received::{self, is_part};
 use crate::tasks::distributed::Row;
 use crate::{Error, Result};
 
@@ -44,6 +46,28 @@ pub(super) struct Origin {
     pub plan: u128,
     pub task: u64,
     pub places: u32,
+}
+
+/// What a task of the first step says.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Facts {
+    /// Documents of the share.
+    pub documents: u64,
+    /// Fingerprints of the largest of them.
+    #[serde(default)]
+    pub largest: u64,
+    /// Its segments. Their parts are in the exchange; if only pairs are wanted, only the rejects.
+    pub segments: Vec<SegmentEntry>,
+}
+
+impl Facts {
+    /// Whether the parts are called like their kinds, and the counts add up.
+    pub fn fits(&self) -> bool {
+        let mut parts = self.segments.iter().flat_map(SegmentEntry::parts);
+        let documents = self.segments.iter().map(|segment| segment.stats.documents);
+        parts.all(|(kind, part)| is_part(&part.name, Some(kind)))
+            && (self.segments.is_empty() || documents.sum::<u64>() == self.documents)
+    }
 }
 
 /// Collects the rows of a task.

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
-use super::resolve::Field;
 use super::split_at::SplitAt;
 use crate::base::keywords::keywords;
 use crate::base::progress::Stop;
@@ -93,6 +92,13 @@ pub struct Sections {
 pub struct Prolog {
     pub(super) declaration: Option<Box<[u8]>>,
     pub(super) xml: bool,
+}
+
+/// A field of the text, and the ways to it that there are: the first with a value counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field<'p, F> {
+    pub name: Cow<'p, str>,
+    pub ways: Vec<F>,
 }
 
 /// The facts that all rows of a CSV or TSV file have in common.

@@ -4,13 +4,11 @@
 //! element. The rest is here: the usual names, a name that is a whole flag, bars, commas, values that
 //! stand for nothing, and what has a line because a record lacks it.
 
-use std::borrow::Cow;
-
 use encoding_rs::WINDOWS_1252;
 
 use super::config::ReadConfig;
 use super::fields::{FieldPath, Step, TEXT_FIELDS};
-use super::record::Reason;
+use super::record::{Field, Reason};
 
 /// The fields of a record, or of all records of a file.
 pub(super) trait Level<'p> {
@@ -72,13 +70,6 @@ impl<'c> Names<'c> {
             .chain(ways.filter_map(|path| level.find(path)))
             .chain(names.iter().filter_map(|name| level.usual(name)))
     }
-}
-
-/// A field of the text, and the ways to it that there are: the first with a value counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field<'p, F> {
-    pub name: Cow<'p, str>,
-    pub ways: Vec<F>,
 }
 
 /// The fields of the text that the user names.

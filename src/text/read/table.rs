@@ -12,8 +12,8 @@ use super::fields::{
     FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text,
 };
 use super::outcome::{Interpreter, Outcome, Parts, refused};
-use super::record::{ContentKind, Reason, Table};
-use super::resolve::{Field, Level, Names, Texts, is_null, no_docno, take_each, usual_of};
+use super::record::{ContentKind, Field, Reason, Table};
+use super::resolve::{Level, Names, Texts, is_null, no_docno, take_each, usual_of};
 
 /// Columns that a message lists.
 const LISTED: usize = 40;

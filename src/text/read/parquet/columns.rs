@@ -20,7 +20,8 @@ use crate::text::read::fields::{
     FieldPath, ID_FIELDS, Known, Step, TYPE_FIELDS, URL_FIELDS, quoted, short,
 };
 use crate::text::read::json_values::{PART_FACTS, PART_TEXTS};
-use crate::text::read::resolve::{Field, Level, Names, Texts};
+use crate::text::read::record::Field;
+use crate::text::read::resolve::{Level, Names, Texts};
 
 fn repeated(node: &Type) -> bool {
     let info = node.get_basic_info();
