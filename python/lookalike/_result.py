@@ -159,6 +159,11 @@ def _as_in(directory: str, fields: list[str]) -> tuple[tuple[str, str], list[str
             f"against={directory}: texts in memory cannot be read as its documents, which have"
             f" their texts in {names[1]} and their ids in {names[0]}: give its texts as a table"
         )
+    if read.get("convert"):
+        raise ValueError(
+            f"against={directory}: its documents were converted by programs, which convert no texts in"
+            " memory: give its texts as a table"
+        )
     flags = []
     for name, value in read.items():
         if value is not None and name != "rule":

@@ -151,7 +151,7 @@ class Columns(Source):
                 return pyarrow.chunked_array(without_objects(value))
             return value if hasattr(value, "__arrow_c_array__") else array_of(name, value)
 
-        return pyarrow.table({str(n): column(str(n), value) for n, value in given.items()})
+        return pyarrow.table({n: column(n, value) for n, value in by_text(given).items()})
 
     def select(self, mask: bytes) -> Any:
         kept = {}
@@ -200,7 +200,7 @@ class Pandas(Source):
             return read(frame, **how)
         except (UnicodeError, OverflowError, pyarrow.ArrowException):
             for name, values in given.items():
-                if values.dtype == object:
+                if str(values.dtype) in ("object", "string", "str", "category"):
                     array_of(str(name), values.tolist())
             raise
 
@@ -434,7 +434,10 @@ def of_rows(rows: Iterator[Any], columns: Wanted, in_memory: bool = False) -> It
         for number, row in enumerate(part, first):
             if not isinstance(row, Mapping):
                 raise TypeError(f"row {number} is {type(row).__name__}, and others are dicts")
-        names = list(dict.fromkeys(str(name) for row in part for name in row))
+        names = list(dict.fromkeys(name for row in part for name in row))
+        if not all(isinstance(name, str) for name in names):
+            part = [by_text(row) for row in part]
+            names = list(dict.fromkeys(name for row in part for name in row))
         names = chosen([*schema.names, *names], columns) or names
         found = {
             name: array_of(name, [row.get(name) for row in part], first) for name in names
@@ -456,6 +459,15 @@ def of_rows(rows: Iterator[Any], columns: Wanted, in_memory: bool = False) -> It
         first += len(part)
         part = list(itertools.islice(rows, ROWS))
     yield schema.empty_table(), False
+
+
+def by_text(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """A dict by the names that columns have in tables of Arrow."""
+    named = {str(name): value for name, value in row.items()}
+    if len(named) < len(row):
+        names = ", ".join(map(repr, row))
+        raise KeyError(f"two of the names {names} are the same as text: rename one")
+    return named
 
 
 def is_missing(value: Any) -> bool:

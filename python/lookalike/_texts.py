@@ -11,7 +11,7 @@ from . import _native
 from ._native import Spool
 from ._progress import Progress
 from ._result import Result, Search
-from ._sources import STREAM, Pandas, Source, given_back, is_missing, source_of, text_columns
+from ._sources import STREAM, Pandas, Source, given_back, is_missing, source_of, text_columns, without_objects
 from ._spool import (
     Texts,
     command_on,
@@ -19,6 +19,7 @@ from ._spool import (
     filled,
     flags_of,
     hinting,
+    of,
     optional_path,
     policies_of,
     reading,
@@ -327,6 +328,8 @@ def _identified(
             ids, column = source.given[column], None
     spool = filled(Spool(optional_path(scratch), text_columns(text), column), source, text, column)
     if ids is not None and column is None:
+        with of("ids"):
+            without_objects(ids)
         if hasattr(ids, "__arrow_c_array__") and not hasattr(ids, STREAM):
             import pyarrow
 
@@ -343,8 +346,8 @@ def _as_id(value: Any) -> Any:
     if is_missing(value):
         return None
     if hasattr(value, "dtype") and hasattr(value, "item"):
-        # A number of numpy.
-        return value.item()
+        # A number of numpy. Of a time, it would be a number as well.
+        return value if getattr(value.dtype, "kind", "") in ("m", "M") else value.item()
     return str(value) if isinstance(value, uuid.UUID) else value
 
 

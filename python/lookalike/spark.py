@@ -35,9 +35,9 @@ READ_AS = {
     "max": "number or date",
     "min": "number or date",
 }
-# Fractions of a second are kept.
+# Fractions of a second are kept, and seconds of an offset, as times before about 1900 have them.
 DATES = {
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
 
@@ -107,7 +107,7 @@ def pairs(
         Columns `id_a`, `id_b`, `resemblance` (or `score`; six decimals), `shared`, `shingles_a` and
         `shingles_b` (numbers of fingerprints), in no order; `id_a` is less than `id_b`. A text of
         the same tokens as others is paired with the one of them that has the least id only, and so
-        are the pairs with other texts. Numbers and strings are ordered as usual, other ids by their
+        are the pairs with other texts. Integers and strings are ordered as usual, other ids by their
         JSON.
 
     Raises
@@ -209,12 +209,15 @@ def clusters(pairs_df: DataFrame, id_a: str = "id_a", id_b: str = "id_b") -> Dat
     DataFrame
         Columns `cluster` (the least id of its documents) and `id`, for each document of a pair.
     """
-    kind = _Ids(pairs_df, id_a)
+    kind, other = _Ids(pairs_df, id_a), _Ids(pairs_df, id_b)
+    types = [ids.type.simpleString() for ids in (kind, other)]
+    if types[0] != types[1]:
+        raise ValueError(
+            f"the column {id_a} has the type {types[0]}, and {id_b} {types[1]}: cast one of them"
+        )
     numbers = kind.numbers
     schema = f"a {kind.encoded_type} not null, b {kind.encoded_type} not null"
-    edges = pairs_df.select(
-        kind.of(pairs_df).alias("a"), kind.encoded(_column(pairs_df, id_b)).alias("b")
-    )
+    edges = pairs_df.select(kind.of(pairs_df).alias("a"), other.of(pairs_df).alias("b"))
 
     def lookalike_forest(batches: Batches) -> Batches:
         yield from _graph(batches, numbers, lambda graph: graph.clusters(True))
@@ -370,7 +373,7 @@ def _check_values(df: DataFrame, text: str, policies: Sequence[str]) -> None:
     fields = _native.fields_of(dated)
     if not dated:
         return
-    columns = [_column(df, name).cast("string").alias(f"field_{n}") for n, name in enumerate(fields)]
+    columns = [value.alias(f"field_{n}") for n, value in enumerate(_values(df, dated))]
     values = df.where(_column(df, text).isNotNull()).select(*columns)
     counted = values.mapInArrow(_Values(dated), "n int, read long, unread long, least string")
     found = counted.groupBy("n").agg(F.sum("read"), F.sum("unread"), F.min("least")).collect()
@@ -478,20 +481,20 @@ class _Rows(_Ids):
         if id is None and "id" in df.columns:
             id = "id"
         self.ids = None if id is None else _Ids(df, id)
-        self.text, self.fields = text, _native.fields_of(policies)
+        self.text, self.policies = text, policies
         self.numbers, self.encoded_type = False, "string"
         self.before = ""
 
     def against(self) -> _Rows:
         """Names of other rows, which come before all of these."""
         others = copy.copy(self)
-        others.before, others.fields = AGAINST, []
+        others.before, others.policies = AGAINST, []
         return others
 
     def of(self, df: DataFrame) -> Column:
         ids = F.lit("") if self.ids is None else self.ids.of(df)
         text = _column(df, self.text)
-        parts = [ids, text, *(_column(df, name).cast("string") for name in self.fields)]
+        parts = [ids, text, *_values(df, self.policies)]
         # A hash leaves nulls out.
         parts += [part.isNull() for part in parts]
         hashes = [F.hex(F.xxhash64(F.lit(seed), *parts)) for seed in ("1", "2")]
@@ -518,6 +521,20 @@ def _path(df: DataFrame, name: str) -> str:
 
 def _column(df: DataFrame, name: str) -> Column:
     return df[_path(df, name)]
+
+
+def _values(df: DataFrame, policies: Sequence[str]) -> list[Column]:
+    """The values of policies as text. A time has its offset: when clocks are set back, an hour comes
+    twice."""
+    values = []
+    with_field = (policy for policy in policies if ":" in policy)
+    for name, policy in zip(_native.fields_of(policies), with_field):
+        column = _column(df, name)
+        kind = df.select(column).schema[0].dataType
+        timed = isinstance(kind, T.TimestampType) and policy.startswith(tuple(READ_AS))
+        text = column.cast("string")
+        values.append(F.concat(text, F.date_format(column, "XXX")) if timed else text)
+    return values
 
 
 def _found(
@@ -605,11 +622,9 @@ def _texts(
     content_type = given["content_type"]
     declared = _column(df, content_type) if content_type else F.lit(None)
     # Other rows are preferred to all, whatever their fields are.
-    wanted = kind.fields if isinstance(kind, _Rows) else []
-    fields = [
-        (_column(df, name) if name in wanted else F.lit(None)).cast("string").alias(f"field_{n}")
-        for n, name in enumerate(_native.fields_of(policies))
-    ]
+    own = _values(df, kind.policies) if isinstance(kind, _Rows) else []
+    values = own or [F.lit(None).cast("string") for _ in _native.fields_of(policies)]
+    fields = [value.alias(f"field_{n}") for n, value in enumerate(values)]
     return df.select(
         ids.alias("id"),
         text.alias("text"),

@@ -91,10 +91,10 @@ impl Table {
         let mut fields = self.schema.fields().iter();
         let plain = fields.all(|field| {
             let kind = field.data_type();
-            kind.is_string()
-                || kind.is_integer()
-                || kind == &DataType::Boolean
-                || kind == &DataType::Float64
+            let plain = kind.is_string() || kind.is_integer();
+            // The values of an extension's type are others than those that are stored.
+            field.extension_type_name().is_none()
+                && (plain || matches!(kind, DataType::Boolean | DataType::Float64))
         });
         if !plain {
             return Ok(None);

@@ -350,8 +350,19 @@ impl IntakeTask {
             Bytes::of(column(batch, &name)?, &name)
         });
         let fields = fields.collect::<PyResult<Vec<_>>>()?;
-        let ids = Ids::of(batch, "id")?;
         let texts = Bytes::of(column(batch, "text")?, "text")?;
+        let id = column(batch, "id")?;
+        if let Some(row) = (0..batch.num_rows()).find(|&row| id.is_null(row)) {
+            let text: String = texts
+                .text(row)?
+                .unwrap_or("null")
+                .chars()
+                .take(80)
+                .collect();
+            let what = "an identifier in the column id is null: that of the text";
+            return Err(wrong(format!("{what} `{text}`")));
+        }
+        let ids = Ids::of(batch, "id")?;
         let types = Bytes::of(column(batch, "type")?, "type")?;
         let sides = column(batch, "side")?;
         let sides = sides.as_primitive_opt::<Int32Type>();

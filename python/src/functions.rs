@@ -7,6 +7,15 @@ use lookalike::text::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Toke
 use lookalike::text::read::{ContentKind, RawDocument};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::memory::SURROGATE;
+
+/// The text of an argument.
+fn utf8<'t>(name: &str, text: &'t Bound<'_, PyString>) -> PyResult<&'t str> {
+    text.to_str()
+        .map_err(|_| wrong(format!("{name} {SURROGATE}")))
+}
 
 /// A text as a document.
 fn document(text: &str) -> RawDocument<'_> {
@@ -54,7 +63,13 @@ fn tokens_of(text: &str, kind: &str, fold: &str) -> PyResult<Vec<String>> {
 /// The tokens of a text, in order.
 #[pyfunction]
 #[pyo3(name = "tokens", signature = (text, tokens, fold))]
-pub fn tokens(py: Python<'_>, text: &str, tokens: &str, fold: &str) -> PyResult<Vec<String>> {
+pub fn tokens(
+    py: Python<'_>,
+    text: &Bound<'_, PyString>,
+    tokens: &str,
+    fold: &str,
+) -> PyResult<Vec<String>> {
+    let text = utf8("the text", text)?;
     py.detach(|| tokens_of(text, tokens, fold))
 }
 
@@ -63,13 +78,14 @@ pub fn tokens(py: Python<'_>, text: &str, tokens: &str, fold: &str) -> PyResult<
 #[pyo3(signature = (text, shingle_size, tokens, fold, short))]
 pub fn shingles(
     py: Python<'_>,
-    text: &str,
+    text: &Bound<'_, PyString>,
     shingle_size: u32,
     tokens: &str,
     fold: &str,
     short: &str,
 ) -> PyResult<Vec<String>> {
     config(shingle_size, tokens, fold, short, "64", 0)?;
+    let text = utf8("the text", text)?;
     let short: Short = short.parse().map_err(wrong)?;
     py.detach(|| {
         let tokens = tokens_of(text, tokens, fold)?;
@@ -121,7 +137,7 @@ fn set<K: Key>(shingler: &mut Shingler<K>, text: &str) -> Vec<K> {
 #[expect(clippy::too_many_arguments, reason = "the parameters of a run")]
 pub fn fingerprints(
     py: Python<'_>,
-    text: &str,
+    text: &Bound<'_, PyString>,
     shingle_size: u32,
     tokens: &str,
     fold: &str,
@@ -130,6 +146,7 @@ pub fn fingerprints(
     seed: u64,
 ) -> PyResult<Vec<u128>> {
     let config = config(shingle_size, tokens, fold, short, fingerprint, seed)?;
+    let text = utf8("the text", text)?;
     Ok(py.detach(|| match config.fingerprint {
         FingerprintKind::Xxh3 => set(&mut Shingler::<u64>::new(&config), text)
             .into_iter()
@@ -152,8 +169,8 @@ fn score_of<K: Key>(config: &ShingleConfig, a: &str, b: &str, measure: Measure) 
 #[expect(clippy::too_many_arguments, reason = "the parameters of a run")]
 pub fn score(
     py: Python<'_>,
-    a: &str,
-    b: &str,
+    a: &Bound<'_, PyString>,
+    b: &Bound<'_, PyString>,
     measure: &str,
     shingle_size: u32,
     tokens: &str,
@@ -163,6 +180,7 @@ pub fn score(
     seed: u64,
 ) -> PyResult<f64> {
     let config = config(shingle_size, tokens, fold, short, fingerprint, seed)?;
+    let (a, b) = (utf8("the text a", a)?, utf8("the text b", b)?);
     let measure = match measure {
         "resemblance" => Measure::Resemblance,
         "containment" => Measure::Containment,

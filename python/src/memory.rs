@@ -19,7 +19,7 @@ use arrow_array::{
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::DataType::{self, Duration, Time32, Time64};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Field, Metadata, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
@@ -98,6 +98,8 @@ struct Spooling {
     /// Bytes of the longest line of the file.
     longest: usize,
     ids: Vec<ArrayRef>,
+    /// The metadata of their column, which says of what type of an extension they are.
+    id_metadata: Metadata,
     kept: Option<Kept>,
     /// Why a column of texts is not there, or has none, in a table whose columns are not all known.
     lacking: Option<PyErr>,
@@ -191,6 +193,7 @@ impl Spool {
             line: Vec::new(),
             longest: 0,
             ids: Vec::new(),
+            id_metadata: Metadata::default(),
             kept,
             lacking: None,
         };
@@ -334,8 +337,10 @@ impl Spool {
 
     /// Gives the texts identifiers: strings, numbers, truths, or an Arrow array.
     fn identify(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut metadata = Metadata::default();
         let ids = if ids.hasattr("__arrow_c_stream__")? {
             let arrays = arrays(ids)?;
+            metadata.clone_from(arrays.field().metadata());
             py.detach(|| arrays.collect::<std::result::Result<Vec<_>, _>>())
                 .map_err(failed)?
         } else {
@@ -352,15 +357,17 @@ impl Spool {
             let text = format!("{found} ids for {rows} texts: each text needs one");
             return Err(PyValueError::new_err(text));
         }
-        spooling.ids = ids;
+        (spooling.ids, spooling.id_metadata) = (ids, metadata);
         Ok(())
     }
 
     /// The pairs that the command `run` found, with identifiers in place of docnos.
     fn pairs(&self, py: Python<'_>, directory: PathBuf) -> PyResult<Table> {
-        let ids = locked(&self.spooling).identifiers()?;
+        let spooling = locked(&self.spooling);
+        let (ids, metadata) = (spooling.identifiers()?, spooling.id_metadata.clone());
         let place = self.place.clone();
-        py.detach(|| pairs(directory, ids, place))
+        drop(spooling);
+        py.detach(|| pairs(directory, ids, metadata, place))
             .map_err(|error| raise(py, &error))
     }
 
@@ -481,19 +488,25 @@ fn text_field(name: &str, kind: DataType) -> Field {
     Field::new(name, kind, true)
 }
 
+/// What is wrong with a text of Python that cannot be written.
+pub const SURROGATE: &str = "has a lone surrogate, which UTF-8 does not have";
+
 /// The error for a value of a row that is not of the expected type.
 fn other_kind(what: &str, row: u64, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     if value
         .cast::<PyString>()
         .is_ok_and(|text| text.to_str().is_err())
     {
-        let text = format!("{what} in row {row} has a lone surrogate, which UTF-8 does not have");
+        let text = format!("{what} in row {row} {SURROGATE}");
         return PyValueError::new_err(text);
     }
     let kind = value.get_type().name().map(|name| name.to_string());
     let kind = kind.unwrap_or_default();
     PyTypeError::new_err(format!("{what} in row {row} is {kind}, not {expected}"))
 }
+
+/// From here on, not every integer is a real number of 64 bits.
+const EXACT: u64 = 1 << 53;
 
 /// Identifiers that came as objects, with the number of those that are missing at the beginning.
 enum Ids {
@@ -508,8 +521,6 @@ enum Ids {
 impl Ids {
     /// The identifiers and one more.
     fn with(self, row: usize, id: &Bound<'_, PyAny>) -> PyResult<Ids> {
-        /// From here on, not every integer is a number of 64 bits.
-        const EXACT: u64 = 1 << 53;
         fn and<T: Clone>(mut all: Vec<Option<T>>, id: Option<T>) -> Vec<Option<T>> {
             all.push(id);
             all
@@ -629,10 +640,15 @@ impl Spooling {
             (found, kind) if found == kind => Ok(ids.clone()),
             (DataType::Null, kind) => Ok(new_null_array(kind, ids.len())),
             (DataType::Int64, DataType::Float64) => {
-                let reals = ids
-                    .as_primitive::<Int64Type>()
-                    .unary::<_, Float64Type>(|id| id as f64);
-                Ok(Arc::new(reals) as ArrayRef)
+                let ids = ids.as_primitive::<Int64Type>();
+                let reals = ids.unary::<_, Float64Type>(|id| id as f64);
+                match ids.iter().flatten().all(|id| id.unsigned_abs() <= EXACT) {
+                    true => Ok(Arc::new(reals) as ArrayRef),
+                    false => Err(PyTypeError::new_err(
+                        "the first ids are integers, some of which are too large for float, as \
+                         later ones are",
+                    )),
+                }
             }
             (found, kind) => {
                 let text = format!("the first ids have the type {found}, and later ones {kind}");
@@ -664,6 +680,7 @@ impl Spooling {
                 }
             };
             let field = Field::new(name, values.data_type().clone(), nullable);
+            let field = field.with_metadata(self.id_metadata.clone());
             return Ok(vec![(field, values)]);
         }
         let of = |row: u64| {
@@ -704,12 +721,16 @@ impl Spooling {
             }
         };
         let column = |name: &str| {
-            batch.column_by_name(name).cloned().ok_or_else(|| {
-                let schema = batch.schema();
-                let names: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
-                let text = format!("there is no column {name}, only {}", names.join(", "));
-                PyKeyError::new_err(text)
-            })
+            let schema = batch.schema();
+            let names: Vec<_> = schema.fields().iter().map(|f| f.name().as_str()).collect();
+            let mut named =
+                (names.iter().zip(batch.columns())).filter(|(known, _)| **known == name);
+            let text = match (named.next(), named.count()) {
+                (Some((_, values)), 0) => return Ok(values.clone()),
+                (None, _) => format!("there is no column {name}, only {}", names.join(", ")),
+                _ => format!("several columns are called {name}: rename all but one"),
+            };
+            Err(PyKeyError::new_err(text))
         };
         let rows = batch.num_rows();
         // Of rows without a column, which may be in others, each has no value.
@@ -759,6 +780,7 @@ impl Spooling {
             }
         };
         let id = self.id.as_ref().map(|id| needed(id));
+        let of_id = self.id.as_ref().and_then(|id| metadata_of(&batch, id));
         let policies = self.fields.iter().map(|name| (name.clone(), needed(name)));
         let policies: Vec<(String, ArrayRef)> = policies.collect();
         for (name, values) in &policies {
@@ -775,6 +797,7 @@ impl Spooling {
         self.lacking = lacking.or(astray);
         if rows > 0 {
             self.ids.extend(id);
+            self.id_metadata = of_id.unwrap_or_default();
         }
         if let Some(kept) = &mut self.kept {
             kept.add(&batch)?;
@@ -853,6 +876,13 @@ impl Spooling {
         }
         Ok(())
     }
+}
+
+/// The metadata of a column.
+fn metadata_of(batch: &RecordBatch, name: &str) -> Option<Metadata> {
+    let schema = batch.schema();
+    let field = schema.field_with_name(name).ok();
+    field.map(|field| field.metadata().clone())
 }
 
 /// The error for a column of texts that is not one.
@@ -1095,10 +1125,18 @@ fn kept_rows(removed: &Path, rows: usize) -> Result<BooleanArray> {
 }
 
 /// The pairs of a finished directory, with identifiers in place of docnos.
-fn pairs(directory: PathBuf, ids: ArrayRef, place: Arc<Place>) -> Result<Table> {
+fn pairs(
+    directory: PathBuf,
+    ids: ArrayRef,
+    metadata: Metadata,
+    place: Arc<Place>,
+) -> Result<Table> {
     let collection = Collection::open(directory, Options::default())?;
     let columns = collection.table(Results::Pairs)?;
-    let id = |name| Field::new(name, ids.data_type().clone(), true);
+    let id = |name| {
+        let field = Field::new(name, ids.data_type().clone(), true);
+        field.with_metadata(metadata.clone())
+    };
     let mut values = results::fields(&columns.columns()[2..6]);
     values[0].set_nullable(true);
     let fields: Vec<Field> = [id("id_a"), id("id_b")].into_iter().chain(values).collect();

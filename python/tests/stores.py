@@ -124,6 +124,7 @@ class Proxy(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         with server.lock:
             server.seen.append((self.command, path, self.headers.get("range")))
+            server.authorized.append(self.headers.get("authorization") or "")
             number, server.changes = len(server.seen), server.changes + (self.command in CHANGES)
             fourth = server.changes % 4 if server.fault == "lost" and self.command in CHANGES else None
             second_change = self.command in CHANGES and server.changes % 2 == 0
@@ -189,7 +190,7 @@ class Proxy(BaseHTTPRequestHandler):
 
 
 def proxy(port):
-    given = {"fault": None, "watch": None, "seen": [], "count": 0, "changes": 0}
+    given = {"fault": None, "watch": None, "seen": [], "authorized": [], "count": 0, "changes": 0}
     return serve(Proxy, port=port, lock=threading.Lock(), **given)
 
 

@@ -1,5 +1,6 @@
 """The commands from Python: the same flags, the same bytes, the same errors."""
 
+import contextlib
 import inspect
 import json
 import os
@@ -26,6 +27,7 @@ FILES = ["pairs.tsv", "clusters.jsonl", "exact-duplicates.tsv", "documents.tsv"]
         (lookalike.Run.evaluate, (), OWN_FLAGS | {"run", "truth"}),
         (lookalike.Run.query, ("text",), OWN_FLAGS | INPUT_FLAGS),
         (lookalike.Run.report, (), OWN_FLAGS),
+        (lookalike.Run.add, (), OWN_FLAGS),
     ],
 )
 def test_every_flag_is_a_keyword_with_the_same_default(function, parameters, left_out):
@@ -134,3 +136,41 @@ def test_ctrl_c_stops_and_the_same_call_continues(tmp_path):
     whole = lookalike.run(lines, tmp_path / "whole", threads=1)
     for name in FILES:
         assert (continued.directory / name).read_bytes() == (whole.directory / name).read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["txt", "jsonl"])
+def test_a_program_runs_only_if_the_call_names_it(kind, tmp_path):
+    """Every function that reads documents of a directory again, or texts as its documents."""
+    marker, more = tmp_path / "marker", tmp_path / "more"
+    texts = [" ".join(f"w{n % words}" for n in range(40)) for words in (10, 10, 17)]
+    for place, some in ((tmp_path / "in", texts), (more, ["x y z"])):
+        place.mkdir()
+        for n, text in enumerate(some, len(list(tmp_path.iterdir()))):
+            (place / f"{n}.{kind}").write_text(text if kind == "txt" else json.dumps({"text": text}))
+    program = {kind: f"sh -c 'touch {marker}; cat'"}
+    run = lookalike.run(tmp_path / "in", tmp_path / "out", convert=program)
+    assert marker.exists()
+    marker.unlink()
+    refused = {
+        "add": lambda **given: run.add(more, **given),
+        "dedup": lambda **given: lookalike.dedup(more, tmp_path / "kept", against=run.directory, **given),
+        "run": lambda **given: lookalike.run(more, tmp_path / "new", against=run.directory, **given),
+        "deduplicate": lambda: lookalike.deduplicate(texts, against=run),
+    }
+    for name, call in refused.items():
+        with pytest.raises((ValueError, lookalike.Error), match="convert"):
+            call()
+        assert not marker.exists(), name
+    with contextlib.suppress(ValueError):
+        assert run.query(texts[:1])[0]["found"] == 1
+    with contextlib.suppress(ValueError):
+        assert len(lookalike.Index.open(run.directory).query(texts[0])) == 1
+    lookalike.dedup([], tmp_path / "from", from_=run.directory)
+    run.report(tmp_path / "page.html")
+    run.evaluate(run)
+    assert not marker.exists()
+    for name, call in {**refused, "report": lambda **given: run.report(tmp_path / "page.html", **given)}.items():
+        if name != "deduplicate":
+            call(convert=program)
+            assert marker.exists(), name
+            marker.unlink()

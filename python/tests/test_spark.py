@@ -165,6 +165,9 @@ def test_ids_of_any_type(spark):
         "date": lambda n: day + datetime.timedelta(days=n),
         "timestamp": lambda n: moment + datetime.timedelta(microseconds=n),
         "decimal(20, 3)": lambda n: decimal.Decimal(1000 + n) / 1000,
+        "decimal(38, 0)": lambda n: decimal.Decimal(10**37 + n),
+        "bigint": lambda n: 2**53 + n,
+        "double": lambda n: 1000.5 + n,
         "struct<site: string, page: int>": lambda n: ("x", 1000 + n),
     }
     for kind, id in kinds.items():
@@ -173,6 +176,39 @@ def test_ids_of_any_type(spark):
         found = lookalike.spark.pairs(df, **PARAMETERS)
         assert found.schema["id_a"].dataType == df.schema["id"].dataType
         assert rows(found) == [(id(a), id(b), *rest) for a, b, *rest in expected], kind
+
+
+def test_ids_of_few_values_or_old_times(spark):
+    spark.conf.set("spark.sql.session.timeZone", "America/Los_Angeles")
+    try:
+        # Before 1883, the offset has seconds.
+        moments = "timestamp'1850-01-01 00:00:00'", "timestamp'9999-12-31 00:00:00.000001'"
+        for first, second in [("false", "true"), moments, ("X'00ff'", "X'01'"), ("date'-0044-03-15'", "date'2024-02-29'")]:
+            df = spark.sql(f"select {first} id, 'a b' text union all select {second}, 'A b'")
+            found = lookalike.spark.pairs(df)
+            assert found.schema["id_a"].dataType == df.schema["id"].dataType
+            assert found.where(f"id_a = {first} and id_b = {second}").count() == found.count() == 1, first
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+
+
+def test_an_hour_that_comes_twice(spark):
+    """The later row was removed, because times were compared as the clock showed them."""
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        given = "values (1, 'a b', timestamp'2024-10-27 00:50:00Z'), (2, 'A b', timestamp'2024-10-27 01:10:00Z')"
+        df = spark.sql(f"select * from {given} as rows(id, text, moment)")
+        for keep, kept in [("newest:moment", 2), ("min:moment", 1)]:
+            assert [row["id"] for row in lookalike.spark.deduplicate(df, keep=keep).collect()] == [kept]
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+
+
+def test_clusters_of_ids_of_two_types_are_refused(spark):
+    """2.5 was 2."""
+    df = spark.createDataFrame([(1, 2.5)], "id_a long, id_b double")
+    with pytest.raises(ValueError, match="id_a has the type bigint, and id_b double: cast one"):
+        lookalike.spark.clusters(df)
 
 
 def test_clusters(spark):
@@ -376,7 +412,7 @@ def test_parameters_are_checked_before_any_work(spark):
 def test_an_id_that_is_null_is_an_error(spark):
     df = spark.createDataFrame([(None, "a b c"), (1, "d e f")], "id long, text string")
     # PySpark converts the error of a task to its own kind, but not always.
-    with pytest.raises(Exception, match="identifier in the column id is null"):
+    with pytest.raises(Exception, match="identifier in the column id is null: that of the text `a b c`"):
         lookalike.spark.pairs(df).collect()
 
 

@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from urllib.parse import quote
@@ -378,22 +379,58 @@ def test_a_received_directory_reaches_no_host(s3, proxy, tmp_path):
 
 
 @pytest.mark.skipif(bool(PROGRAM), reason="two commands of one process")
-def test_commands_of_one_process_do_not_know_each_other(s3, proxy, tmp_path, monkeypatch):
+def test_commands_of_one_process_do_not_know_each_other(proxy, tmp_path, monkeypatch):
     from lookalike import _native
 
     for name, value in environment().items():
         monkeypatch.setenv(name, value)
-    local = ["count", str(SAMPLES / "jsonl"), "--endpoint", "http://127.0.0.1:1", "--memory", "200MiB"]
+    begun = []
 
-    def reads(out):
-        return ["run", "s3://crawl/samples/trec-web", "-o", str(out), "--endpoint", proxy.address, "--quiet"]
+    def other(number, method, path):
+        """Before each request, another command begins and ends, with another server and without credentials."""
+        begun.append(number)
+        local = ["count", str(SAMPLES / "jsonl"), "--endpoint", "http://127.0.0.1:1", "--anonymous"]
+        _native.command([*local, "--memory", "300MiB"], None)
+        begun.pop()
 
-    # Before each of its requests, another command begins and ends, with another server.
-    proxy.watch = lambda *_: _native.command(local, None) and False
-    _native.command(reads(tmp_path / "objects"), None)
+    proxy.watch = other
+    reads = ["run", "s3://crawl/samples/trec-web", "-o", str(tmp_path / "objects"), "--quiet"]
+    _native.command([*reads, "--endpoint", proxy.address], None)
+    assert proxy.seen and begun == []
+    assert all(header.startswith("AWS4") for header in proxy.authorized)
     proxy.watch = None
     _native.command(["run", str(SAMPLES / "trec-web"), "-o", str(tmp_path / "files"), "--quiet"], None)
     same(tmp_path / "objects", tmp_path / "files")
+
+
+@pytest.mark.skipif(bool(PROGRAM), reason="two commands of one process")
+def test_a_copy_of_a_fifo_is_of_one_command(tmp_path):
+    from lookalike import _native
+
+    run, fifo = tmp_path / "run", tmp_path / "truth"
+    _native.command(["run", str(SAMPLES / "jsonl"), "-o", str(run), "--quiet"], None)
+    pairs = [line for line in (run / "pairs.tsv").read_text().splitlines(True) if not line.startswith("#")]
+    os.mkfifo(fifo)
+    nested, writers = [], []
+
+    def recall(truth, progress):
+        """What a command reads from the FIFO."""
+        writers.append(threading.Thread(target=fifo.write_text, args=("".join(truth),)))
+        writers[-1].start()
+        arguments = ["evaluate", f"--run={run}", f"--truth={fifo}", "--columns=docno_a,docno_b", "--json"]
+        printed = json.loads(_native.command(arguments, progress))
+        assert not any(writer.is_alive() for writer in writers)
+        return printed["pairs"][0]["representatives"]["all"]["recall"]
+
+    def begins(event, *_):
+        if not nested:
+            writers[-1].join(60)
+            nested.append(None)
+            nested.append(recall([*pairs[:2], "x\ty\n"], None))
+
+    assert recall(pairs, None) == 1
+    assert recall([*pairs[:2], "x\ty\n", "v\tw\n", "z\tu\n"], begins) == 0.25
+    assert nested == [None, 0.5]
 
 
 @pytest.mark.skipif(bool(PROGRAM), reason="two commands of one process")
@@ -542,6 +579,7 @@ def test_faults_change_nothing_that_is_written(fault, s3, proxy, large):
         s3.request("DELETE", f"/crawl/{quote(key)}?uploadId={upload}")
 
 
+@pytest.mark.timeout(1200)
 def test_killed_commands_leave_complete_objects_and_are_continued(s3, proxy, large):
     """`kill -9` at 20 requests, which are spread over a run."""
     told(proxy.address, *written(large, "s3://crawl/whole/kept", "s3://crawl/whole/removed"))

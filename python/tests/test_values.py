@@ -225,6 +225,8 @@ def test_ids_are_kept_exactly(ids):
         ([1, "1"], TypeError, "the id in row 1 is str"),
         (["1", b"1"], TypeError, "the id in row 1 is bytes, not str as the ids before"),
         (["1", "\ud800"], ValueError, "the id in row 1 has a lone surrogate"),
+        # The number of nanoseconds was the id.
+        (numpy.array(["2024-01-01"] * 2, "datetime64[ns]"), TypeError, "the id in row 0 is (datetime64|Timestamp), not str"),
     ],
 )
 def test_ids_that_cannot_be_kept(ids, error, message):
@@ -232,6 +234,53 @@ def test_ids_that_cannot_be_kept(ids, error, message):
         lookalike.find_pairs(SAME, ids=ids)
     with pytest.raises(error, match=message):
         lookalike.clusters(pandas.DataFrame({"text": SAME, "i": pandas.Series(ids, dtype=object)}), ids="i")
+
+
+def test_ids_of_types_that_extend_others():
+    """They were what is stored: bytes, or the months since 1970."""
+    ids = pyarrow.array([uuid.UUID(int=5).bytes, uuid.UUID(int=6).bytes], pyarrow.uuid())
+    months = pandas.period_range("2024-01", periods=2, freq="M")
+    levels = polars.Series(["x", "y"], dtype=polars.Enum(["y", "q", "x"]))
+    parts = [polars.DataFrame({"text": SAME[n:][:1], "id": levels[n:][:1]}) for n in (0, 1)]
+    for table, column in [
+        (pyarrow.table({"text": SAME, "id": ids}), ids),
+        (pandas.DataFrame({"text": SAME, "id": months}), months),
+        (polars.DataFrame({"text": SAME, "id": levels}), levels),
+        (polars.concat(parts, rechunk=False), levels),
+    ]:
+        kind = "type" if column is ids else "dtype"
+        for given in ("id", table["id"]):
+            found = lookalike.clusters(table, ids=given)["id"]
+            assert getattr(found, kind) == getattr(column, kind)
+            assert found.to_pylist() == ids.to_pylist() if column is ids else list(found) == list(column)
+            assert getattr(lookalike.find_pairs(table, ids=given)["id_b"], kind) == getattr(column, kind)
+    found = lookalike.clusters(pyarrow.table({"text": SAME, "id": ids}), ids="id", as_="table")
+    assert [row["id"] for row in found] == ids.to_pylist()
+
+
+def test_addresses_of_objects_are_no_ids():
+    ids = polars.Series("i", [object(), object()], dtype=polars.Object)
+    with pytest.raises(TypeError, match="ids: the column i has Python objects"):
+        lookalike.clusters(SAME, ids=ids)
+
+
+def test_names_that_are_no_text_or_are_several():
+    """Members with other names were not found, and the first of several columns was taken."""
+    rows = [{0: "a", 1: "same", "v": 5}, {0: "b", 1: "same", "v": 9}]
+    for source in (rows, iter(rows), pandas.DataFrame(rows), {0: ["a", "b"], 1: SAME, "v": [5, 9]}):
+        assert lookalike.deduplicate(source, "1", keep="max:v", as_="arrow").kept["v"].to_pylist() == [9]
+    assert lookalike.deduplicate(rows, "1", keep="max:v").kept == rows[1:]
+    both = [{1: "a", "1": "same"}, {1: "b", "1": "same"}]
+    for source in (both, iter(both), {1: ["a", "b"], "1": SAME}):
+        with pytest.raises(KeyError, match="two of the names 1, '1' are the same as text"):
+            lookalike.find_pairs(source, "1")
+    table = pyarrow.table([["a", "b"], SAME, [1, 2]], ["text", "text", "v"])
+    for source, text in ((pandas.DataFrame(both), "1"), (table.to_reader(), "text"), (table.to_reader(), ["v", "text"])):
+        with pytest.raises(KeyError, match=f"several columns are called {text[-1]}"):
+            lookalike.deduplicate(source, text)
+    table = table.rename_columns(["text", "v", "v"])
+    with pytest.raises(KeyError, match="several columns are called v"):
+        lookalike.deduplicate(table.to_reader(), keep="max:v")
 
 
 def late(number, **members):
@@ -261,6 +310,12 @@ def test_blocks_of_dicts_are_one_table(number):
     for source in (rows, iter(rows)):
         with pytest.raises(KeyError, match="there is no column body, only k, text, id"):
             lookalike.find_pairs(source, "body")
+    # Of a number that no float is, another one was the id.
+    rows = [row | {"k": 2**53 + 1 + row["k"], "text": "a"} for row in late(number)]
+    rows[-1]["k"] = 0.5
+    for source in (rows, iter(rows)):
+        with pytest.raises(TypeError, match="too large for float|column k in row"):
+            lookalike.find_pairs(source, ids="k")
     # A value of another type.
     rows = late(number, k="x")
     for source in (rows, iter(rows)):
@@ -310,6 +365,12 @@ def test_lone_surrogates_name_their_row():
         nested = isinstance(source, list) and "m" in source[0]
         with pytest.raises(ValueError, match="row 1 has a lone surrogate"):
             lookalike.find_pairs(source, "m.text" if nested else "text")
+    for call in (lookalike.tokens, lookalike.shingles, lookalike.fingerprints):
+        with pytest.raises(ValueError, match="^the text has a lone surrogate"):
+            call("\ud800")
+    for call in (lookalike.resemblance, lookalike.containment):
+        with pytest.raises(ValueError, match="^the text b has a lone surrogate"):
+            call("a", "b\udfff")
 
 
 VIEW = pyarrow.string_view()
