@@ -81,8 +81,8 @@ pub struct Reading {
     /// For XML dumps and other markup in which many documents have one root: `page` for MediaWiki,
     /// PubmedArticle, row, item, DOCUMENT. Without this flag, a file of markup is one document. In
     /// XML, upper and lower case differ. All text of an element counts, or what --text-field names.
-    /// It, --id-field and --url-field name elements or attributes: revision.text, @Body. The flag changes nothing for files that are
-    /// not markup.
+    /// --text-field, --id-field and --url-field name elements or attributes: revision.text, @Body.
+    /// The flag changes nothing for files that are not markup.
     ///
     /// Example: --record DOC
     #[arg(long, value_name = "ELEMENT")]
@@ -101,8 +101,8 @@ pub struct Reading {
     /// For text with many documents in a file: references (RIS, MEDLINE, BibTeX), directories (LDIF,
     /// vCard), corpora, chats and logs. Without this flag, a file of text is one document. REGEX is
     /// looked for in each line; ^ and $ are its beginning and its end. A group called docno names
-    /// the record. Lines before the first record are rejected in one line. The flag changes nothing for files in other formats, such as JSON and tables; with
-    /// --format text, every file is split.
+    /// the record. Lines before the first record are rejected in one line. The flag changes nothing
+    /// for files in other formats, such as JSON and tables; with --format text, every file is split.
     ///
     /// Example: --split-at '^TY  - '
     #[arg(
@@ -127,10 +127,9 @@ pub struct Reading {
     /// JSON field or column with the docno [default: id, docno, ...]
     ///
     /// The default is the first of id, _id, docno, doc_id, docid, uuid and the fields of the URL
-    /// that a record has. The value is a string or a number. Dots lead into objects: meta.id; of
-    /// fields with bars between, the first that a record has counts. A
-    /// record without this field gets the docno FILE:RECORD, where RECORD is its number in the
-    /// file, from 1.
+    /// that a record has. The value is a string or a number. Dots lead into objects: meta.id. Of
+    /// fields with bars between, the first that a record has counts. A record without this field
+    /// gets the docno FILE:RECORD, where RECORD is its number in the file, from 1.
     ///
     /// Example: --id-field id
     #[arg(long, value_name = "FIELD")]
@@ -249,9 +248,9 @@ pub struct Reading {
 pub struct Programs {
     /// Allow a program with which the documents were converted (repeatable)
     ///
-    /// Give what the directory was made with. The directory keeps the command, but no program runs
-    /// because a directory says so: it may come from someone else. Without this flag, a text that the
-    /// program makes is not read again.
+    /// Give what the directory was made with. The directory keeps the command, but it may come from
+    /// someone else, so it cannot start a program. Without this flag, converted documents are not
+    /// read again.
     ///
     /// Example: --convert 'pdf=pdftotext -enc UTF-8 - -'
     #[arg(long, value_name = "KIND=COMMAND", hide_short_help = true)]
