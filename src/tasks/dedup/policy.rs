@@ -147,11 +147,10 @@ keywords! {
 /// last. `None` if the policy cannot read the value.
 pub fn preference(policy: &Policy, value: Option<&str>) -> Option<u128> {
     if let (Policy::Prefer { values, .. }, Some(value)) = (policy, value) {
-        let same = |wanted: &String| wanted == value;
-        let equal =
-            |wanted: &String| plain(wanted) && number(wanted, false) == number(value, false);
-        let at = values.iter().position(same);
-        let at = at.or_else(|| values.iter().position(equal).filter(|_| plain(value)));
+        let read = |text: &str| number(text, false).filter(|_| plain(text));
+        let equal = |wanted: &String| read(value).is_some_and(|value| Some(value) == read(wanted));
+        let at = values.iter().position(|wanted| wanted == value);
+        let at = at.or_else(|| values.iter().position(equal));
         return Some(at.map_or(MISSING, |at| at as u128));
     }
     let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
@@ -544,6 +543,10 @@ mod tests {
             }
         }
         for value in ["03", "+3", "30", "1.51", "nan", "inf"] {
+            assert_eq!(preference(&prefer, Some(value)), Some(MISSING), "{value}");
+        }
+        let prefer: Policy = "prefer:a=2024-10-27,4-clause".parse().unwrap();
+        for value in ["2024-10-28", "3-clause", "2", "1e"] {
             assert_eq!(preference(&prefer, Some(value)), Some(MISSING), "{value}");
         }
     }
