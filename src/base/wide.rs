@@ -11,6 +11,11 @@
 //! form has other bytes in their place, of the same number, from which [`WideEncoder`] makes the
 //! original ones again: so a file can be written again without some of its records, at the places
 //! that a reader of the file found.
+//!
+//! # Other encodings in the text
+//! Programs append to a file without looking at its encoding. [`FOREIGN`] units that follow each
+//! other, without repetitions, with spaces or line ends among them, are such a text if their
+//! bytes are UTF-8 without controls, or if they are ASCII in the other order of bytes.
 
 use crate::base::keywords::keywords;
 
@@ -25,6 +30,11 @@ const ASCII_SHARE: usize = 16;
 
 /// Text without a byte order mark needs this many characters.
 const LEAST_CHARACTERS: usize = 8;
+
+/// Units of a text in another encoding. Half of the units of Japanese text look so, but spaces.
+const FOREIGN: usize = 32;
+/// Units with a space or a line end among them.
+const FOREIGN_SPACES: usize = 2;
 
 /// Bytes of a unit.
 pub(crate) const WIDTH: usize = 2;
@@ -159,10 +169,106 @@ pub(crate) struct WideDecoder {
     read: u64,
     written: u64,
     malformed: Option<Malformed>,
+    foreign: Foreign,
+}
+
+/// The first text in another encoding.
+#[derive(Debug, Default)]
+struct Foreign {
+    found: Option<(Malformed, &'static str)>,
+    /// The unit before, and units that are UTF-8, or ASCII in the other order, up to it.
+    before: [u8; WIDTH],
+    runs: [Run; 2],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    length: usize,
+    spaces: usize,
+    /// Bytes of a character of UTF-8 that are to come.
+    more: u8,
+    begin: Malformed,
+}
+
+impl Foreign {
+    fn push(&mut self, wide: Wide, bytes: [u8; WIDTH], at: Malformed) {
+        if self.found.is_some() {
+            return;
+        }
+        // Characters that are repeated, such as leaders, make no text.
+        if std::mem::replace(&mut self.before, bytes) == bytes {
+            return;
+        }
+        let swapped = wide.unit([bytes[1], bytes[0]]);
+        // Below are scripts that have a line end or a tab in each unit.
+        let is = [
+            wide.unit(bytes) >= 0x2000,
+            u8::try_from(swapped).is_ok_and(|byte| is_printable(&byte)),
+        ];
+        for (of, run) in self.runs.iter_mut().enumerate() {
+            let mut is = is[of];
+            for &byte in bytes.iter().filter(|_| of == 0) {
+                let more = match byte {
+                    0xc2..=0xdf => 1,
+                    0xe0..=0xef => 2,
+                    0xf0..=0xf4 => 3,
+                    _ => 0,
+                };
+                is &= match byte {
+                    0x80..0xc0 => run.more > 0,
+                    _ => run.more == 0 && (more > 0 || is_printable(&byte)),
+                };
+                run.more = match byte {
+                    0x80..0xc0 => run.more.saturating_sub(1),
+                    _ => more,
+                };
+            }
+            if !is {
+                *run = Run::default();
+                continue;
+            }
+            if run.length == 0 {
+                run.begin = at;
+            }
+            run.length += 1;
+            run.spaces += usize::from(bytes.iter().any(|byte| b" \n".contains(byte)));
+            if run.length >= FOREIGN && run.spaces >= FOREIGN_SPACES {
+                let other = match wide {
+                    Wide::Utf16Le => Wide::Utf16Be,
+                    Wide::Utf16Be => Wide::Utf16Le,
+                };
+                self.found = Some((run.begin, [UTF_8, other.text()][of]));
+            }
+        }
+    }
+}
+
+const UTF_8: &str = "UTF-8 or ASCII";
+
+/// Where in a text that is not UTF-16 a text in it begins: units of ASCII that follow each other,
+/// with spaces or line ends among them.
+pub(crate) fn wide_within(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    for nul in memchr::memchr_iter(0, text) {
+        if nul < from {
+            continue;
+        }
+        // The zeros are every other byte from here on, in either order.
+        let (units, _) = text[nul.saturating_sub(1)..].as_chunks::<WIDTH>();
+        let is_ascii = |unit: &&[u8; WIDTH]| unit[1] == 0 && is_printable(&unit[0]);
+        let run = units.iter().take_while(is_ascii).count();
+        let run = &units[..run];
+        let spaces = run.iter().filter(|unit| b" \n".contains(&unit[0]));
+        if run.len() >= FOREIGN && spaces.count() >= FOREIGN_SPACES {
+            return Some(nul.saturating_sub(1));
+        }
+        from = nul + WIDTH * run.len();
+    }
+    None
 }
 
 /// Where the first bytes are that are not text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Malformed {
     /// In the bytes that were decoded.
     pub from: u64,
@@ -180,6 +286,7 @@ impl WideDecoder {
             read: 0,
             written: 0,
             malformed: None,
+            foreign: Foreign::default(),
         }
     }
 
@@ -198,6 +305,11 @@ impl WideDecoder {
     /// The place of the first bytes that are not text, in what was read so far.
     pub(crate) fn malformed(&self) -> Option<Malformed> {
         self.malformed
+    }
+
+    /// The place and the encoding of the first text in another one, in what was read so far.
+    pub(crate) fn foreign(&self) -> Option<(Malformed, &'static str)> {
+        self.foreign.found
     }
 
     /// Decodes as much as there is room for, which must be at least 16 bytes; returns the number of
@@ -250,6 +362,11 @@ impl WideDecoder {
     fn put(&mut self, bytes: [u8; WIDTH], out: &mut [u8], made: &mut usize) {
         let unit = self.wide.unit(bytes);
         let mut code = unit;
+        let at = Malformed {
+            from: self.read - WIDTH as u64,
+            to: self.written,
+        };
+        self.foreign.push(self.wide, bytes, at);
         if let Some(high) = self.high.take() {
             if (0xdc00..0xe000).contains(&unit) {
                 code = 0x1_0000 + ((high - 0xd800) << 10 | (unit - 0xdc00));
@@ -458,6 +575,44 @@ mod tests {
             assert_eq!(std::str::from_utf8(&out[..made]).unwrap(), text);
             let at = Malformed { from, to: 1 };
             assert_eq!(decoder.malformed(), Some(at), "{text}");
+        }
+    }
+
+    /// Programs append to a file without looking at its encoding.
+    #[test]
+    fn another_encoding_in_the_text_is_found() {
+        let japanese = "これは日本語の文章です。\n第一章《はじめに》…………………………………………………………一一一\n";
+        let hindi = "सभीमनुष्योंकोगौरवऔरअधिकारोंकेमामलेमेंजन्मजातस्वतन्त्रता\n";
+        let english = "It goes on in another encoding, and nobody looks at that before.\r\n";
+        let russian = "Съешь же ещё этих мягких французских булок, да выпей чаю.\n";
+        for wide in Wide::ALL {
+            let foreign = |bytes: &[u8]| {
+                let mut decoder = WideDecoder::new(wide);
+                decoder.decode(bytes, true, &mut vec![0; 3 * bytes.len() + 16]);
+                decoder.foreign()
+            };
+            for first in [japanese, hindi, english, russian] {
+                let mut bytes = encoded(wide, first);
+                let length = bytes.len() as u64;
+                assert_eq!(foreign(&bytes), None, "{first}");
+                bytes.extend(encoded(wide, english));
+                assert_eq!(foreign(&bytes), None, "{first}");
+                let other = Wide::ALL.into_iter().find(|other| *other != wide).unwrap();
+                for (behind, name) in [
+                    (english.as_bytes().to_vec(), UTF_8),
+                    (russian.as_bytes().to_vec(), UTF_8),
+                    (encoded(other, english), other.text()),
+                ] {
+                    let bytes = [encoded(wide, first), behind].concat();
+                    let (at, found) = foreign(&bytes).unwrap();
+                    assert_eq!(found, name, "{first}");
+                    assert!(at.from.abs_diff(length) <= 4, "{first} {name} {at:?}");
+                }
+            }
+            let bytes = [english.as_bytes(), &encoded(wide, english)].concat();
+            let at = wide_within(&bytes).unwrap();
+            assert!(at.abs_diff(english.len()) < 2, "{at}");
+            assert_eq!(wide_within(&bytes[..english.len() + 40]), None);
         }
     }
 

@@ -46,6 +46,8 @@ struct Document {
     body: Vec<u8>,
     unnamed: bool,
     notices: Vec<Reason>,
+    /// The details of the notices.
+    details: Vec<String>,
     offset: u64,
     length: u64,
 }
@@ -150,6 +152,9 @@ fn take(batch: &mut Batch, outcome: &mut Outcome, config: &ReadConfig, before: &
                         .notices
                         .iter()
                         .map(|notice| notice.reason)
+                        .collect(),
+                    details: (document.notices.iter())
+                        .map(|notice| notice.detail.clone())
                         .collect(),
                     offset: record.source.offset,
                     length: record.source.length,
@@ -2460,11 +2465,12 @@ fn messages() {
         );
         assert!(page.notices.is_empty());
     }
-    // Attachments and other parts are left out; messages within and multiparts within are walked.
+    // Attachments and other parts are left out; messages within, multiparts within and what is in no
+    // part are read.
     let walked = eml(
-        "Content-Type: multipart/mixed; boundary=o\n\nbefore\n--o\nContent-Type: multipart/alternative; boundary=oo\n\n--oo\n\none\n--oo\nContent-Type: text/html\n\n<p>other\n--oo--\n--o\nContent-Type: message/rfc822\n\nSubject: within\n\ntwo\n--o\nContent-Disposition: attachment\n\nthree\n--o\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--o  \n\nfour\n--o--\nafter\n",
+        "Content-Type: multipart/mixed; boundary=o\n\nbefore\n--o\nContent-Type: multipart/alternative; boundary=oo\n\n--oo\n\none\n--oo\nContent-Type: text/html\n\n<p>six\n--oo--\n--o\nContent-Type: message/rfc822\n\nSubject: within\n\ntwo\n--o\nContent-Disposition: attachment\n\nthree\n--o\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--o  \n\nfour\n--o--\nafter\n",
     );
-    assert_eq!(walked.text(), "\none\ntwo\nfour\n");
+    assert_eq!(walked.text(), "\nbefore\none\ntwo\nfour\nafter\n\n");
     let digest =
         eml("Content-Type: multipart/digest; boundary=d\n\n--d\n\nSubject: s\n\none\n--d\n\n\ntwo");
     assert_eq!(digest.text(), "\none\ntwo\n");
@@ -2535,11 +2541,227 @@ fn parts_of_all_types_of_text() {
     }
 }
 
-/// A text/plain with less than half the letters of the page beside it says nothing of the message.
+/// Each text of a message is read, or the line of the message names its type.
+#[test]
+fn texts_in_parts_that_are_left_out_have_a_line() {
+    let kind = |kind: &str| part(kind, "other words");
+    let attached = |kind: &str| {
+        format!(
+            "--b\nContent-Type: {kind}\nContent-Disposition: attachment\n\nFrom: a\n\nother words\n"
+        )
+    };
+    let plain = part("text/plain", "one two three");
+    let page = |words: &str| part("text/html", &format!("<p>one two three</p>{words}"));
+    let mixed = |parts: &str| {
+        let parts = parts.replace("--b\n", "--c\n");
+        format!("--b\nContent-Type: multipart/mixed; boundary=c\n\n{parts}--c--\n")
+    };
+    let after = "--b--\nfooter of a list\n".to_string();
+    for (of, parts, expected, left) in [
+        ("mixed", kind("plain/text"), "other words\n", None),
+        ("mixed", kind("message/partial"), "other words\n", None),
+        ("mixed", attached("message/news"), "other words\n", None),
+        ("mixed", attached("message/rfc822"), "other words\n", None),
+        ("mixed", attached("text/plain"), "", Some("1 text/plain")),
+        (
+            "mixed",
+            kind("application/json") + &kind("application/json") + &kind("message/delivery-status"),
+            "",
+            Some("2 application/json, 1 message/delivery-status"),
+        ),
+        (
+            "mixed",
+            kind("application/octet-stream"),
+            "",
+            Some("1 application/octet-stream"),
+        ),
+        (
+            "mixed",
+            part("application/octet-stream", "\0\x01\x02\x03\0\0\0"),
+            "",
+            None,
+        ),
+        ("mixed", part("application/pdf", "%PDF-1.4 words"), "", None),
+        (
+            "mixed",
+            kind("image/svg+xml") + &kind("application/pgp-signature"),
+            "",
+            None,
+        ),
+        ("related", kind("text/plain"), "", Some("1 text/plain")),
+        ("alternative", kind("text/plain"), "", Some("1 text/plain")),
+        (
+            "alternative",
+            part("text/plain", "One  two three")
+                .to_lowercase()
+                .replace("content-type", "Content-Type"),
+            "",
+            None,
+        ),
+        (
+            "alternative",
+            kind("text/calendar"),
+            "",
+            Some("1 text/calendar"),
+        ),
+        (
+            "alternative",
+            page("four"),
+            "<p>one two three</p>four\n",
+            None,
+        ),
+        ("alternative", page(""), "", None),
+        (
+            "alternative",
+            mixed(&(page("") + &kind("text/plain"))),
+            "<p>one two three</p>\nother words\n",
+            None,
+        ),
+        ("signed", after.clone(), "footer of a list\n", None),
+        (
+            "mixed",
+            after + &kind("text/plain"),
+            "other words\nfooter of a list\n",
+            None,
+        ),
+    ] {
+        let read = multipart(of, &[plain.clone(), parts.clone()]);
+        let first = if expected.starts_with("<p>") {
+            "s\n"
+        } else {
+            "s\none two three\n"
+        };
+        assert_eq!(read.text(), format!("{first}{expected}"), "{of} {parts}");
+        let expected: Vec<_> = left
+            .map(|left| format!("parts with text that is not compared; extract them to files to compare them: {left}"))
+            .into_iter()
+            .collect();
+        assert_eq!(read.details, expected, "{of} {parts}");
+    }
+    // What tells a reader about the format is not text.
+    let notice = "This message is in MIME format. Since your mail reader does not understand\n\
+                  this format, some or all of this message may not be legible.\n";
+    for (before, expected) in [
+        (notice.to_string(), ""),
+        (
+            "This is a multi-part message in MIME format\nwords\n".into(),
+            "words\n",
+        ),
+        (
+            format!("{notice}\nwords. More of MIME.\n"),
+            "\n\nwords. More of MIME.\n",
+        ),
+    ] {
+        let header = "Subject: s\nContent-Type: multipart/mixed; boundary=b\n\n";
+        let text = eml(format!("{header}{before}--b\n\none\n--b--\n")).text();
+        assert_eq!(text, format!("s\n{expected}one\n"));
+    }
+    // A footer is no text to compare where there is no other.
+    let image = part("image/png", "AAAA") + "--b--\nfooter of a list\n";
+    let read = multipart("mixed", &[image]);
+    assert_eq!(
+        (read.text().as_str(), read.notices[0]),
+        ("\n", Reason::NotComparable)
+    );
+}
+
+/// Messages behind each other in one file.
+#[test]
+fn messages_behind_each_other() {
+    let header = "From: A <a@corp.example>\nDate: Mon, 14 May 2001 16:39:01 -0700\nSubject: s\n";
+    let multipart =
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b--\n";
+    let second = format!("{header}\nsecond\n");
+    for (text, several) in [
+        (format!("{header}{multipart}{second}"), true),
+        (format!("{header}{multipart}\n\n{second}"), true),
+        (format!("{header}\none\n{second}"), true),
+        (
+            format!("{header}\none\n\nReturn-Path: <a@b>\n{second}"),
+            true,
+        ),
+        (
+            format!("{header}{}{second}", multipart.replace("--b--\n", "")),
+            true,
+        ),
+        (format!("{header}\n{second}"), false),
+        (
+            format!("{header}\nSee below.\n\n--- A message ---\n\n{second}"),
+            false,
+        ),
+        (format!("{header}\nA. wrote:\n\n{second}"), false),
+        (
+            format!("{header}\none\n\nFrom: me\nTo: you\n\nall\n"),
+            false,
+        ),
+    ] {
+        let read = eml(&text);
+        assert!(
+            several == read.text().contains("second") || !several,
+            "{text}"
+        );
+        let expected: &[Reason] = if several {
+            &[Reason::PerhapsSeveral]
+        } else {
+            &[]
+        };
+        assert_eq!(read.notices, expected, "{text}");
+    }
+}
+
+/// A mailbox of MMDF has each message between two lines of controls.
+#[test]
+fn mailboxes_of_mmdf() {
+    let mark = "\x01\x01\x01\x01\n";
+    let message = |n: usize, body: &str| {
+        format!("{mark}From: a@x.example\nMessage-ID: <m{n}@x.example>\n\n{body}\n")
+    };
+    let part = "one\n\x01\x01\x01\x01\nno header\n\x01\x01\x01\x01\x01\n";
+    let two = message(1, part) + mark + &message(2, "two") + mark;
+    let long = message(1, &"a line\n".repeat(12_000)) + mark + &message(2, "two") + mark;
+    for text in [
+        two.clone(),
+        two.replace('\n', "\r\n"),
+        format!("\n{two}\n\n"),
+        // One line between two messages, or one at the end is missing.
+        two.replace(&mark.repeat(2), mark),
+        two.trim_end_matches(mark).to_string(),
+        two.replacen(
+            mark,
+            &format!("{mark}From MAILER-DAEMON Mon Jan  5 10:00:00 2004\n"),
+            1,
+        ),
+        long,
+    ] {
+        for steps in [&[1 << 20][..], &[7, 2]] {
+            let outcome = read_split("box", text.as_bytes(), &ReadConfig::default(), steps);
+            assert_eq!(
+                outcome.docnos(),
+                ["m1@x.example", "m2@x.example"],
+                "{outcome:?}"
+            );
+            assert_eq!(outcome.documents[1].text().trim(), "two");
+            assert!(
+                outcome
+                    .documents
+                    .iter()
+                    .all(|document| document.notices.is_empty())
+            );
+        }
+    }
+    assert_eq!(
+        read("box", two).documents[0].text(),
+        format!("\n{part}\n\n")
+    );
+    let text = format!("{mark}{}{mark}", "no header follows the line\n".repeat(9));
+    assert_eq!(read("box", &text).docnos(), ["box"]);
+}
+
+/// A text/plain that lacks a fifth of the letters of the page beside it says less than it.
 #[test]
 fn a_stub_gives_way_to_the_page() {
     let stub = part("text/plain", "No HTML here, friend.");
-    for (letters, taken) in [(32, false), (33, true)] {
+    for (letters, taken) in [(20, false), (21, true)] {
         let page = part(
             "text/html",
             &format!("<style>p</style><p title='{stub}'>{}", "é ".repeat(letters)),
@@ -2603,7 +2825,7 @@ fn fields_that_are_split_or_repeated() {
         "Content-Type: text/plain\nContent-Type: multipart/mixed; boundary=longpart",
         "Content-Type: multipart/mixed; boundary=longpart\nContent-Type: text/plain",
     ] {
-        assert_eq!(text(header, "longpart"), "\nyes\n", "{header}");
+        assert_eq!(text(header, "longpart"), "\nno\nyes\n", "{header}");
     }
     // A character in two encoded words, in either coding.
     for (subject, expected) in [
@@ -2658,7 +2880,8 @@ fn messages_without_text_are_not_comparable() {
     }
     // Where there is nothing else, the subject counts; and so does any text.
     let text = |read: Document| {
-        assert!(read.notices.is_empty(), "{:?}", read.notices);
+        let is_file = |notice: &Reason| *notice == Reason::EncodedText;
+        assert!(read.notices.iter().all(is_file), "{:?}", read.notices);
         read.text()
     };
     assert_eq!(text(eml("Subject: s\n\n")), "s\n");

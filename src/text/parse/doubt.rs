@@ -3,7 +3,7 @@
 //! A text is doubtful if most of its runs of non-ASCII characters are what UTF-8 becomes in
 //! windows-1252 (`Ã©`) or windows-1251 (`Р¶`); if most of its non-ASCII characters are what another
 //! alphabet becomes in windows-1252 (`Ïðèâåò`); if many of them are controls or U+FFFD; or if the
-//! text has the zeros of UTF-16. Only the first runs are looked at, and nothing else in ASCII.
+//! text has the zeros of UTF-16, anywhere. Only the first runs are looked at otherwise.
 
 use encoding_rs::{Encoding, WINDOWS_1251};
 
@@ -55,6 +55,10 @@ pub(super) fn of(text: &[u8], ascii: usize, told: bool) -> Option<String> {
     let wide = Wide::of_evidence(text).map(Wide::text);
     if let Some(name) = wide.or_else(|| wide::utf32(text)) {
         return Some(format!("it has the zeros of {name}"));
+    }
+    if let Some(at) = wide::wide_within(text) {
+        let what = "a text in UTF-16 begins at about byte";
+        return Some(format!("{what} {at}; convert the parts to one encoding"));
     }
     let mut rest = &text[ascii..text.len().min(ascii + LOOK)];
     let (mut runs, mut characters, mut bytes) = (0, 0, 0);

@@ -13,6 +13,9 @@
 //! - an address and whatever follows, another sender alone, or another sender before a date, if the
 //!   field after it is one that mail has. A date is a time of day, or a day of the week with a month
 //!   or a year.
+//!
+//! In MMDF, a line of four Control-A begins a message, and another one ends it. Some programs write
+//! one line between two messages. Such a line in a text is no separator, unless a header follows it.
 
 use std::sync::Arc;
 
@@ -20,7 +23,7 @@ use memchr::memmem;
 
 use super::bytes::is_one_of;
 use super::framer::{Framer, Step};
-use super::mail::{begins_field, is_field_of_mail};
+use super::mail::{MMDF, begins_field, is_field_of_mail};
 use super::record::{Message, Reason, RecordKind};
 use super::stream::{Sink, Stream};
 use crate::base::words::words;
@@ -38,6 +41,10 @@ const BEFORE: usize = 2;
 /// or after an empty line.
 pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
     let bytes = &bytes[..bytes.len().min(LOOK)];
+    if let Some(length) = mmdf_line(bytes) {
+        let next = &bytes[length..];
+        return begins_field(next) || begins_message(next, true);
+    }
     let Some(rest) = bytes.strip_prefix(&BEGINS[1..]) else {
         return false;
     };
@@ -73,6 +80,16 @@ pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
     }
 }
 
+/// The length of the line around a message of MMDF, if the bytes begin with it.
+fn mmdf_line(bytes: &[u8]) -> Option<usize> {
+    match bytes.strip_prefix(MMDF)? {
+        [] => Some(MMDF.len()),
+        [b'\n', ..] => Some(MMDF.len() + 1),
+        [b'\r', b'\n', ..] => Some(MMDF.len() + 2),
+        _ => None,
+    }
+}
+
 const DAYS: [&str; 7] = words("Mon Tue Wed Thu Fri Sat Sun");
 const MONTHS: [&str; 12] = words("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec");
 
@@ -102,6 +119,7 @@ pub(super) struct MboxFramer {
     file: Arc<str>,
     messages: u64,
     begun: bool,
+    mmdf: bool,
 }
 
 impl MboxFramer {
@@ -110,6 +128,7 @@ impl MboxFramer {
             file,
             messages: 0,
             begun: false,
+            mmdf: false,
         }
     }
 }
@@ -128,9 +147,14 @@ impl Framer for MboxFramer {
             while let [b'\r' | b'\n', ..] = stream.ensure(1) {
                 stream.consume(1);
             }
+            self.mmdf = mmdf_line(stream.ensure(LOOK)).is_some();
         }
-        let message = begins_message(stream.ensure(LOOK), true);
-        to_next(stream, sink);
+        let head = stream.ensure(LOOK);
+        let message = begins_message(head, true) || self.mmdf && begins_field(head);
+        match self.mmdf {
+            true => to_end(stream, sink),
+            false => to_next(stream, sink),
+        }
         if !message {
             return Step::rejected(Reason::StrayBytes, "before the first message");
         }
@@ -143,6 +167,39 @@ impl Framer for MboxFramer {
             return Step::named(kind.docno(sink.held()), Reason::Truncated, detail);
         }
         Step::record(kind)
+    }
+}
+
+/// Takes everything to the end of a message of MMDF: to a line that ends it, before another message
+/// or nothing.
+fn to_end(stream: &mut Stream, sink: &mut Sink<'_>) {
+    let begin = mmdf_line(stream.ensure(LOOK)).unwrap_or_default();
+    sink.take(stream, begin);
+    loop {
+        let window = stream.ensure(LOOK);
+        let Some(at) = memmem::find(window, MMDF) else {
+            let length = window.len();
+            // The window may end with the beginning of such a line.
+            let keep = if stream.ended() { 0 } else { MMDF.len() };
+            sink.take(stream, length.saturating_sub(keep));
+            if keep == 0 {
+                return;
+            }
+            continue;
+        };
+        let starts = at == 0 || window[at - 1] == b'\n';
+        sink.take(stream, at);
+        let line = mmdf_line(stream.ensure(2 * LOOK)).filter(|_| starts);
+        sink.take(stream, line.unwrap_or(MMDF.len()));
+        let next = stream.ensure(LOOK);
+        let blank = next.len() < LOOK && next.trim_ascii().is_empty();
+        if line.is_some() && (blank || begins_field(next) || begins_message(next, true)) {
+            if blank {
+                let length = next.len();
+                sink.take(stream, length);
+            }
+            return;
+        }
     }
 }
 

@@ -7,17 +7,18 @@
 //! mail.
 //!
 //! # What is the text
-//! The text is the subject, then the parts of type text in their order. One part of a
-//! multipart/alternative is taken: the first of type text/plain that has text, else the first of
-//! type text/html, else the first other one. But a text/plain that has less than half the letters
-//! and digits of its text/html alternative is a stub, and the text/html is taken. In a
-//! multipart/related, all parts but the root are resources, which are not text, except text/html.
+//! The text is the subject, then the parts of type text in their order, with what is in no part. One
+//! part of a multipart/alternative is taken: the first of type text/plain that has text, else the
+//! first of type text/html, else the first other one. But a text/html with over a quarter more
+//! letters and digits than the text/plain is taken instead. In a multipart/related, all parts but the
+//! root are resources, which are not text, except text/html.
 //!
-//! Unknown subtypes of text are plain text (RFC 2046, section 4.1.4). A part without a type is
-//! text/plain. Multiparts and nested messages, encoded or not, are walked. All other parts, parts
-//! whose disposition is `attachment`, style sheets, scripts, and files inside a text (uuencode,
-//! yEnc) are left out. If something was left out and the parts that were read have no letter or
-//! digit, the message is not comparable, and its text is empty.
+//! Unknown subtypes of text are plain text (RFC 2046, section 4.1.4), and so is message/partial. A
+//! part without a type is text/plain. Multiparts and nested messages, encoded or not, are walked. All
+//! other parts, parts whose disposition is `attachment`, style sheets, scripts, and files inside a
+//! text (uuencode, yEnc) are left out. A notice counts those whose bytes are text. If something was
+//! left out and the parts that were read have no letter or digit, the message is not comparable, and
+//! its text is empty.
 //!
 //! If one of the parts is markup, the text is markup, and the others are escaped.
 //!
@@ -51,7 +52,8 @@ use memchr::memmem;
 
 use super::archive::Fields;
 use super::bytes::{
-    MARK, begins_any_case, first_line, is_one_of, reserve, text_of, trim_line, unbracket,
+    MARK, begins_any_case, find_any_case, first_line, is_one_of, reserve, text_of, trim_line,
+    unbracket,
 };
 use super::config::ReadConfig;
 use super::date::usual_date;
@@ -59,8 +61,9 @@ use super::encoded::Files;
 use super::mail_text::{Enriched, Visible};
 use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Message, Reason};
-use super::sniff::controls_in;
+use super::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
 use crate::base::utf8::Utf8Check;
+use crate::base::wide::Wide;
 use crate::base::words::words;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
@@ -74,11 +77,23 @@ const MOST_ID: usize = 998;
 /// Maximum number of fields of type and of parameters that are examined.
 const MOST_TYPES: usize = 8;
 const MOST_PARAMETERS: usize = 100;
-/// A text/plain whose letters and digits, times this, are fewer than in the accompanying text/html
-/// is a stub.
-const STUB: u64 = 2;
+/// A text/plain lacks something if the text/html beside it has more letters and digits, by this
+/// ratio.
+const LACKS: (u64, u64) = (5, 4);
+/// Maximum length of a sentence that tells a reader about the format.
+const MOST_NOTICE: usize = 300;
+/// Words of sentences before the first part that tell a reader about the format.
+const NOTICE: [&[u8]; 5] = [
+    b"mime",
+    b"multi-part",
+    b"multipart",
+    b"multi part",
+    b"mail reader",
+];
 /// Bytes at the beginning of a file in which its message begins.
 const LOOK_BEFORE: usize = 1 << 10;
+/// The line around a message of MMDF, without its line end.
+pub(super) const MMDF: &[u8] = &[1; 4];
 /// Bytes decoded at a time.
 const PIECE: usize = 4 << 10;
 
@@ -468,7 +483,7 @@ enum Kind {
 /// The kind of the text of a part with this type, if it is text.
 fn kind_of(mime: &str) -> Option<Kind> {
     Some(match mime {
-        "text/plain" => Kind::Plain,
+        "text/plain" | "plain/text" | "message/partial" => Kind::Plain,
         "text/html" | "application/xhtml+xml" => Kind::Markup,
         "text/enriched" | "text/richtext" => Kind::Enriched,
         "text/css" | "text/javascript" | "text/ecmascript" | "text/rfc822-headers" => return None,
@@ -483,6 +498,9 @@ struct TextPart {
     within: Option<Rc<Vec<u8>>>,
     range: Range<usize>,
     kind: Kind,
+    mime: String,
+    /// It is in no part.
+    outside: bool,
     transfer: Transfer,
     mbox: bool,
     charset: Option<String>,
@@ -523,6 +541,16 @@ impl TextPart {
         }
     }
 
+    /// The bytes of its letters and digits.
+    fn letters(&self, message: &[u8]) -> Vec<u8> {
+        let mut letters = Vec::new();
+        let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        self.each(message, &mut |piece| {
+            letters.extend(piece.iter().filter(is_letter));
+        });
+        letters
+    }
+
     /// Its text, with the transfer encoding undone, in pieces.
     fn each(&self, message: &[u8], out: &mut dyn FnMut(&[u8])) {
         let message = match &self.within {
@@ -548,6 +576,8 @@ struct Walk<'a> {
     texts: Vec<TextPart>,
     /// The first thing that was left out.
     left: Option<String>,
+    /// The number of parts with text that were left out, by type.
+    unread: BTreeMap<String, usize>,
     /// Bytes of messages within that were encoded, and the most that are decoded.
     decoded: u64,
     most: u64,
@@ -581,8 +611,9 @@ impl Walk<'_> {
             }
             return;
         }
-        if header.attachment && depth > 0 {
-            return self.leave(mime, &body);
+        let is_message = matches!(mime, "message/rfc822" | "message/global" | "message/news");
+        if header.attachment && depth > 0 && !is_message {
+            return self.leave(header, &body);
         }
         let mut kind = kind_of(mime);
         if mime.starts_with("multipart/") {
@@ -596,17 +627,23 @@ impl Walk<'_> {
             let detail = format!("{mime} without its boundary is read as text");
             self.notices.add(Reason::OddHeader, || detail);
             kind = Some(Kind::Plain);
-        } else if matches!(mime, "message/rfc822" | "message/global") {
+        } else if is_message {
             return match header.transfer {
                 Transfer::AsIs => self.part(body, "text/plain", depth + 1),
                 _ => self.encoded(header, body, depth),
             };
         }
         let Some(kind) = kind else {
-            return self.leave(mime, &body);
+            return self.leave(header, &body);
         };
-        let bytes = &self.message[body.clone()];
+        self.text(header, kind, body, false);
+    }
+
+    /// Takes a part as text, or what is in no part.
+    fn text(&mut self, header: &Header<'_>, kind: Kind, range: Range<usize>, outside: bool) {
+        let bytes = &self.message[range.clone()];
         let look = look(bytes, kind, header.transfer, self.mbox);
+        let mime = shown(&header.mime);
         if look.media || look.file {
             let what = if look.file {
                 "a file in"
@@ -615,10 +652,20 @@ impl Walk<'_> {
             };
             self.left.get_or_insert_with(|| format!("{what} {mime}"));
         }
+        if let Some(at) = message_behind(bytes, outside) {
+            self.notices.add(Reason::PerhapsSeveral, || {
+                format!(
+                    "another message seems to begin at byte {at} of a text; a line that begins \
+                     with \"From \" before each header makes a mailbox of them"
+                )
+            });
+        }
         self.texts.push(TextPart {
             within: None,
-            range: body,
+            range,
             kind,
+            mime,
+            outside,
             transfer: header.transfer,
             mbox: self.mbox,
             charset: header.charset.clone(),
@@ -626,26 +673,52 @@ impl Walk<'_> {
         });
     }
 
-    /// Leaves out a part of this type. Signatures say nothing of their own.
-    fn leave(&mut self, mime: &str, body: &Range<usize>) {
-        let signs = mime.ends_with("-signature");
-        if !signs && !self.message[body.clone()].trim_ascii().is_empty() {
-            self.left
-                .get_or_insert_with(|| mime.chars().take(100).collect());
+    /// Takes what is before the parts of a multipart, between them or behind them.
+    fn outside(&mut self, range: Range<usize>) {
+        if !self.message[range.clone()].trim_ascii().is_empty() {
+            let header = Header {
+                mime: "text/plain".into(),
+                ..Header::default()
+            };
+            self.text(&header, Kind::Plain, range, true);
         }
+    }
+
+    /// Leaves out a part of this type. Signatures say nothing of their own.
+    fn leave(&mut self, header: &Header<'_>, body: &Range<usize>) {
+        let (mime, bytes) = (header.mime.as_str(), &self.message[body.clone()]);
+        if mime.ends_with("-signature") || bytes.trim_ascii().is_empty() {
+            return;
+        }
+        if has_text(header, bytes, self.mbox) {
+            self.count_unread(mime);
+        }
+        self.left.get_or_insert_with(|| shown(mime));
+    }
+
+    fn count_unread(&mut self, mime: &str) {
+        *self.unread.entry(shown(mime)).or_default() += 1;
     }
 
     /// Walks the parts of a multipart. Returns whether there are any.
     fn multipart(&mut self, header: &Header<'_>, body: &Range<usize>, depth: usize) -> bool {
-        let parts = match &header.boundary {
+        let (parts, outside) = match &header.boundary {
             Some(boundary) => self.split(body, boundary),
-            None => Vec::new(),
+            None => Default::default(),
         };
+        let Some(first) = parts.first().map(|part| part.start) else {
+            return false;
+        };
+        let (before, behind): (Vec<_>, Vec<_>) =
+            outside.into_iter().partition(|text| text.start < first);
+        for text in before {
+            let notice = notice_in(&self.message[text.clone()]);
+            self.outside(text.start + notice..text.end);
+        }
         let default = match header.mime.as_str() {
             "multipart/digest" => "message/rfc822",
             _ => "text/plain",
         };
-        let found = !parts.is_empty();
         let from = self.texts.len();
         match header.mime.as_str() {
             "multipart/alternative" => {
@@ -667,7 +740,8 @@ impl Walk<'_> {
                             match self.texts[at].kind {
                                 Kind::Markup => at += 1,
                                 _ => {
-                                    self.texts.remove(at);
+                                    let resource = self.texts.remove(at);
+                                    self.count_unread(&resource.mime);
                                     self.left.get_or_insert_with(|| "a resource".into());
                                 }
                             }
@@ -681,7 +755,8 @@ impl Walk<'_> {
                 }
             }
         }
-        found
+        behind.into_iter().for_each(|text| self.outside(text));
+        true
     }
 
     /// The number of the root among the parts of a multipart/related.
@@ -722,9 +797,33 @@ impl Walk<'_> {
             return;
         };
         let page = taken.clone().find(|option| {
-            rank(first) == 0 && rank(option) == 1 && letters(option) > STUB * letters(first)
+            let (more, least) = LACKS;
+            let lacks = least * letters(option) > more * letters(first);
+            rank(first) == 0 && rank(option) == 1 && lacks
         });
         let taken = page.unwrap_or(first).clone();
+        // The others usually say the same.
+        let same = |text: &TextPart| match text.kind {
+            Kind::Other => text.mime.ends_with("html"),
+            Kind::Plain if rank(&taken) == 0 && text.look.letters > 0 => {
+                let taken_letters = || {
+                    let taken = self.texts[taken.clone()].iter();
+                    taken
+                        .flat_map(|of| of.letters(self.message))
+                        .collect::<Vec<_>>()
+                };
+                text.look.letters == letters(&taken)
+                    && text.letters(self.message) == taken_letters()
+            }
+            _ => true,
+        };
+        let others = options.iter().filter(|option| **option != taken);
+        let texts = others.flat_map(|option| &self.texts[option.clone()]);
+        let unread: Vec<String> = texts
+            .filter(|text| !same(text))
+            .map(|text| text.mime.clone())
+            .collect();
+        unread.iter().for_each(|mime| self.count_unread(mime));
         self.texts.truncate(taken.end.max(from));
         self.texts.drain(from..taken.start);
     }
@@ -752,6 +851,7 @@ impl Walk<'_> {
             mbox: false,
             texts: Vec::new(),
             left: self.left.take(),
+            unread: std::mem::take(&mut self.unread),
             notices: std::mem::take(&mut self.notices),
             ..*self
         };
@@ -759,7 +859,12 @@ impl Walk<'_> {
         match header.mime.starts_with("multipart/") {
             true => {
                 if !within.multipart(header, &all, depth) {
-                    within.leave(&header.mime, &all);
+                    let mime = header.mime.clone();
+                    let header = Header {
+                        mime,
+                        ..Header::default()
+                    };
+                    within.leave(&header, &all);
                 }
             }
             false => within.part(all, "text/plain", depth + 1),
@@ -768,11 +873,13 @@ impl Walk<'_> {
             parts,
             texts,
             left,
+            unread,
             decoded,
             notices,
             ..
         } = within;
         (self.parts, self.left, self.decoded, self.notices) = (parts, left, decoded, notices);
+        self.unread = unread;
         let bytes = Rc::new(bytes);
         self.texts.extend(texts.into_iter().map(|text| TextPart {
             within: text.within.or_else(|| Some(bytes.clone())),
@@ -786,17 +893,22 @@ impl Walk<'_> {
         self.entity(&header, range, depth);
     }
 
-    /// The parts between lines of `--boundary`; the last one extends to `--boundary--` or to the
-    /// end.
-    fn split(&mut self, body: &Range<usize>, boundary: &[u8]) -> Vec<Range<usize>> {
-        let mut parts = Vec::new();
+    /// The parts between lines of `--boundary`, and the stretches that are in no part. A part
+    /// extends to the next such line, to `--boundary--` or to the end.
+    fn split(
+        &self,
+        body: &Range<usize>,
+        boundary: &[u8],
+    ) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+        let (mut parts, mut outside) = (Vec::new(), Vec::new());
         if boundary.is_empty() {
-            return parts;
+            return (parts, outside);
         }
         let mut mark = b"--".to_vec();
         mark.extend_from_slice(boundary);
         let bytes = &self.message[body.clone()];
-        let mut open: Option<usize> = None;
+        // Where a part begins, or a stretch that is in none.
+        let (mut is_part, mut start) = (false, 0);
         for at in memmem::find_iter(bytes, &mark) {
             if at > 0 && bytes[at - 1] != b'\n' {
                 continue;
@@ -808,21 +920,97 @@ impl Walk<'_> {
             if !last && !line.is_empty() {
                 continue;
             }
-            if let Some(start) = open.take() {
-                // The line end before a boundary belongs to the boundary.
-                let end = start + trim_line(&bytes[start.min(at)..at]).len();
-                parts.push(body.start + start..body.start + end);
+            // The line end before a boundary belongs to the boundary.
+            let end = start + trim_line(&bytes[start.min(at)..at]).len();
+            match is_part {
+                true => &mut parts,
+                false => &mut outside,
             }
-            if last || parts.len() > MOST_PARTS {
-                return parts;
+            .push(body.start + start..body.start + end);
+            (is_part, start) = (!last, at + mark.len() + length);
+            if parts.len() + outside.len() > MOST_PARTS {
+                break;
             }
-            open = Some(at + mark.len() + length);
         }
-        if let Some(start) = open {
-            parts.push(body.start + start..body.end);
+        match is_part {
+            true => &mut parts,
+            false => &mut outside,
         }
-        parts
+        .push(body.start + start..body.end);
+        (parts, outside)
     }
+}
+
+/// The beginning of a type, for a message.
+fn shown(mime: &str) -> String {
+    mime.chars().take(100).collect()
+}
+
+/// The length of the sentences at the beginning of what precedes the first part that tell a reader
+/// about the format.
+fn notice_in(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        let ends = |end: &usize| match rest[*end] {
+            b'\n' => rest[..*end].trim_ascii_end().ends_with(b"format"),
+            byte => b".!?".contains(&byte) && rest.get(end + 1).is_none_or(u8::is_ascii_whitespace),
+        };
+        let end = (0..rest.len()).find(ends).map_or(rest.len(), |end| end + 1);
+        let is = |word: &&[u8]| find_any_case(&rest[..end], word).is_some();
+        if end > MOST_NOTICE || !NOTICE.iter().any(is) {
+            return at;
+        }
+        at += end;
+    }
+}
+
+/// Whether a part that is not read has text: by its bytes, unless its type says what else it is.
+fn has_text(header: &Header<'_>, bytes: &[u8], mbox: bool) -> bool {
+    const OTHER: [&str; 5] = words("image audio video font model");
+    const FOR_PROGRAMS: [&str; 6] = words(
+        "text/css text/javascript text/ecmascript text/rfc822-headers message/external-body \
+         application/pgp-encrypted",
+    );
+    let mime = header.mime.as_str();
+    let kind = mime.split('/').next().unwrap_or_default();
+    if OTHER.contains(&kind) || FOR_PROGRAMS.contains(&mime) {
+        return false;
+    }
+    let (mut head, bytes) = (Vec::new(), &bytes[..bytes.len().min(LOOK_BINARY)]);
+    decode(bytes, header.transfer, mbox, &mut |piece| {
+        head.extend_from_slice(piece);
+    });
+    binary_file_kind(&head).is_none() && (surely_text(&head) || Wide::of(&head).is_some())
+}
+
+/// Where another message begins in a text, or `at_begin` perhaps at its beginning: with a header,
+/// unless the line before it introduces a message that the text is about.
+fn message_behind(text: &[u8], at_begin: bool) -> Option<usize> {
+    let (mut at, mut before) = (0, if at_begin { &b""[..] } else { b"-" });
+    while at < text.len() {
+        let rest = &text[at..];
+        let (end, body) = match begins_field(rest) {
+            true => header_end(rest),
+            false => (0, 0),
+        };
+        let introduced = before
+            .first()
+            .is_some_and(|byte| b"-*=_>|#+".contains(byte))
+            || before.last().is_some_and(|byte| b":-=_*".contains(byte));
+        if end < body && !introduced && is_header(rest, false) {
+            return Some(at);
+        }
+        let line = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        let length = end.max(line);
+        let last = trim_line(&rest[..length]);
+        let last = &last[memchr::memrchr(b'\n', last).map_or(0, |at| at + 1)..];
+        if !last.trim_ascii().is_empty() {
+            before = last.trim_ascii();
+        }
+        at += length;
+    }
+    None
 }
 
 /// Undoes the transfer encoding of a part and passes the bytes on. Returns whether the encoding is
@@ -1081,17 +1269,23 @@ fn own_name(id: &[u8]) -> Option<Cow<'_, str>> {
     (unique && !name.is_empty() && host.len() > 1).then(|| String::from_utf8_lossy(id))
 }
 
-/// The message in a record, without the mbox separator and the second one that some programs write.
+/// The message in a record, without the separator of a mailbox and the second one that some programs
+/// write.
 fn message_of(bytes: &[u8], mbox: bool) -> &[u8] {
     if !mbox {
         return &bytes[inside(bytes)];
     }
     let mut bytes = bytes;
-    while bytes.starts_with(b"From ") || bytes.starts_with(b">From ") {
+    while [MMDF, b"From ", b">From "]
+        .iter()
+        .any(|line| bytes.starts_with(line))
+    {
         let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
         bytes = &bytes[end..];
     }
-    bytes
+    let text = bytes.trim_ascii_end().strip_suffix(MMDF);
+    text.filter(|text| text.is_empty() || text.ends_with(b"\n"))
+        .unwrap_or(bytes)
 }
 
 /// Properties of the text of a part, found before it is used.
@@ -1180,6 +1374,7 @@ impl Interpreter for Message {
             parts: 0,
             texts: Vec::new(),
             left: None,
+            unread: BTreeMap::new(),
             decoded: 0,
             most: config.max_document.0,
             notices: Notices::default(),
@@ -1199,6 +1394,7 @@ impl Interpreter for Message {
         let Walk {
             mut texts,
             left,
+            unread,
             decoded,
             mut notices,
             ..
@@ -1211,12 +1407,26 @@ impl Interpreter for Message {
             notices.broken(part.transfer);
         }
         if let Some(left) = left
-            && texts.iter().all(|part| part.look.letters == 0)
+            && (texts.iter()).all(|part| part.outside || part.look.letters == 0)
         {
             texts.clear();
             notices.add(Reason::NotComparable, || {
                 format!("the message has no text besides its subject, and {left} is left out")
             });
+        } else {
+            if let Some(part) = texts.iter().find(|part| part.look.file) {
+                let what = || format!("an encoded file in {}", part.mime);
+                notices.add(Reason::EncodedText, what);
+            }
+            if !unread.is_empty() {
+                let shown = unread.iter().take(MOST_TYPES);
+                let parts: Vec<_> = shown
+                    .map(|(mime, count)| format!("{count} {mime}"))
+                    .collect();
+                let parts = parts.join(", ");
+                let what = "with text that is not compared; extract them to files to compare them";
+                notices.add(Reason::MessageParts, || format!("parts {what}: {parts}"));
+            }
         }
         let mut reasons = notices.0.iter().map(|(reason, _)| *reason);
         let comparable = reasons.all(|reason| reason != Reason::NotComparable);

@@ -728,8 +728,17 @@ impl RecordReader {
     /// The notice that bytes of the record were not text in the wide encoding of the file.
     fn malformed(&self, sink: &Sink<'_>) -> Option<(Reason, String)> {
         let wide = self.stream.wide()?;
+        let record = sink.offset()?..sink.offset()? + sink.length();
+        if let Some((first, other)) = wide.foreign().filter(|(at, _)| record.contains(&at.to)) {
+            let (name, at) = (wide.wide().text(), first.from);
+            let detail = format!(
+                "{name} by its first bytes, but {other} from about byte {at} of the file on; \
+                 convert the parts to one encoding"
+            );
+            return Some((Reason::DoubtfulText, detail));
+        }
         let first = wide.malformed()?;
-        let replaced = sink.offset()? + sink.length() > first.to
+        let replaced = record.end > first.to
             && memchr::memmem::find(sink.held(), "\u{fffd}".as_bytes()).is_some();
         replaced.then(|| {
             let (name, at) = (wide.wide().text(), first.from);

@@ -416,6 +416,8 @@ keywords! {
         NotComparable = "text not comparable",
         /// Encoded files in the text were left out.
         EncodedText = "encoded text left out",
+        /// Parts of a message with text were left out, such as attachments.
+        MessageParts = "part of a message left out",
     }
 }
 

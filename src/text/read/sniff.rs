@@ -8,7 +8,7 @@ use crate::base::wide::{self, Wide, WideDecoder};
 pub(super) const LOOK_BINARY: usize = 8 << 10;
 
 /// Magic numbers of file types that are not text.
-const MAGICS: [(&[u8], &str); 48] = [
+const MAGICS: [(&[u8], &str); 50] = [
     (b"\x89PNG\r\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF87a", "a GIF image"),
@@ -75,6 +75,8 @@ const MAGICS: [(&[u8], &str); 48] = [
     (b"\x93NUMPY", "a NumPy array"),
     (b"\xca\xfe\xba\xbe\0", "a Java class"),
     (b"!<arch>\ndebian", "a Debian package"),
+    (b"!<arch>\n", "an ar archive"),
+    (b"!<thin>\n", "an ar archive"),
 ];
 
 /// The type of a file that is not text, or the bytes that show that it is not text.
@@ -87,6 +89,9 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     }
     if is_tar(bytes) {
         return Some("a tar archive".into());
+    }
+    if is_cpio(bytes) {
+        return Some("a cpio archive".into());
     }
     if bytes.len() >= 12 && bytes[4..8] == *b"ftyp" {
         return Some("an MP4 film".into());
@@ -125,6 +130,15 @@ pub(super) fn binary_file_kind(bytes: &[u8]) -> Option<String> {
         let odd = !surely_text(head) || memchr::memmem::find(head, &[0; 3]).is_some();
         (Wide::of(bytes).is_none() && odd).then(|| format!("byte {nul} is NUL"))
     })
+}
+
+/// Whether this is the header of a cpio archive, whose numbers have digits: octal (POSIX 1003.1) or
+/// hexadecimal ones.
+fn is_cpio(bytes: &[u8]) -> bool {
+    const HEADER: usize = 76;
+    let magic = [b"070707", b"070701", b"070702"];
+    magic.iter().any(|magic| bytes.starts_with(*magic))
+        && (bytes.get(..HEADER)).is_some_and(|header| header.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// Whether this is the header of a tar archive (POSIX 1003.1, pax): the sum of its bytes, with
