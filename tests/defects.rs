@@ -10,9 +10,16 @@ use lookalike::Error;
 use lookalike::base::budget::ByteSize;
 use lookalike::base::ids::Threshold;
 use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::cluster::ResultsEntry;
+use lookalike::engine::collection::{CatalogueEntry, segments_mut};
+use lookalike::engine::join::{Pair, PairsEntry};
 use lookalike::engine::pipeline;
 use lookalike::engine::sample::SampleEntry;
+use lookalike::engine::sort::{Compression, Record, RunWriter};
 use lookalike::lab::plan;
+use lookalike::store::workspace::{Manifest, Workspace};
+use lookalike::store::{Header, Kind, PartInfo, PartWriter, VERSION};
+use lookalike::tasks::inspect::verify;
 
 /// What is changed, and how.
 type Change = (&'static str, fn(&mut Run));
@@ -779,4 +786,159 @@ fn one_permutation_warns() {
     let page = lookalike(&["method", "minhash"]).stdout;
     let page = String::from_utf8(page).unwrap();
     assert!(page.contains("pairs that have little in common"), "{page}");
+}
+
+/// A directory of three documents, of which the first two are nearly equal.
+fn three_documents(place: &Path) -> PathBuf {
+    let (input, out) = (place.join("in.jsonl"), place.join("out"));
+    let words =
+        |from: u32, to: u32| -> String { (from..to).map(|word| format!("w{word} ")).collect() };
+    let texts = [words(0, 60), words(1, 60), words(500, 560)];
+    let line = |text: &String| format!("{{\"text\":\"{text}\"}}\n");
+    fs::write(&input, texts.iter().map(line).collect::<String>()).unwrap();
+    Run::default()
+        .threshold("0.5")
+        .run(&[&input], &out)
+        .unwrap();
+    out
+}
+
+/// Opens a directory, changes its manifest, and commits that.
+fn forge(out: &Path, change: impl FnOnce(&mut Workspace)) {
+    let mut workspace = pipeline::open(out).unwrap();
+    change(&mut workspace);
+    workspace.manifest.remove::<ResultsEntry>();
+    workspace.commit(&["pairs", "catalogue"]).unwrap();
+}
+
+/// The first error of `verify`.
+fn verified(out: &Path, what: &str) -> String {
+    match verify(out).unwrap().errors.first() {
+        Some(error) => error.to_string(),
+        None => panic!("{what} is not found"),
+    }
+}
+
+/// Documents that do not exist were indexes beyond a column, and more shared fingerprints than a
+/// set has were believed.
+#[test]
+fn pairs_that_no_join_writes_are_refused() {
+    let place = common::temporary();
+    let out = three_documents(place.path());
+    assert!(verify(&out).unwrap().errors.is_empty());
+    let documents = "two of 3 documents";
+    let pairs = [
+        ((u32::MAX, u32::MAX), 1, documents),
+        ((0, 3), 40, documents),
+        ((1, 0), 40, documents),
+        ((0, 0), 40, documents),
+        ((0, 1), u32::MAX, "the size of the smaller set"),
+        ((0, 1), 3, "at least the threshold 0.5"),
+    ];
+    for (number, ((a, b), shared, says)) in (7..).zip(pairs) {
+        let what = format!("({a}, {b}) with {shared}");
+        forge(&out, |workspace| {
+            let (directory, digest) = (workspace.path("pairs"), workspace.manifest.parameters());
+            let how = Compression::Packed;
+            let part = RunWriter::create_kind(Kind::Pairs, &directory, number, digest, how);
+            let mut part = part.unwrap();
+            let (key, value) = (Pair::key(a, b), shared);
+            part.push(Record { key, value }).unwrap();
+            let pairs = workspace.manifest.get_mut::<PairsEntry>().unwrap();
+            pairs.part = part.finish().unwrap();
+        });
+        let stop = Stop::default();
+        let context = Run::default().context(&stop, &Silent);
+        let mut workspace = pipeline::open(&out).unwrap();
+        let error = pipeline::cluster(&mut workspace, &context).unwrap_err();
+        drop(workspace);
+        for error in [error.to_string(), verified(&out, &what)] {
+            let part = format!("{number:06}.pairs");
+            assert!(
+                error.contains(says) && error.contains(&part),
+                "{what}: {error}"
+            );
+        }
+    }
+}
+
+/// A segment of seven million documents in a collection of fourteen made `join` panic.
+#[test]
+fn the_parts_of_a_directory_have_the_same_documents() {
+    let place = common::temporary();
+    let out = three_documents(place.path());
+    let changes: [(&str, fn(&mut Manifest)); 4] = [
+        ("catalogue", |manifest| {
+            manifest
+                .get_mut::<CatalogueEntry>()
+                .unwrap()
+                .stats
+                .documents += 1;
+        }),
+        ("sample", |manifest| {
+            manifest.get_mut::<SampleEntry>().unwrap().sizes[0].records -= 1;
+        }),
+        ("in a segment", |manifest| {
+            segments_mut(manifest)[0].documents.records = 7_000_000;
+        }),
+        ("from number 1", |manifest| {
+            segments_mut(manifest)[0].first_document = 1
+        }),
+    ];
+    for (says, change) in changes {
+        let mut workspace = pipeline::open(&out).unwrap();
+        let before = workspace.manifest.clone();
+        change(&mut workspace.manifest);
+        workspace.commit(&[]).unwrap();
+        let error = pipeline::look(&out).unwrap_err().to_string();
+        assert!(
+            error.contains("3 documents") || error.contains("0 documents"),
+            "{error}"
+        );
+        assert!(
+            error.contains(says) && error.contains("manifest.json"),
+            "{says}: {error}"
+        );
+        workspace.manifest = before;
+        workspace.commit(&[]).unwrap();
+    }
+}
+
+/// `verify` found nothing in columns that disagree with the documents.
+#[test]
+fn columns_say_what_the_documents_can_have() {
+    let place = common::temporary();
+    let out = three_documents(place.path());
+    type Place = fn(&mut CatalogueEntry) -> &mut PartInfo;
+    let columns: [(Place, [u32; 3], &str); 2] = [
+        (
+            |of| &mut of.first.representatives,
+            [0, 0, 1],
+            "represents itself",
+        ),
+        (
+            |of| &mut of.first.stored,
+            [u32::MAX; 3],
+            "stored fingerprints of document 0",
+        ),
+    ];
+    for (number, (place, numbers, says)) in (70..).zip(columns) {
+        forge(&out, |workspace| {
+            let header = Header {
+                kind: Kind::Column,
+                version: VERSION,
+                parameters: workspace.manifest.parameters(),
+                number,
+                key_bytes: 4,
+            };
+            let mut part = PartWriter::create(&workspace.path("catalogue"), &header).unwrap();
+            for number in numbers {
+                part.put(&number.to_le_bytes()).unwrap();
+            }
+            let entry = workspace.manifest.get_mut::<CatalogueEntry>().unwrap();
+            *place(entry) = part.finish(3, 0, 0).unwrap();
+        });
+        let error = verified(&out, says);
+        assert!(error.contains(says), "{error}");
+    }
 }

@@ -6,13 +6,49 @@
 //! records than for others share a [`Credit`].
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::Result;
-use crate::base::budget::Budget;
+use crate::base::budget::{Budget, ByteSize};
+use crate::base::command::state;
+use crate::{Error, Result};
 
 /// The most memory that a sort gets.
 pub(crate) const MOST_SORT_BYTES: u64 = 1 << 30;
+
+/// The budget of a command.
+#[derive(Default)]
+struct Whole(AtomicU64);
+
+/// The most bytes of a block that no budget has to have room for.
+const SMALL_BLOCK: u64 = 1 << 20;
+/// What a block takes: itself, packed and unpacked, its texts, and copies of them. A command also
+/// needs memory for other things.
+const TIMES_A_BLOCK: u64 = 8;
+
+/// Notes the budget of this command.
+pub(crate) fn begin(budget: &Budget) {
+    state::<Whole>().0.store(budget.memory.0, Ordering::Relaxed);
+}
+
+/// Refuses a block of `bytes` bytes that a file states, if the budget of this command has no room
+/// for it.
+pub(crate) fn room_for_block(bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
+    if bytes <= SMALL_BLOCK {
+        return Ok(());
+    }
+    let given = state::<Whole>().0.load(Ordering::Relaxed);
+    let least = bytes.saturating_mul(TIMES_A_BLOCK);
+    match given == 0 || least <= given {
+        true => Ok(()),
+        false => Err(Error::BudgetTooSmall {
+            given: ByteSize(given),
+            least: ByteSize(least).round_up(),
+            what: what(),
+            instead: None,
+        }),
+    }
+}
 
 /// The parts of a budget that are in use. Parts that do not fit are counted but not kept, so that the
 /// refusal can state the least budget that is enough.

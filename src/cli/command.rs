@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::base::byte_size::ByteSize;
+use crate::base::memory;
 use crate::base::progress::{Context, Progress, Stop};
 use crate::facade::Resources;
 use crate::store::remote;
@@ -41,6 +42,7 @@ impl<C: Command> Run for C {
         let stop = host.stop();
         remote::wait_until(&stop);
         let mut context = setup.limits.context(&stop, &*progress)?;
+        memory::begin(&context.budget);
         let reserved = remote::reserve(context.budget.memory.0);
         let whole = context.budget;
         context.budget = whole.without(reserved);

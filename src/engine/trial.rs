@@ -1,6 +1,7 @@
 //! A run with other parameters over an existing collection, and its pairs compared with the true
 //! ones.
 
+use crate::Result;
 use crate::base::ids::Threshold;
 use crate::base::measure::{Criterion, Measure};
 use crate::base::process::cpu_seconds;
@@ -14,7 +15,6 @@ use crate::engine::pipeline::{self, JoinParameters};
 use crate::engine::sample::{SampleEntry, Sampled, Sampling};
 use crate::engine::sort::RunsEntry;
 use crate::store::workspace::Workspace;
-use crate::{Error, Result};
 use std::path::Path;
 use std::time::Instant;
 
@@ -158,7 +158,6 @@ pub(crate) fn each_compared(
     (stage, context): (&'static str, &Context<'_>),
     mut each: impl FnMut(Compared) -> Result<()>,
 ) -> Result<()> {
-    let documents = Catalogue::stats(truth)?.documents;
     let (true_list, found_list) = (open_pairs(truth)?, open_pairs(trial)?);
     let mut truths = true_list.range(0, u64::MAX)?;
     let mut founds = found_list.range(0, u64::MAX)?;
@@ -171,12 +170,6 @@ pub(crate) fn each_compared(
         context.tick(stage, pairs)?;
         pairs += 1;
         let (a, b) = Pair::of_key(key);
-        if u64::from(a.max(b)) >= documents {
-            let of_truth = left.is_some_and(|record| record.key == key);
-            let list = if of_truth { &true_list } else { &found_list };
-            return Err(Error::corrupt(list.path(), "a document of a pair")
-                .expected(format!("a number below {documents}"), a.max(b)));
-        }
         let value = |record: Option<crate::engine::sort::Record<u64>>| {
             record
                 .filter(|record| record.key == key)

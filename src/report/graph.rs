@@ -27,7 +27,7 @@ use crate::base::keywords::keywords;
 use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::collection::Catalogue;
-use crate::engine::join::{Pairs, PairsEntry, each_pair, sizes_of_pairs};
+use crate::engine::join::{Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs};
 use crate::engine::outputs;
 use crate::engine::sample::Sampled;
 use crate::store::disk::AtomicFile;
@@ -134,9 +134,8 @@ pub fn graph(
         }
     }
     let sampled = sizes_of_pairs(workspace)?;
-    each_pair(workspace, |pair| {
+    each_measured_pair(workspace, &sampled, |pair, (a, b)| {
         stop()?;
-        let (a, b) = sampled.measured(pair.a, pair.b);
         let weight = measure.text(pair.amount(measure), a.into(), b.into());
         let (a, b) = (pair.a, pair.b);
         out.clear();

@@ -26,7 +26,7 @@ const NAME: usize = 1024;
 
 /// Whether a name leads to a file below a directory: names without links to elsewhere, one after
 /// the other.
-fn is_below(path: &str) -> bool {
+pub(crate) fn is_below(path: &str) -> bool {
     let plain =
         |name: &str| !["", ".", ".."].contains(&name) && name.len() <= NAME && !name.contains('\0');
     path.len() <= PATH && path.split('/').all(plain)

@@ -158,7 +158,11 @@ fn put_list(directory: &Path, list: &str) {
 /// The name of an input decides where it is written, and a list of inputs may be anybody's.
 #[test]
 fn names_that_lead_out_of_the_output_are_refused() {
+    // Each directory of a name was made by opening all those before it again.
+    let (deep, long) = ("p/".repeat(300) + "x", "x".repeat(5000));
     for name in [
+        &*deep,
+        &long,
         "../../x",
         "../x",
         "/tmp/x",
@@ -182,7 +186,7 @@ fn names_that_lead_out_of_the_output_are_refused() {
             "inputs.jsonl",
         );
         assert!(
-            ran.stderr.contains("name of an input"),
+            ran.stderr.contains("name of an input in line 1"),
             "{name}: {}",
             ran.stderr
         );

@@ -78,7 +78,8 @@ pub struct Limits {
     /// A faster disk is a good place. For `run`, the files take 24 bytes per document. The command
     /// makes a directory there, called lookalike- and six characters, and removes it at the end. A
     /// killed process leaves it behind; you may delete it at any time. Sorted runs are kept in DIR,
-    /// because a command that was stopped continues from them. The place does not change results.
+    /// because a command that was stopped continues from them. `report KEPT` only reads the work
+    /// directory, and its default is TMPDIR or /tmp. The place does not change results.
     ///
     /// Example: --scratch /tmp
     #[arg(

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::base::memory::room_for_block;
 use crate::store::{PartReader, PartWriter, checksum};
 use crate::{Error, Result};
 
@@ -65,6 +66,9 @@ impl Unpacker {
             let found = format!("{records} records in {bytes} bytes");
             return Err(part.corrupt("block", format!("at most {most} bytes"), found));
         }
+        room_for_block(bytes.max(length) as u64, || {
+            format!("a block of {bytes} bytes in {}", part.path().display())
+        })?;
         let packed = part.take(length)?;
         let found = checksum(packed);
         if found != stated {
@@ -81,5 +85,51 @@ impl Unpacker {
             Err(e) => return Err(part.corrupt("block", "zstd", e)),
         }
         Ok(records)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::budget::{Budget, ByteSize, Disk};
+    use crate::base::command::Command;
+    use crate::base::memory;
+    use crate::store::{Header, Kind};
+
+    /// A title of 250 MB took four times as much, whatever `--memory` was.
+    #[test]
+    fn a_block_needs_room_in_the_budget() {
+        let place = tempfile::tempdir().unwrap();
+        let header = Header {
+            kind: Kind::Documents,
+            version: Kind::Documents.version(),
+            parameters: 0,
+            number: 0,
+            key_bytes: 0,
+        };
+        let mut out = PartWriter::create(place.path(), &header).unwrap();
+        let path = out.path().to_path_buf();
+        let mut packer = Packer::new(3, &path).unwrap();
+        packer.put(&mut out, 1, &vec![b'A'; 3 << 20]).unwrap();
+        let info = out.finish(1, 0, 0).unwrap();
+        let path = place.path().join(&info.name);
+        let read = |mib| {
+            let read = || {
+                memory::begin(&Budget {
+                    memory: ByteSize::mib(mib),
+                    threads: 1,
+                    disk: Disk::default(),
+                });
+                let mut part = PartReader::open(&path, Kind::Documents, None, None).unwrap();
+                Unpacker::new(&path)?.take(&mut part, 4 << 20, &mut Vec::new())
+            };
+            Command::default().run(read)
+        };
+        assert_eq!(read(24).unwrap(), 1);
+        let error = read(23).unwrap_err().to_string();
+        assert!(
+            error.contains("needs at least 24MiB") && error.contains(".docs"),
+            "{error}"
+        );
     }
 }

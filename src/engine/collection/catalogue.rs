@@ -969,6 +969,33 @@ impl Catalogue {
         })
     }
 
+    /// Checks the columns: a representative represents itself, and each document has as many
+    /// stored fingerprints as its record says.
+    pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+        let representatives = Catalogue::representatives(workspace)?;
+        let mut stored = Catalogue::stored_in_order(workspace)?;
+        each_document(workspace, |number, document| {
+            let size = if document.stored {
+                document.shingles
+            } else {
+                0
+            };
+            let found = stored.next()?.unwrap_or_default();
+            if found != size {
+                let what = format!("stored fingerprints of document {number}");
+                return Err(stored.corrupt(what, &size.to_string(), found));
+            }
+            let first = representatives.of(number);
+            if representatives.of(first) != first {
+                let column = &Catalogue::entry(workspace)?.first.representatives.name;
+                let what = format!("representative of document {number}");
+                return Err(Error::corrupt(workspace.part(DIRECTORY, column), what)
+                    .expected("a document that represents itself", first));
+            }
+            Ok(())
+        })
+    }
+
     /// The number of stored fingerprints of each document.
     pub fn stored(workspace: &Workspace) -> Result<Column> {
         let mut column = ColumnBuilder::default();

@@ -72,7 +72,7 @@ pub use records::{
     Ingested, SegmentEntry, Segments, against, begin, beside, config, ingested, own_segments,
     segments, segments_mut, standing_on,
 };
-pub(crate) use records::{begin_addition, has_all_shingles, insert_segment, origin};
+pub(crate) use records::{begin_addition, has_all_shingles, insert_segment, origin, other_number};
 pub(crate) use same::SharedTexts;
 pub(crate) use sets::position;
 pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};

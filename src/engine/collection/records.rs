@@ -347,6 +347,34 @@ pub(crate) fn insert_segment(manifest: &mut Manifest, segment: SegmentEntry) {
     }
 }
 
+/// The number of documents of the segments, and a place that states another: each document has a
+/// number, which is an index into the columns. `more` are the lengths of columns of later stages.
+pub(crate) fn other_number(
+    manifest: &Manifest,
+    more: impl Iterator<Item = u64>,
+) -> Option<(u64, String)> {
+    let mut documents = 0u64;
+    for segment in segments(manifest) {
+        let (first, stated) = (u64::from(segment.first_document), segment.documents.records);
+        if documents != first || segment.stats.documents != stated {
+            let name = &segment.documents.name;
+            let counted = segment.stats.documents;
+            let found = format!("{counted} from number {first} in a segment, {stated} in {name}");
+            return Some((documents, found));
+        }
+        documents = documents.saturating_add(stated);
+    }
+    if documents > u64::from(u32::MAX) {
+        return Some((u64::from(u32::MAX), format!("{documents} in its segments")));
+    }
+    let stats = manifest.get().map(|of: &CatalogueEntry| of.stats.documents);
+    let other = stats.into_iter().find(|stated| *stated != documents);
+    let other = other.map(|stated| format!("{stated} in its catalogue"));
+    let mut sampled = more.filter(|stated| *stated != documents);
+    let other = other.or_else(|| Some(format!("{} in its sample", sampled.next()?)));
+    other.map(|found| (documents, found))
+}
+
 /// Whether all segments are committed.
 pub fn ingested(manifest: &Manifest) -> bool {
     manifest

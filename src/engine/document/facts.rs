@@ -6,7 +6,7 @@ use crate::base::numbers::counted;
 use crate::base::progress::Context;
 use crate::engine::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
 use crate::engine::collection::{self, Catalogue, Names, each_document};
-use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
+use crate::engine::join::{Pair, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
 use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
 use crate::{Error, Result};
@@ -240,7 +240,7 @@ fn pairs_of(
     // Value, other document, pair: the most similar first.
     let mut best: Vec<(f64, u32, Pair)> = Vec::new();
     let mut n = 0u64;
-    each_pair(workspace, |pair| {
+    each_measured_pair(workspace, &sampled, |pair, (a, b)| {
         n += 1;
         context.tick(STAGE, n)?;
         let other = match document {
@@ -249,7 +249,6 @@ fn pairs_of(
             _ => return Ok(()),
         };
         total += 1;
-        let (a, b) = sampled.measured(pair.a, pair.b);
         let value = measure.value(pair.amount(measure), a.into(), b.into());
         let before = |of: &(f64, u32, Pair)| of.0 > value || of.0 == value && of.1 < other;
         let place = best.partition_point(before);

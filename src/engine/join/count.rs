@@ -195,7 +195,8 @@ fn blocks<K: Key>(
             return Err(Error::no_stage(directory, "merge"));
         };
         let mut reader =
-            PostingsReader::<K>::open(&directory.join(&info.name), Some(parameters), Some(info))?;
+            PostingsReader::<K>::open(&directory.join(&info.name), Some(parameters), Some(info))?
+                .of(sampled.documents() as u64);
         let mut read = 0;
         while let Some(lists) = reader.next_below(sampled.documents())? {
             read += 1;

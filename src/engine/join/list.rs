@@ -6,7 +6,7 @@ use crate::base::measure::Measure;
 use crate::base::progress::{Context, joined_all};
 use crate::base::threads;
 use crate::base::workers::in_order;
-use crate::engine::collection::{self, Extent, MappedSets};
+use crate::engine::collection::{self, Catalogue, Extent, MappedSets};
 use crate::engine::merge::{
     Combine, Generations, LoserTree, MergeStats, PostingsEntry, fan_in, merge_generations,
 };
@@ -66,16 +66,10 @@ pub(super) fn fewer(
     Ok(runs)
 }
 
-/// Opens runs for a merge.
+/// Opens runs of pairs for a merge.
 pub(super) fn open(workspace: &Workspace, runs: &[RunEntry]) -> Result<Vec<RunFile<u64>>> {
-    let directory = workspace.path(DIRECTORY);
-    let parameters = workspace.collection_parameters();
-    runs.iter()
-        .map(|run| {
-            let path = directory.join(&run.part.name);
-            RunFile::<u64>::open(&path, Some(parameters), Some(&run.part))
-        })
-        .collect()
+    let open = |run: &RunEntry| open_part(workspace, Kind::Run, &run.part);
+    runs.iter().map(open).collect()
 }
 
 /// The committed runs, as few as one merge takes, and the parts of the list from before an addition
@@ -450,9 +444,14 @@ pub(super) fn count(files: &[RunFile<u64>]) -> u64 {
 
 /// Opens a part of a list of pairs.
 pub(super) fn open_list(workspace: &Workspace, part: &PartInfo) -> Result<RunFile<u64>> {
+    open_part(workspace, Kind::Pairs, part)
+}
+
+fn open_part(workspace: &Workspace, kind: Kind, part: &PartInfo) -> Result<RunFile<u64>> {
     let path = workspace.part(DIRECTORY, &part.name);
     let parameters = Some(workspace.collection_parameters());
-    RunFile::<u64>::open_kind(Kind::Pairs, &path, parameters, Some(part))
+    let run = RunFile::<u64>::open_kind(kind, &path, parameters, Some(part))?;
+    Ok(run.of_pairs(Catalogue::stats(workspace)?.documents))
 }
 
 impl StageRecord for Before {

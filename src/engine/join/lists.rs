@@ -38,7 +38,8 @@ pub(super) fn each_list<K: Key>(
                 return Err(Error::no_stage(&directory, "merge"));
             };
             let path = directory.join(&info.name);
-            let mut reader = PostingsReader::<K>::open(&path, Some(parameters), Some(info))?;
+            let mut reader = PostingsReader::<K>::open(&path, Some(parameters), Some(info))?
+                .of(documents as u64);
             while let Some(lists) = reader.next_below(documents)? {
                 context.stop.check(STAGE)?;
                 disk::point("lists: worker");

@@ -54,8 +54,8 @@ pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
 pub(crate) use found::{Take, run as found};
 pub use list::{Before, PairsEntry};
-pub(crate) use pairs::open_pairs;
 pub use pairs::{Pair, each_pair, sizes_of_pairs};
+pub(crate) use pairs::{each_measured_pair, open_pairs};
 pub use prefix::{AddedStats, PrefixStats};
 
 const STAGE: &str = "join";

@@ -2,8 +2,8 @@
 //! count.
 
 use crate::base::measure::Measure;
-use crate::engine::join::PairsEntry;
 use crate::engine::join::list::{count, open_list};
+use crate::engine::join::{DIRECTORY, Pairs, PairsEntry};
 use crate::engine::merge::LoserTree;
 use crate::engine::sample::Sampled;
 use crate::engine::sort::RunFile;
@@ -92,6 +92,41 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
         return Err(corrupt(&lists[0], "pairs in the list", records, pairs));
     }
     Ok(())
+}
+
+/// As [`each_pair`], with the sizes of both documents ([`sizes_of_pairs`]).
+///
+/// # Errors
+/// As [`each_pair`]; `Corrupt` if two sets of these sizes cannot share as many, or do not reach the
+/// threshold.
+pub(crate) fn each_measured_pair(
+    workspace: &Workspace,
+    sizes: &Sampled,
+    mut each: impl FnMut(Pair, (u32, u32)) -> Result<()>,
+) -> Result<()> {
+    let entry = workspace.record::<PairsEntry>("join")?;
+    let config = entry.config;
+    let criterion = match config.candidates {
+        Some(_) => config.criterion(),
+        None => config.of_samples(),
+    };
+    each_pair(workspace, |pair| {
+        let (a, b) = sizes.measured(pair.a, pair.b);
+        let possible = pair.shared <= a.min(b);
+        // A link of a cluster may be below the threshold.
+        let reached = || criterion.reached(pair.shared.into(), a.into(), b.into());
+        if possible && (config.pairs == Pairs::None || reached()) {
+            return each(pair, (a, b));
+        }
+        let path = workspace.part(DIRECTORY, &entry.part.name);
+        let expected = match possible {
+            true => format!("at least the threshold {}", criterion.threshold),
+            false => format!("at most {}, the size of the smaller set", a.min(b)),
+        };
+        let what = format!("what the documents {} and {} share", pair.a, pair.b);
+        let found = format!("{} fingerprints of {a} and {b}", pair.shared);
+        Err(Error::corrupt(path, what).expected(expected, found))
+    })
 }
 
 /// The sizes that the join used to compare the committed pairs: of the samples, or of the full sets

@@ -11,8 +11,6 @@ use crate::{Error, Result};
 
 /// Entries (documents in lists) after which a block is full.
 const BLOCK_ENTRIES: usize = 16 << 10;
-/// The most entries of a block. A damaged count above this number must not allocate memory.
-const MOST_ENTRIES: usize = 1 << 30;
 const CODEC_PACKED: u32 = 0;
 const CODEC_ZSTD: u32 = 1;
 /// Bytes before a block's body.
@@ -313,10 +311,12 @@ pub struct PostingsReader<K> {
     decoder: PostingsDecoder<K>,
     lists: u64,
     entries: u64,
+    /// The most entries of a block.
+    most: u64,
 }
 
 impl<K: Key> PostingsReader<K> {
-    /// Opens a postings part.
+    /// Opens a postings part of a collection of any size.
     pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
         let part = PartReader::open(path, Kind::Postings, parameters, info)?;
         if part.header.key_bytes as usize != K::BYTES {
@@ -328,7 +328,16 @@ impl<K: Key> PostingsReader<K> {
             decoder: PostingsDecoder::default(),
             lists: 0,
             entries: 0,
+            most: u32::MAX.into(),
         })
+    }
+
+    /// The same part, of a collection of this number of documents: a larger block is refused before
+    /// it takes memory.
+    pub(crate) fn of(mut self, documents: u64) -> Self {
+        // A block is full before its last list, which has each document once at most.
+        self.most = documents.saturating_add(BLOCK_ENTRIES as u64);
+        self
     }
 
     /// Reads the next block without decoding it; `false` after the last block.
@@ -344,18 +353,18 @@ impl<K: Key> PostingsReader<K> {
         let (lists, entries) = (word(0) as usize, word(4) as usize);
         let raw = usize::try_from(u64::get_le(&head[16..24])).unwrap_or(usize::MAX);
         let left = self.part.footer.extra.saturating_sub(self.entries);
+        let left = left.min(self.most);
         // No body is larger than its unpacked columns and a byte of width for each frame.
         let most = K::BYTES + (lists + entries) * (K::BYTES + 12) + 64;
         if lists == 0
             || entries < 2 * lists
-            || entries > MOST_ENTRIES
             || entries as u64 > left
             || raw > most
+            || word(8) as usize > raw
         {
             let found = format!("{lists} lists, {entries} entries, {raw} bytes");
-            return Err(self
-                .part
-                .corrupt("block", "lists of two documents or more", found));
+            let expected = format!("lists of two documents or more, at most {left} entries");
+            return Err(self.part.corrupt("block", expected, found));
         }
         let body = self.part.take(word(8) as usize)?;
         out.body.clear();
@@ -465,6 +474,25 @@ mod tests {
             Some(1),
         );
         round_trip::<u64>(&[], None);
+    }
+
+    /// A block may be as long as a list of all documents, and was unpacked whatever it said.
+    #[test]
+    fn blocks_have_no_more_entries_than_the_collection_has_documents() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut writer = PostingsWriter::create(directory.path(), 5, 2, Some(1)).unwrap();
+        writer.push(1u64, 0..100_000).unwrap();
+        let info = writer.finish().unwrap();
+        let path = directory.path().join(&info.name);
+        let next = |documents| {
+            let reader = PostingsReader::<u64>::open(&path, Some(5), Some(&info));
+            let mut reader = reader.unwrap().of(documents);
+            reader.next().map(|block| block.is_some())
+        };
+        let least = 100_000 - BLOCK_ENTRIES as u64;
+        assert!(next(least).unwrap());
+        let error = next(least - 1).unwrap_err().to_string();
+        assert!(error.contains("at most 99999 entries"), "{error}");
     }
 
     #[test]

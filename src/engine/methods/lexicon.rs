@@ -251,7 +251,8 @@ fn write(
     preprocessing: Preprocessing,
     context: &Context<'_>,
 ) -> Result<()> {
-    let documents = Catalogue::stats(base)?.representatives;
+    let stats = Catalogue::stats(base)?;
+    let (documents, all) = (stats.representatives, stats.documents);
     let postings = workspace.manifest.get::<PostingsEntry>().cloned();
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
@@ -269,7 +270,8 @@ fn write(
         ))?;
         for (_, part) in parts {
             let path = directory.join(&part.name);
-            let mut reader = PostingsReader::<u64>::open(&path, Some(parameters), Some(&part))?;
+            let mut reader =
+                PostingsReader::<u64>::open(&path, Some(parameters), Some(&part))?.of(all);
             while let Some(block) = reader.next()? {
                 context.stop.check("lexicon")?;
                 let mut text = String::new();

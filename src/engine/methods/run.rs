@@ -141,11 +141,13 @@ fn write_sets(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let postings = workspace.manifest.get::<PostingsEntry>().cloned();
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
+    let documents = Catalogue::stats(workspace)?.documents;
     let parts: Vec<_> = postings.into_iter().flat_map(|p| p.parts).collect();
     workspace.write_other(SETS_FILE, |out| {
         for (_, part) in parts {
             let path = directory.join(&part.name);
-            let mut reader = PostingsReader::<u64>::open(&path, Some(parameters), Some(&part))?;
+            let mut reader =
+                PostingsReader::<u64>::open(&path, Some(parameters), Some(&part))?.of(documents);
             while let Some(block) = reader.next()? {
                 context.stop.check("sets")?;
                 let mut documents = &block.documents[..];

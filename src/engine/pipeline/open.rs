@@ -6,6 +6,7 @@ use super::{RECORDS, against, catalogued};
 use crate::base::progress::Context;
 use crate::engine::cluster::ResultsEntry;
 use crate::engine::collection::{self, CatalogueEntry, CollectionConfig};
+use crate::engine::sample::SampleEntry;
 use crate::store::disk;
 use crate::store::workspace::{MANIFEST_FILE, Manifest, Workspace};
 use crate::{Error, Result};
@@ -64,23 +65,31 @@ pub fn look(directory: &Path) -> Result<Manifest> {
 fn with_parameters<T>(
     directory: &Path,
     opened: T,
-    manifest: impl Fn(&T) -> &Manifest,
+    manifest: impl FnOnce(&T) -> &Manifest,
 ) -> Result<T> {
     let corrupt = |expected: &str, found: String| {
         Error::corrupt(directory.join(MANIFEST_FILE), "manifest").expected(expected, found)
     };
-    let config = manifest(&opened).get::<CollectionConfig>();
-    let found = match config.map(CollectionConfig::check) {
-        Some(Ok(())) if against::is_possible(manifest(&opened)) => return Ok(opened),
-        Some(Ok(())) => {
-            let found = format!("{:?}", collection::against(manifest(&opened)));
-            let expected = "some of its inputs, segments and documents in `against`";
-            return Err(corrupt(expected, found));
-        }
-        Some(Err(error)) => error.to_string(),
-        None => "none".into(),
+    let manifest = manifest(&opened);
+    let parameters = match manifest.get().map(CollectionConfig::check) {
+        Some(Ok(())) => None,
+        Some(Err(error)) => Some(error.to_string()),
+        None => Some("none".into()),
     };
-    Err(corrupt("the parameters of its collection", found))
+    if let Some(found) = parameters {
+        return Err(corrupt("the parameters of its collection", found));
+    }
+    if !against::is_possible(manifest) {
+        let found = format!("{:?}", collection::against(manifest));
+        let expected = "some of its inputs, segments and documents in `against`";
+        return Err(corrupt(expected, found));
+    }
+    let sizes = manifest.get::<SampleEntry>().map(|sample| &sample.sizes);
+    let sizes = sizes.into_iter().flatten().map(|part| part.records);
+    match collection::other_number(manifest, sizes) {
+        Some((expected, found)) => Err(corrupt(&format!("{expected} documents"), found)),
+        None => Ok(opened),
+    }
 }
 
 /// Opens a directory to read it, which several commands can do at the same time. Nothing in it is

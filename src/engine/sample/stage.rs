@@ -207,8 +207,16 @@ impl Sampled {
 fn levels_of_documents(workspace: &Workspace, levels: &Levels) -> Result<Vec<u8>> {
     let mut level = Vec::new();
     if levels.rates.len() > 1 {
-        each_document(workspace, |_, document| {
-            level.push(levels.level_of_group[usize::from(document.group)]);
+        let config = collection::config(&workspace.manifest);
+        each_document(workspace, |number, document| {
+            let of = levels.level_of_group.get(usize::from(document.group));
+            let of = of.ok_or_else(|| {
+                let what = format!("size group of document {number}");
+                let expected = format!("less than {}", config.size_groups.count());
+                Error::corrupt(workspace.path("collection"), what)
+                    .expected(expected, document.group)
+            })?;
+            level.push(*of);
             Ok(())
         })?;
     }

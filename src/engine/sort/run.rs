@@ -245,6 +245,8 @@ pub struct RunFile<K> {
     index: Vec<(K, u64)>,
     /// Offset of the index, which is the end of the last block.
     end: u64,
+    /// If the keys are pairs of documents: the number of documents.
+    documents: Option<u64>,
 }
 
 impl<K: Key> RunFile<K> {
@@ -305,7 +307,19 @@ impl<K: Key> RunFile<K> {
                 )
             })
             .collect();
-        Ok(RunFile { part, index, end })
+        Ok(RunFile {
+            part,
+            index,
+            end,
+            documents: None,
+        })
+    }
+
+    /// The same run, whose keys must be pairs of two of `documents` documents, the earlier one
+    /// first: cursors refuse others. The numbers of a pair are indexes into columns.
+    pub(crate) fn of_pairs(mut self, documents: u64) -> Self {
+        self.documents = Some(documents);
+        self
     }
 
     /// Records in the run.
@@ -485,6 +499,16 @@ impl<K: Key> RunCursor<'_, K> {
         // Ranges are looked up in the index, so the block has to agree with the index.
         if keys.first() != Some(&first) {
             return Err(bad("a first key that is not that of the index".into()));
+        }
+        if let Some(documents) = self.run.documents {
+            let pairs = keys.iter().map(|&key| {
+                let key = key.to_u128() as u64;
+                (key >> 32, key & u64::from(u32::MAX))
+            });
+            if let Some((a, b)) = pairs.into_iter().find(|&(a, b)| a >= b || b >= documents) {
+                let expected = format!("two of {documents} documents, the earlier one first");
+                return Err(part.corrupt(offset, "pair", expected, format!("({a}, {b})")));
+            }
         }
         for (&key, &repeat) in keys.iter().zip(&*repeats) {
             self.keys

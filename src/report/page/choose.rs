@@ -12,7 +12,7 @@ use crate::base::utf8::cut_after;
 use crate::engine::cluster::ClusterStats;
 use crate::engine::collection::{Catalogue, DocumentView, Representatives, each_place_with_others};
 use crate::engine::join::closest::{self, Search};
-use crate::engine::join::{Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
+use crate::engine::join::{Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs};
 use crate::engine::sample::{SampleEntry, Sampled, Sampling};
 use crate::store::workspace::Workspace;
 use std::collections::{HashMap, HashSet};
@@ -355,11 +355,10 @@ impl<'w> Survey<'w> {
         let entry = workspace.manifest.get::<PairsEntry>();
         let measure = entry.map_or(Measure::default(), |pairs| pairs.config.measure);
         let mut n = 0u64;
-        each_pair(workspace, |pair| {
+        each_measured_pair(workspace, &sampled, |pair, sizes| {
             check_now_and_then(&mut n, context)?;
             sets.union(pair.a, pair.b);
             if listed {
-                let sizes = sampled.measured(pair.a, pair.b);
                 let score = Score::of(measure, &pair, sizes);
                 histogram[score.bin()] += 1;
                 let key = Pair::key(pair.a, pair.b);

@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::Result;
 use crate::base::command::state;
 use crate::base::progress::Stop;
 
@@ -186,6 +187,12 @@ pub(crate) fn begin(in_use: bool) {
 /// Says what ends the waits of this command for a store.
 pub(crate) fn wait_until(stop: &Stop) {
     state::<State>().stop.get_or_init(|| stop.clone());
+}
+
+/// Returns an error if this command has been asked to stop.
+pub(crate) fn check_stop(stage: &'static str) -> Result<()> {
+    let state = state::<State>();
+    state.stop.get().map_or(Ok(()), |stop| stop.check(stage))
 }
 
 /// Whether waits have to end.

@@ -438,10 +438,17 @@ impl Workspace {
     }
 
     fn locked(directory: &Path, manifest: Manifest, lock: Lock) -> Workspace {
+        let mut workspace = Workspace::unlocked(directory, manifest);
+        workspace.locks = Mutex::new(vec![lock]);
+        workspace
+    }
+
+    /// A directory with this manifest, for looking at files that others may change meanwhile.
+    pub(crate) fn unlocked(directory: &Path, manifest: Manifest) -> Workspace {
         Workspace {
             places: Places::of(directory, &manifest),
             manifest,
-            locks: Mutex::new(vec![lock]),
+            locks: Mutex::default(),
             manifest_bytes: 0,
             uncommitted: 0,
             unsynced: BTreeSet::new(),

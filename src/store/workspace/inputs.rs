@@ -217,6 +217,9 @@ pub(super) fn restore(
     Err(Error::input_changed(path, describe(entry), describe(&now)))
 }
 
+/// Lines after which a stop is looked for.
+const STOP_LINES: u64 = 1 << 10;
+
 /// Reads the list from its start, line by line.
 pub struct InputList {
     path: PathBuf,
@@ -250,6 +253,10 @@ impl InputList {
     )]
     pub fn next(&mut self) -> Result<Option<&InputEntry>> {
         self.offset += self.line.len() as u64;
+        // What is done for each line may take long, and there may be millions.
+        if self.next.is_multiple_of(STOP_LINES) {
+            remote::check_stop("inputs")?;
+        }
         if received::read_line(&mut self.lines, &mut self.line, &self.path)? == 0 {
             self.entry = None;
             return Ok(None);

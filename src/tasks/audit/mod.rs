@@ -182,13 +182,14 @@ struct Reading<'r> {
     context: &'r Context<'r>,
 }
 
-/// Opens the work directory of a directory of kept records.
+/// Opens the work directory of a directory of kept records to read it: someone else may have made
+/// KEPT, which may name any directory. So the context must have a place for scratch space.
 ///
 /// # Errors
 /// `BadParameter` if KEPT is not complete, or its work directory is not recorded or gone.
-pub fn open_work(kept: &Path) -> Result<Workspace> {
+pub fn open_work(kept: &Path, context: &Context<'_>) -> Result<Workspace> {
     let (source, _) = DedupSource::read(kept)?;
-    crate::engine::pipeline::open(&source.work(kept)?)
+    crate::engine::pipeline::open_shared(&source.work(kept)?, context)
 }
 
 /// Audits the deduplication that wrote `kept`, with the pairs of its work directory.

@@ -17,7 +17,9 @@ use crate::base::union_find::UnionFind;
 use crate::engine::collection::{
     self, Catalogue, MappedSets, Sameness, SharedTexts, each_document,
 };
-use crate::engine::join::{JoinConfig, Pair, Pairs, PairsEntry, each_pair, sizes_of_pairs};
+use crate::engine::join::{
+    JoinConfig, Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
+};
 use crate::engine::sample::{SampleEntry, Sampled, Sampling};
 use crate::store::Sort;
 use crate::store::item::item;
@@ -476,9 +478,9 @@ impl Choice {
         }
         // What a member shares with a survivor that it is not linked to is counted later.
         let sizes = sizes_of_pairs(workspace)?;
-        each_pair(workspace, |pair| {
+        each_measured_pair(workspace, &sizes, |pair, sizes| {
             for (one, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
-                if self.survivors[one as usize] == other && self.reached(&sizes, &pair) {
+                if self.survivors[one as usize] == other && self.reached(sizes, &pair) {
                     self.shared[one as usize] = pair.shared;
                 }
             }
@@ -488,8 +490,7 @@ impl Choice {
     }
 
     /// Whether a pair reaches the threshold. A link of a cluster may be below it.
-    fn reached(&self, sizes: &Sampled, pair: &Pair) -> bool {
-        let (a, b) = sizes.measured(pair.a, pair.b);
+    fn reached(&self, (a, b): (u32, u32), pair: &Pair) -> bool {
         (self.criterion).reached(pair.shared.into(), a.into(), b.into())
     }
 
@@ -522,10 +523,10 @@ impl Choice {
     ) -> Result<()> {
         let first = self.first_of_each(ranks);
         let sizes = sizes_of_pairs(workspace)?;
-        each_pair(workspace, |link| {
+        each_measured_pair(workspace, &sizes, |link, sizes| {
             let first = first[self.root(link.a)];
             for (one, other) in [(link.a, link.b), (link.b, link.a)] {
-                if first == other && self.is_ranked(one) && self.reached(&sizes, &link) {
+                if first == other && self.is_ranked(one) && self.reached(sizes, &link) {
                     self.survivors[one as usize] = other;
                     self.shared[one as usize] = link.shared;
                 }

@@ -509,7 +509,7 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
         }
         let input = again::listed(entry)?;
         check_name(&entry.name, &entry.path)?;
-        output::plain_name(&entry.name, &list)?;
+        output::plain_name(&entry.name, &list, inputs.len() + 1)?;
         if !names.insert(entry.name.clone()) {
             let limit = format!(
                 "another input also has the name {}, and their outputs would collide; give the \
@@ -564,7 +564,7 @@ pub fn run(
     let own = own.unwrap_or_default();
     check(workspace, config, own, outputs.1)?;
     check_link(config, outputs)?;
-    output::check_places(workspace.directory(), own, outputs)?;
+    output::check_places(workspace.directory(), own, outputs, context.stop)?;
     objects::check_keys(output::named(outputs), own)?;
     let read = &collection::config(&workspace.manifest).read;
     formats::check(config, own, read, context)?;

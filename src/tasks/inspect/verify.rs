@@ -5,16 +5,18 @@ use crate::base::numbers::{count, counted};
 use crate::base::utf8::Utf8Check;
 use crate::engine::cluster::ResultsEntry;
 use crate::engine::collection::{
-    self, CatalogueEntry, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader,
+    self, Catalogue, CatalogueEntry, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader,
 };
 use crate::engine::index;
-use crate::engine::join::{JoinProgress, PairsEntry};
+use crate::engine::join::{JoinProgress, PairsEntry, each_measured_pair, sizes_of_pairs};
 use crate::engine::merge::{PostingsEntry, PostingsReader};
 use crate::engine::pipeline;
 use crate::engine::sample::SampleEntry;
 use crate::engine::sort::{RunFile, RunsEntry};
 use crate::store::checkpoint::Checkpoint;
-use crate::store::workspace::{MANIFEST_FILE, Manifest, Places, check_file, check_inputs};
+use crate::store::workspace::{
+    MANIFEST_FILE, Manifest, Places, Workspace, check_file, check_inputs,
+};
 use crate::store::{
     HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, read_sorted, verify_part,
 };
@@ -44,6 +46,11 @@ pub fn verify(directory: &Path) -> Result<Verified> {
     let mut theirs = BTreeSet::new();
     look_through(directory, &manifest, &theirs, &mut found);
     theirs.extend(own(&manifest));
+    // What the columns and pairs of a damaged directory say together is of no use.
+    if found.errors.is_empty() {
+        let workspace = Workspace::unlocked(directory, manifest);
+        found.errors.extend(agree(&workspace).err());
+    }
     for place in TRIALS {
         let directory = directory.join(place);
         match pipeline::look(&directory) {
@@ -134,6 +141,20 @@ fn look_through(
         found.bytes += file.bytes;
         found.errors.extend(check_file(directory, file).err());
     }
+}
+
+/// Checks that the columns and the pairs of a directory say what its documents can have.
+fn agree(workspace: &Workspace) -> Result<()> {
+    let manifest = &workspace.manifest;
+    if !manifest.has::<CatalogueEntry>() {
+        return Ok(());
+    }
+    Catalogue::check(workspace)?;
+    if manifest.has::<SampleEntry>() && manifest.has::<PairsEntry>() {
+        let sizes = sizes_of_pairs(workspace)?;
+        each_measured_pair(workspace, &sizes, |_, _| Ok(()))?;
+    }
+    Ok(())
 }
 
 /// Decodes a part from end to end.

@@ -257,7 +257,7 @@ pub(super) fn check_removal(
     context: &Context<'_>,
 ) -> Result<Vec<InputFile>> {
     let inputs = dedup::inputs_of(workspace)?;
-    output::check_places(workspace.directory(), &inputs, outputs)?;
+    output::check_places(workspace.directory(), &inputs, outputs, context.stop)?;
     let collection = collection::config(&workspace.manifest);
     let tokens = &collection.shingle.parse.tokens;
     if let TokenKind::Code(_) | TokenKind::Auto(_) = tokens {

@@ -25,8 +25,9 @@ use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
 use super::objects::{self, Objects};
 use crate::base::error::refuse;
 use crate::base::numbers::counted;
-use crate::base::progress::{Context, joined_all};
+use crate::base::progress::{Context, Stop, joined_all};
 use crate::base::threads;
+use crate::base::utf8::cut_after;
 pub use crate::store::workspace::PRIVATE;
 use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
 use crate::store::{disk, received, remote};
@@ -547,19 +548,17 @@ pub(crate) fn is_private(name: &str) -> bool {
 
 /// The name of an input file as a path below an output directory. A list of inputs from someone
 /// else could hold any name.
-pub(crate) fn plain_name(name: &str, list: &Path) -> Result<()> {
-    let path = Path::new(name);
-    let plain = !name.is_empty()
-        && !name.contains('\0')
-        && path
-            .components()
-            .all(|part| matches!(part, Component::Normal(_)))
-        && !name.split('/').any(|part| part.is_empty() || part == ".");
-    if plain && !is_private(name) {
+pub(crate) fn plain_name(name: &str, list: &Path, line: usize) -> Result<()> {
+    let parts = name.split('/').count();
+    let expected = if name.len() > MOST_NAME || parts > MOST_PARTS {
+        format!("at most {MOST_NAME} bytes and {MOST_PARTS} names, one below the other")
+    } else if received::is_below(name) && !is_private(name) {
         return Ok(());
-    }
-    Err(Error::corrupt(list, "name of an input")
-        .expected("a relative path of plain names", format!("{name:?}")))
+    } else {
+        "a relative path of plain names".into()
+    };
+    let found = format!("{parts} names in {:?}", cut_after(name.into(), SHOWN_CHARS));
+    Err(Error::corrupt(list, format!("name of an input in line {line}")).expected(expected, found))
 }
 
 /// Refuses a file or directory in another directory. The message has words before and after the
@@ -630,16 +629,22 @@ pub(crate) fn check_outputs(inputs: &[PathBuf], work: &Path, places: Places<'_>)
 }
 
 /// Refuses output directories that overlap with each other, the work directory or the inputs.
-pub(crate) fn check_places(work: &Path, inputs: &[InputFile], places: Places<'_>) -> Result<()> {
+pub(crate) fn check_places(
+    work: &Path,
+    inputs: &[InputFile],
+    places: Places<'_>,
+    stop: &Stop,
+) -> Result<()> {
     check_apart(work, places)?;
     for (parameter, output) in named(places) {
         let here = disk::canonical(output).ok();
-        let inside = |input: &&InputFile| {
+        for input in inputs {
+            stop.check(STAGE)?;
             let real = disk::canonical(&input.path).ok();
-            real.zip(here.as_ref())
-                .is_some_and(|(file, here)| file.starts_with(here))
-        };
-        if let Some(input) = inputs.iter().find(inside) {
+            let mut both = real.zip(here.as_ref()).into_iter();
+            if !both.any(|(file, here)| file.starts_with(here)) {
+                continue;
+            }
             let input = input.path.display();
             let limit = format!("it contains the input {input}; give a new directory");
             return refuse(parameter, output.display(), limit);
@@ -656,6 +661,13 @@ fn check_apart(work: &Path, places: Places<'_>) -> Result<()> {
     }
     Ok(())
 }
+
+/// The most bytes of the name of an output: no longer path can be opened. And the most names in it:
+/// each directory is looked at and made from the first one on.
+const MOST_NAME: usize = 4095;
+const MOST_PARTS: usize = 256;
+/// Characters of a name in a message.
+const SHOWN_CHARS: usize = 100;
 
 /// Whether a path leads to a file that can be copied.
 pub(crate) fn is_regular(path: &Path) -> bool {

@@ -5,7 +5,7 @@ use crate::base::bits::{Bits, Ranks};
 use crate::base::progress::Context;
 use crate::base::union_find::UnionFind;
 use crate::engine::collection::{self, Catalogue};
-use crate::engine::join::{JoinConfig, Pairs, each_pair};
+use crate::engine::join::{JoinConfig, Pairs, each_measured_pair, each_pair};
 use crate::engine::sample::Sampled;
 use crate::store::workspace::Workspace;
 
@@ -66,8 +66,7 @@ impl Components {
     ) -> Result<WithRoot> {
         let mut amounts = vec![UNLISTED; self.roots.len()];
         let criterion = config.criterion();
-        each_pair(workspace, |pair| {
-            let (a, b) = sampled.measured(pair.a, pair.b);
+        each_measured_pair(workspace, sampled, |pair, (a, b)| {
             // If pairs are not listed, the links of the clusters may be below the threshold.
             let reached = || {
                 config.pairs != Pairs::None

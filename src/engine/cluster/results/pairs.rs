@@ -10,7 +10,7 @@ use crate::base::measure::Measure;
 use crate::base::progress::Context;
 use crate::base::workers::in_order;
 use crate::engine::collection::Names;
-use crate::engine::join::{JoinConfig, Pair, Pairs, each_pair};
+use crate::engine::join::{JoinConfig, Pair, Pairs, each_measured_pair};
 use crate::engine::sample::Sampled;
 use crate::store::disk::AtomicFile;
 use crate::store::table::{Cell, Column, Table, cells, columns, push_row};
@@ -41,7 +41,7 @@ pub(super) fn write_pairs(
     in_order(
         STAGE,
         threads,
-        |hand_out| each_block(workspace, STAGE, context, hand_out),
+        |hand_out| each_block(workspace, rows, STAGE, context, hand_out),
         |block: Vec<Pair>, pass| {
             let mut text = String::new();
             rows.of(&block, |cells| {
@@ -66,7 +66,7 @@ pub(super) fn pairs_table(
 ) -> Result<ResultFile> {
     let mut out = rows.create(workspace, "pairs.parquet")?;
     if rows.config.pairs != Pairs::None {
-        each_block(workspace, TABLES, context, |block| {
+        each_block(workspace, rows, TABLES, context, |block| {
             rows.of(&block, |cells| out.row(cells))
         })?;
     }
@@ -76,12 +76,13 @@ pub(super) fn pairs_table(
 /// Passes all pairs on in blocks.
 fn each_block(
     workspace: &Workspace,
+    rows: &PairRows<'_>,
     stage: &'static str,
     context: &Context<'_>,
     mut pass: impl FnMut(Vec<Pair>) -> Result<()>,
 ) -> Result<()> {
     let mut block = Vec::with_capacity(BLOCK);
-    each_pair(workspace, |pair| {
+    each_measured_pair(workspace, rows.sampled, |pair, _| {
         block.push(pair);
         if block.len() < BLOCK {
             return Ok(());

@@ -56,11 +56,12 @@ pub(super) fn longest_bytes(longest: u64, levels: usize) -> u64 {
 pub(super) struct Source<K> {
     parts: std::vec::IntoIter<(PathBuf, PartInfo)>,
     parameters: u128,
+    documents: u64,
     reader: Option<PostingsReader<K>>,
 }
 
 impl<K: Key> Source<K> {
-    pub(super) fn of(workspace: &Workspace) -> Self {
+    pub(super) fn of(workspace: &Workspace, documents: u64) -> Self {
         let directory = workspace.path("postings");
         let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
         let parts: Vec<(PathBuf, PartInfo)> = postings
@@ -70,6 +71,7 @@ impl<K: Key> Source<K> {
         Source {
             parts: parts.into_iter(),
             parameters: workspace.collection_parameters(),
+            documents,
             reader: None,
         }
     }
@@ -88,11 +90,8 @@ impl<K: Key> Source<K> {
             let Some((path, info)) = self.parts.next() else {
                 return Ok(false);
             };
-            self.reader = Some(PostingsReader::open(
-                &path,
-                Some(self.parameters),
-                Some(&info),
-            )?);
+            let reader = PostingsReader::open(&path, Some(self.parameters), Some(&info))?;
+            self.reader = Some(reader.of(self.documents));
         }
     }
 }
@@ -128,7 +127,7 @@ pub(super) fn run<K: Key>(
         join,
         shareable,
         bounds: join.sampled.rates().iter().map(|r| r.bounds()).collect(),
-        source: Mutex::new(Source::of(workspace)),
+        source: Mutex::new(Source::of(workspace, documents as u64)),
         early: early.as_ref(),
         numbers: Mutex::new(0),
         directory: workspace.path(DIRECTORY),

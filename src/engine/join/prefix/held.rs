@@ -162,7 +162,7 @@ impl Held {
             places: Vec::new(),
             place_times: Vec::new(),
         };
-        let mut source = Source::<K>::of(workspace);
+        let mut source = Source::<K>::of(workspace, documents as u64);
         let (mut packed, mut decoder) = (PackedBlock::default(), PostingsDecoder::<K>::default());
         let mut met = Lists::default();
         let mut read = 0;

@@ -1,13 +1,10 @@
 //! From candidates to pairs: intersect the two sets of each candidate.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::distinct::Distinct;
 use super::{Joining, PrefixPlace};
-use crate::Result;
 use crate::base::budget::ByteSize;
-use crate::base::error::Error;
 use crate::base::ids::Key;
 use crate::base::measure::Measure;
 use crate::base::progress::{Context, Unit};
@@ -20,6 +17,7 @@ use crate::engine::sort::{Record, RunEntry, RunWriter};
 use crate::store::item::item;
 use crate::store::workspace::Workspace;
 use crate::store::{HEADER_BYTES, Kind, Sort, disk};
+use crate::{Error, Result};
 
 /// Number of candidates that a thread takes at a time.
 const PIECE: usize = 4 << 10;
@@ -206,22 +204,11 @@ impl Verifying<'_, '_> {
             let mut cursor = file.range(0, u64::MAX)?;
             while let Some(record) = cursor.head() {
                 let (a, b) = Pair::of_key(record.key);
-                self.known(a.max(b), file.path())?;
                 clusters.union(a, b);
                 cursor.advance()?;
             }
         }
         Ok(())
-    }
-
-    /// Refuses a document of a pair in `path` that is not in the collection.
-    fn known(&self, document: u32, path: &Path) -> Result<()> {
-        let documents = self.join.sampled.documents();
-        if (document as usize) < documents {
-            return Ok(());
-        }
-        Err(Error::corrupt(path, "a document in a run of pairs")
-            .expected(format!("a number below {documents}"), document))
     }
 
     /// Verifies all distinct candidates and writes the pairs in order.
@@ -271,7 +258,6 @@ impl Verifying<'_, '_> {
         let (mut last, mut taken) = (0, 0);
         while let Some(key) = distinct.next()? {
             let (a, b) = Pair::of_key(key);
-            self.known(a.max(b), directory)?;
             let listed = list::is_listed(self.join.config.pairs, against, (a, b));
             if listed && clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b)) {
                 if candidates.len() >= most || !wanted.add(&verifier.sets, a, b) {
