@@ -487,7 +487,11 @@ fn html_becomes_text() {
         ("<plaintext>foo <b> </plaintext>", "foo b plaintext"),
         ("<a title='x > y' href=\"<p>\">foo</a>", "foo"),
         ("<a title=x>foo", "foo"),
-        ("foo<a title='never closed>bar", "foo"),
+        ("foo<a title='never closed", "foo"),
+        (
+            "foo<a title='never closed>bar",
+            "foo a title never closed bar",
+        ),
         ("foo<a", "foo"),
         ("foo <", "foo"),
         ("foo<3 bar", "foo 3 bar"),

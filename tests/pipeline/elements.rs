@@ -325,6 +325,32 @@ fn fields_are_elements_and_attributes() {
             ["5", "", "", "x"],
         ),
         ("text", text, [None; 3], ["5", "", "", "a b"]),
+        // An attribute of elements within each other.
+        (
+            "o",
+            "<o><b><p t='x'><p t='y'/></p></b></o>",
+            [Some("p.@t"), None, None],
+            ["f:1", "", "", "x y"],
+        ),
+        // A style sheet of HTML, in the page of which it is a part or in escaped markup, and not.
+        (
+            "div",
+            "<?xml version='1.0'?><html><div id='1'><style>x</style>a</div></html>",
+            [None; 3],
+            ["1", "", "", "a"],
+        ),
+        (
+            "item",
+            "<?xml version='1.0'?><r><item><html>&lt;style>x&lt;/style>a</html></item></r>",
+            [None; 3],
+            ["f:1", "", "", "a"],
+        ),
+        (
+            "p",
+            "<?xml version='1.0'?><book><p><style>x</style>a</p></book>",
+            [None; 3],
+            ["f:1", "", "", "x a"],
+        ),
     ];
     for (record, file, [text, id, url], [docno, link, title, words]) in cases {
         let config = ReadConfig {
@@ -373,6 +399,35 @@ fn a_missing_field_is_named_with_those_that_there_are() {
     let found = each(file, "f", &config, |found| lines(found, str::to_string));
     let expected = "no text field: no q,a.b; the record has @a, b, c";
     assert_eq!(found.concat(), [expected]);
+}
+
+#[test]
+fn attributes_that_are_left_out_are_noticed() {
+    let many = "more words ".repeat(10);
+    let outline = format!("<r><o text='two words'><o text='{many}'/></o></r>");
+    for (record, file, expected) in [
+        (
+            "o",
+            &*outline,
+            Some("attributes have 22 words: use --text-field o.@text"),
+        ),
+        (
+            "tag",
+            "<r><tag k='x' v='two words'/></r>",
+            Some("attributes have 2 words: use --text-field @v"),
+        ),
+        ("o", "<r><o text='two words' id='a b c'/></r>", None),
+    ] {
+        let config = config(record);
+        let batch = records(file.as_bytes(), "f", &config, usize::MAX);
+        let bytes = &batch.bytes[batch.records[0].bytes.clone()];
+        let Interpreted::Document(document) = interpret(&batch.records[0], bytes, &config) else {
+            panic!("{file}");
+        };
+        let notice = document.notices.iter();
+        let notice = notice.find(|notice| notice.reason == Reason::AttributeText);
+        assert_eq!(notice.map(|notice| &*notice.detail), expected, "{file}");
+    }
 }
 
 #[test]

@@ -58,8 +58,8 @@ use crate::text::parse::{Parser, TokenKind};
 use crate::text::read::parquet::columns::text_columns;
 use crate::text::read::parquet::footer;
 use crate::text::read::{
-    Container, ContentKind, Cut, InputFile, Interpreted, JsonStrings, RawDocument, ReadConfig,
-    RecordKind, document_of, interpret, is_blanked, is_markup_by_name,
+    Container, Cut, InputFile, Interpreted, JsonStrings, RawDocument, ReadConfig, RecordKind,
+    document_of, interpret, is_blanked, is_markup_by_name,
 };
 use crate::text::rewrite::again::{Again, standard_input};
 use crate::text::rewrite::output::{self, OutputDirectory, OutputFile, Outputs};
@@ -229,7 +229,7 @@ fn check_first(records: &mut Again<'_>, input: &InputFile, read: &ReadConfig) ->
             break;
         };
         if let Interpreted::Document(raw) = interpret(record, bytes, read) {
-            if raw.content == ContentKind::Markup {
+            if raw.content.is_markup() {
                 let limit = format!("its document {} is markup; {MARKUP}", raw.docno);
                 return refuse(&input.path, limit);
             }
@@ -790,7 +790,7 @@ impl Cutter<'_> {
             let limit = format!("{} of {}; {why}", document.docno, self.input.docno);
             refuse(&self.input.path, limit)
         };
-        if raw.content == ContentKind::Markup {
+        if raw.content.is_markup() {
             return about(&format!("it is markup; {MARKUP}"));
         }
         self.text.clear();

@@ -40,7 +40,7 @@ use encoding_rs::{
 use super::doubt;
 use crate::base::wide::{self, Wide, WideDecoder};
 use crate::base::words::words;
-use crate::text::read::{ContentKind, RawDocument, Reason, Reject, SourceSpan};
+use crate::text::read::{RawDocument, Reason, Reject, SourceSpan};
 use crate::text::read::{find_any_case, is_one_of};
 
 /// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
@@ -157,7 +157,7 @@ fn choose(
     detector: bool,
     notices: &mut Vec<Reject>,
 ) -> Charset {
-    let markup = document.content == ContentKind::Markup;
+    let markup = document.content.is_markup();
     let utf8 = std::str::from_utf8(&text[ascii..]);
     let mut charset = Charset {
         coding: PLAIN,
@@ -249,7 +249,7 @@ fn not_utf8(
         }
         return charset;
     }
-    if declared.is_none() && document.content == ContentKind::Markup {
+    if declared.is_none() && document.content.is_markup() {
         let mut scan = MetaScan {
             rest: text,
             late: true,
@@ -610,7 +610,7 @@ fn label_in_content(content: &[u8]) -> Option<&[u8]> {
 }
 
 /// A notice; the caller fills in source and docno.
-fn notice(reason: Reason, detail: String) -> Reject {
+pub(super) fn notice(reason: Reason, detail: String) -> Reject {
     Reject {
         source: SourceSpan::default(),
         docno: None,

@@ -20,245 +20,471 @@
 //! of hOCR (`<span class="ocrx_word">`) separate, and in XML an element with `break="no"` does not
 //! (TEI P5, att.breaking: a line that ends inside of a word).
 //!
+//! # HTML and XML
+//! In XML, SVG and MathML, `<x/>` closes itself; in HTML, `<script/>` opens a script, as in browsers.
+//! A body is XML if it begins with an XML declaration or has a document type of XHTML, if its first
+//! element has an `xmlns`, or if the reader knows it ([`ContentKind::Xml`]). The elements named above
+//! are special in HTML only: in XML that is neither XHTML nor SVG, a `<script>` is that of a play,
+//! and its text is text. ALTO has its words in attributes: `<String CONTENT="word"/>`.
+//!
 //! # Where we depart from the standard
-//! If the body begins with an XML declaration, and within SVG and MathML, `<x/>` closes itself and
-//! `<title>` may contain tags. In HTML, `<script/>` opens a script, as in browsers. A tag such as
-//! `<p>`, which SVG and MathML do not have, ends them if they were not closed (13.2.6.5).
+//! A tag such as `<p>`, which SVG and MathML do not have, ends them if they were not closed
+//! (13.2.6.5). A tag that does not end before the document does is text ([`Unread::Tag`]).
 
 use std::convert::Infallible;
+use std::fmt;
 
 use html5gum::{Emitter, Error, State};
+use memchr::{memchr2, memmem};
 
 use super::Sink;
+use crate::base::words::words;
+use crate::text::read::ContentKind;
 
-/// Number of bytes by which tag names are distinguished; the longest relevant name has 14.
+/// Number of bytes by which tag names are distinguished; the longest relevant name has ten letters.
 const NAME_BYTES: usize = 16;
-
-/// Number of bytes by which values of attributes are distinguished.
-const VALUE_BYTES: usize = 8;
 
 /// Bytes kept of a title before folding: [`super::TITLE_CHARS`] characters of four bytes, and the
 /// same again for white space to be folded.
 const TITLE_BYTES: usize = 2 * 4 * super::TITLE_CHARS;
 
-/// Whether a name is one of these.
-macro_rules! one_of {
-    ($name:expr, $($known:literal)+) => { matches!($name, $($known)|+) };
-}
+/// Bytes that may be left out behind markup that is not closed without a notice.
+const LITTLE: usize = 32;
+
+/// The namespaces of HTML.
+const HTML: [&[u8]; 2] = [
+    b"http://www.w3.org/1999/xhtml",
+    b"http://www.w3.org/TR/REC-html40",
+];
 
 /// Whether an element does not separate words.
 fn is_inline(name: &[u8]) -> bool {
-    one_of! { name,
-        b"a" b"abbr" b"acronym" b"b" b"bdi" b"bdo" b"big" b"cite" b"code" b"data" b"del" b"dfn"
-        b"em" b"font" b"i" b"img" b"ins" b"kbd" b"label" b"mark" b"nobr" b"output" b"q" b"rp" b"rt"
-        b"ruby" b"s" b"samp" b"small" b"span" b"strike" b"strong" b"sub" b"sup" b"time" b"tt" b"u"
-        b"var" b"wbr"
-    }
+    matches!(
+        name,
+        b"a" | b"abbr"
+            | b"acronym"
+            | b"b"
+            | b"bdi"
+            | b"bdo"
+            | b"big"
+            | b"cite"
+            | b"code"
+            | b"data"
+            | b"del"
+            | b"dfn"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"img"
+            | b"ins"
+            | b"kbd"
+            | b"label"
+            | b"mark"
+            | b"nobr"
+            | b"output"
+            | b"q"
+            | b"rp"
+            | b"rt"
+            | b"ruby"
+            | b"s"
+            | b"samp"
+            | b"small"
+            | b"span"
+            | b"strike"
+            | b"strong"
+            | b"sub"
+            | b"sup"
+            | b"time"
+            | b"tt"
+            | b"u"
+            | b"var"
+            | b"wbr"
+    )
 }
 
-/// Whether a tag ends SVG and MathML that are still open. `<font>` does only with some attributes.
-fn ends_foreign(name: &[u8]) -> bool {
-    one_of! { name,
-        b"b" b"big" b"blockquote" b"body" b"br" b"center" b"code" b"dd" b"div" b"dl" b"dt" b"em"
-        b"embed" b"h1" b"h2" b"h3" b"h4" b"h5" b"h6" b"head" b"hr" b"i" b"img" b"li" b"listing"
-        b"menu" b"meta" b"nobr" b"ol" b"p" b"pre" b"ruby" b"s" b"small" b"span" b"strong" b"strike"
-        b"sub" b"sup" b"table" b"tt" b"u" b"ul" b"var"
-    }
+/// Tags that end SVG and MathML that are still open. `<font>` does only with some attributes.
+const ENDS_FOREIGN: [&str; 44] = words(
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img \
+     li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var",
+);
+
+/// Elements of SVG or MathML that contain HTML.
+const HOLDS_HTML: [&str; 9] = words("foreignobject desc title annotation-xml mi mo mn ms mtext");
+
+/// Whether the name is one of these.
+fn is_in(name: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|known| known.as_bytes() == name)
 }
 
-/// Whether an element of SVG or MathML contains HTML.
-fn holds_html(name: &[u8]) -> bool {
-    one_of! { name,
-        b"foreignobject" b"desc" b"title" b"annotation-xml" b"mi" b"mo" b"mn" b"ms" b"mtext"
-    }
-}
-
-/// The first bytes of a name or a value, as many as show whether it matters.
-#[derive(Clone, Copy)]
-struct Begin<const N: usize> {
-    bytes: [u8; N],
+/// The first bytes of an attribute, or of the public identifier of a document type.
+#[derive(Clone, Copy, Debug, Default)]
+struct Value {
+    bytes: [u8; 32],
     len: usize,
 }
 
-impl<const N: usize> Begin<N> {
-    const EMPTY: Self = Begin {
-        bytes: [0; N],
-        len: 0,
-    };
+impl Value {
+    fn push(&mut self, s: &[u8]) {
+        for (place, byte) in self.bytes.iter_mut().skip(self.len).zip(s) {
+            *place = *byte;
+            self.len += 1;
+        }
+    }
 
+    fn get(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    /// Whether this class is that of a word or line of hOCR.
+    fn is_ocr(&self) -> bool {
+        let kind = self.get().strip_prefix(b"ocr");
+        let kind = kind.map(|kind| kind.strip_prefix(b"x").unwrap_or(kind));
+        matches!(kind, Some([b'_', b'w' | b'l', ..]))
+    }
+}
+
+/// Up to [`NAME_BYTES`] of a tag name. A longer name is irrelevant and reads as empty.
+#[derive(Clone, Copy, Debug, Default)]
+struct Name {
+    bytes: [u8; NAME_BYTES],
+    len: usize,
+}
+
+impl Name {
     #[inline]
     fn push(&mut self, s: &[u8]) {
-        let end = N.min(self.len + s.len());
-        self.bytes[self.len..end].copy_from_slice(&s[..end - self.len]);
-        self.len = end;
+        if let Some(room) = self.bytes.get_mut(self.len..self.len + s.len()) {
+            room.copy_from_slice(s);
+            self.len += s.len();
+        } else {
+            self.len = NAME_BYTES + 1;
+        }
     }
 
     #[inline]
     fn get(&self) -> &[u8] {
-        &self.bytes[..self.len]
+        self.bytes.get(..self.len).unwrap_or_default()
     }
 }
 
-/// Whether this is the class of a word or a line of hOCR.
-fn is_ocr(class: &[u8]) -> bool {
-    let kind = class.strip_prefix(b"ocr");
-    let kind = kind.map(|kind| kind.strip_prefix(b"x").unwrap_or(kind));
-    matches!(kind, Some([b'_', b'w' | b'l', ..]))
-}
-
 /// The state of the first title.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Title {
+    #[default]
     Awaited,
     Open,
     Done,
 }
 
-/// Passes text and word breaks on, and keeps the title.
-pub(super) struct TextEmitter<'a, S> {
-    sink: &'a mut S,
+/// A tag or a comment that may not have ended, and where it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    Tag(usize),
+    Comment(usize),
+}
+
+/// Text that was left out because of markup that is not closed.
+#[derive(Debug)]
+pub(super) struct Left {
+    what: String,
+    at: usize,
+    bytes: usize,
+    to_the_end: bool,
+    more: usize,
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, at, bytes) = (&self.what, self.at, self.bytes);
+        match self.to_the_end {
+            true => write!(
+                f,
+                "{what} is not closed: the text from byte {at} to the end, {bytes} bytes, was left \
+                 out"
+            )?,
+            false => write!(
+                f,
+                "{what} is not closed where it seems to be: from byte {at} on, {bytes} bytes were \
+                 left out"
+            )?,
+        }
+        match self.more {
+            0 => write!(f, "; close it if this is text"),
+            more => write!(
+                f,
+                ", and {more} such places more; close them if this is text"
+            ),
+        }
+    }
+}
+
+/// What is known of a document at a place in its markup.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
     /// The bytes of the first title, with ASCII white space folded.
-    title: &'a mut Vec<u8>,
+    pub title: Vec<u8>,
     title_state: Title,
+    /// Where the tokenizer is in the text.
+    pub position: usize,
+    /// What begins at the end of what was read.
+    pub unread: Option<Unread>,
+    pub left: Option<Left>,
+    /// Whether a tag was read.
+    begun: bool,
+    declared: bool,
     xml: bool,
+    /// Whether the first element is `<html>`.
+    page: bool,
+    /// Whether the elements of HTML have their meaning.
+    html: bool,
+    /// In XML that is not HTML: the element around HTML, and how many of its name are open.
+    inside: Option<(Name, usize)>,
     /// Number of open `<svg>` and `<math>` elements.
     foreign_depth: usize,
     /// Number of open elements in them that contain HTML.
     html_depth: usize,
     /// Whether the tokenizer is inside `<script>` or `<style>`.
     dropping: bool,
-    name: Begin<NAME_BYTES>,
+    /// Where what is dropped begins, and whether its tag is written as one that closes itself.
+    dropped: (usize, bool),
+    name: Name,
     end_tag: bool,
     self_closing: bool,
     /// The current attribute.
-    attribute: Begin<NAME_BYTES>,
-    /// The attributes `class` and `break` of the current tag.
-    class: Begin<VALUE_BYTES>,
-    breaks: Begin<VALUE_BYTES>,
+    attribute: Name,
+    /// Where its value begins, and whether the value has tags.
+    value: (usize, bool),
+    /// The attributes `class`, `break` and `xmlns` of the current tag.
+    class: Value,
+    breaks: Value,
+    namespace: Option<Value>,
+    /// Those of a word of ALTO: `CONTENT`, `SUBS_TYPE` and `SUBS_CONTENT`.
+    content: Vec<u8>,
+    part: Value,
+    whole: Vec<u8>,
+    /// The document type's public identifier.
+    public: Value,
     /// The element whose end tag ends the current raw-text state.
-    raw_name: Begin<NAME_BYTES>,
+    raw_name: Name,
 }
 
-impl<'a, S: Sink> TextEmitter<'a, S> {
-    pub(super) fn new(sink: &'a mut S, title: &'a mut Vec<u8>, xml: bool) -> Self {
+impl Scan {
+    /// At the beginning of a document.
+    pub fn begin(&mut self, content: ContentKind, xml: bool) {
+        let mut title = std::mem::take(&mut self.title);
         title.clear();
-        TextEmitter {
-            sink,
+        *self = Scan {
             title,
-            title_state: Title::Awaited,
-            xml,
-            foreign_depth: 0,
-            html_depth: 0,
-            dropping: false,
-            name: Begin::EMPTY,
-            end_tag: false,
-            self_closing: false,
-            attribute: Begin::EMPTY,
-            class: Begin::EMPTY,
-            breaks: Begin::EMPTY,
-            raw_name: Begin::EMPTY,
+            declared: content == ContentKind::Xml,
+            xml: xml || content == ContentKind::Xml,
+            html: true,
+            ..Scan::default()
+        };
+    }
+
+    /// Notes what was left out.
+    pub fn leave(&mut self, what: String, at: usize, to_the_end: bool) {
+        let bytes = self.position.saturating_sub(at);
+        if bytes <= LITTLE {
+            return;
+        }
+        match &mut self.left {
+            Some(left) => left.more += 1,
+            None => {
+                self.left = Some(Left {
+                    what,
+                    at,
+                    bytes,
+                    to_the_end,
+                    more: 0,
+                });
+            }
         }
     }
 
+    /// Notes what was dropped of a script or style that is closed only now.
+    fn leave_dropped(&mut self, to_the_end: bool) {
+        let (at, closes) = self.dropped;
+        if std::mem::take(&mut self.dropping) && (closes || to_the_end) {
+            let name = String::from_utf8_lossy(self.raw_name.get());
+            let slash = if closes { "/" } else { "" };
+            self.leave(format!("<{name}{slash}>"), at, to_the_end);
+        }
+    }
+
+    /// Decides by the first tag what kind of markup the document is.
+    fn root(&mut self, name: &[u8]) {
+        self.begun = true;
+        let namespace = self.namespace.filter(|_| !matches!(name, b"svg" | b"math"));
+        self.xml = self.xml
+            || namespace.is_some()
+            || memmem::find(self.public.get(), b"DTD XHTML").is_some();
+        self.page = name == b"html";
+        self.html = self.page
+            || match namespace {
+                Some(namespace) => is_html(namespace.get()),
+                None => !self.declared,
+            };
+    }
+
+    /// Follows HTML in XML that is not HTML.
+    fn follow(&mut self) {
+        match &mut self.inside {
+            Some((name, depth)) if name.get() == self.name.get() => match self.end_tag {
+                true if *depth == 1 => self.inside = None,
+                true => *depth -= 1,
+                false => *depth += usize::from(!self.self_closing),
+            },
+            Some(_) => {}
+            None => {
+                let is_html = |name: Value| is_html(name.get());
+                let begins = self.name.get() == b"html" || self.namespace.is_some_and(is_html);
+                if begins && !self.end_tag && !self.self_closing {
+                    self.inside = Some((self.name, 1));
+                }
+            }
+        }
+    }
+}
+
+/// Whether this namespace is that of HTML.
+fn is_html(namespace: &[u8]) -> bool {
+    HTML.iter().any(|html| namespace.starts_with(html))
+}
+
+/// Passes text and word breaks on, and keeps the title.
+pub(super) struct TextEmitter<'a, S> {
+    pub sink: &'a mut S,
+    pub scan: &'a mut Scan,
+}
+
+impl<S: Sink> TextEmitter<'_, S> {
     fn push_title(&mut self, text: &[u8]) {
         for &b in text {
             let b = if b.is_ascii_whitespace() { b' ' } else { b };
-            let folds = b == b' ' && matches!(self.title.last(), None | Some(b' '));
-            if !folds && self.title.len() < TITLE_BYTES {
-                self.title.push(b);
+            let folds = b == b' ' && matches!(self.scan.title.last(), None | Some(b' '));
+            if !folds && self.scan.title.len() < TITLE_BYTES {
+                self.scan.title.push(b);
             }
         }
     }
 
     fn title_break(&mut self) {
-        if self.title_state == Title::Open {
+        if self.scan.title_state == Title::Open {
             self.push_title(b" ");
         }
     }
 
     fn start_tag(&mut self) -> Option<State> {
-        let name = self.name;
+        let name = self.scan.name;
         let name = name.get();
-        if self.foreign_depth > 0 {
-            self.in_foreign(name, ends_foreign(name));
+        if !self.scan.begun {
+            self.scan.root(name);
+        }
+        if !self.scan.html {
+            self.scan.follow();
+        }
+        if self.scan.foreign_depth > 0 {
+            self.in_foreign(name, is_in(name, &ENDS_FOREIGN));
         }
         if is_inline(name) {
-            if is_ocr(self.class.get()) {
+            if self.scan.class.is_ocr() {
                 self.sink.word_break();
             }
             return None;
         }
-        if !(self.xml && self.breaks.get() == b"no") {
+        if !(self.scan.xml && self.scan.breaks.get() == b"no") {
             self.sink.word_break();
         }
         self.title_break();
-        let foreign = self.foreign_depth > 0;
-        let closed = self.self_closing && (self.xml || foreign);
+        let foreign = self.scan.foreign_depth > 0;
+        let html = (self.scan.html || self.scan.inside.is_some()) && !foreign;
+        // A title or text field of other XML may have elements.
+        let raw = html && (self.scan.page || !self.scan.xml);
+        let closed = self.scan.self_closing && (self.scan.xml || foreign);
         let state = match name {
             b"svg" | b"math" => {
-                if !self.self_closing {
-                    self.foreign_depth += 1;
+                if !self.scan.self_closing {
+                    self.scan.foreign_depth += 1;
                 }
                 return None;
             }
+            b"string" if !html && !foreign => {
+                self.word();
+                return None;
+            }
             _ if closed => return None,
-            b"script" | b"style" => {
-                self.dropping = true;
-                if name == b"script" && !foreign {
-                    State::ScriptData
-                } else {
-                    State::RawText
+            b"script" | b"style" if html || foreign => {
+                self.scan.dropping = true;
+                self.scan.dropped = (self.scan.position, self.scan.self_closing);
+                match name == b"script" && html {
+                    true => State::ScriptData,
+                    false => State::RawText,
                 }
             }
             b"title" if !foreign => {
-                if self.title_state == Title::Awaited {
-                    self.title_state = Title::Open;
+                if self.scan.title_state == Title::Awaited {
+                    self.scan.title_state = Title::Open;
                 }
-                if self.xml {
+                if !raw {
                     return None;
                 }
                 State::RcData
             }
-            b"textarea" if !foreign && !self.xml => State::RcData,
-            b"xmp" if !foreign && !self.xml => State::RawText,
-            b"plaintext" if !foreign && !self.xml => State::PlainText,
+            b"textarea" if raw => State::RcData,
+            b"xmp" if raw => State::RawText,
+            b"plaintext" if raw => State::PlainText,
             _ => return None,
         };
-        self.raw_name = self.name;
+        self.scan.raw_name = self.scan.name;
         Some(state)
+    }
+
+    /// A word of ALTO; one that a line end divides is whole where it begins.
+    fn word(&mut self) {
+        let word = match (&*self.scan.whole, self.scan.part.get()) {
+            ([], _) => &self.scan.content,
+            (_, b"HypPart2") => return,
+            (whole, _) => whole,
+        };
+        self.sink.text(word);
+        self.sink.word_break();
     }
 
     /// A tag within SVG or MathML, which may end them.
     fn in_foreign(&mut self, name: &[u8], ends: bool) {
-        if ends && self.html_depth == 0 && !self.xml {
-            self.foreign_depth = 0;
-        } else if holds_html(name) && !self.self_closing {
-            self.html_depth = match self.end_tag {
-                false => self.html_depth + 1,
-                true => self.html_depth.saturating_sub(1),
+        if ends && self.scan.html_depth == 0 && !self.scan.xml {
+            self.scan.foreign_depth = 0;
+        } else if is_in(name, &HOLDS_HTML) && !self.scan.self_closing {
+            self.scan.html_depth = match self.scan.end_tag {
+                false => self.scan.html_depth + 1,
+                true => self.scan.html_depth.saturating_sub(1),
             };
         }
     }
 
     fn end_tag(&mut self) {
-        let name = self.name;
+        let name = self.scan.name;
         let name = name.get();
-        if self.foreign_depth > 0 {
+        if self.scan.foreign_depth > 0 {
             self.in_foreign(name, matches!(name, b"p" | b"br"));
         }
+        if !self.scan.html {
+            self.scan.follow();
+        }
         // Inside a script or style, the tokenizer only reports that element's own end tag.
-        self.dropping = false;
+        self.scan.leave_dropped(false);
         if is_inline(name) {
             return;
         }
         self.sink.word_break();
         self.title_break();
         match name {
-            b"title" if self.title_state == Title::Open => self.title_state = Title::Done,
+            b"title" if self.scan.title_state == Title::Open => self.scan.title_state = Title::Done,
             b"svg" | b"math" => {
-                self.foreign_depth = self.foreign_depth.saturating_sub(1);
-                if self.foreign_depth == 0 {
-                    self.html_depth = 0;
+                self.scan.foreign_depth = self.scan.foreign_depth.saturating_sub(1);
+                if self.scan.foreign_depth == 0 {
+                    self.scan.html_depth = 0;
                 }
             }
             _ => {}
@@ -271,62 +497,94 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
 
     #[inline]
     fn emit_string(&mut self, text: &[u8]) {
-        if self.dropping || text == b"\0" {
+        self.scan.unread = None;
+        if self.scan.dropping || text == b"\0" {
             return;
         }
         self.sink.text(text);
-        if self.title_state == Title::Open {
+        if self.scan.title_state == Title::Open {
             self.push_title(text);
         }
     }
 
     #[inline]
     fn init_start_tag(&mut self) {
-        self.name.len = 0;
-        self.end_tag = false;
-        self.self_closing = false;
-        self.class.len = 0;
-        self.breaks.len = 0;
+        self.scan.unread = Some(Unread::Tag(self.scan.position.saturating_sub(b"<a".len())));
+        self.scan.name.len = 0;
+        self.scan.end_tag = false;
+        self.scan.self_closing = false;
+        self.scan.class.len = 0;
+        self.scan.breaks.len = 0;
+        self.scan.namespace = None;
+        self.scan.value.1 = false;
+        self.scan.content.clear();
+        self.scan.whole.clear();
+        self.scan.part.len = 0;
     }
 
     #[inline]
     fn init_end_tag(&mut self) {
-        self.name.len = 0;
-        self.end_tag = true;
-        self.self_closing = false;
+        self.scan.unread = Some(Unread::Tag(self.scan.position.saturating_sub(b"</a".len())));
+        self.scan.name.len = 0;
+        self.scan.end_tag = true;
+        self.scan.self_closing = false;
     }
 
     #[inline]
     fn push_tag_name(&mut self, s: &[u8]) {
-        self.name.push(s);
+        self.scan.name.push(s);
     }
 
     #[inline]
     fn set_self_closing(&mut self) {
-        self.self_closing = true;
+        self.scan.self_closing = true;
     }
 
     #[inline]
     fn init_attribute(&mut self) {
-        self.attribute.len = 0;
+        self.scan.attribute.len = 0;
+    }
+
+    #[inline]
+    fn init_attribute_value(&mut self) {
+        self.scan.value = (self.scan.position, false);
+        if self.scan.attribute.get() == b"xmlns" {
+            self.scan.namespace = Some(Value::default());
+        }
     }
 
     #[inline]
     fn push_attribute_name(&mut self, s: &[u8]) {
-        self.attribute.push(s);
+        self.scan.attribute.push(s);
+        // The quote before ended no value but began one.
+        if self.scan.value.1 && memchr2(b'"', b'\'', s).is_some() {
+            self.scan.value.1 = false;
+            self.scan
+                .leave("a value in quotes".into(), self.scan.value.0, false);
+        }
     }
 
     #[inline]
     fn push_attribute_value(&mut self, s: &[u8]) {
-        match self.attribute.get() {
-            b"class" => self.class.push(s),
-            b"break" => self.breaks.push(s),
+        self.scan.value.1 |= s.len() > LITTLE && memmem::find(s, b"</").is_some();
+        match self.scan.attribute.get() {
+            b"class" => self.scan.class.push(s),
+            b"break" => self.scan.breaks.push(s),
+            b"xmlns" => {
+                if let Some(namespace) = &mut self.scan.namespace {
+                    namespace.push(s);
+                }
+            }
+            b"content" if !self.scan.html => self.scan.content.extend_from_slice(s),
+            b"subs_content" if !self.scan.html => self.scan.whole.extend_from_slice(s),
+            b"subs_type" => self.scan.part.push(s),
             _ => {}
         }
     }
 
     fn emit_current_tag(&mut self) -> Option<State> {
-        if self.end_tag {
+        self.scan.unread = None;
+        if self.scan.end_tag {
             self.end_tag();
             None
         } else {
@@ -336,12 +594,37 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
 
     #[inline]
     fn current_is_appropriate_end_tag_token(&mut self) -> bool {
-        self.end_tag && self.name.len > 0 && self.name.get() == self.raw_name.get()
+        self.scan.end_tag
+            && self.scan.name.len > 0
+            && self.scan.name.get() == self.scan.raw_name.get()
     }
 
     #[inline]
     fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
-        self.xml || self.foreign_depth > 0
+        self.scan.xml || self.scan.foreign_depth > 0
+    }
+
+    #[inline]
+    fn move_position(&mut self, offset: isize) {
+        self.scan.position = self.scan.position.saturating_add_signed(offset);
+    }
+
+    fn init_comment(&mut self) {
+        self.scan.unread = Some(Unread::Comment(
+            self.scan.position.saturating_sub(b"<!--".len()),
+        ));
+    }
+
+    fn init_doctype(&mut self) {
+        self.scan.unread = None;
+    }
+
+    fn push_doctype_public_identifier(&mut self, s: &[u8]) {
+        self.scan.public.push(s);
+    }
+
+    fn emit_eof(&mut self) {
+        self.scan.leave_dropped(true);
     }
 
     // The tokens below are not text.
@@ -357,17 +640,13 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
     }
 
     fn set_last_start_tag(&mut self, _: Option<&[u8]>) {}
-    fn emit_eof(&mut self) {}
     fn emit_error(&mut self, _: Error) {}
-    fn init_comment(&mut self) {}
     fn emit_current_comment(&mut self) {}
     fn emit_current_doctype(&mut self) {}
     fn set_force_quirks(&mut self) {}
     fn push_comment(&mut self, _: &[u8]) {}
     fn push_doctype_name(&mut self, _: &[u8]) {}
-    fn init_doctype(&mut self) {}
     fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
     fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
-    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
     fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
 }

@@ -86,15 +86,16 @@ mod text;
 mod tokens;
 
 use std::fmt;
+use std::io::{self, Read};
 
 use html5gum::{IoReader, Reader, Tokenizer};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::text::read::{ContentKind, RawDocument, Reject};
+use crate::text::read::{RawDocument, Reason, Reject};
 
 use crate::base::utf8::{Carry, Decoded, decode};
 use charset::Decoding;
-use markup::TextEmitter;
+use markup::{Scan, TextEmitter, Unread};
 use text::Text;
 use tokens::Canonical;
 
@@ -107,6 +108,16 @@ pub use tokens::{TokenConsumer, Tokens};
 
 /// Maximum number of characters kept of a title.
 pub const TITLE_CHARS: usize = 200;
+
+/// The tags without an end that are read as text with markup behind them. After them, the rest is
+/// text without markup, so that the time stays linear.
+const MOST_UNREAD: usize = 8;
+
+/// Bytes of a tag without an end that are looked at.
+const LOOK_UNREAD: u64 = 4 << 10;
+
+/// Bytes of a tag without attributes that the end of a document may have cut.
+const CUT_TAG: usize = 24;
 
 /// Bytes of text decoded at a time.
 const DECODE_BYTES: usize = 16 << 10;
@@ -255,7 +266,7 @@ impl Sink for Any<'_> {
 #[derive(Debug)]
 struct Source {
     detector: bool,
-    title: Vec<u8>,
+    scan: Scan,
     decoded: Vec<u8>,
 }
 
@@ -269,22 +280,23 @@ impl Source {
         let mut notices = Vec::new();
         let charset = charset::decide(document, self.detector, &mut notices);
         let text = &document.body[charset.start..];
-        self.title.clear();
+        self.scan.begin(document.content, charset.xml);
         if charset.as_is {
-            match document.content {
-                ContentKind::Markup => self.markup(text, charset.xml, sink),
-                ContentKind::Text => sink.text(text),
+            match document.content.is_markup() {
+                true => self.markup(text, &mut *sink),
+                false => sink.text(text),
             }
         } else {
             let mut decoded = std::mem::take(&mut self.decoded);
             decoded.resize(DECODE_BYTES, 0);
             let mut decoding = Decoding::new(&charset, &document.body);
-            match document.content {
-                ContentKind::Markup => {
-                    let reader = IoReader::new_with_buffer(&mut decoding, &mut decoded);
-                    self.markup(reader, charset.xml, &mut Any(sink));
+            match document.content.is_markup() {
+                true => {
+                    let reading: &mut dyn Read = &mut decoding;
+                    let reader = IoReader::new_with_buffer(reading, &mut decoded);
+                    self.markup(reader, &mut Any(sink));
                 }
-                ContentKind::Text => loop {
+                false => loop {
                     let length = decoding.next_piece(&mut decoded);
                     if length == 0 {
                         break;
@@ -295,18 +307,87 @@ impl Source {
             notices.extend(decoding.notice(&charset));
             self.decoded = decoded;
         }
+        let again = || -> Box<dyn Read + '_> {
+            match charset.as_is {
+                true => Box::new(text),
+                false => Box::new(Decoding::new(&charset, &document.body)),
+            }
+        };
+        self.unread(text, &again, &mut Any(sink));
+        if let Some(left) = self.scan.left.take() {
+            notices.push(charset::notice(Reason::OpenMarkup, left.to_string()));
+        }
         (charset.coding.name(), notices)
     }
 
-    fn markup<'t, T, S: Sink>(&mut self, text: T, xml: bool, sink: &mut S)
+    fn markup<'t, T, S: Sink>(&mut self, text: T, sink: &mut S)
     where
         T: html5gum::Readable<'t>,
     {
-        let emitter = TextEmitter::new(sink, &mut self.title, xml);
+        let scan = &mut self.scan;
         // Neither reader can fail: one is a slice, the other a decoder over a slice.
         let _: Result<(), <T::Reader as Reader>::Error> =
-            Tokenizer::new_with_emitter(text, emitter).finish();
+            Tokenizer::new_with_emitter(text, TextEmitter { sink, scan }).finish();
     }
+
+    /// Reads what begins like a tag and does not end as text, and notes a comment that does not
+    /// end. `again` gives the decoded text from its beginning.
+    fn unread<'t>(
+        &mut self,
+        text: &[u8],
+        again: &dyn Fn() -> Box<dyn Read + 't>,
+        sink: &mut Any<'_>,
+    ) {
+        let from = |at: usize| {
+            let mut rest = again();
+            // Only what was read before is read again, which did not fail.
+            let _ = io::copy(&mut rest.by_ref().take(at as u64), &mut io::sink());
+            rest
+        };
+        for attempt in 0..=MOST_UNREAD {
+            match self.scan.unread.take() {
+                Some(Unread::Tag(at)) => {
+                    let (mut rest, mut head) = (from(at), Vec::<u8>::new());
+                    let _ = rest.by_ref().take(LOOK_UNREAD).read_to_end(&mut head);
+                    if attempt == 0 && !is_text(&head) {
+                        return;
+                    }
+                    // What follows is markup like any other.
+                    sink.text(b"<");
+                    self.scan.position = at + 1;
+                    let mut rest = head.get(1..).unwrap_or_default().chain(rest);
+                    let mut buffer = vec![0; DECODE_BYTES];
+                    if attempt < MOST_UNREAD {
+                        let reading: &mut dyn Read = &mut rest;
+                        self.markup(IoReader::new_with_buffer(reading, &mut buffer), sink);
+                        continue;
+                    }
+                    while let Ok(length @ 1..) = rest.read(&mut buffer) {
+                        sink.text(&buffer[..length]);
+                    }
+                }
+                Some(Unread::Comment(at)) => {
+                    let mut begin = [0; 4];
+                    let tail = text[text.len().saturating_sub(16)..].iter();
+                    let tail: Vec<u8> = tail.copied().filter(|byte| *byte != 0).collect();
+                    let closed = tail.ends_with(b"-->") || tail.ends_with(b"--!>");
+                    if !closed && from(at).read_exact(&mut begin).is_ok() && begin == *b"<!--" {
+                        self.scan.leave("<!--".into(), at, true);
+                    }
+                }
+                None => {}
+            }
+            return;
+        }
+    }
+}
+
+/// Whether a tag without an end is text: it has a bracket, or no attributes. What remains of a tag that
+/// the end of a document cuts is not so.
+fn is_text(tag: &[u8]) -> bool {
+    let equals = memchr::memchr(b'=', tag).is_some();
+    let bracket = memchr::memrchr2(b'<', b'>', tag) > Some(0);
+    bracket || tag.len() > CUT_TAG && !equals
 }
 
 /// Parses one document after the other, reusing the same buffers.
@@ -340,7 +421,7 @@ impl Parser {
         Parser {
             source: Source {
                 detector: config.detector,
-                title: Vec::new(),
+                scan: Scan::default(),
                 decoded: Vec::new(),
             },
             hash: Box::default(),
@@ -477,7 +558,7 @@ impl Parser {
         consumer: &mut dyn TokenConsumer,
     ) -> ParseFacts {
         let words = self.canonical.finish(consumer);
-        let title = fold_title(&String::from_utf8_lossy(&self.source.title))
+        let title = fold_title(&String::from_utf8_lossy(&self.source.scan.title))
             .or_else(|| fold_title(document.title.as_deref().unwrap_or_default()));
         ParseFacts {
             words,

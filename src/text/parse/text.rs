@@ -240,7 +240,7 @@ mod tests {
 
     use super::super::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
     use super::*;
-    use crate::text::read::{ContentKind, RawDocument};
+    use crate::text::read::{ContentKind, RawDocument, Reason, Reject};
 
     /// The definition, character by character.
     fn folded(text: &str) -> String {
@@ -419,6 +419,82 @@ mod tests {
             let raw = document(ContentKind::Markup, charset, body);
             assert_eq!(checked(&raw), text);
         }
+    }
+
+    #[test]
+    fn html_xml_and_markup_that_is_not_closed() {
+        let long = "word ".repeat(10);
+        let words = long.trim_end();
+        let html = "<html xmlns='http://www.w3.org/1999/xhtml'>";
+        let public = "<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Strict//EN\" \"x\"><html>";
+        let (markup, xml) = (ContentKind::Markup, ContentKind::Xml);
+        let raw = "<title/><script src='x'/><style/><textarea/><p>a</p><script>b</script>";
+        for (content, body, text, notice) in [
+            (markup, format!("{html}{raw}"), "a", false),
+            (markup, format!("{public}{raw}"), "a", false),
+            (xml, format!("<html>{raw}"), "a", false),
+            (xml, format!("<article>{raw}"), "a b", false),
+            (
+                markup,
+                "<?xml version='1.0'?><f xmlns='urn:x'>a <style>b</style> <title>c</title>".into(),
+                "a b c",
+                false,
+            ),
+            (
+                xml,
+                "<f><div xmlns='http://www.w3.org/1999/xhtml'><div/><style>x</style>a</div><style>b"
+                    .into(),
+                "a b",
+                false,
+            ),
+            (xml, "<f><html><br><style>x</style></html><style>b".into(), "b", false),
+            (
+                xml,
+                "<alto><String CONTENT='a&amp;b'/><String CONTENT='ex' SUBS_TYPE='HypPart1' \
+                 SUBS_CONTENT='example'/><HYP CONTENT='-'/><String CONTENT='ample' \
+                 SUBS_TYPE='HypPart2' SUBS_CONTENT='example'/><String CONTENT='c'></String>"
+                    .into(),
+                "a&b example c",
+                false,
+            ),
+            (markup, format!("<p>a<script src='x'/><p>{long}<script></script>b"), "a b", true),
+            (markup, "<p>a<script src='x'/></script>b".into(), "a b", false),
+            (markup, format!("<p>a<style>{long}</p>"), "a", true),
+            (markup, format!("<p>a<script>{long}"), "a", true),
+            (markup, format!("<p>a<!-- {long}</p>"), "a", true),
+            (markup, format!("<p>a<!-- {long} -->"), "a", false),
+            (markup, format!("<p>a<!-- {long} --!>"), "a", false),
+            (markup, format!("<p>a<?php {long} ?>"), "a", false),
+            (markup, "<p>a<style>b{}".into(), "a", false),
+            (markup, format!("<p>a <b {long}"), &format!("a <b {words}"), false),
+            (
+                markup,
+                format!("<p class=\"x>{long}</p><i>b</i>"),
+                &format!("<p class=\"x>{words} b"),
+                false,
+            ),
+            (markup, format!("<p>a<a href='{}", "x".repeat(60)), "a", false),
+            (markup, format!("a<a title='x>{long}</a><a class='b'>c"), "ac", true),
+            (markup, format!("a<a title='{long}</a>' class='b'>c"), "ac", false),
+        ] {
+            for charset in ["utf-8", "utf-16le"] {
+                let bytes = match charset {
+                    "utf-8" => body.as_bytes().to_vec(),
+                    _ => body.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+                };
+                let raw = document(content, Some(charset), &bytes);
+                let found = checked(&raw);
+                let found: Vec<&str> = found.split_whitespace().collect();
+                assert_eq!(found.join(" "), text, "{body}");
+                let config = ParseConfig::from(TokenKind::Words);
+                let facts = Parser::new(&config).parse(&raw, &mut Kept::default());
+                let open = |notice: &Reject| notice.reason == Reason::OpenMarkup;
+                assert_eq!(facts.notices.iter().any(open), notice, "{body}");
+            }
+        }
+        // Many tags without an end take no time.
+        let stray = "<a \"".repeat(20_000);
+        assert_eq!(checked(&document(markup, None, stray.as_bytes())), stray);
     }
 
     proptest! {

@@ -453,13 +453,17 @@ impl ReadConfig {
     pub fn content(&self, html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
         let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));
         let marked = html || is("html") || is("xml");
-        ContentKind::of(match self.markup() {
+        let markup = match self.markup() {
             Markup::Never => false,
             // `type` may also be a word of the user's own, such as "xml questions".
             Markup::Declared => html || marked && is("/"),
             Markup::Always => true,
             Markup::Auto => marked || !is("text/plain") && is_page(text),
-        })
+        };
+        match markup {
+            true if !html && (is("/xml") || is("+xml")) => ContentKind::Xml,
+            _ => ContentKind::of(markup),
+        }
     }
 
     /// Whether WARC records of a type, in lower case, are documents.

@@ -4,8 +4,8 @@
 //! A field is a path of names joined by dots, from the record to an element below it:
 //! `revision.text`. A name selects the children of this name. Without such children it selects the
 //! attribute of this name. At the start of a path, a name that selects neither selects the
-//! outermost elements of this name anywhere in the record. `@name` is an attribute. The values of all elements
-//! that a path leads to are joined by line feeds.
+//! outermost elements of this name anywhere in the record, or before an attribute all of them.
+//! `@name` is an attribute. The values of all elements that a path leads to are joined by line feeds.
 //!
 //! # What counts as text
 //! Without `--text-field`, all text of the record but its docno and URL: one child alone would make
@@ -34,8 +34,9 @@ use super::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Prolog, Reason};
 use super::resolve::{Level, Names, Texts, no_docno, take_each};
 use super::sgml;
-use super::sniff::looks_like_markup;
+use super::sniff::{kind_of_markup, looks_like_markup};
 use super::tags::{CDATA, Kind, Tag, Tags, local};
+use super::wordless::{FEW, in_attributes};
 use crate::base::words::words;
 
 /// The attributes searched for the text, in this order, without `--text-field`, and the elements
@@ -71,7 +72,12 @@ impl Prolog {
         let root = || Tags::of(head).next();
         let xml = declaration.is_some()
             || root().is_some_and(|root| memmem::find(root.attributes, b"xmlns").is_some());
-        Prolog { declaration, xml }
+        let html = kind_of_markup(head) == ContentKind::Markup;
+        Prolog {
+            declaration,
+            xml,
+            html,
+        }
     }
 
     /// Whether the file is XML, and not some other markup.
@@ -311,6 +317,14 @@ fn values<'a>(
     let is = |name: &[u8]| prolog.names(name, step);
     let mut any = false;
     let mut search = |anywhere: bool, take: &mut Take<'_, 'a>| {
+        if let (true, [attribute]) = (anywhere, rest)
+            && attribute.starts_with('@')
+        {
+            for tag in Tags::of(content).filter(|tag| tag.kind != Kind::Close && is(tag.name)) {
+                any |= values((tag, &[]), rest, prolog, false, take);
+            }
+            return any;
+        }
         elements(content, &is, anywhere, &mut |tag, content| {
             if rest.is_empty() {
                 take(content, tag.name);
@@ -450,7 +464,7 @@ impl Interpreter for Prolog {
         let mut fields = Vec::new();
         let mut body = self.declaration.as_deref().unwrap_or(XML).to_vec();
         let declaration = body.len();
-        let (mut any, mut length) = (false, 0u64);
+        let (mut any, mut length, mut html) = (false, 0u64, self.html);
         {
             let mut push = |raw: &[u8], name: &[u8]| {
                 length += raw.len() as u64 + u64::from(any);
@@ -460,7 +474,9 @@ impl Interpreter for Prolog {
                 if std::mem::replace(&mut any, true) {
                     body.push(b'\n');
                 }
-                match is_escaped_markup(raw, name) {
+                let escaped = is_escaped_markup(raw, name);
+                html |= escaped;
+                match escaped {
                     true => unescape(raw, &mut body),
                     false => body.extend_from_slice(raw),
                 }
@@ -480,9 +496,18 @@ impl Interpreter for Prolog {
                         let found = all.find(|(found, _)| is_usual(found, name));
                         found.filter(|(_, value)| !value.trim_ascii().is_empty())
                     });
-                    if let Some((name, value)) = texts.next() {
+                    let chosen = texts.next();
+                    if let Some((name, value)) = chosen {
                         push(value, name);
                         fields.push(format!("@{}", shown(name)).into());
+                    }
+                    let words = |value: &[u8]| value.split(u8::is_ascii_whitespace).count();
+                    // The attribute itself, and half as many in others.
+                    let least = chosen.map_or(0, |(_, value)| words(value) * 3 / 2 + FEW);
+                    // The body says what is below a record without such an attribute.
+                    if chosen.is_some() || element.content.is_empty() {
+                        let place = in_attributes(bytes, ContentKind::Xml, least, true, true);
+                        notices.extend(place.map(|place| (Reason::AttributeText, place)));
                     }
                 }
             }
@@ -495,7 +520,7 @@ impl Interpreter for Prolog {
             match &config.text_field {
                 Some(paths) => return refused(Reason::MissingText, element.without(paths)),
                 None => {
-                    element.whole_text(config, &mut body);
+                    html |= element.whole_text(config, &mut body);
                     fields = element.with_text(config);
                 }
             }
@@ -505,7 +530,10 @@ impl Interpreter for Prolog {
             docno: docno.into(),
             url: url.map(Cow::Owned),
             title: element.name(None, &[TITLE]).map(Cow::Owned),
-            content: ContentKind::Markup,
+            content: match html {
+                true => ContentKind::Markup,
+                false => ContentKind::Xml,
+            },
             charset: None,
             body: body.into(),
             fields,
@@ -544,8 +572,9 @@ fn has_text(content: &[u8]) -> bool {
             .is_empty()
 }
 
-/// Appends the content of a record, in which fields of [`TEXTS`] may be escaped once more.
-fn whole_text(content: &[u8], out: &mut Vec<u8>) {
+/// Appends the content of a record, in which fields of [`TEXTS`] may be escaped once more. Returns
+/// whether one is.
+fn whole_text(content: &[u8], out: &mut Vec<u8>) -> bool {
     let mut from = 0;
     let mut opened: Option<Tag<'_>> = None;
     for tag in Tags::of(content) {
@@ -561,6 +590,7 @@ fn whole_text(content: &[u8], out: &mut Vec<u8>) {
         opened = (tag.kind == Kind::Open).then_some(tag);
     }
     out.extend_from_slice(content.get(from..).unwrap_or_default());
+    from > 0
 }
 
 impl<'a> Element<'_, 'a> {
@@ -596,15 +626,16 @@ impl<'a> Element<'_, 'a> {
         names.into_iter().map(|name| shown(name).into()).collect()
     }
 
-    /// Appends all text of the record except the children that name it.
-    fn whole_text(&self, config: &ReadConfig, out: &mut Vec<u8>) {
+    /// Appends all text of the record except the children that name it. Returns whether some of it
+    /// is markup that was escaped.
+    fn whole_text(&self, config: &ReadConfig, out: &mut Vec<u8>) -> bool {
         let names_it = |found: &[u8]| self.names_it(found, config);
-        let mut from = 0;
+        let (mut from, mut escaped) = (0, false);
         elements(self.content, &names_it, false, &mut |tag, content| {
-            whole_text(self.content.get(from..tag.start).unwrap_or_default(), out);
+            escaped |= whole_text(self.content.get(from..tag.start).unwrap_or_default(), out);
             from = tag.end + content.len();
         });
-        whole_text(self.content.get(from..).unwrap_or_default(), out);
+        whole_text(self.content.get(from..).unwrap_or_default(), out) | escaped
     }
 
     /// The names that it has in place of the fields, for a message.

@@ -32,7 +32,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::bytes::trim_line;
 use super::mail_text::Visible;
 use super::outcome::Parts;
-use super::record::{ContentKind, Reason};
+use super::record::Reason;
 
 /// The shortest line of base64 but the last one. PEM has 64 characters in a line, MIME 76.
 const LEAST_LINE: usize = 60;
@@ -49,7 +49,7 @@ const CUES_WITHIN: usize = 16 << 10;
 
 /// Leaves encoded files and times of subtitles out of a document's text.
 pub(super) fn leave_out(parts: &mut Parts<'_>) {
-    let markup = parts.content == ContentKind::Markup;
+    let markup = parts.content.is_markup();
     let encoded = blocks(&parts.body, markup);
     let cues = match markup {
         false => cues(&parts.body),
@@ -471,6 +471,7 @@ fn tags(line: &[u8], at: usize, out: &mut Vec<Range<usize>>) {
 mod tests {
     use std::borrow::Cow;
 
+    use super::super::record::ContentKind;
     use super::*;
 
     /// Characters that look like base64 of a compressed file.

@@ -10,7 +10,7 @@ use super::config::ReadConfig;
 use super::convert::Converter;
 use super::outcome::Refusal;
 use super::record::{ContentKind, Reason};
-use super::sniff::{binary_kind, looks_like_markup, surely_text};
+use super::sniff::{binary_kind, kind_of_markup, looks_like_markup, surely_text};
 use super::source::{BodyStream, inflate_body};
 use crate::base::wide::{self, Wide};
 
@@ -231,19 +231,19 @@ fn deliver<'a>(
     if let Some(kind) = not_text(&body, &head) {
         return Err(Refusal::new(Reason::NotText, kind));
     }
-    let markup = match head.mime() {
-        Some("text/html" | "application/xhtml+xml") => true,
-        Some(mime) if mime.ends_with("/xml") || mime.ends_with("+xml") => true,
-        Some("text/plain" | "text/css" | "text/javascript") => false,
+    let content = match head.mime() {
+        Some("text/html") => ContentKind::Markup,
+        Some(mime) if mime.ends_with("/xml") || mime.ends_with("+xml") => ContentKind::Xml,
+        Some("text/plain" | "text/css" | "text/javascript") => ContentKind::Text,
+        _ if looks_like_markup(&body) => kind_of_markup(&body),
         _ => {
-            looks_like_markup(&body) || {
-                let front = trim_front(&body);
-                memmem::find(&front[..front.len().min(1024)], b"<html").is_some()
-            }
+            let front = trim_front(&body);
+            let front = &front[..front.len().min(1024)];
+            ContentKind::of(memmem::find(front, b"<html").is_some())
         }
     };
     Ok(Body {
-        content: ContentKind::of(markup),
+        content,
         charset: head.charset,
         body,
         notices: head.notices,

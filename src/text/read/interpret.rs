@@ -16,7 +16,7 @@ use super::record::{
 };
 use super::several;
 use super::sgml::{self, Reuters, TrecSgml};
-use super::sniff::{binary_file_kind, binary_kind, looks_like_markup};
+use super::sniff::{binary_file_kind, binary_kind, kind_of_markup, looks_like_markup};
 use super::trec_web::TrecWeb;
 use super::warc::{ArcRecord, WarcRecord};
 use crate::base::progress::Stop;
@@ -313,7 +313,10 @@ impl Interpreter for WholeFile {
                 _ => looks_like_markup(bytes),
             },
         };
-        let content = ContentKind::of(markup);
+        let content = match markup {
+            true if config.format.is_none() => kind_of_markup(bytes),
+            _ => ContentKind::of(markup),
+        };
         if let Some(kind) = binary_file_kind(bytes) {
             return refused(Some(docno), Reason::BinaryFile, kind);
         }

@@ -178,4 +178,4 @@ pub use split_at::SplitAt;
 pub(crate) use tags::{doctype_end, is_doctype};
 pub(crate) use unread::Unread;
 pub(crate) use warc::{WarcNames, normal_digest, normal_url, warc_links};
-pub(crate) use wordless::why_no_words;
+pub(crate) use wordless::{text_in_attributes, why_no_words};

@@ -92,6 +92,8 @@ pub struct Sections {
 pub struct Prolog {
     pub(super) declaration: Option<Box<[u8]>>,
     pub(super) xml: bool,
+    /// Whether its first element is one of HTML.
+    pub(super) html: bool,
 }
 
 /// A field of the text, and the ways to it that there are: the first with a value counts.
@@ -265,6 +267,8 @@ impl Batch {
 pub enum ContentKind {
     /// HTML, XHTML, XML or SGML markup, to be reduced to text.
     Markup,
+    /// Markup that is XML. It is HTML only if its root or its namespace says so.
+    Xml,
     /// Plain text.
     Text,
 }
@@ -275,6 +279,12 @@ impl ContentKind {
             true => ContentKind::Markup,
             false => ContentKind::Text,
         }
+    }
+
+    /// Whether it is reduced to text.
+    #[must_use]
+    pub fn is_markup(self) -> bool {
+        self != ContentKind::Text
     }
 }
 
@@ -418,6 +428,10 @@ keywords! {
         EncodedText = "encoded text left out",
         /// Parts of a message with text were left out, such as attachments.
         MessageParts = "part of a message left out",
+        /// Text behind a comment, a script or a quote without an end was left out.
+        OpenMarkup = "markup not closed",
+        /// Nearly all words of XML are in attributes, which do not count.
+        AttributeText = "text in attributes left out",
     }
 }
 

@@ -133,7 +133,7 @@ pub(super) fn looks_like(bytes: &[u8], content: ContentKind) -> Option<String> {
         ContentKind::Text => records(head)
             .or_else(|| load_file(head))
             .or_else(|| table(head)),
-        ContentKind::Markup => None,
+        ContentKind::Markup | ContentKind::Xml => None,
     }
 }
 

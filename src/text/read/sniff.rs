@@ -1,11 +1,18 @@
 //! Detects the type of a file or a body from its first bytes.
 
-use super::bytes::{first_line, trim_front};
+use super::bytes::{first_line, is_one_of, trim_front};
+use super::fields::is_page;
+use super::record::ContentKind;
 use super::source::compression_of;
+use super::tags::{Tags, local};
 use crate::base::wide::{self, Wide, WideDecoder};
+use crate::base::words::words;
 
 /// Number of bytes examined to distinguish text from binary data.
 pub(super) const LOOK_BINARY: usize = 8 << 10;
+
+/// Bytes in which the first element of markup is looked for.
+const LOOK_ROOT: usize = 64 << 10;
 
 /// Magic numbers of file types that are not text.
 const MAGICS: [(&[u8], &str); 50] = [
@@ -240,6 +247,33 @@ pub(super) fn surely_text(bytes: &[u8]) -> bool {
     }
 }
 
+/// The elements with which a stretch of HTML may begin.
+const HTML: [&str; 74] = words(
+    "html head body title meta link base style script noscript template frameset frame div p span a \
+     b i u s em strong small big sub sup font center table caption thead tbody tr td th ul ol li dl \
+     dt dd h1 h2 h3 h4 h5 h6 hr br img pre form input select button textarea iframe nav main header \
+     footer aside blockquote code tt svg math embed label fieldset figure video marquee",
+);
+
+/// What markup is that nothing declares: XML, if its first element is none of HTML and closes at
+/// the end, or is declared.
+pub(super) fn kind_of_markup(bytes: &[u8]) -> ContentKind {
+    let start = trim_front(bytes);
+    let root = Tags::of(&start[..start.len().min(LOOK_ROOT)]).next();
+    let Some(root) = root.filter(|root| !is_page(start) && !is_one_of(local(root.name), &HTML))
+    else {
+        return ContentKind::Markup;
+    };
+    let is_bound = memchr::memmem::find(root.attributes, b"xmlns").is_some();
+    let close = start.trim_ascii_end().strip_suffix(b">");
+    let close = close.and_then(|rest| rest.trim_ascii_end().strip_suffix(root.name));
+    let closes = close.is_some_and(|rest| rest.ends_with(b"</"));
+    match start.starts_with(b"<?xml") || is_bound || closes && !root.name.contains(&b':') {
+        true => ContentKind::Xml,
+        false => ContentKind::Markup,
+    }
+}
+
 /// Whether the bytes begin like markup: with a tag, a declaration or a comment.
 pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
     match trim_front(bytes) {
@@ -248,5 +282,36 @@ pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
             memchr::memchr(b'>', &rest[..rest.len().min(1024)]).is_some()
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_element_tells_xml_from_html() {
+        for (text, xml) in [
+            ("<play><title>a</title></play>\n", true),
+            ("<?xml version='1.0'?><play>", true),
+            ("<play xmlns='urn:x'>", true),
+            ("<x:play xmlns:x='urn:x'>", true),
+            ("<article>a</article >", true),
+            ("<!-- <p> --><play>a</play>", true),
+            ("<play>a", false),
+            ("<x:play>a</x:play>", false),
+            ("<!DOCTYPE html><app>a</app>", false),
+            ("<?xml version='1.0'?><html>", false),
+            ("<svg xmlns='http://www.w3.org/2000/svg'></svg>", false),
+            ("<P>a</P>", false),
+            ("a", false),
+        ] {
+            let expected = if xml {
+                ContentKind::Xml
+            } else {
+                ContentKind::Markup
+            };
+            assert_eq!(kind_of_markup(text.as_bytes()), expected, "{text}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use super::fields::{
     FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text,
 };
 use super::outcome::{Interpreter, Outcome, Parts, refused};
-use super::record::{ContentKind, Field, Reason, Table};
+use super::record::{Field, Reason, Table};
 use super::resolve::{Level, Names, Texts, is_null, no_docno, take_each, usual_of};
 
 /// Columns that a message lists.
@@ -761,7 +761,7 @@ impl Interpreter for Table {
         };
         let content = config.content(self.html, kind.as_deref(), &body);
         // A page in a cell is in the charset of the file, whatever it declares.
-        let utf8 = content == ContentKind::Markup && std::str::from_utf8(&body).is_ok();
+        let utf8 = content.is_markup() && std::str::from_utf8(&body).is_ok();
         Outcome::Document(Parts {
             docno: docno.into(),
             url,

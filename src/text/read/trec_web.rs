@@ -11,7 +11,7 @@ use super::http::{self, Head};
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Reason};
 use super::sgml::{self, TrecSgml};
-use super::sniff::looks_like_markup;
+use super::sniff::{kind_of_markup, looks_like_markup};
 
 /// TREC web: `<DOCNO>`, a `<DOCHDR>` of URL and HTTP header, the page.
 ///
@@ -52,7 +52,8 @@ impl Interpreter for TrecWeb {
                 ContentKind::of(mime.contains("html") || mime.contains("xml"))
             }
             Some("text/plain") => ContentKind::Text,
-            _ => ContentKind::Markup,
+            Some("text/html") => ContentKind::Markup,
+            _ => kind_of_markup(body),
         };
         Outcome::Document(Parts {
             url,

@@ -1,9 +1,11 @@
-//! Why a document has no words, and where its text may be.
+//! Why a document has no words, or few, and where its text may be.
 
 use std::collections::BTreeMap;
 
+use super::bytes::is_one_of;
 use super::record::{ContentKind, RawDocument};
-use super::tags::{Kind, Tags, local};
+use super::tags::{Kind, Tag, Tags, local};
+use crate::base::words::shell_word;
 
 /// Bytes of a document that are looked at.
 const LOOK: usize = 256 << 10;
@@ -38,52 +40,108 @@ const SHOWN: [(&[u8], &str); 9] = [
     (b"embed", "it shows other files; read those"),
 ];
 
-/// Why a document has no words, for a line of `rejects.jsonl`.
-pub(crate) fn why_no_words(document: &RawDocument<'_>) -> String {
+/// Words in attributes below which nothing is said of them beside a text.
+pub(super) const FEW: usize = 16;
+
+/// Why a document has no words, for a line of `rejects.jsonl`. `record` says that it is an element
+/// of a file.
+pub(crate) fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
     let body = &document.body[..document.body.len().min(LOOK)];
-    let of_markup = || (document.content == ContentKind::Markup).then(|| in_markup(body));
-    match of_markup().flatten() {
+    let attributes = || in_attributes(body, document.content, 0, record, !record);
+    let place = || match document.content {
+        ContentKind::Markup => attributes().or_else(|| shown(body)),
+        ContentKind::Xml => attributes(),
+        ContentKind::Text => None,
+    };
+    match place() {
         Some(place) => format!("the text has no words; {place}"),
         None if body.trim_ascii().is_empty() => "the text is empty".into(),
         None => "the text has no words".into(),
     }
 }
 
-/// Where the text of markup may be that has none outside of its tags.
-fn in_markup(body: &[u8]) -> Option<String> {
-    let mut letters: BTreeMap<(&[u8], &[u8]), usize> = BTreeMap::new();
+/// Where the text of XML is that has few words, nearly all others being in attributes.
+pub(crate) fn text_in_attributes(
+    document: &RawDocument<'_>,
+    words: u64,
+    record: bool,
+) -> Option<String> {
+    let length = document.body.len();
+    let body = &document.body[..length.min(LOOK)];
+    // Those in the part that is looked at, if they are everywhere alike. Few texts have so many tags.
+    let words = usize::try_from(words).ok()? * body.len() / length.max(1);
+    if document.content != ContentKind::Xml || words * 16 > body.len() {
+        return None;
+    }
+    in_attributes(
+        body,
+        ContentKind::Xml,
+        4 * words.max(FEW / 4),
+        record,
+        !record,
+    )
+}
+
+/// Where the text of markup is that has more than so many words in its attributes. The first tag may
+/// be that of the record itself.
+pub(super) fn in_attributes(
+    body: &[u8],
+    content: ContentKind,
+    least: usize,
+    record: bool,
+    own: bool,
+) -> Option<String> {
+    let mut counts: BTreeMap<(&[u8], &[u8]), usize> = BTreeMap::new();
     let mut root: Option<&[u8]> = None;
-    let mut shown = None;
     for tag in Tags::of(body).filter(|tag| tag.kind != Kind::Close) {
         let name = local(tag.name);
-        root = match (root, name) {
-            // A page of ALTO is a document of its own.
-            (_, b"Page") => Some(name),
-            (None, _) => Some(name),
-            (root, _) => root,
+        let is_own = own && root.is_none();
+        root = root.or(Some(name));
+        // The descriptions in the head of a page are not its text, and words of ALTO are read.
+        let read = |attribute: &[u8]| {
+            name.eq_ignore_ascii_case(b"meta") || name == b"String" && attribute == b"CONTENT"
         };
-        if shown.is_none() {
-            let lower = name.to_ascii_lowercase();
-            shown = SHOWN.iter().find(|(known, _)| *known == lower);
-        }
-        for (attribute, value) in tag.attributes() {
-            let lower = attribute.to_ascii_lowercase();
-            if TEXTS.iter().any(|known| known.as_bytes() == lower) {
-                let count = value.iter().filter(|byte| is_letter(byte)).count();
-                *letters.entry((name, attribute)).or_default() += count;
+        for (attribute, value) in tag.attributes().filter(|(attribute, _)| !read(attribute)) {
+            let known = is_one_of(attribute, &TEXTS);
+            let words = value.split(u8::is_ascii_whitespace).filter(|word| {
+                word.iter().filter(|byte| is_letter(byte)).count() > usize::from(!known)
+            });
+            let words = words.count();
+            // Many attributes have one word, which is a name or a type.
+            if known || words > 1 && content == ContentKind::Xml {
+                let name = if is_own { &b""[..] } else { name };
+                *counts.entry((name, attribute)).or_default() += words;
             }
         }
     }
-    let most = letters.into_iter().max_by_key(|(_, count)| *count);
-    // The descriptions in the head of a page are not its text.
-    let text = most.filter(|((name, _), count)| *count > 0 && !name.eq_ignore_ascii_case(b"meta"));
-    if let (Some(((name, attribute), _)), Some(root)) = (text, root) {
-        let [name, attribute, root] = [name, attribute, root].map(String::from_utf8_lossy);
-        return Some(format!(
-            "the attribute {attribute} of <{name}> has some: use --record {root} --text-field \
-             {name}.@{attribute}"
-        ));
+    let all: usize = counts.values().sum();
+    if all <= least {
+        return None;
     }
+    counts.retain(|_, count| *count * 10 >= all);
+    let fields = counts.keys().map(|(name, attribute)| {
+        let [name, attribute] = [name, attribute].map(|name| String::from_utf8_lossy(name));
+        match &*name {
+            "" => format!("@{attribute}"),
+            _ => format!("{name}.@{attribute}"),
+        }
+    });
+    let fields = fields.collect::<Vec<_>>().join(",");
+    let flags = match root.filter(|_| !record) {
+        Some(root) => format!("--record {} ", shell_word(&String::from_utf8_lossy(root))),
+        None => String::new(),
+    };
+    Some(format!(
+        "attributes have {all} words: use {flags}--text-field {}",
+        shell_word(&fields)
+    ))
+}
+
+/// What a page without words shows.
+fn shown(body: &[u8]) -> Option<String> {
+    let mut tags = Tags::of(body).filter(|tag| tag.kind != Kind::Close);
+    let is = |known: &[u8], tag: &Tag<'_>| local(tag.name).eq_ignore_ascii_case(known);
+    let shown = tags.find_map(|tag| SHOWN.iter().find(|(known, _)| is(known, &tag)));
     shown.map(|(_, what)| (*what).into())
 }
 
@@ -94,15 +152,54 @@ fn is_letter(byte: &u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sniff::kind_of_markup;
     use super::*;
+
+    #[test]
+    fn texts_in_attributes_are_noticed() {
+        let prose = "<o text='a few words of prose'/>".repeat(4);
+        let names = "<o id='a1' class='x'/>".repeat(40);
+        let words = "some words ".repeat(40);
+        for (content, body, words, noticed) in [
+            (
+                ContentKind::Xml,
+                format!("<x><t>A title</t>{prose}</x>"),
+                2,
+                true,
+            ),
+            (
+                ContentKind::Xml,
+                format!("<x>{words}{prose}</x>"),
+                80,
+                false,
+            ),
+            (
+                ContentKind::Xml,
+                format!("<x><t>A title</t>{names}</x>"),
+                2,
+                false,
+            ),
+            (
+                ContentKind::Xml,
+                "<x><t>A</t><o text='a few words'/></x>".into(),
+                1,
+                false,
+            ),
+            (ContentKind::Markup, format!("<p>A title{prose}"), 2, false),
+        ] {
+            let document = RawDocument::of_text(&body, content);
+            let found = text_in_attributes(&document, words, false);
+            assert_eq!(found.is_some(), noticed, "{body} {found:?}");
+        }
+    }
 
     #[test]
     fn the_place_of_the_text_is_named() {
         for (body, markup, expected) in [
             (
-                "<alto xmlns='x'><Layout><Page ID='p'><String ID='s0' CONTENT='word'/></Page></Layout></alto>",
+                "<opml><body><outline text='a word'><outline text='b'/></outline></body></opml>",
                 true,
-                "--record Page --text-field String.@CONTENT",
+                "--record opml --text-field outline.@text",
             ),
             (
                 "<x:rows><x:row Body='&lt;p&gt;a'/></x:rows>",
@@ -114,14 +211,23 @@ mod tests {
                 true,
                 "scripts make",
             ),
+            (
+                "<x><script/><tag k='b' v='two words'/></x>",
+                true,
+                "--record x --text-field tag.@v",
+            ),
             ("<svg><title/><path d='M 1 2'/></svg>", true, "drawing"),
             ("<p><img src=a.png title=''></p>", true, "OCR"),
             ("<p>&hellip;</p>", true, "the text has no words"),
             (" \n", false, "the text is empty"),
             ("...!", false, "the text has no words"),
         ] {
-            let document = RawDocument::of_text(body, ContentKind::of(markup));
-            let found = why_no_words(&document);
+            let content = match markup {
+                true => kind_of_markup(body.as_bytes()),
+                false => ContentKind::Text,
+            };
+            let document = RawDocument::of_text(body, content);
+            let found = why_no_words(&document, false);
             assert!(
                 found.ends_with(expected) || found.contains(expected),
                 "{body} {found}"

@@ -5,7 +5,8 @@ use crate::base::ids::Key;
 use crate::engine::collection::{CollectionConfig, Cursor, DocumentRecord, TextDigest};
 use crate::engine::shingle::Shingler;
 use crate::text::read::{
-    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret, why_no_words,
+    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
+    text_in_attributes, why_no_words,
 };
 use std::collections::BTreeMap;
 
@@ -227,15 +228,27 @@ pub(super) fn read_document(
         }
     };
     let facts = shingle(&document);
-    let unread = |notice: &Reject| notice.reason == Reason::NotComparable;
-    let empty = (facts.words == 0 && !document.notices.iter().any(unread)).then(|| Reject {
+    let element = matches!(record.kind, RecordKind::Element(_));
+    let (reason, detail) = match facts.words {
+        0 => (
+            Reason::NotComparable,
+            Some(why_no_words(&document, element)),
+        ),
+        words => {
+            let detail = text_in_attributes(&document, words, element);
+            (Reason::AttributeText, detail)
+        }
+    };
+    let told = |notice: &Reject| notice.reason == reason;
+    let detail = detail.filter(|_| !document.notices.iter().any(told));
+    let lack = detail.map(|detail| Reject {
         source: record.source,
         docno: None,
-        reason: Reason::NotComparable,
-        detail: why_no_words(&document),
+        reason,
+        detail,
     });
     let notices = document.notices.iter().cloned().chain(facts.notices);
-    for mut notice in notices.chain(empty) {
+    for mut notice in notices.chain(lack) {
         notice.source = record.source;
         notice
             .docno
