@@ -310,7 +310,8 @@ impl Source {
         let again = || -> Box<dyn Read + '_> {
             match charset.as_is {
                 true => Box::new(text),
-                false => Box::new(Decoding::new(&charset, &document.body)),
+                // The decoder writes nothing into less room than a character may take.
+                false => Box::new(io::BufReader::new(Decoding::new(&charset, &document.body))),
             }
         };
         self.unread(text, &again, &mut Any(sink));
