@@ -75,8 +75,9 @@ fn audited(place: &Path, kept: &str, config: &AuditConfig) -> Audit {
     let stop = Stop::default();
     let run = Run::default();
     let kept = place.join(kept);
-    let workspace = audit::open_work(&kept).unwrap();
-    audit::audit(&kept, &workspace, config, &run.context(&stop, &Silent)).unwrap()
+    let context = run.context(&stop, &Silent);
+    let workspace = audit::open_work(&kept, &context).unwrap();
+    audit::audit(&kept, &workspace, config, &context).unwrap()
 }
 
 /// A row of a table: value, documents, removed by reason.

@@ -424,7 +424,7 @@ fn attributes_that_are_left_out_are_noticed() {
         let Interpreted::Document(document) = interpret(&batch.records[0], bytes, &config) else {
             panic!("{file}");
         };
-        let notice = document.notices.iter();
+        let mut notice = document.notices.iter();
         let notice = notice.find(|notice| notice.reason == Reason::AttributeText);
         assert_eq!(notice.map(|notice| &*notice.detail), expected, "{file}");
     }
