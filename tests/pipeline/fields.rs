@@ -83,6 +83,15 @@ fn values_of_json_count_or_have_a_line() {
                 "part of a field left out: t has objects of which only the text counts, not title",
             ],
         ),
+        // All names beside the texts, but who says each.
+        (
+            "t",
+            r#"{"t":[{"from":"a","text":"x","n":null},{"from":"b","text":"y","n":1,"o":"p"}]}"#,
+            vec![
+                "1: x|y",
+                "part of a field left out: t has objects of which only the text counts, not n, o",
+            ],
+        ),
         (
             "t",
             r#"{"t":{"a":"x"}}"#,

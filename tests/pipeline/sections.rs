@@ -363,4 +363,10 @@ fn actions_of_the_bulk_format_are_read_with_their_documents() {
         .iter()
         .filter(|record| record.kind == RecordKind::Bulk);
     assert_eq!(bulk.count(), 6);
+    let update = b"{\"update\":{}}\n{\"doc\":{\"text\":\"a\"},\"upsert\":{\"text\":\"b\"}}\n";
+    let found = each(update, "f", &ReadConfig::default(), |found| {
+        lines(found, str::to_string)
+    });
+    let left = "part of a field left out: the update has doc and upsert, of which doc counts";
+    assert_eq!(found.concat(), ["f:1: a", left]);
 }

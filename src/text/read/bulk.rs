@@ -72,17 +72,20 @@ fn first_line(bytes: &[u8]) -> &[u8] {
 pub(super) struct BulkRecord;
 
 impl BulkRecord {
-    /// The object with the document; empty if none follows.
+    /// The object with the document; empty if none follows. Of an update it is the part to change,
+    /// or else the document for the case that there is none (`upsert`).
     fn source(bytes: &[u8]) -> &[u8] {
         let rest = bytes[first_line(bytes).len()..].trim_ascii_start();
         let updates = Action::of(bytes).is_some_and(|action| action.updates);
-        let part = || {
-            let text = std::str::from_utf8(rest).ok()?;
-            let members = members(text, |name| matches!(name, "doc" | "upsert")).ok()?;
-            let part = named(&members, "doc").or_else(|| named(&members, "upsert"))?;
-            Some(part.text(text).as_bytes())
-        };
+        let part = || Self::part(rest, "doc").or_else(|| Self::part(rest, "upsert"));
         updates.then(part).flatten().unwrap_or(rest)
+    }
+
+    /// A member of an update.
+    fn part<'a>(rest: &'a [u8], name: &str) -> Option<&'a [u8]> {
+        let text = std::str::from_utf8(rest).ok()?;
+        let members = members(text, |found| found == name).ok()?;
+        named(&members, name).map(|part| part.text(text).as_bytes())
     }
 }
 
@@ -92,6 +95,7 @@ impl Interpreter for BulkRecord {
         if action.as_ref().is_some_and(|action| action.deletes) {
             return Outcome::Skipped("delete");
         }
+        let updates = action.as_ref().is_some_and(|action| action.updates);
         let id = action.and_then(|action| action.id).map(Cow::Owned);
         let source = Self::source(bytes);
         if source.is_empty() {
@@ -101,6 +105,11 @@ impl Interpreter for BulkRecord {
             Outcome::Document(mut parts) => {
                 if let (true, Some(id)) = (parts.docno.is_empty(), id) {
                     parts.docno = id;
+                }
+                let rest = &bytes[first_line(bytes).len()..];
+                if updates && Self::part(rest, "upsert").is_some_and(|other| other != source) {
+                    let detail = "the update has doc and upsert, of which doc counts";
+                    parts.notices.push((Reason::PartsLeft, detail.into()));
                 }
                 Outcome::Document(parts)
             }

@@ -375,8 +375,8 @@ pub(super) struct Reached {
 pub(super) struct Left {
     /// Objects at the end of the path that have no text, and what the first of them is.
     parts: (u64, String),
-    /// The first member beside the text of an object at the end of the path.
-    beside: Option<String>,
+    /// The first names of members beside the text of the objects at the end of the path.
+    beside: Vec<String>,
     /// Values that end before the path does, and what the first of them is.
     short: (u64, &'static str),
 }
@@ -416,8 +416,11 @@ impl Reached {
                 parts.1
             ));
         }
-        if let Some(name) = beside {
-            what.push(format!("objects of which only the text counts, not {name}"));
+        if !beside.is_empty() {
+            let names = beside.join(", ");
+            what.push(format!(
+                "objects of which only the text counts, not {names}"
+            ));
         }
         if short.0 > 0 {
             let values = counted(short.0, "value");
@@ -515,6 +518,9 @@ pub(super) fn named<'v>(members: &'v Members<'_>, wanted: &str) -> Option<&'v Va
 /// The members of a part whose values are its text, the first of them that is there: of the parts
 /// of messages, of what tools answer, and of the spans of formatted text.
 pub(super) const PART_TEXTS: [&str; 7] = words("text content parts thinking refusal output value");
+
+/// The most names of members beside the text that a warning has.
+const MOST_BESIDE: usize = 5;
 
 /// The members of a part that say what its text is and not what it says.
 pub(super) const PART_FACTS: [&str; 13] = words(
@@ -646,14 +652,22 @@ impl Following<'_, '_, '_> {
                     left.parts.1 = short(&first.unwrap_or("an empty object".into())).into();
                 }
             }
-        } else if left.beside.is_none() {
-            let used = found.map(|(name, _)| name);
-            let is_fact =
-                |name: &str| PART_FACTS.contains(&name) || Some(name) == used.map(|name| &**name);
-            let beside = members.iter().find(|(name, value)| {
-                !is_fact(name) && !matches!(value.text(text), "null" | "[]" | "{}" | "\"\"")
-            });
-            left.beside = beside.map(|(name, _)| short(name).into());
+        } else {
+            // Who says it is no part of what is said.
+            let used = found.map_or("from", |(name, _)| &**name);
+            let is_fact = |name: &str| PART_FACTS.contains(&name) || name == used || name == "from";
+            let empty = |value: &Value| matches!(value.text(text), "null" | "[]" | "{}" | "\"\"");
+            let beside = members
+                .iter()
+                .filter(|(name, value)| !is_fact(name) && !empty(value));
+            for (name, _) in beside {
+                let name = short(name);
+                if left.beside.len() < MOST_BESIDE
+                    && !left.beside.iter().any(|known| *known == name)
+                {
+                    left.beside.push(name.into());
+                }
+            }
         }
         Ok(())
     }
