@@ -2880,7 +2880,8 @@ fn messages_without_text_are_not_comparable() {
     }
     // Where there is nothing else, the subject counts; and so does any text.
     let text = |read: Document| {
-        let is_file = |notice: &Reason| *notice == Reason::EncodedText;
+        let is_file =
+            |notice: &Reason| matches!(notice, Reason::EncodedText | Reason::MessageParts);
         assert!(read.notices.iter().all(is_file), "{:?}", read.notices);
         read.text()
     };
