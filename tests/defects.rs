@@ -867,7 +867,8 @@ fn pairs_that_no_join_writes_are_refused() {
 fn the_parts_of_a_directory_have_the_same_documents() {
     let place = common::temporary();
     let out = three_documents(place.path());
-    let changes: [(&str, fn(&mut Manifest)); 4] = [
+    type Change = fn(&mut Manifest);
+    let changes: [(&str, Change); 4] = [
         ("catalogue", |manifest| {
             manifest
                 .get_mut::<CatalogueEntry>()
