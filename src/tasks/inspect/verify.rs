@@ -112,6 +112,8 @@ fn look_through(
 ) {
     let parameters = Some(manifest.parameters());
     let places = Places::of(directory, manifest);
+    let catalogue = manifest.get::<CatalogueEntry>();
+    let documents = catalogue.map_or(u64::MAX, |entry| entry.stats.documents);
     for (place, kind, info) in manifest.parts() {
         let path = places.part(place, &info.name);
         if places.is_lent(place, &info.name) {
@@ -126,7 +128,7 @@ fn look_through(
         found.files += 1;
         found.bytes += info.bytes;
         let checked = verify_part(&path, kind, Some(info))
-            .and_then(|_| read_whole(&path, kind, parameters, info));
+            .and_then(|_| read_whole(&path, kind, parameters, info, documents));
         found.errors.extend(checked.err());
     }
     // The inputs of a trial are the inputs of the directory on which it builds.
@@ -157,8 +159,14 @@ fn agree(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Decodes a part from end to end.
-fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
+/// Decodes a part, of a collection of this number of documents, from end to end.
+fn read_whole(
+    path: &Path,
+    kind: Kind,
+    parameters: Option<u128>,
+    info: &PartInfo,
+    documents: u64,
+) -> Result<()> {
     let wide = read_header(path)?.key_bytes == 16;
     match kind {
         Kind::Documents => {
@@ -173,8 +181,14 @@ fn read_whole(path: &Path, kind: Kind, parameters: Option<u128>, info: &PartInfo
         }
         Kind::Run | Kind::Pairs if wide => read_run::<u128>(path, kind, parameters, info),
         Kind::Run | Kind::Pairs => read_run::<u64>(path, kind, parameters, info),
-        Kind::Postings if wide => read_postings::<u128>(path, parameters, info),
-        Kind::Postings => read_postings::<u64>(path, parameters, info),
+        Kind::Postings => {
+            let read = if wide {
+                read_postings::<u128>
+            } else {
+                read_postings::<u64>
+            };
+            read(path, parameters, info, documents)
+        }
         Kind::Fingerprints | Kind::Column => {
             let part = PartFile::open(path, kind, parameters, Some(info))?;
             numbers(&part).map(|_| ())
@@ -251,8 +265,14 @@ fn read_run<K: Key>(
     all_there(path, info.records, records)
 }
 
-fn read_postings<K: Key>(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
-    let mut reader = PostingsReader::<K>::open(path, parameters, Some(info))?;
+fn read_postings<K: Key>(
+    path: &Path,
+    parameters: Option<u128>,
+    info: &PartInfo,
+    documents: u64,
+) -> Result<()> {
+    let reader = PostingsReader::<K>::open(path, parameters, Some(info))?;
+    let mut reader = reader.of(documents);
     let mut lists = 0;
     let mut before = None;
     while let Some(block) = reader.next()? {
