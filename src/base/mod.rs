@@ -5,8 +5,8 @@
 //! - values: `keywords`, [`ids`], `bits`, `random`, [`rate`], [`numbers`], [`byte_size`],
 //!   [`measure`], [`precision`], `ratio`, `least`, [`union_find`]
 //! - text: `utf8`, `words`, `wide`
-//! - the process: [`resource`], [`error`], [`budget`], `memory`, [`process`], [`progress`],
-//!   `command`, [`threads`], `workers`, [`limits`]
+//! - the process: [`resource`], [`error`], [`budget`], `command`, `memory`, [`process`],
+//!   [`progress`], [`threads`], `workers`, [`limits`]
 
 pub(crate) mod bits;
 pub mod budget;
