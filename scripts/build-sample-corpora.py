@@ -748,16 +748,22 @@ class Builder:
         for row, _, name, _ in sent:
             version, _, page = row["id"].partition("/")
             self.origin(corpus, name, f"{page}.html", packages[version], f"{page}.html")
+
+        def left_out(sent):
+            attached = [kind for _, kind, *_ in sent if kind == "attachments"]
+            return {"part of a message left out": len(attached)}
+
         self.entry(corpus, "mbox", "gzip", APACHE,
                    "The pages of jsonl/text.jsonl.zst as messages, in eight ways to write one; every "
-                   "fourth sent again in another of them.")
+                   "fourth sent again in another of them.", notices=left_out(sent))
         for number, data in enumerate(messages[:12]):
             row, _, name, _ = sent[number]
             self.write(f"mail/eml/{number:02}.eml", data.replace(b"\n", b"\r\n"))
             version, _, page = row["id"].partition("/")
             self.origin("mail/eml", name, f"{page}.html", packages[version], f"{page}.html")
         self.entry("mail/eml", "files", "none", APACHE,
-                   "The first twelve messages of mail/a.mbox.gz, a file each.")
+                   "The first twelve messages of mail/a.mbox.gz, a file each.",
+                   notices=left_out(sent[:12]))
         return messages
 
     def build_odd_files(self):
