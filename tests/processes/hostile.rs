@@ -391,7 +391,16 @@ fn markup_without_end() {
         ("<!DOCTYPE ", "x", LONG - 10),
     ];
     for (before, again, times) in all.into_iter().step_by(one_in(3)) {
-        case("page.html", format!("{before}{}", again.repeat(times)), 1).check();
+        // What hides the text to its end has a line.
+        let hides = before.starts_with("<script") || before == "<!--" || again == "<!--";
+        let noticed: &[_] = if hides {
+            &[("markup not closed", 1)]
+        } else {
+            &[]
+        };
+        case("page.html", format!("{before}{}", again.repeat(times)), 1)
+            .noticed(noticed)
+            .check();
     }
 }
 
