@@ -2643,6 +2643,7 @@ fn texts_in_parts_that_are_left_out_have_a_line() {
                   this format, some or all of this message may not be legible.\n";
     for (before, expected) in [
         (notice.to_string(), ""),
+        ("A message in several parts.\n".into(), ""),
         (
             "This is a multi-part message in MIME format\nwords\n".into(),
             "words\n",

@@ -83,11 +83,13 @@ const LACKS: (u64, u64) = (5, 4);
 /// Maximum length of a sentence that tells a reader about the format.
 const MOST_NOTICE: usize = 300;
 /// Words of sentences before the first part that tell a reader about the format.
-const NOTICE: [&[u8]; 5] = [
+const NOTICE: [&[u8]; 7] = [
     b"mime",
     b"multi-part",
     b"multipart",
     b"multi part",
+    b"several parts",
+    b"multiple parts",
     b"mail reader",
 ];
 /// Bytes at the beginning of a file in which its message begins.
