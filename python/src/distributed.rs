@@ -359,7 +359,7 @@ impl IntakeTask {
                 .chars()
                 .take(80)
                 .collect();
-            let what = "an identifier in the column id is null: that of the text";
+            let what = "the column id is null beside the text";
             return Err(wrong(format!("{what} `{text}`")));
         }
         let ids = Ids::of(batch, "id")?;

@@ -412,7 +412,7 @@ def test_parameters_are_checked_before_any_work(spark):
 def test_an_id_that_is_null_is_an_error(spark):
     df = spark.createDataFrame([(None, "a b c"), (1, "d e f")], "id long, text string")
     # PySpark converts the error of a task to its own kind, but not always.
-    with pytest.raises(Exception, match="identifier in the column id is null: that of the text `a b c`"):
+    with pytest.raises(Exception, match="the column id is null beside the text `a b c`"):
         lookalike.spark.pairs(df).collect()
 
 

@@ -99,7 +99,7 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<u
     )
 }
 
-/// Anything, of which each number can be one of bytes or records. Nothing of it is kept.
+/// Reads any JSON and checks that its numbers can count bytes or records. It keeps nothing.
 pub(crate) struct Counts;
 
 impl<'de> Deserialize<'de> for Counts {

@@ -319,7 +319,7 @@ fn figure_1(
     ];
     let mut exhibit = exhibit!("figure-1", "Figure 1", "How restrictive the techniques are",
         "The figure orders the techniques without numbers, from syntactic filters, the most restrictive, to DSC-SS. Here \
-         the order is that of the pairs found.";
+         they are in the order of the pairs that they found.";
         (name, row) in named.into_iter().flat_map(|(name, rows)| Some((name, rows.first()?))) =>
         technique: Text = name, method: Text = row.method.as_str(), pairs: Count = row.pairs, clusters: Count = row.clusters);
     exhibit.plot = Some(Plotted::Bars {
@@ -381,7 +381,7 @@ fn copies(rates: &[Edited]) -> [Exhibit; 3] {
         build(("table-3", "Table III", titles[0]), Share, found, TABLE_III),
         build(("table-4", "Table IV", titles[1]), Number(1), clusters, TABLE_IV),
         exhibit!("section-4.3", "Section 4.3", "Copies found, clusters and false positives, by the rate of edits",
-            "A false positive is a document in a cluster of the copies that is no copy and no exact duplicate of one, even \
+            "A false positive is a document in a cluster of the copies that is neither a copy nor an exact duplicate of one, even \
              if it is a near-duplicate of the original. The paper counts them over all runs of an algorithm.";
             (n, rate) in rows =>
             edits_per_copy: Number(1) = rate.edits, method: Text = COPIES[n].0, found: Share = rate.found[n],

@@ -269,7 +269,7 @@ fn figures_3_4(found: &[Found], mega: &Found, labelled: bool) -> [Exhibit; 2] {
     let of_paper = |lexicons: Option<u32>, value: f64| lexicons.is_none().then_some(value);
     let by_label = |of: &Found| labelled.then(|| share(of.row.pure_by_label, of.row.labelled));
     let about = format!(
-        "Mean over the {} documents with another document at a cosine of 0.9 or more. The lexicon is that of the \
+        "Mean over the {} documents with another document at a cosine of 0.9 or more. The lexicon is made from the \
          collection, with nidf from 0.2 to 0.8. The values of the paper are only drawn, but for the recall of \
          megashingles, which the paper compares with five lexicons.",
         count(mega.row.with_neighbours),
@@ -314,7 +314,7 @@ fn tables_2_3(table: usize, found: &[Found]) -> Exhibit {
     let about = format!(
         "Queries are the documents with the label `{label}`. Recall is that of the documents at a cosine of 0.9 or more. \
          Utility counts the documents found with the same label, and a cost of {COST} for each with another one. The \
-         lexicon is that of the collection, with nidf from 0.2 to 0.3, and documents have five terms or more. Legitimate \
+         lexicon is made from the collection, with nidf from 0.2 to 0.3, and documents have five terms or more. Legitimate \
          pairs are a query and a message with another label that it found."
     );
     let rows = TABLES_2_3[table].into_iter();

@@ -681,8 +681,8 @@ impl Scratch {
         }
     }
 
-    /// Creates a private directory for a file that is to get this path, beside it. Its name tells the
-    /// name of the file ([`remove_left`]).
+    /// Creates a private directory beside the path that a file will get. The name of the directory
+    /// contains the name of the file ([`remove_left`]).
     pub(crate) fn beside(path: &Path) -> Result<Scratch> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let place = parent(path).unwrap_or(Path::new("."));

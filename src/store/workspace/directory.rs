@@ -443,7 +443,7 @@ impl Workspace {
         workspace
     }
 
-    /// A directory with this manifest, for looking at files that others may change meanwhile.
+    /// A directory with this manifest, without its lock. Other processes may change its files.
     pub(crate) fn unlocked(directory: &Path, manifest: Manifest) -> Workspace {
         Workspace {
             places: Places::of(directory, &manifest),

@@ -24,8 +24,8 @@
 //! In XML, SVG and MathML, `<x/>` closes itself; in HTML, `<script/>` opens a script, as in browsers.
 //! A body is XML if it begins with an XML declaration or has a document type of XHTML, if its first
 //! element has an `xmlns`, or if the reader knows it ([`ContentKind::Xml`]). The elements named above
-//! are special in HTML only: in XML that is neither XHTML nor SVG, a `<script>` is that of a play,
-//! and its text is text. ALTO has its words in attributes: `<String CONTENT="word"/>`.
+//! are special in HTML only: in XML that is neither XHTML nor SVG, a `<script>` may be the script of
+//! a play, so its text counts. ALTO has its words in attributes: `<String CONTENT="word"/>`.
 //!
 //! # Where we depart from the standard
 //! A tag such as `<p>`, which SVG and MathML do not have, ends them if they were not closed
@@ -347,7 +347,7 @@ impl Scan {
     }
 }
 
-/// Whether this namespace is that of HTML.
+/// Whether HTML has this namespace.
 fn is_html(namespace: &[u8]) -> bool {
     HTML.iter().any(|html| namespace.starts_with(html))
 }

@@ -15,7 +15,7 @@
 //!   or a year.
 //!
 //! In MMDF, a line of four Control-A begins a message, and another one ends it. Some programs write
-//! one line between two messages. Such a line in a text is no separator, unless a header follows it.
+//! only one line between two messages. Such a line separates messages only before a header.
 
 use std::sync::Arc;
 

@@ -653,7 +653,7 @@ impl Following<'_, '_, '_> {
                 }
             }
         } else {
-            // Who says it is no part of what is said.
+            // The speaker of a text is not a part of it.
             let used = found.map_or("from", |(name, _)| &**name);
             let is_fact = |name: &str| PART_FACTS.contains(&name) || name == used || name == "from";
             let empty = |value: &Value| matches!(value.text(text), "null" | "[]" | "{}" | "\"\"");

@@ -255,8 +255,8 @@ const HTML: [&str; 74] = words(
      footer aside blockquote code tt svg math embed label fieldset figure video marquee",
 );
 
-/// What markup is that nothing declares: XML, if its first element is none of HTML and closes at
-/// the end, or is declared.
+/// Whether markup without a declared type is XML: it has a declaration, or its first element is
+/// unknown to HTML and closes at the end.
 pub(super) fn kind_of_markup(bytes: &[u8]) -> ContentKind {
     let start = trim_front(bytes);
     let root = Tags::of(&start[..start.len().min(LOOK_ROOT)]).next();

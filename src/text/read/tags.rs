@@ -6,7 +6,7 @@
 //!   sections, instructions and document types hide tags, and quotation marks hide a `>`.
 //! - `--record` (`frame_elements`) looks only into tags of one name, because it reads all bytes of a
 //!   file. A stretch that hides tags ends within a limit, or would need unlimited memory.
-//! - Newswire (`frame_trec`, `sgml`) is no XML: its texts have single `<` and quotation marks, and
+//! - Newswire (`frame_trec`, `sgml`) is not XML: its texts have single `<` and quotation marks, and
 //!   tags in comments of its pages count. A name decides alone, and its tag ends at the next `>`.
 //! - The text of mail (`mail_text`) arrives in pieces, which [`TagRest`] takes.
 //! - Declarations of a charset (`parse::charset`) are found as the HTML standard says, even in a tag

@@ -82,8 +82,8 @@ pub(crate) fn text_in_attributes(
     )
 }
 
-/// Where the text of markup is that has more than so many words in its attributes. The first tag may
-/// be that of the record itself.
+/// Where the text is, if the attributes of the markup have more than this number of words. The body
+/// may begin with the tag of the record.
 pub(super) fn in_attributes(
     body: &[u8],
     content: ContentKind,

@@ -398,8 +398,8 @@ fn leaf_of(schema: &SchemaDescriptor, names: &[&str]) -> Option<usize> {
     (0..schema.num_columns()).find(|&leaf| schema.column(leaf).path().parts() == names)
 }
 
-/// The fields of the text: the columns of the ways to each, by their numbers among the chosen ones
-/// and among those of the text.
+/// The fields of the text, with the columns to which their paths lead: the number of each among the
+/// chosen columns, and among the columns of the text.
 pub(super) type TextColumns = Vec<Field<'static, (usize, usize)>>;
 
 /// Chooses the columns: the configured paths, or the first of the names that JSON objects are
