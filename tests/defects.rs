@@ -12,9 +12,10 @@ use lookalike::base::ids::Threshold;
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::cluster::ResultsEntry;
 use lookalike::engine::collection::{CatalogueEntry, segments_mut};
+use lookalike::engine::index::IndexEntry;
 use lookalike::engine::join::{Pair, PairsEntry};
 use lookalike::engine::pipeline;
-use lookalike::engine::sample::SampleEntry;
+use lookalike::engine::sample::{SampleEntry, Sampled};
 use lookalike::engine::sort::{Compression, Record, RunWriter};
 use lookalike::lab::plan;
 use lookalike::store::workspace::{Manifest, Workspace};
@@ -790,9 +791,16 @@ fn one_permutation_warns() {
 
 /// A directory of three documents, of which the first two are nearly equal.
 fn three_documents(place: &Path) -> PathBuf {
+    documents_from(place, 0)
+}
+
+/// The same with other words.
+fn documents_from(place: &Path, first: u32) -> PathBuf {
     let (input, out) = (place.join("in.jsonl"), place.join("out"));
-    let words =
-        |from: u32, to: u32| -> String { (from..to).map(|word| format!("w{word} ")).collect() };
+    let words = |from: u32, to: u32| -> String {
+        let words = first + from..first + to;
+        words.map(|word| format!("w{word} ")).collect()
+    };
     let texts = [words(0, 60), words(1, 60), words(500, 560)];
     let line = |text: &String| format!("{{\"text\":\"{text}\"}}\n");
     fs::write(&input, texts.iter().map(line).collect::<String>()).unwrap();
@@ -910,20 +918,31 @@ fn the_parts_of_a_directory_have_the_same_documents() {
 fn columns_say_what_the_documents_can_have() {
     let place = common::temporary();
     let out = three_documents(place.path());
-    type Place = fn(&mut CatalogueEntry) -> &mut PartInfo;
-    let columns: [(Place, [u32; 3], &str); 2] = [
+    fn catalogue(manifest: &mut Manifest) -> &mut CatalogueEntry {
+        manifest.get_mut().unwrap()
+    }
+    type Place = fn(&mut Manifest) -> &mut PartInfo;
+    let columns: [(&str, Place, [u32; 3], &str); 3] = [
         (
-            |of| &mut of.first.representatives,
+            "sample",
+            |of| &mut of.get_mut::<SampleEntry>().unwrap().sizes[0],
+            [51, 50, 52],
+            "size of the sample of document 2",
+        ),
+        (
+            "catalogue",
+            |of| &mut catalogue(of).first.representatives,
             [0, 0, 1],
             "represents itself",
         ),
         (
-            |of| &mut of.first.stored,
+            "catalogue",
+            |of| &mut catalogue(of).first.stored,
             [u32::MAX; 3],
             "stored fingerprints of document 0",
         ),
     ];
-    for (number, (place, numbers, says)) in (70..).zip(columns) {
+    for (number, (directory, place, numbers, says)) in (70..).zip(columns) {
         forge(&out, |workspace| {
             let header = Header {
                 kind: Kind::Column,
@@ -932,14 +951,105 @@ fn columns_say_what_the_documents_can_have() {
                 number,
                 key_bytes: 4,
             };
-            let mut part = PartWriter::create(&workspace.path("catalogue"), &header).unwrap();
+            let mut part = PartWriter::create(&workspace.path(directory), &header).unwrap();
             for number in numbers {
                 part.put(&number.to_le_bytes()).unwrap();
             }
-            let entry = workspace.manifest.get_mut::<CatalogueEntry>().unwrap();
-            *place(entry) = part.finish(3, 0, 0).unwrap();
+            *place(&mut workspace.manifest) = part.finish(3, 0, 0).unwrap();
         });
         let error = verified(&out, says);
         assert!(error.contains(says), "{error}");
+        if directory == "sample" {
+            // It is refused where it is read, too.
+            let workspace = pipeline::open(&out).unwrap();
+            let read = Sampled::load(&workspace).unwrap_err().to_string();
+            assert_eq!(read, error);
+        }
     }
+}
+
+/// `verify` and `inspect` unpacked a block of any size.
+#[test]
+fn who_reads_a_part_keeps_to_the_memory() {
+    let place = common::temporary();
+    let out = three_documents(place.path());
+    let mut name = String::new();
+    forge(&out, |workspace| {
+        let header = Header {
+            kind: Kind::Documents,
+            version: Kind::Documents.version(),
+            parameters: workspace.manifest.parameters(),
+            number: 7,
+            key_bytes: 0,
+        };
+        let mut part = PartWriter::create(&workspace.path("collection"), &header).unwrap();
+        let head = [3u32, 0].map(u32::to_le_bytes).concat();
+        let sizes = [8 << 20, lookalike::store::checksum(&[])];
+        part.put(&head).unwrap();
+        part.put(&sizes.map(u64::to_le_bytes).concat()).unwrap();
+        let made = part.finish(3, 0, 0).unwrap();
+        name.clone_from(&made.name);
+        segments_mut(&mut workspace.manifest)[0].documents = made;
+    });
+    // Columns without bits.
+    let header = Header {
+        kind: Kind::Postings,
+        version: VERSION,
+        parameters: 0,
+        number: 7,
+        key_bytes: 8,
+    };
+    let mut part = PartWriter::create(place.path(), &header).unwrap();
+    let head = [1u32, 2 << 20, 0, 0].map(u32::to_le_bytes).concat();
+    let sizes = [0, lookalike::store::checksum(&[])];
+    part.put(&head).unwrap();
+    part.put(&sizes.map(u64::to_le_bytes).concat()).unwrap();
+    let postings = place.path().join(part.finish(1, 0, 2 << 20).unwrap().name);
+    let part = out.join("collection").join(&name);
+    let [out, part, postings] = [&out, &part, &postings].map(|path| path.to_str().unwrap());
+    for (command, block) in [
+        (["verify", out], "8388608 bytes"),
+        (["inspect", part], "8388608 bytes"),
+        (["inspect", postings], "2097152 entries"),
+    ] {
+        let small = format!("--memory 63MiB is too small: a block of {block} in ");
+        for (memory, says) in [("64MiB", "block"), ("63MiB", &*small)] {
+            let output = lookalike(&[&command[..], &["--memory", memory]].concat());
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{command:?}: {told}");
+            let small = told.contains("too small");
+            assert!(
+                told.contains(says) && small == (memory == "63MiB"),
+                "{told}"
+            );
+        }
+    }
+}
+
+/// `verify` found nothing in the facts of an index about other documents.
+#[test]
+fn facts_of_an_index_are_those_of_the_documents() {
+    let places = [common::temporary(), common::temporary()];
+    let outs = [0, 1000].map(|first| documents_from(places[(first > 0) as usize].path(), first));
+    let stop = Stop::default();
+    let context = Run::default().context(&stop, &Silent);
+    let indexed = outs.each_ref().map(|out| {
+        let mut workspace = pipeline::open(out).unwrap();
+        pipeline::index(&mut workspace, &context).unwrap();
+        workspace.manifest.get::<IndexEntry>().cloned().unwrap()
+    });
+    assert!(verify(&outs[0]).unwrap().errors.is_empty());
+    let theirs = indexed[1].levels[0].facts.clone().unwrap();
+    for part in [&theirs.0, &theirs.1] {
+        let [to, from] = outs
+            .each_ref()
+            .map(|out| out.join("index").join(&part.name));
+        fs::copy(from, to).unwrap();
+    }
+    forge(&outs[0], |workspace| {
+        let entry = workspace.manifest.get_mut::<IndexEntry>().unwrap();
+        entry.levels[0].facts = Some(theirs);
+    });
+    let error = verified(&outs[0], "facts");
+    assert!(error.contains("facts about document 0"), "{error}");
 }

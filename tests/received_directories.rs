@@ -14,6 +14,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use common::{copy_directory, one_in, paths};
+use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::pipeline;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -1327,6 +1329,42 @@ fn facts_of_tasks_name_their_own_parts_and_count_what_is_there() {
         fs::write(&path, &good).unwrap();
         done(place.path(), &["tasks", "finish", "ex", "-o", "out"]);
     }
+}
+
+/// A plan may say anything of the number of its inputs.
+#[test]
+fn a_plan_counts_what_can_be() {
+    let place = exchange(&[]);
+    let path = place.path().join("ex/plan.json");
+    let good: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for at in ["/inputs", "/skipped/hidden", "/skipped/excluded"] {
+        let mut plan = good.clone();
+        *plan.pointer_mut(at).unwrap() = (1u64 << 63).into();
+        fs::write(&path, serde_json::to_vec(&plan).unwrap()).unwrap();
+        for command in ["status ex", "run ex --task 0", "finish ex -o out"] {
+            let output = start(place.path(), &words(&format!("tasks {command}")));
+            let text = said(&output);
+            assert_eq!(output.status.code(), Some(1), "{at} {command}: {text}");
+            let says = "plan.json is corrupt";
+            assert!(text.contains(says), "{at} {command}: {text}");
+        }
+    }
+}
+
+/// What is opened to read it, because a stranger's file names it, is not changed by mistake.
+#[test]
+fn a_directory_that_is_opened_to_read_it_refuses_to_change() {
+    let place = finished();
+    let out = place.path().join("d");
+    let stop = Stop::default();
+    let context = common::Run::default().context(&stop, &Silent);
+    let mut workspace = pipeline::open_shared(&out, &context).unwrap();
+    let before = held(&out);
+    assert!(workspace.commit(&[]).is_err());
+    assert!(workspace.put_other("plan.toml", b"theirs").is_err());
+    let scratch = workspace.scratch(&context).unwrap();
+    assert!(!scratch.path().starts_with(&out));
+    assert!(held(&out) == before);
 }
 
 /// Sparse files cost their sender nothing: whatever the memory, they were read whole.

@@ -299,10 +299,13 @@ def test_the_hub_and_web_servers(tmp_path):
     [
         ("long", ["s3://crawl/a"], "sent more than the 1000 bytes"),
         ("long", ["hf://datasets/own/set/a"], "sent more than the 1000 bytes"),
+        ("short", ["s3://crawl/a"], "for a range of"),
+        ("short", ["hf://datasets/own/set/a"], "for a range of"),
         ("size", ["s3://crawl/a"], "1152921504606846976 bytes"),
         ("error", ["s3://crawl/a"], "403"),
         ("error", ["hf://datasets/own/set"], "403"),
         ("listing", ["s3://crawl/", "--memory", "256MiB"], "more objects than fit"),
+        ("listing", ["s3://crawl/a/*.gz", "--memory", "256MiB"], "more objects than fit"),
         ("hub", ["hf://datasets/own/set", "--memory", "2MiB"], "more objects than fit"),
         ("itself", ["hf://datasets/own/set/d"], "where it is not"),
     ],

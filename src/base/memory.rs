@@ -26,9 +26,9 @@ const SMALL_BLOCK: u64 = 1 << 20;
 /// needs memory for other things.
 const TIMES_A_BLOCK: u64 = 8;
 
-/// Notes the budget of this command.
-pub(crate) fn begin(budget: &Budget) {
-    state::<Whole>().0.store(budget.memory.0, Ordering::Relaxed);
+/// Notes the memory that this command may use.
+pub(crate) fn begin(memory: ByteSize) {
+    state::<Whole>().0.store(memory.0, Ordering::Relaxed);
 }
 
 /// Refuses a block of `bytes` bytes that a file states, if the budget of this command has no room

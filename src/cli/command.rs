@@ -42,7 +42,7 @@ impl<C: Command> Run for C {
         let stop = host.stop();
         remote::wait_until(&stop);
         let mut context = setup.limits.context(&stop, &*progress)?;
-        memory::begin(&context.budget);
+        memory::begin(context.budget.memory);
         let reserved = remote::reserve(context.budget.memory.0);
         let whole = context.budget;
         context.budget = whole.without(reserved);

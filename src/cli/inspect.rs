@@ -11,6 +11,7 @@ use clap::Args;
 
 use super::command::Run;
 use super::context::Host;
+use super::flags::Memory;
 
 /// Options of `inspect`.
 #[derive(Debug, Args)]
@@ -25,10 +26,13 @@ pub struct Options {
     /// Example: --records 5
     #[arg(long, value_name = "N", default_value_t = 100)]
     records: u64,
+    #[command(flatten)]
+    memory: Memory,
 }
 
 impl Run for Options {
     fn main(&self, _: &dyn Host) -> Result<ExitCode> {
+        self.memory.begin();
         let failed = |error| Error::io("write", "standard output".as_ref())(error);
         let mut out = BufWriter::new(super::standard_output().map_err(failed)?);
         let terminal = std::io::stdout().is_terminal();

@@ -55,6 +55,8 @@ use std::process::ExitCode;
 
 use crate::Error;
 use crate::base::command::Command;
+use crate::base::limits;
+use crate::base::memory;
 use crate::base::process::{self, return_freed_memory};
 use crate::base::utf8::{is_deceptive, visible_lines};
 use crate::store::disk;
@@ -166,6 +168,8 @@ fn caught(arguments: &Arguments, host: &dyn Host) -> Result<ExitCode, Error> {
     let stores = arguments.stores.allowed(&arguments.addresses)?;
     let main = || {
         remote::begin(!stores.is_empty());
+        // For the commands without limits of their own, too.
+        memory::begin(limits::default_memory(1));
         arguments.stores.configure(stores);
         arguments.command.main(host)
     };

@@ -169,11 +169,6 @@ impl Options {
         };
         let given = ("output", self.output.as_deref());
         let output = report::place_audit(kept, given, self.audit.review(), &[])?;
-        let temporary = std::env::temp_dir();
-        let context = &Context {
-            scratch: context.scratch.or(Some(&temporary)),
-            ..*context
-        };
         let workspace = audit::open_work(kept, context)?;
         let how = (output.as_path(), self.seed, self.clusters);
         let told = (self.audit).write(kept, &workspace, how, &look, context)?;

@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::command::Run;
 use super::context::Host;
+use super::flags::Memory;
 
 /// Options of `verify`.
 #[derive(Debug, Args)]
@@ -17,10 +18,13 @@ pub struct Options {
     /// Output directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
+    #[command(flatten)]
+    memory: Memory,
 }
 
 impl Run for Options {
     fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+        self.memory.begin();
         let found = verify(&self.directory)?;
         for error in &found.errors {
             super::tell_error(error);

@@ -1,6 +1,7 @@
 //! Flags for memory, threads, disk space and output.
 
 use crate::base::budget::{ByteSize, Disk};
+use crate::base::memory;
 use crate::cli::command::{Printed, Setup};
 use crate::facade::Resources;
 use std::path::PathBuf;
@@ -24,6 +25,13 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Bounds what a command that needs no other limits reads at once.
+    pub fn begin(self) {
+        if let Some(given) = self.memory {
+            memory::begin(given);
+        }
+    }
+
     /// Resources for a command that runs on one thread and writes little to the disk.
     pub fn alone(self, printed: Printed) -> Setup {
         let limits = Resources {

@@ -91,7 +91,7 @@ impl Unpacker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::budget::{Budget, ByteSize, Disk};
+    use crate::base::byte_size::ByteSize;
     use crate::base::command::Command;
     use crate::base::memory;
     use crate::store::{Header, Kind};
@@ -115,11 +115,7 @@ mod tests {
         let path = place.path().join(&info.name);
         let read = |mib| {
             let read = || {
-                memory::begin(&Budget {
-                    memory: ByteSize::mib(mib),
-                    threads: 1,
-                    disk: Disk::default(),
-                });
+                memory::begin(ByteSize::mib(mib));
                 let mut part = PartReader::open(&path, Kind::Documents, None, None).unwrap();
                 Unpacker::new(&path)?.take(&mut part, 4 << 20, &mut Vec::new())
             };

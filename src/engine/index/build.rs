@@ -102,7 +102,7 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
     let segments = collection::segments(&workspace.manifest).iter();
     let segments: Vec<SegmentEntry> = segments.filter(|&s| within(s)).cloned().collect();
     if level.facts.is_none() {
-        let made = documents::write::<K>(workspace, (&level, &segments), context)?;
+        let made = documents::write(workspace, (&level, &segments), context)?;
         let bytes = made.0.bytes + made.1.bytes;
         let level = making(workspace)?;
         level.facts = Some(made);

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::lists::sum;
 use super::{DIRECTORY, IndexEntry, Level, STAGE};
-use crate::base::ids::Key;
+use crate::base::ids::{FingerprintKind, Key as _};
 use crate::base::progress::Context;
-use crate::engine::collection::{Catalogue, SegmentEntry, TextDigest, each_document_of};
+use crate::engine::collection::{self, Catalogue, SegmentEntry, TextDigest, each_document_of};
 use crate::store::workspace::Workspace;
 use crate::store::{HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, WITH_TEXT_DIGEST};
 use crate::{Error, Result};
@@ -104,7 +104,7 @@ fn place(part: &PartFile, nth: u32) -> u64 {
 }
 
 /// Writes the facts and the docnos of the documents of a level, which are in these segments.
-pub(super) fn write<K: Key>(
+pub(super) fn write(
     workspace: &Workspace,
     (level, segments): (&Level, &[SegmentEntry]),
     context: &Context<'_>,
@@ -119,17 +119,46 @@ pub(super) fn write<K: Key>(
     };
     let mut facts = PartWriter::create(&directory, &header(FACTS))?;
     let mut docnos = PartWriter::create(&directory, &header(DOCNOS))?;
+    let mut documents = 0;
+    each_of(
+        workspace,
+        (level.first, segments),
+        &mut |document, own, docno| {
+            context.tick(STAGE, document)?;
+            facts.put(&own.encode(document))?;
+            docnos.put(docno.as_bytes())?;
+            documents += 1;
+            Ok(())
+        },
+    )?;
+    Ok((
+        facts.finish(documents, 0, level.first.into())?,
+        docnos.finish(documents, 0, level.first.into())?,
+    ))
+}
+
+/// Calls `each` with the facts about every document of these segments, which begin with `first`,
+/// and its docno.
+fn each_of(
+    workspace: &Workspace,
+    (first, segments): (u32, &[SegmentEntry]),
+    each: &mut dyn FnMut(u32, Facts, &str) -> Result<()>,
+) -> Result<()> {
+    let fingerprint = collection::config(&workspace.manifest).shingle.fingerprint;
+    let key_bytes = match fingerprint {
+        FingerprintKind::Xxh3 => u64::BYTES,
+        FingerprintKind::Md5 => u128::BYTES,
+    };
     let mut stored = Catalogue::stored_in_order(workspace)?;
-    for _ in 0..level.first {
+    for _ in 0..first {
         stored.next()?;
     }
     let mut firsts = segments
         .iter()
         .map(|segment| segment.first_document)
         .peekable();
-    let (mut set, mut documents) = (0, 0);
+    let (mut set, mut at) = (0, HEADER_BYTES as u64);
     each_document_of(workspace, segments, |document, record| {
-        context.tick(STAGE, document)?;
         while firsts.next_if(|&first| first <= document).is_some() {
             set = 0;
         }
@@ -144,19 +173,47 @@ pub(super) fn write<K: Key>(
             words: record.words,
             keys,
             set,
-            docno: (docnos.position(), docno.len() as u32),
+            docno: (at, docno.len() as u32),
             docno_sum: sum(OF_DOCNO + u64::from(document), docno),
         };
-        facts.put(&own.encode(document))?;
-        docnos.put(docno)?;
-        set += u64::from(keys) * K::BYTES as u64;
-        documents += 1;
+        set += u64::from(keys) * key_bytes as u64;
+        at += docno.len() as u64;
+        each(document, own, record.docno)
+    })
+}
+
+/// Checks that a complete index says of each document what its record says.
+pub(crate) fn check_facts(workspace: &Workspace) -> Result<()> {
+    let Some(index) = IndexedDocuments::open(workspace)? else {
+        return Ok(());
+    };
+    let segments = collection::segments(&workspace.manifest);
+    let mut levels = index.levels.iter().peekable();
+    let (mut read, mut before) = (None, 0);
+    each_of(workspace, (0, segments), &mut |document, own, docno| {
+        while let Some(level) = levels.next_if(|level| level.first <= document) {
+            // The docnos of each level begin anew.
+            before = own.docno.0 - HEADER_BYTES as u64;
+            read = Some(level.in_order());
+        }
+        let Some(level) = &mut read else {
+            return Ok(());
+        };
+        let mut own = own;
+        own.docno.0 -= before;
+        let found = level.get(document)?;
+        if facts_bytes(level.part) < FACTS_BYTES {
+            own.text = found.text;
+        }
+        if found != own || index.docno(document, &found)? != docno {
+            let at = place(level.part, document.wrapping_sub(level.first));
+            let what = format!("facts about document {document}");
+            return Err(level
+                .part
+                .corrupt(at, &what, format!("{own:?}"), format!("{found:?}")));
+        }
         Ok(())
-    })?;
-    Ok((
-        facts.finish(documents, 0, level.first.into())?,
-        docnos.finish(documents, 0, level.first.into())?,
-    ))
+    })
 }
 
 /// The facts about the documents of an index, opened for look-ups.
@@ -193,6 +250,15 @@ impl OfLevel {
             facts: open(facts, FACTS)?,
             docnos: open(docnos, DOCNOS)?,
         })
+    }
+
+    fn in_order(&self) -> InOrder<'_> {
+        InOrder {
+            part: &self.facts,
+            first: self.first,
+            from: 0,
+            bytes: Vec::new(),
+        }
     }
 
     fn get(&self, document: u32) -> Result<Facts> {
@@ -272,13 +338,7 @@ impl IndexedDocuments {
 
     /// Reads the facts of rising documents of one level.
     pub(super) fn in_order(&self) -> Option<InOrder<'_>> {
-        let level = self.levels.first()?;
-        Some(InOrder {
-            part: &level.facts,
-            first: level.first,
-            from: 0,
-            bytes: Vec::new(),
-        })
+        self.levels.first().map(OfLevel::in_order)
     }
 }
 

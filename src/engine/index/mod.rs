@@ -68,7 +68,7 @@ pub(crate) use documents::{Facts, IndexedDocuments};
 pub use look_up::{Buffers, Index, ListPlace, Lists};
 pub(crate) use search::IndexSearcher;
 
-pub(crate) use documents::{check_documents, each_md5};
+pub(crate) use documents::{check_documents, check_facts, each_md5};
 pub(crate) use look_up::check_part;
 
 const STAGE: &str = "index";

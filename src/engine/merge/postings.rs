@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::ids::Key;
+use crate::base::memory::room_for_block;
 use crate::store::{
     Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, VERSION, checksum, pack_u32,
     unpack_u32,
@@ -365,6 +366,16 @@ impl<K: Key> PostingsReader<K> {
             let found = format!("{lists} lists, {entries} entries, {raw} bytes");
             let expected = format!("lists of two documents or more, at most {left} entries");
             return Err(self.part.corrupt("block", expected, found));
+        }
+        if self.most >= u32::MAX.into() {
+            // Columns of a few bytes may state any number of entries.
+            let bytes = 4 * entries as u64;
+            room_for_block(bytes.max(raw as u64), || {
+                format!(
+                    "a block of {entries} entries in {}",
+                    self.part.path().display()
+                )
+            })?;
         }
         let body = self.part.take(word(8) as usize)?;
         out.body.clear();

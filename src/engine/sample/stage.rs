@@ -9,7 +9,7 @@ use crate::engine::collection::{
 };
 use crate::engine::sample::plan::Plan;
 use crate::store::workspace::{Manifest, StageRecord, Workspace};
-use crate::store::{self, Header, Kind, PartInfo, PartWriter, VERSION};
+use crate::store::{self, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -61,8 +61,20 @@ impl Sampled {
         let level = levels_of_documents(workspace, &levels)?;
         let (directory, parameters) =
             (workspace.path(DIRECTORY), workspace.collection_parameters());
-        let load = |info: &crate::store::PartInfo| {
-            Column::load(&directory.join(&info.name), parameters, info)
+        let load = |info: &PartInfo| {
+            let path = directory.join(&info.name);
+            let sizes = Column::load(&path, parameters, info)?;
+            let mut stored = Catalogue::stored_in_order(workspace)?;
+            for (document, size) in sizes.iter().enumerate() {
+                let most = stored.next()?.unwrap_or_default();
+                if size > most {
+                    let what = format!("size of the sample of document {document}");
+                    return Err(Error::corrupt(&path, what)
+                        .at(HEADER_BYTES as u64 + document as u64 * 4)
+                        .expected(format!("at most its {most} fingerprints"), size));
+                }
+            }
+            Ok(sizes)
         };
         let sizes = entry.sizes.iter().map(load).collect::<Result<_>>()?;
         let files = entry.sizes.iter().map(|info| directory.join(&info.name));

@@ -557,8 +557,9 @@ fn below_prefix(
         let mut found = Vec::new();
         while let Some(meta) = objects.next().await {
             let meta = meta.map_err(|error| refused(&error))?;
+            // Those that are not kept count as well: a listing may have no end.
+            names.take(meta.location.as_ref())?;
             if keeps(meta.location.as_ref()) {
-                names.take(meta.location.as_ref())?;
                 found.push(meta);
             }
         }

@@ -37,6 +37,8 @@ pub struct Workspace {
     unsynced: BTreeSet<String>,
     /// Committed files that were missing when the directory was opened.
     lost: Vec<PathBuf>,
+    /// Whether it was opened to read it: then nothing in it is made, replaced or removed.
+    only_read: bool,
 }
 
 /// Where the parts of a workspace are.
@@ -375,13 +377,15 @@ impl Workspace {
     }
 
     /// Opens a directory that holds a collection for reading only. Several processes can do so at a
-    /// time. The caller commits nothing. Files that are missing are found when they are opened.
+    /// time. Nothing in it is changed: a commit is refused. Files that are missing are found when
+    /// they are opened.
     pub fn open_to_read(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Self> {
         Workspace::look(directory, kinds)?;
         let lock = Lock::share(directory)?;
         let manifest = Workspace::look(directory, kinds)?;
         check_list(directory, &manifest)?;
         let mut workspace = Workspace::locked(directory, manifest, lock);
+        workspace.only_read = true;
         workspace.lock_lender()?;
         Ok(workspace)
     }
@@ -453,6 +457,7 @@ impl Workspace {
             uncommitted: 0,
             unsynced: BTreeSet::new(),
             lost: Vec::new(),
+            only_read: false,
         }
     }
 
@@ -583,6 +588,7 @@ impl Workspace {
     pub fn scratch(&self, context: &Context<'_>) -> Result<disk::Scratch> {
         match context.scratch {
             Some(place) => disk::Scratch::within(place),
+            None if self.only_read => disk::Scratch::within(&std::env::temp_dir()),
             None => Ok(disk::Scratch::at(self.places.directory.join(SCRATCH))),
         }
     }
@@ -604,6 +610,16 @@ impl Workspace {
         self.remove_scrap()
     }
 
+    /// Refuses a directory that was opened to read it.
+    pub(super) fn may_change(&self) -> Result<()> {
+        match self.only_read {
+            false => Ok(()),
+            true => Err(Error::io("change", self.directory())(
+                std::io::ErrorKind::ReadOnlyFilesystem.into(),
+            )),
+        }
+    }
+
     /// Removes finished and unfinished parts that the manifest does not name.
     pub(crate) fn remove_scrap(&self) -> Result<()> {
         self.remove_scrap_with(1)
@@ -612,6 +628,7 @@ impl Workspace {
     /// As [`Workspace::remove_scrap`], with several threads if there are many files. It takes the
     /// system some time to give back the memory and the disk space of a large one.
     pub(crate) fn remove_scrap_with(&self, threads: usize) -> Result<()> {
+        self.may_change()?;
         let mut scrap = Vec::new();
         let named = self.manifest.parts();
         for name in self.directories() {
@@ -662,6 +679,7 @@ impl Workspace {
 
     /// Commits the manifest. The parts in the named subdirectories must already be in place.
     pub fn commit(&mut self, directories: &[&str]) -> Result<()> {
+        self.may_change()?;
         let unsynced = std::mem::take(&mut self.unsynced);
         let others = unsynced.iter().map(String::as_str);
         let others = others.filter(|name| !directories.contains(name));

@@ -37,11 +37,17 @@ pub struct InputsEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// Hidden files and hidden directories. A hidden directory counts once, whatever it contains.
+    #[serde(deserialize_with = "received::count")]
     pub hidden: u64,
     /// Files that the globs of a selection exclude.
+    #[serde(deserialize_with = "received::count")]
     pub excluded: u64,
     /// Output directories of runs below the named directories.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(
+        default,
+        skip_serializing_if = "is_zero",
+        deserialize_with = "received::count"
+    )]
     pub outputs: u64,
 }
 

@@ -32,6 +32,7 @@ impl Workspace {
 
     /// Removes files from the manifest before they are rewritten or deleted. Returns their names.
     pub(crate) fn forget_others(&mut self, which: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+        self.may_change()?;
         let mut taken = Vec::new();
         self.manifest.others.retain(|file| {
             let keep = !which(&file.name);

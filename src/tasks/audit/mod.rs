@@ -183,7 +183,7 @@ struct Reading<'r> {
 }
 
 /// Opens the work directory of a directory of kept records to read it: someone else may have made
-/// KEPT, which may name any directory. So the context must have a place for scratch space.
+/// KEPT, which may name any directory.
 ///
 /// # Errors
 /// `BadParameter` if KEPT is not complete, or its work directory is not recorded or gone.

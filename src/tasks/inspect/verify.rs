@@ -11,7 +11,7 @@ use crate::engine::index;
 use crate::engine::join::{JoinProgress, PairsEntry, each_measured_pair, sizes_of_pairs};
 use crate::engine::merge::{PostingsEntry, PostingsReader};
 use crate::engine::pipeline;
-use crate::engine::sample::SampleEntry;
+use crate::engine::sample::{SampleEntry, Sampled};
 use crate::engine::sort::{RunFile, RunsEntry};
 use crate::store::checkpoint::Checkpoint;
 use crate::store::workspace::{
@@ -44,7 +44,7 @@ pub fn verify(directory: &Path) -> Result<Verified> {
     let manifest = pipeline::look(directory)?;
     let mut found = Verified::default();
     let mut theirs = BTreeSet::new();
-    look_through(directory, &manifest, &theirs, &mut found);
+    look_through(directory, &manifest, &theirs, &mut found)?;
     theirs.extend(own(&manifest));
     // What the columns and pairs of a damaged directory say together is of no use.
     if found.errors.is_empty() {
@@ -62,7 +62,7 @@ pub fn verify(directory: &Path) -> Result<Verified> {
                 } else {
                     &theirs
                 };
-                look_through(&directory, &manifest, borrowed, &mut found);
+                look_through(&directory, &manifest, borrowed, &mut found)?;
                 theirs.extend(own(&manifest));
             }
             // There is none, or it was interrupted before it wrote anything.
@@ -109,7 +109,7 @@ fn look_through(
     manifest: &Manifest,
     theirs: &BTreeSet<Named>,
     found: &mut Verified,
-) {
+) -> Result<()> {
     let parameters = Some(manifest.parameters());
     let places = Places::of(directory, manifest);
     let catalogue = manifest.get::<CatalogueEntry>();
@@ -129,7 +129,11 @@ fn look_through(
         found.bytes += info.bytes;
         let checked = verify_part(&path, kind, Some(info))
             .and_then(|_| read_whole(&path, kind, parameters, info, documents));
-        found.errors.extend(checked.err());
+        match checked {
+            // Too little memory is no damage.
+            Err(error @ Error::BudgetTooSmall { .. }) => return Err(error),
+            checked => found.errors.extend(checked.err()),
+        }
     }
     // The inputs of a trial are the inputs of the directory on which it builds.
     if manifest.origin.is_none() {
@@ -143,15 +147,20 @@ fn look_through(
         found.bytes += file.bytes;
         found.errors.extend(check_file(directory, file).err());
     }
+    Ok(())
 }
 
-/// Checks that the columns and the pairs of a directory say what its documents can have.
+/// Checks that the columns, the index and the pairs of a directory say what its documents can have.
 fn agree(workspace: &Workspace) -> Result<()> {
     let manifest = &workspace.manifest;
     if !manifest.has::<CatalogueEntry>() {
         return Ok(());
     }
     Catalogue::check(workspace)?;
+    index::check_facts(workspace)?;
+    if manifest.has::<SampleEntry>() {
+        Sampled::load(workspace)?;
+    }
     if manifest.has::<SampleEntry>() && manifest.has::<PairsEntry>() {
         let sizes = sizes_of_pairs(workspace)?;
         each_measured_pair(workspace, &sizes, |_, _| Ok(()))?;

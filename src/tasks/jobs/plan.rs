@@ -59,6 +59,7 @@ pub(super) struct Written {
     pub need_documents: bool,
     skipped: Skipped,
     /// Number of inputs, and the xxh3 of their list.
+    #[serde(deserialize_with = "received::count")]
     inputs: u64,
     list: String,
 }

@@ -88,7 +88,9 @@ impl<'a> Indexed<'a> {
             .partition_point(|segment| segment.first_document <= document);
         let at = after.checked_sub(1).ok_or_else(missing)?;
         let open = || SetFile::open::<K>(self.workspace, &self.segments[at]);
-        let end = facts.set + u64::from(facts.keys) * K::BYTES as u64;
+        let end = facts
+            .set
+            .saturating_add(u64::from(facts.keys) * K::BYTES as u64);
         let range = facts.set..end;
         state.set.clear();
         match self.files.get(at) {
