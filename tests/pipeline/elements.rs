@@ -409,7 +409,7 @@ fn attributes_that_are_left_out_are_noticed() {
         (
             "o",
             &*outline,
-            Some("attributes have 22 words: use --text-field o.@text"),
+            Some("o.@text: left out of the text; to count: --text-field @text,o.@text"),
         ),
         (
             "tag",
@@ -417,6 +417,11 @@ fn attributes_that_are_left_out_are_noticed() {
             Some("attributes have 2 words: use --text-field @v"),
         ),
         ("o", "<r><o text='two words' id='a b c'/></r>", None),
+        (
+            "row",
+            "<r><row Body='a body' Title='its title' By='one two three' C='one two three four'/></r>",
+            Some("@C, @Title: left out of the text; to count: --text-field @Body,@C,@Title"),
+        ),
     ] {
         let config = config(record);
         let batch = records(file.as_bytes(), "f", &config, usize::MAX);
@@ -427,6 +432,38 @@ fn attributes_that_are_left_out_are_noticed() {
         let mut notice = document.notices.iter();
         let notice = notice.find(|notice| notice.reason == Reason::AttributeText);
         assert_eq!(notice.map(|notice| &*notice.detail), expected, "{file}");
+    }
+}
+
+/// Records in records were dropped in silence if a field of the outer one was the text.
+#[test]
+fn fields_of_records_in_records_count_or_have_a_line() {
+    let items = "<r><o t='a'><i>x</i><o t='b'><i>y</i><o t='c'/></o></o></r>";
+    for (field, expected) in [
+        (
+            "@t",
+            Some("2 fields of o elements in this one; to count: --text-field @t,o.@t"),
+        ),
+        (
+            "i",
+            Some("1 field of o elements in this one; to count: --text-field i,o.i"),
+        ),
+        (
+            "@t,o.@t",
+            Some("1 field of o elements in this one; to count: --text-field @t,o.@t,o.o.@t"),
+        ),
+        ("@t,o.@t,o.o.@t,i,o.i", None),
+        ("o", None),
+    ] {
+        let config = ReadConfig {
+            text_field: Some(field.into()),
+            ..config("o")
+        };
+        let found = each(items.as_bytes(), "f", &config, |found| {
+            lines(found, |_| String::new())
+        });
+        let expected = expected.map(|line| format!("elements beside the text left out: {line}"));
+        assert_eq!(found[0].get(1), expected.as_ref(), "{field}");
     }
 }
 

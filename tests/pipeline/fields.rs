@@ -1,6 +1,6 @@
 //! A value on a path that the user names is in the text, or has a line that says why not.
 
-use lookalike::text::read::{Interpreted, ReadConfig};
+use lookalike::text::read::{Format, Interpreted, ReadConfig};
 
 use super::reading::{each, lines};
 
@@ -289,6 +289,108 @@ fn a_record_that_lacks_a_field_has_a_line_in_every_format() {
     }
     let none = read("f.csv", "c,d\nx,y\n", &config);
     assert_eq!(none, ["no text field: no field a, no field b"]);
+}
+
+/// A string without letters stopped the search for the first field that a record has.
+#[test]
+fn a_blank_value_is_passed_over_in_every_format() {
+    let config = with(|config| {
+        config.text_field = Some("a|b".into());
+        config.record = Some("p".into());
+    });
+    for (name, file, expected) in [
+        ("f.jsonl", r#"{"a":"","b":"x"}"#, "x"),
+        ("f.jsonl", r#"{"a":" \n","b":"x"}"#, "x"),
+        ("f.jsonl", r#"{"a":[null,""],"b":"x"}"#, "x"),
+        ("f.jsonl", r#"{"a":0,"b":"x"}"#, "0"),
+        // Without another one, it is the text.
+        ("f.jsonl", r#"{"a":" ","b":null}"#, " "),
+        ("f.csv", "a,b\n ,x\n", "x"),
+        ("f.xml", "<r><p><a> <i/> </a><b>x</b></p></r>", "x"),
+        ("f.xml", "<r><p a='' b='x'/></r>", "x"),
+    ] {
+        let found = read(name, file, &config);
+        let text = found[0].replace("<?xml version=\"1.0\"?>", "");
+        assert_eq!(text, format!("{name}:1: {expected}"), "{file}");
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
+}
+
+/// They were left out in silence.
+#[test]
+fn elements_beside_the_text_have_a_line() {
+    let prose = "one two three four five six seven eight nine ten eleven twelve thirteen";
+    let doc = |rest: &str| format!("<DOC>\n<DOCNO>1</DOCNO>\n{rest}<TEXT>x</TEXT></DOC>\n");
+    let reuters = |head: &str, text: &str| {
+        format!(
+            "<REUTERS NEWID=\"1\">{head}<TEXT><TITLE>t</TITLE>{text}<BODY>b</BODY></TEXT></REUTERS>"
+        )
+    };
+    let config = with(|config| config.format = Some(Format::TrecSgml));
+    let solr = |field: &str| {
+        format!(
+            "<add><doc><field name=\"id\">1</field>{field}<field name=\"text\">x</field></doc></add>"
+        )
+    };
+    for (file, expected) in [
+        (
+            doc("<DATE>Monday, May 1</DATE><BYLINE><P>By A B</P></BYLINE>"),
+            "",
+        ),
+        (
+            doc("<!-- one two --><FOO>codes</FOO><GRAPHIC>Photo</GRAPHIC>"),
+            "",
+        ),
+        (doc("<HEAD>a b</HEAD><SO>Paper of the City</SO>"), ""),
+        (
+            doc("<head>a b</head><GRAPHIC>a b cd ef</GRAPHIC><NEW>more words</NEW>"),
+            "GRAPHIC, NEW: left out of the text; to count: --record DOC --text-field head,TEXT,GRAPHIC,NEW",
+        ),
+        (
+            doc(&format!("<HEADER><BYLINE><P>{prose}</P></BYLINE></HEADER>")),
+            "BYLINE: left out of the text; to count: --record DOC --text-field TEXT,BYLINE",
+        ),
+        (
+            doc("more words"),
+            "words outside of elements: left out of the text; to count: --record DOC",
+        ),
+        // Without a body, what is not known is text.
+        (
+            format!("<DOC>\n<DOCNO>1</DOCNO>\n<NEW>{prose}</NEW></DOC>"),
+            "",
+        ),
+        (
+            "<DOC>\n<DOCNO>1</DOCNO>\n<NOTE>two words</NOTE>x</DOC>".into(),
+            "NOTE: left out of the text; to count: --record DOC",
+        ),
+        (
+            reuters(
+                &format!("<UNKNOWN>&#5;C T f0704 reute</UNKNOWN><PLACES><D>{prose}</D></PLACES>"),
+                "",
+            ),
+            "",
+        ),
+        (
+            reuters(
+                "<NOTE>two words</NOTE><MKNOTE>two words</MKNOTE>",
+                &format!("<AUTHOR>{prose}</AUTHOR>"),
+            ),
+            "NOTE, AUTHOR: left out of the text; to count: --record REUTERS --text-field TITLE,BODY,NOTE,AUTHOR",
+        ),
+        (solr("<field name=\"price\">10</field>"), ""),
+        (
+            solr("<field name=\"my_summary\">two words</field>"),
+            "my_summary: left out of the text; to count: --record doc",
+        ),
+    ] {
+        let found = read("f", &file, &config);
+        let lines: Vec<&str> = found[1..].iter().map(String::as_str).collect();
+        let expected = match expected {
+            "" => String::new(),
+            line => format!("elements beside the text left out: {line}"),
+        };
+        assert_eq!(lines.concat(), expected, "{file}");
+    }
 }
 
 #[test]

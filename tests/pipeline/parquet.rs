@@ -1,6 +1,7 @@
 //! Parquet files give the same documents as the same rows in JSONL, and damage in one row group
 //! costs only that row group.
 
+use super::reading::lines;
 use crate::common::one_in;
 use std::collections::HashMap;
 use std::fs;
@@ -532,6 +533,49 @@ fn written(
     fill(&mut group);
     group.close().unwrap();
     writer.close().unwrap();
+}
+
+/// A column of a map was called missing, and an empty string was the first value that is there.
+#[test]
+fn columns_that_are_no_text_and_blank_values_are_passed_over() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("f");
+    let schema = "message rows { required binary a (STRING); required binary b (STRING);
+        required group m (MAP) { repeated group key_value {
+            required binary key (STRING); required binary value (STRING); } }
+        required group s { required binary x (STRING); } }";
+    written(&path, schema, |group| {
+        for text in ["", "the text", "a longer key", "v", "y"] {
+            let levels = if text.contains("key") || text == "v" {
+                &[1][..]
+            } else {
+                &[]
+            };
+            let repetitions = if levels.is_empty() { &[][..] } else { &[0] };
+            column::<ByteArrayType>(group, &[ByteArray::from(text)], (levels, repetitions));
+        }
+    });
+    let file = fs::read(&path).unwrap();
+    for (field, expected) in [
+        ("a|b", "f:1: the text"),
+        ("a|b,m.key_value[].value", "f:1: the text v"),
+        (
+            "b,m",
+            "f:1: the text; field of --text-field missing: m is of type map, not string; it has a (string), b \
+             (string), m.key_value[].key (string), m.key_value[].value (string), s.x (string); did \
+             you mean m.key_value[].value?",
+        ),
+    ] {
+        let config = by_fields(Some(field), None);
+        let mut reader = RecordReader::from_bytes(file.clone(), "f", 0, &config);
+        let mut batch = Batch::default();
+        while reader.next_into(&mut batch) {}
+        let found = batch.records.iter().flat_map(|record| {
+            let found = interpret(record, &batch.bytes[record.bytes.clone()], &config);
+            lines(found, |text| text.replace('\n', " "))
+        });
+        assert_eq!(found.collect::<Vec<_>>().join("; "), expected, "{field}");
+    }
 }
 
 /// Two decimals or floats became one docno, or none.

@@ -536,7 +536,7 @@ impl<'a> Making<'a> {
                 out.stored.put(&columns.stored)?;
                 stats.count(&columns.of_groups);
                 let mut repeated = columns.rejects.iter();
-                repeated.try_for_each(|reject| out.rejects.push(reject, true))
+                repeated.try_for_each(|reject| out.rejects.push(reject, true).map(drop))
             },
         )?;
         stats.exact_duplicates = self.documents - stats.representatives;

@@ -305,8 +305,12 @@ impl RejectWriter {
         Ok(RejectWriter(out, SaidOnce::default()))
     }
 
-    /// Appends a reject, or (if `kept`) a notice about a document that is kept.
-    pub fn push(&mut self, reject: &Reject, kept: bool) -> Result<()> {
+    /// Appends a reject, or (if `kept`) a notice about a document that is kept. Returns `false` if an
+    /// earlier one says the same about the file.
+    pub fn push(&mut self, reject: &Reject, kept: bool) -> Result<bool> {
+        let Some(detail) = self.1.detail(reject) else {
+            return Ok(false);
+        };
         self.0.push(&RejectRecord {
             file: reject.source.file,
             offset: reject.source.offset,
@@ -314,8 +318,9 @@ impl RejectWriter {
             docno: reject.docno.clone(),
             reason: name_of(reject.reason, self.0.out.path())?,
             kept,
-            detail: self.1.detail(reject).into(),
-        })
+            detail: detail.into(),
+        })?;
+        Ok(true)
     }
 
     /// Makes the part durable.

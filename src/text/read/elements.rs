@@ -22,6 +22,7 @@
 //! of ASCII are resolved here; the parser resolves the other ones with it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
@@ -36,8 +37,9 @@ use super::resolve::{Level, Names, Texts, no_docno, take_each};
 use super::sgml;
 use super::sniff::{kind_of_markup, looks_like_markup};
 use super::tags::{CDATA, Kind, Tag, Tags, local};
-use super::wordless::{FEW, in_attributes};
-use crate::base::words::words;
+use super::wordless::{in_attributes, other_attributes};
+use crate::base::numbers::counted;
+use crate::base::words::{flag_word, words};
 
 /// The attributes searched for the text, in this order, without `--text-field`, and the elements
 /// whose text may be escaped once more.
@@ -201,6 +203,8 @@ struct Element<'p, 'a> {
     content: &'a [u8],
     /// Which names of usual fields there are in the content.
     usual: Vec<&'static str>,
+    /// Whether elements of its own name are in the content.
+    nests: bool,
 }
 
 /// Takes a value, as its bytes are, and the name of its element or attribute.
@@ -224,6 +228,7 @@ impl<'p, 'a> Element<'p, 'a> {
             tag,
             content,
             usual: Vec::new(),
+            nests: false,
         }
     }
 
@@ -231,6 +236,7 @@ impl<'p, 'a> Element<'p, 'a> {
     fn with_usual(mut self) -> Self {
         let all = || IDS.iter().chain(&URL_FIELDS).chain(&[TITLE]);
         for tag in Tags::of(self.content).filter(|tag| tag.kind != Kind::Close) {
+            self.nests |= tag.name == self.tag.name;
             if let Some(name) = all().find(|name| is_usual(tag.name, name))
                 && !self.usual.contains(name)
             {
@@ -243,16 +249,57 @@ impl<'p, 'a> Element<'p, 'a> {
     /// Passes on the values of a field, as the module page defines it. Returns whether there are
     /// any.
     fn values(&self, path: &FieldPath<'_>, take: &mut Take<'_, 'a>) -> bool {
-        // A path takes all elements of a name, with brackets or without.
-        let names = path.steps.iter().filter(|step| **step != Step::All);
-        let names = names.map(|step| match step {
-            Step::Name(name) => Some(&**name),
-            _ => None,
-        });
-        let Some(steps) = names.collect::<Option<Vec<&str>>>() else {
-            return false;
+        names_of(path)
+            .is_some_and(|steps| values((self.tag, self.content), &steps, self.prolog, true, take))
+    }
+
+    /// The line of a record whose fields are also in records within it, if those of the latter are
+    /// not `taken`: they are no documents of their own.
+    fn nested(
+        &self,
+        texts: &Texts<'_>,
+        given: &str,
+        mut taken: BTreeMap<usize, usize>,
+    ) -> Option<(Reason, String)> {
+        let own = |found: &[u8]| found == self.tag.name;
+        let name = shown(self.tag.name);
+        let (mut lost, mut paths) = (0, given.to_string());
+        // The longest paths usually come last.
+        let all: Vec<_> = texts.paths().filter(|_| self.nests).collect();
+        for path in all.into_iter().rev() {
+            let (Some(steps), before) = (names_of(path), lost) else {
+                continue;
+            };
+            let mut take = |raw: &'a [u8], _: &[u8]| {
+                let begin = raw.as_ptr().addr();
+                let within = taken.range(..=begin).next_back();
+                let is_taken = within.is_some_and(|(_, end)| begin + raw.len() <= *end);
+                if !is_taken && has_text(raw) {
+                    lost += 1;
+                    taken.insert(begin, begin + raw.len());
+                }
+            };
+            let mut look = |tag, content| {
+                values((tag, content), &steps, self.prolog, false, &mut take);
+            };
+            if let [attribute] = &steps[..]
+                && attribute.starts_with('@')
+            {
+                let tags = Tags::of(self.content).filter(|tag| tag.kind != Kind::Close);
+                tags.filter(|tag| own(tag.name))
+                    .for_each(|tag| look(tag, &[]));
+            } else {
+                elements(self.content, &own, true, &mut look);
+            }
+            if lost > before {
+                paths.push_str(&format!(",{name}.{}", path.literal.trim()));
+            }
+        }
+        let line = || {
+            let (fields, flag) = (counted(lost, "field"), flag_word("--text-field", &paths));
+            format!("{fields} of {name} elements in this one; to count: {flag}")
         };
-        values((self.tag, self.content), &steps, self.prolog, true, take)
+        (lost > 0).then(|| (Reason::ElementsLeft, line()))
     }
 
     /// The value of a docno or the like, in one line.
@@ -294,6 +341,16 @@ impl<'p> Level<'p> for &Element<'_, '_> {
         });
         first
     }
+}
+
+/// The names on a path, which takes all elements of a name, with brackets or without.
+fn names_of<'p>(path: &'p FieldPath<'_>) -> Option<Vec<&'p str>> {
+    let names = path.steps.iter().filter(|step| **step != Step::All);
+    let names = names.map(|step| match step {
+        Step::Name(name) => Some(&**name),
+        _ => None,
+    });
+    names.collect()
 }
 
 fn values<'a>(
@@ -482,12 +539,23 @@ impl Interpreter for Prolog {
                 }
             };
             match &config.text_field {
-                Some(_) => {
+                Some(given) => {
                     let texts = Texts::of(config);
-                    let Ok(missing) = take_each::<_, Infallible>(&texts.given(), |path| {
-                        Ok(element.values(path, &mut push))
+                    let mut taken = BTreeMap::new();
+                    let is_blank = |path: &&FieldPath<'_>| {
+                        let mut blank = true;
+                        element.values(path, &mut |raw, _| blank &= !has_text(raw)) && blank
+                    };
+                    let missing = take_each::<_, Infallible>(&texts.given(), is_blank, |path| {
+                        Ok(element.values(path, &mut |raw, name| {
+                            let begin = raw.as_ptr().addr();
+                            taken.insert(begin, begin + raw.len());
+                            push(raw, name);
+                        }))
                     });
+                    let Ok(missing) = missing;
                     notices.extend(missing);
+                    notices.extend(element.nested(&texts, given, taken));
                 }
                 None if has_text(element.content) => {}
                 None => {
@@ -496,19 +564,19 @@ impl Interpreter for Prolog {
                         let found = all.find(|(found, _)| is_usual(found, name));
                         found.filter(|(_, value)| !value.trim_ascii().is_empty())
                     });
-                    let chosen = texts.next();
-                    if let Some((name, value)) = chosen {
-                        push(value, name);
-                        fields.push(format!("@{}", shown(name)).into());
-                    }
-                    let words = |value: &[u8]| value.split(u8::is_ascii_whitespace).count();
-                    // The attribute itself, and half as many in others.
-                    let least = chosen.map_or(0, |(_, value)| words(value) * 3 / 2 + FEW);
-                    // The body says what is below a record without such an attribute.
-                    if chosen.is_some() || element.content.is_empty() {
-                        let place = in_attributes(bytes, ContentKind::Xml, least, true, true);
-                        notices.extend(place.map(|place| (Reason::AttributeText, place)));
-                    }
+                    let place = match texts.next() {
+                        Some((name, value)) => {
+                            push(value, name);
+                            fields.push(format!("@{}", shown(name)).into());
+                            other_attributes(bytes, name)
+                        }
+                        // The body says what is below a record without such an attribute.
+                        None if element.content.is_empty() => {
+                            in_attributes(bytes, ContentKind::Xml, 0, true, true)
+                        }
+                        None => None,
+                    };
+                    notices.extend(place.map(|place| (Reason::AttributeText, place)));
                 }
             }
         }

@@ -10,6 +10,7 @@
 //! docs/guide/formats.md says what a path means.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::record::{Reason, Reject};
 use crate::base::words::{flag_word, words};
@@ -172,6 +173,8 @@ const LONGEST: usize = 48;
 
 /// The text before the list of fields in the detail of a reject.
 pub(super) const LIST: &str = "; it has ";
+/// The text between the names of elements or attributes and the flags that read them.
+pub(super) const LEFT_OUT: &str = ": left out of the text; to count: ";
 /// The texts before the field that a detail suggests.
 const MEANT: &str = "; did you mean ";
 const LONGEST_TEXT: &str = "; the longest text is in ";
@@ -343,7 +346,12 @@ fn within<'k>(given: &str, texts: impl Iterator<Item = &'k Known>) -> Option<Str
     };
     let (known, above, rest) = texts
         .filter_map(|known| below(given, known).map(|(above, rest)| (known, above, rest)))
-        .max_by_key(|(known, ..)| (TEXT_FIELDS.contains(&last_name(&known.path)), known.text))?;
+        .max_by_key(|(known, ..)| {
+            let name = last_name(&known.path);
+            // The values of a map and not their keys.
+            let is_text = TEXT_FIELDS.contains(&name);
+            (is_text, !matches!(name, "key" | "keys"), known.text)
+        })?;
     let whole = FieldPath::one(above).is_ok_and(|above| lists(&above) == lists(&path));
     let meant = match whole {
         true => format!("{given}{rest}"),
@@ -367,7 +375,13 @@ fn problem(path: &str, known: &[Known]) -> Option<String> {
         Some(known) => &*known.kind,
         None => known.iter().find_map(|known| {
             let (_, rest) = below(path, known)?;
-            let kinds = [(".", "object"), ("[].", "list of object")];
+            let kinds = [
+                (".key_value[].key", "map"),
+                (".entries[].key", "map"),
+                (".map[].key", "map"),
+                (".", "object"),
+                ("[].", "list of object"),
+            ];
             kinds
                 .iter()
                 .find_map(|(next, kind)| rest.starts_with(next).then_some(*kind))
@@ -398,19 +412,46 @@ fn last_name(path: &str) -> &str {
 #[derive(Default)]
 pub(crate) struct SaidOnce {
     file: Option<u32>,
+    /// The names of a file that were said to be left out.
+    names: (Option<u32>, BTreeSet<String>),
 }
+
+/// Names that are remembered.
+const MOST_NAMES: usize = 256;
 
 impl SaidOnce {
     /// The detail of the next reject: the fields that a record has are listed once for a file.
-    pub(crate) fn detail<'r>(&mut self, reject: &'r Reject) -> &'r str {
+    /// `None` if only names are left out that were named.
+    pub(crate) fn detail<'r>(&mut self, reject: &'r Reject) -> Option<&'r str> {
         let file = Some(reject.source.file);
-        if matches!(reject.reason, Reason::MissingText | Reason::MissingDocno)
+        if matches!(reject.reason, Reason::ElementsLeft | Reason::AttributeText)
+            && let Some((names, _)) = reject.detail.split_once(LEFT_OUT)
+        {
+            if self.names.0 != file {
+                self.names = (file, BTreeSet::new());
+            }
+            let known = &mut self.names.1;
+            let room = known.len() < MOST_NAMES;
+            let new = names
+                .split(", ")
+                .filter(|name| room && !known.contains(*name));
+            let new: Vec<String> = new.map(Into::into).collect();
+            let any = !new.is_empty();
+            known.extend(new);
+            return any.then_some(&reject.detail);
+        }
+        let lists = [
+            Reason::MissingText,
+            Reason::MissingDocno,
+            Reason::MissingField,
+        ];
+        if lists.contains(&reject.reason)
             && let Some((short, _)) = reject.detail.split_once(LIST)
             && std::mem::replace(&mut self.file, file) == file
         {
-            return short;
+            return Some(short);
         }
-        &reject.detail
+        Some(&reject.detail)
     }
 }
 
@@ -544,6 +585,7 @@ impl<'p> Parser<'p> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::SourceSpan;
     use super::*;
 
     fn shown(path: &FieldPath<'_>) -> String {
@@ -704,6 +746,31 @@ mod tests {
                 FieldPath::all(&path).unwrap()[0][0].steps,
                 [Step::Name(name.into())]
             );
+        }
+    }
+
+    #[test]
+    fn names_that_are_left_out_are_said_once_for_a_file() {
+        let mut said = SaidOnce::default();
+        for (file, names, expected) in [
+            (0, "A, B", true),
+            (0, "B", false),
+            (0, "B, C", true),
+            (0, "C, A", false),
+            (1, "A", true),
+        ] {
+            let source = SourceSpan {
+                file,
+                offset: 0,
+                length: 1,
+            };
+            let reject = Reject {
+                source,
+                docno: None,
+                reason: Reason::ElementsLeft,
+                detail: format!("{names}{LEFT_OUT}--record DOC"),
+            };
+            assert_eq!(said.detail(&reject).is_some(), expected, "{names}");
         }
     }
 

@@ -57,7 +57,16 @@ pub(super) fn values(
         return usual_text(text, members, &mut take);
     }
     let (mut found, mut list) = (Found::default(), false);
-    let missing = take_each(&texts.fields(&members), |&start| {
+    let is_blank = |&start: &Start<'_>| {
+        let mut blank = true;
+        let reached = reach(text, start, Objects::Parts, &mut |value| {
+            let value = text_of(text, value);
+            blank &= value.trim().is_empty() || is_null(&config.null, value.as_bytes());
+            true
+        });
+        blank && reached.is_ok_and(|reached| reached.is_text())
+    };
+    let missing = take_each(&texts.fields(&members), is_blank, |&start| {
         let reached = reach(text, start, Objects::Parts, &mut take)?;
         found.left_out(&reached, start.name.trim());
         let several = reached.like_records(start.path);

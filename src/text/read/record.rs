@@ -432,6 +432,8 @@ keywords! {
         OpenMarkup = "markup not closed",
         /// Nearly all words of XML are in attributes, which do not count.
         AttributeText = "text in attributes left out",
+        /// Elements beside those that are the text were left out.
+        ElementsLeft = "elements beside the text left out",
     }
 }
 

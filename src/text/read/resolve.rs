@@ -145,20 +145,28 @@ pub(super) fn usual_of<F>(config: &ReadConfig, fields: &[Field<'_, F>]) -> Optio
     TEXT_FIELDS.into_iter().find(|name| *name == field.name)
 }
 
-/// Takes the value of each field: `take` says whether a way leads to one. The result is the line of
-/// a record that lacks some of them.
+/// Takes the value of each field: `take` says whether a way leads to one, `is_blank` whether it leads
+/// only to blank ones, which count if no other way leads to a value. The result is the line of a
+/// record that lacks some of the fields.
 pub(super) fn take_each<F, E>(
     fields: &[Field<'_, F>],
+    is_blank: impl Fn(&F) -> bool,
     mut take: impl FnMut(&F) -> Result<bool, E>,
 ) -> Result<Option<(Reason, String)>, E> {
     let mut missing = Vec::new();
     'fields: for Field { name, ways } in fields {
+        let mut blank = None;
         for way in ways {
-            if take(way)? {
+            if ways.len() > 1 && is_blank(way) {
+                blank = blank.or(Some(way));
+            } else if take(way)? {
                 continue 'fields;
             }
         }
-        missing.push(&**name);
+        match blank {
+            Some(way) if take(way)? => {}
+            _ => missing.push(&**name),
+        }
     }
     let line = |names: String| (Reason::MissingField, format!("no field {names}"));
     Ok((!missing.is_empty()).then(|| line(missing.join(", "))))

@@ -6,6 +6,9 @@
 //! The text of a document without a body element is everything but the elements known to hold no
 //! text. `DATELINE` is left out, because it differs between two copies of one story. `GRAPHIC` and
 //! `CAPTION` count inside a body element but not outside one. The parser handles the tags inside.
+//!
+//! What is left out has a line with the names of its elements, unless these have the name of the
+//! document, a list of codes ([`CODES`]), or another fact of a few words.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,9 +17,11 @@ use memchr::memmem;
 
 use super::bytes::{begins_any_case, find_any_case, is_one_of, reserve, text_of};
 use super::config::ReadConfig;
+use super::fields::LEFT_OUT;
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Reason};
-use super::tags::{attributes, closes};
+use super::tags::{Aside, attributes, closes};
+use super::wordless::is_letter;
 use crate::base::words::words;
 
 /// Elements that contain the text itself.
@@ -35,6 +40,23 @@ const METADATA: [&str; 54] = words(
      CORRECTION-DATE HT PARENT USDEPT USBUREAU XX CN PE TP PROFILE EDITION NAME GRAPHIC CAPTION \
      LANG AUTHOR ID URL DESCRIPT JOURNAL",
 );
+
+/// Elements whose words are no loss, however many there are.
+const CODES: [&str; 10] =
+    words("DOCNO DOCID DOCHDR TOPICS PLACES PEOPLE ORGS EXCHANGES COMPANIES MKNOTE");
+
+/// Elements of [`METADATA`] that may have sentences.
+const PROSE: [&str; 6] = words("NOTE CORRECTION GRAPHIC CAPTION DESCRIPT SUBJECT");
+
+/// The most words of an element that are no loss: of facts, and of any other one.
+const FACT: usize = 12;
+const CODE: usize = 1;
+
+/// The longest tag.
+const TAG: usize = 4096;
+
+/// Elements left out that are named.
+const MOST_LEFT: usize = 16;
 
 /// The content of the first element with this name, without its tags. The name matches exactly as
 /// given, in capitals.
@@ -133,6 +155,13 @@ enum Role {
     Metadata,
 }
 
+/// Whether the words of an element are names, dates, codes and the like.
+fn is_fact(name: &[u8]) -> bool {
+    [&METADATA[..], &CODES, &["UNKNOWN"]]
+        .iter()
+        .any(|names| is_one_of(name, names))
+}
+
 fn role_of(name: &[u8]) -> Option<Role> {
     if is_one_of(name, &BODIES) {
         Some(Role::Body)
@@ -188,7 +217,7 @@ impl Iterator for Elements<'_> {
             if name.is_empty() {
                 continue;
             }
-            let tag_end = || memchr::memchr(b'>', &rest[..rest.len().min(4096)]);
+            let tag_end = || memchr::memchr(b'>', &rest[..rest.len().min(TAG)]);
             let role = if name.eq_ignore_ascii_case(b"field") {
                 // A field of Solr: its attribute has the name.
                 let tag = &rest[..tag_end().unwrap_or_default()];
@@ -261,6 +290,93 @@ impl<'a> Joined<'a> {
     }
 }
 
+/// What is left out of a text: the words of its elements, by their names; those in no element have
+/// none.
+#[derive(Default)]
+struct Left<'a>(Vec<(&'a [u8], usize)>);
+
+impl<'a> Left<'a> {
+    /// Counts the words in a part of a document that is left out.
+    fn add(&mut self, mut rest: &'a [u8]) {
+        // The element that the words are in, as its tag and as a field of Solr: the outermost one
+        // with facts, or else the outermost one.
+        let mut open: Option<(&[u8], &[u8])> = None;
+        // What has no end is not searched for one again.
+        let mut endless = false;
+        loop {
+            let at = memchr::memchr(b'<', rest).unwrap_or(rest.len());
+            self.count(open.map_or(&[], |(_, name)| name), &rest[..at]);
+            rest = &rest[at..];
+            let Some(inside) = rest.get(1..) else {
+                return;
+            };
+            let closes = inside.starts_with(b"/");
+            let name = leading_name(&inside[usize::from(closes)..]);
+            let tag = open_tag(&rest[..rest.len().min(TAG)]);
+            let end = match Aside::at(rest) {
+                Some(aside) if !endless => aside.length(rest, 0).or_else(|| {
+                    endless = true;
+                    None
+                }),
+                _ => tag.filter(|_| !name.is_empty()).map(|tag| tag.len() + 2),
+            };
+            if closes && open.is_some_and(|(tag, _)| tag.eq_ignore_ascii_case(name)) {
+                open = None;
+            } else if !closes && !name.is_empty() {
+                let field = tag.filter(|_| name.eq_ignore_ascii_case(b"field"));
+                let mut field = field.into_iter().flat_map(|tag| attributes(tag, quoted));
+                let field = field.find(|(found, _)| found.eq_ignore_ascii_case(b"name"));
+                let shown = field.map_or(name, |(_, value)| value);
+                if open.is_none_or(|(_, open)| !is_fact(open) && is_fact(shown)) {
+                    open = Some((name, shown));
+                }
+            }
+            rest = &rest[end.unwrap_or(1)..];
+        }
+    }
+
+    fn count(&mut self, name: &'a [u8], text: &[u8]) {
+        let words = text.split(u8::is_ascii_whitespace);
+        let words = words.filter(|word| word.iter().filter(|byte| is_letter(byte)).count() > 1);
+        let (words, full) = (words.count(), self.0.len() == MOST_LEFT);
+        let mut known = self.0.iter_mut();
+        match known.find(|(other, _)| other.eq_ignore_ascii_case(name)) {
+            Some((_, count)) => *count += words,
+            None if words == 0 || full => {}
+            None => self.0.push((name, words)),
+        }
+    }
+
+    /// The line of a document with this tag whose text is in the elements `used`; of none, if all
+    /// others are.
+    fn line(self, tag: &[u8], used: &[&[u8]]) -> Option<(Reason, String)> {
+        let loss = |(name, words): &(&[u8], usize)| {
+            let most = match is_fact(name) && !is_one_of(name, &PROSE) {
+                true => FACT,
+                false => CODE,
+            };
+            *words > most && !is_one_of(name, &CODES)
+        };
+        let lost = self.0.into_iter().filter(loss);
+        let lost: Vec<&[u8]> = lost.map(|(name, _)| name).collect();
+        let shown = |name: &&[u8]| match *name {
+            [] => "words outside of elements".into(),
+            name => text_of(&name[..name.len().min(40)]).into_owned(),
+        };
+        let listed = |names: &[&[u8]], by| names.iter().map(shown).collect::<Vec<_>>().join(by);
+        let all = [used, &lost].concat();
+        let is_element = |name: &&[u8]| !name.is_empty() && leading_name(name).len() == name.len();
+        let fields = match !used.is_empty() && all.iter().all(is_element) {
+            true => format!(" --text-field {}", listed(&all, ",")),
+            false => String::new(),
+        };
+        let record = text_of(leading_name(tag));
+        let names = listed(&lost, ", ");
+        let line = || format!("{names}{LEFT_OUT}--record {record}{fields}");
+        (!lost.is_empty()).then(|| (Reason::ElementsLeft, line()))
+    }
+}
+
 pub(super) struct TrecSgml;
 
 impl Interpreter for TrecSgml {
@@ -274,13 +390,21 @@ impl Interpreter for TrecSgml {
         };
         let end = end_of(bytes).max(inside);
         let content = &bytes[inside..end];
-        let mut parts = Joined::default();
+        let (mut parts, mut left, mut used) = (Joined::default(), Left::default(), Vec::new());
         if elements_of(content).any(|element| element.role == Role::Body) {
+            let mut at = 0;
             for element in elements_of(content) {
                 if element.role != Role::Metadata {
+                    left.add(&content[at..element.whole.start]);
+                    at = element.whole.end;
+                    let tag = leading_name(&content[element.whole.start + 1..]);
+                    if used.len() < MOST_LEFT && !used.contains(&tag) {
+                        used.push(tag);
+                    }
                     parts.push(&content[element.content]);
                 }
             }
+            left.add(&content[at..]);
         } else {
             let mut push = |part| {
                 if !<[u8]>::trim_ascii(part).is_empty() {
@@ -292,6 +416,7 @@ impl Interpreter for TrecSgml {
                 if element.role == Role::Metadata {
                     push(&content[at..element.whole.start]);
                     at = element.whole.end;
+                    left.add(&content[element.whole]);
                 }
             }
             push(&content[at..]);
@@ -300,6 +425,7 @@ impl Interpreter for TrecSgml {
         Outcome::Document(Parts {
             url: stated(b"url"),
             title: stated(b"title"),
+            notices: left.line(tag, &used).into_iter().collect(),
             ..document(docno, parts.end())
         })
     }
@@ -353,15 +479,38 @@ impl Interpreter for Reuters {
             let after = memmem::find(&text[beside?..], b"</BODY>")?;
             element(&text[beside? + after..], b"<TITLE>", b"</TITLE>")
         });
-        let mut parts = Joined::default();
-        match body {
-            Some(body) => title
-                .into_iter()
-                .chain([body])
-                .for_each(|part| parts.push(part)),
-            None => parts.push(text),
+        let parts: Vec<&[u8]> = match body {
+            Some(body) => title.into_iter().chain([body]).collect(),
+            None => vec![text],
+        };
+        // In the order of the document.
+        let place = |part: &[u8]| {
+            let begin = part.as_ptr().addr() - bytes.as_ptr().addr();
+            begin..begin + part.len()
+        };
+        let mut places: Vec<_> = parts.iter().map(|part| place(part)).collect();
+        places.sort_by_key(|place| place.start);
+        let (mut left, mut at) = (
+            Left::default(),
+            open_tag(bytes).map_or(0, |tag| tag.len() + 2),
+        );
+        for place in places {
+            left.add(&bytes[at..place.start]);
+            at = place.end;
         }
-        Outcome::Document(document(docno, parts.end()))
+        left.add(&bytes[at..end_of(bytes).max(at)]);
+        let used: &[&[u8]] = if body.is_some() {
+            &[b"TITLE", b"BODY"]
+        } else {
+            &[b"TEXT"]
+        };
+        let notice = left.line(open_tag(bytes).unwrap_or_default(), used);
+        let mut joined = Joined::default();
+        parts.into_iter().for_each(|part| joined.push(part));
+        Outcome::Document(Parts {
+            notices: notice.into_iter().collect(),
+            ..document(docno, joined.end())
+        })
     }
 
     fn docno(&self, head: &[u8]) -> Option<String> {

@@ -720,7 +720,9 @@ impl Interpreter for Table {
         }
         notices.extend(no_docno(config).filter(|_| docno.is_empty()));
         let mut texts = Vec::new();
-        let Ok(missing) = take_each::<_, Infallible>(&self.text, |&column| {
+        // An empty cell is no text.
+        let is_blank = |_: &usize| false;
+        let Ok(missing) = take_each::<_, Infallible>(&self.text, is_blank, |&column| {
             let cell = picked.get(column);
             let is_text = cell.is_some_and(|text| !text.trim_ascii().is_empty());
             texts.extend(is_text.then_some(column));

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::bytes::is_one_of;
+use super::fields::LEFT_OUT;
 use super::record::{ContentKind, RawDocument};
 use super::tags::{Kind, Tag, Tags, local};
-use crate::base::words::shell_word;
+use crate::base::words::{flag_word, shell_word};
 
 /// Bytes of a document that are looked at.
 const LOOK: usize = 256 << 10;
@@ -40,8 +41,10 @@ const SHOWN: [(&[u8], &str); 9] = [
     (b"embed", "it shows other files; read those"),
 ];
 
+type Words<'b> = (BTreeMap<(&'b [u8], &'b [u8]), usize>, Option<&'b [u8]>);
+
 /// Words in attributes below which nothing is said of them beside a text.
-pub(super) const FEW: usize = 16;
+const FEW: usize = 16;
 
 /// Why a document has no words, for a line of `rejects.jsonl`. `record` says that it is an element
 /// of a file.
@@ -91,6 +94,49 @@ pub(super) fn in_attributes(
     record: bool,
     own: bool,
 ) -> Option<String> {
+    let (mut counts, root) = words_of(body, content, own);
+    let all: usize = counts.values().sum();
+    if all <= least {
+        return None;
+    }
+    counts.retain(|_, count| *count * 10 >= all);
+    let fields = counts.keys().map(field).collect::<Vec<_>>().join(",");
+    let flags = match root.filter(|_| !record) {
+        Some(root) => format!("--record {} ", shell_word(&String::from_utf8_lossy(root))),
+        None => String::new(),
+    };
+    Some(format!(
+        "attributes have {all} words: use {flags}--text-field {}",
+        shell_word(&fields)
+    ))
+}
+
+/// The attributes with texts in a record whose text is another one of its attributes.
+pub(super) fn other_attributes(record: &[u8], text: &[u8]) -> Option<String> {
+    let (mut counts, _) = words_of(record, ContentKind::Xml, true);
+    counts.retain(|(name, attribute), count| {
+        // Three words may be a name.
+        let known = is_one_of(attribute, &TEXTS);
+        *count > if known { 1 } else { 3 } && !(name.is_empty() && *attribute == text)
+    });
+    let fields: Vec<String> = counts.keys().map(field).collect();
+    let all = format!("@{},{}", String::from_utf8_lossy(text), fields.join(","));
+    let (flag, fields) = (flag_word("--text-field", &all), fields.join(", "));
+    (!fields.is_empty()).then(|| format!("{fields}{LEFT_OUT}{flag}"))
+}
+
+/// An attribute of an element, as a field.
+fn field((name, attribute): &(&[u8], &[u8])) -> String {
+    let [name, attribute] = [*name, *attribute].map(String::from_utf8_lossy);
+    match &*name {
+        "" => format!("@{attribute}"),
+        _ => format!("{name}.@{attribute}"),
+    }
+}
+
+/// The words in attributes, by the name of their element, which is empty for that of the record if
+/// it is `own`, and the attribute; and the name of the first element.
+fn words_of(body: &[u8], content: ContentKind, own: bool) -> Words<'_> {
     let mut counts: BTreeMap<(&[u8], &[u8]), usize> = BTreeMap::new();
     let mut root: Option<&[u8]> = None;
     for tag in Tags::of(body).filter(|tag| tag.kind != Kind::Close) {
@@ -114,27 +160,7 @@ pub(super) fn in_attributes(
             }
         }
     }
-    let all: usize = counts.values().sum();
-    if all <= least {
-        return None;
-    }
-    counts.retain(|_, count| *count * 10 >= all);
-    let fields = counts.keys().map(|(name, attribute)| {
-        let [name, attribute] = [name, attribute].map(|name| String::from_utf8_lossy(name));
-        match &*name {
-            "" => format!("@{attribute}"),
-            _ => format!("{name}.@{attribute}"),
-        }
-    });
-    let fields = fields.collect::<Vec<_>>().join(",");
-    let flags = match root.filter(|_| !record) {
-        Some(root) => format!("--record {} ", shell_word(&String::from_utf8_lossy(root))),
-        None => String::new(),
-    };
-    Some(format!(
-        "attributes have {all} words: use {flags}--text-field {}",
-        shell_word(&fields)
-    ))
+    (counts, root)
 }
 
 /// What a page without words shows.
@@ -146,7 +172,7 @@ fn shown(body: &[u8]) -> Option<String> {
 }
 
 /// Whether a byte is of a letter, in UTF-8.
-fn is_letter(byte: &u8) -> bool {
+pub(super) fn is_letter(byte: &u8) -> bool {
     byte.is_ascii_alphabetic() || *byte >= 0x80
 }
 

@@ -158,6 +158,10 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
             let piece = self.window.next(end - self.at).map_err(Failed::Reading)?;
             let Some(piece) = piece else { break };
             self.at += piece.bytes.len() as u64;
+            if let Some(ending) = &mut self.ending {
+                let missing = CRLF.len() - ending.behind.len();
+                ending.behind.extend(piece.bytes.iter().take(missing));
+            }
             let Some(around) = self.around.as_mut() else {
                 self.kept.between(piece).map_err(Failed::Keeping)?;
                 continue;
@@ -276,15 +280,18 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
 
     /// Copies a record to the removed ones. A `revisit` record may take its place.
     fn remove(&mut self, span: &Span) -> Result<(), Failed> {
-        if let (Some(removed), Some(before), false) =
-            (&mut self.removed, self.ending.take(), self.kept.table)
-        {
+        let before = self.ending.take();
+        let line_end = before.as_ref().map_or(&b"\n"[..], Ending::line_end);
+        if let (Some(removed), Some(before), false) = (&mut self.removed, before, self.kept.table) {
             before
                 .write(*removed)
                 .and_then(|()| before.end_member(*removed))
                 .map_err(Failed::Removing)?;
         }
-        let ending = self.ending.insert(Ending::default());
+        let ending = self.ending.insert(Ending {
+            before: line_end,
+            ..Ending::default()
+        });
         // The beginning of the record, for a `revisit` record.
         let (mut head, mut new_member) = (Vec::new(), None);
         self.window
@@ -640,7 +647,13 @@ fn is_misc(mut rest: &[u8]) -> bool {
 struct Ending {
     first: Vec<u8>,
     last: u8,
+    /// The first bytes of what follows.
+    behind: Vec<u8>,
+    /// The line end behind the removed record before it.
+    before: &'static [u8],
 }
+
+const CRLF: &[u8] = b"\r\n";
 
 /// What a WARC record begins with.
 const WARC: &[u8] = b"WARC/";
@@ -653,11 +666,21 @@ impl Ending {
         self.last = bytes.last().copied().unwrap_or(self.last);
     }
 
+    /// The line end of the file, as it is behind the record.
+    fn line_end(&self) -> &'static [u8] {
+        match &self.behind[..] {
+            CRLF => CRLF,
+            [b'\r', ..] => b"\r",
+            [b'\n', ..] => b"\n",
+            _ => self.before,
+        }
+    }
+
     fn write(&self, out: &mut impl MemberSink) -> io::Result<()> {
         match self.last {
             _ if self.first == WARC => out.write_all(b"\r\n\r\n"),
-            b'\n' => Ok(()),
-            _ => out.write_all(b"\n"),
+            b'\n' | b'\r' => Ok(()),
+            _ => out.write_all(self.line_end()),
         }
     }
 
@@ -878,7 +901,16 @@ mod tests {
 
     #[test]
     fn removed_records_are_separated_and_a_lone_one_is_noticed() {
-        assert_eq!(copied("[({a}), ({b}), <{c}>]").1, "{a}\n{b}\n");
+        for (text, expected) in [
+            ("[({a}), ({b}), <{c}>]", "{a}\n{b}\n"),
+            // The line ends of the file.
+            ("({a})\r\n<{b}>\r\n({c})\r\n", "{a}\r\n{c}\r\n"),
+            ("<{a}>\r\n({b})\r\n({c})", "{b}\r\n{c}\r\n"),
+            ("<{a}>\r({b})\r", "{b}\r"),
+            ("<a\r>(b\r)", "b\r"),
+        ] {
+            assert_eq!(copied(text).1, expected, "{text:?}");
+        }
         assert_eq!(
             copied("(WARC/a)\r\n\r\n<WARC/b>\r\n\r\n").1,
             "WARC/a\r\n\r\n"

@@ -57,7 +57,9 @@ pub(crate) fn each_reject(
     let mut rejects = RejectReader::open(path, Some(parameters), Some(info))?;
     while let Some((mut reject, kept)) = rejects.next()? {
         // A file may be in several segments.
-        reject.detail = said.detail(&reject).into();
+        if let Some(detail) = said.detail(&reject) {
+            reject.detail = detail.into();
+        }
         take(&reject, kept)?;
     }
     rejects.finish()

@@ -350,6 +350,9 @@ fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
         add_field(&mut open.stats.fields, field, *n);
     }
     for (reject, kept) in &batch.rejects {
+        if !open.rejects.push(reject, *kept)? {
+            continue;
+        }
         let counts = if *kept {
             &mut open.stats.noticed
         } else {
@@ -358,7 +361,6 @@ fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
         *counts
             .entry(Reason::text(reject.reason).to_string())
             .or_default() += 1;
-        open.rejects.push(reject, *kept)?;
     }
     for (kind, n) in &batch.skipped {
         *open.stats.skipped.entry((*kind).to_string()).or_default() += n;

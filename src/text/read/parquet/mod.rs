@@ -46,12 +46,12 @@ use crate::base::numbers::counted;
 use crate::store::disk::SharedFile;
 use crate::text::read::bytes::reserve;
 use crate::text::read::config::ReadConfig;
-use crate::text::read::fields::{Known, TEXT_FIELDS, no_text};
+use crate::text::read::fields::{FieldPath, Known, TEXT_FIELDS, no_text};
 use crate::text::read::outcome::HEAD;
 use crate::text::read::record::{
-    Batch, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
+    Batch, Field, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
-use crate::text::read::resolve::{is_null, take_each, usual_of};
+use crate::text::read::resolve::{Texts, is_null, take_each, usual_of};
 use crate::text::read::source::Fault;
 
 /// The first and the last bytes of a file.
@@ -257,6 +257,8 @@ pub(super) struct ParquetFramer {
     texts: TextColumns,
     /// Why a row has no text.
     missing: String,
+    /// Why no row has some of the fields of its text.
+    absent: Option<String>,
     state: State,
     /// The row groups to read; all of them if there are fewer.
     groups: Range<u64>,
@@ -304,6 +306,7 @@ impl ParquetFramer {
             chosen: Vec::new(),
             texts: Vec::new(),
             missing: String::new(),
+            absent: None,
             state: State::Start,
             groups: 0..u64::MAX,
             first: 0,
@@ -468,15 +471,25 @@ impl ParquetFramer {
             .iter()
             .filter(|chosen| chosen.role == Role::Text);
         let paths: Vec<&str> = texts.map(|chosen| &*chosen.path).collect();
+        let why =
+            |given: Option<&str>| no_text(given, &TEXT_FIELDS, &columns::known_columns(&metadata));
         self.missing = match &paths[..] {
-            [] => no_text(
-                self.config.text_field.as_deref(),
-                &TEXT_FIELDS,
-                &columns::known_columns(&metadata),
-            ),
+            [] => why(self.config.text_field.as_deref()),
             [path] => format!("{path} is null"),
             paths => format!("none of {}", paths.join(", ")),
         };
+        // No row has a field without a column.
+        let given = Texts::of(&self.config);
+        let given = given.given();
+        let absent = given.iter().zip(&self.texts);
+        let absent = absent.filter(|(_, columns)| columns.ways.is_empty());
+        let literals = |field: &Field<'_, &FieldPath<'_>>| {
+            let ways = field.ways.iter().map(|way| way.literal.trim());
+            ways.collect::<Vec<_>>().join("|")
+        };
+        let absent: Vec<String> = absent.map(|(field, _)| literals(field)).collect();
+        self.absent = (!absent.is_empty()).then(|| why(Some(&absent.join(","))));
+        self.texts.retain(|field| !field.ways.is_empty());
         Ok(metadata)
     }
 
@@ -535,7 +548,19 @@ impl ParquetFramer {
         let mut text = None;
         let mut is_list = false;
         let mut notices = Vec::new();
-        let Ok(missing) = take_each::<_, Infallible>(&self.texts, |&(at, number)| {
+        let is_blank = |&(at, _): &(usize, usize)| {
+            let (mut values, mut blank) = (false, true);
+            let chosen = self.chosen.get(at);
+            let list = chosen.is_some_and(|chosen| {
+                let take = |bytes: &[u8]| {
+                    values = true;
+                    blank &= bytes.trim_ascii().is_empty() || is_null(&self.config.null, bytes);
+                };
+                chosen.texts(at, columns, take).0
+            });
+            blank && (values || list)
+        };
+        let Ok(missing) = take_each::<_, Infallible>(&self.texts, is_blank, |&(at, number)| {
             let Some(chosen) = self.chosen.get(at) else {
                 return Ok(false);
             };
@@ -560,6 +585,8 @@ impl ParquetFramer {
             Ok(list || text != before)
         });
         notices.extend(missing);
+        let absent = self.absent.iter().cloned();
+        notices.extend(absent.map(|absent| (Reason::MissingField, absent)));
         if parts.len() < 2 {
             parts.clear();
         }
