@@ -259,7 +259,7 @@ class Lying(BaseHTTPRequestHandler):
     """A server that does not do what it says, as `server.lie` tells. It counts the bytes that it could send.
 
     - `long`: a range has no end;
-    - `short`: a range is one byte, whatever is asked for;
+    - `short`: a range is one byte, whatever its header says;
     - `size`: an object has more bytes than there are on the Earth;
     - `listing`, `hub`: the bucket, or the folder of the dataset, has no end;
     - `itself`: a folder of the hub has itself as an entry;
@@ -298,7 +298,7 @@ class Lying(BaseHTTPRequestHandler):
             return self.send(200, headers, b"")
         if lie == "short":
             at = int(self.headers["range"].split("=")[1].split("-")[0])
-            headers |= {"content-length": 1, "content-range": f"bytes {at}-{at}/{size}"}
+            headers |= {"content-length": 1, "content-range": f"bytes {at}-{size - 1}/{size}"}
             return self.send(206, headers, b"A")
         return self.without_end(206, {"content-range": f"bytes 0-{size - 1}/{size}", "etag": '"1"'})
 

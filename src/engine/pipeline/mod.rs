@@ -19,8 +19,8 @@ use crate::engine::sample::plan::Plan;
 use crate::engine::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, Selection};
 use crate::engine::sort::{self, Asked, Formed, RunsEntry};
 use crate::store::checkpoint::Checkpoint;
-use crate::store::disk;
 use crate::store::workspace::{Cost, MANIFEST_FILE, Meter, StageRecordKind, Workspace};
+use crate::store::{disk, remote};
 use crate::text::read::{self, InputFile, Inputs, lasting, list_outside};
 use crate::{Error, Result};
 
@@ -121,16 +121,21 @@ pub fn selected_inputs(
     let mut inputs = list_outside(arguments, selection, real.clone())?;
     let mut failed = None;
     if let Some(real) = real {
-        inputs
-            .files
-            .retain(|input| match disk::canonical(&input.path) {
-                Ok(path) => !path.starts_with(&real),
-                Err(e) if !lasting(&e) => {
-                    failed.get_or_insert_with(|| Error::io("inspect", &input.path)(e));
+        let is_input = |input: &InputFile| -> Result<bool> {
+            remote::check_stop("inputs")?;
+            match disk::canonical(&input.path) {
+                Ok(path) => Ok(!path.starts_with(&real)),
+                Err(e) if !lasting(&e) => Err(Error::io("inspect", &input.path)(e)),
+                Err(_) => Ok(true),
+            }
+        };
+        inputs.files.retain(|input| {
+            failed.is_some()
+                || is_input(input).unwrap_or_else(|error| {
+                    failed = Some(error);
                     true
-                }
-                Err(_) => true,
-            });
+                })
+        });
     }
     match failed {
         Some(error) => Err(error),

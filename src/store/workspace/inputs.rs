@@ -168,6 +168,7 @@ pub(super) fn write(
     let mut out = AtomicFile::create(&path)?;
     let (mut files, mut total) = (0, 0);
     for input in inputs {
+        remote::check_stop("inputs")?;
         files += 1;
         total += input.identity.as_ref().map_or(0, |identity| identity.size);
         out.put(json::line(&input, &path)?.as_bytes())?;

@@ -212,6 +212,7 @@ impl Plan {
         }
         let mut lines = Vec::new();
         for input in planned.inputs.iter() {
+            remote::check_stop(STAGE)?;
             let line = Line {
                 entry: input.entry(),
                 odd: input.odd_path,

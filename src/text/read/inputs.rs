@@ -414,6 +414,7 @@ impl Walk {
             if !self.seen.insert(path.clone()) {
                 continue;
             }
+            remote::check_stop("inputs")?;
             let base = match alone {
                 true => path.parent().unwrap_or(&prefix).to_path_buf(),
                 false => prefix.clone(),
@@ -451,6 +452,7 @@ impl Walk {
                 }
             };
             for entry in entries {
+                remote::check_stop("inputs")?;
                 let entry = match entry {
                     Ok(entry) => entry,
                     Err(error) => {
@@ -484,6 +486,7 @@ impl Walk {
             let mut links = std::mem::take(&mut self.links);
             links.sort_by(|a, b| bytes_of(&a.0).cmp(bytes_of(&b.0)));
             for (path, argument) in links {
+                remote::check_stop("inputs")?;
                 match disk::metadata(&path) {
                     Ok(metadata) if metadata.is_dir() => self.directory(&path, &argument)?,
                     _ if self.excludes(&path, &argument) => {}
@@ -705,6 +708,8 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     use super::*;
+    use crate::base::command::Command;
+    use crate::base::progress::Stop;
 
     #[test]
     fn docnos_are_relative_and_escaped() {
@@ -712,6 +717,28 @@ mod tests {
         assert_eq!(docno_of(Path::new("ä\t")), ("ä\\x09".into(), true));
         let path = Path::new(std::ffi::OsStr::from_bytes(b"d\xe9j\xe0/x"));
         assert_eq!(docno_of(path), ("d\\xe9j\\xe0/x".into(), true));
+    }
+
+    /// A walk over many files went on to its end.
+    #[test]
+    fn a_walk_stops_when_it_is_asked_to() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("a.txt"), "text").unwrap();
+        let list = |stop: &Stop| {
+            let list = || {
+                remote::wait_until(stop);
+                list_inputs(&[place.path().to_path_buf()])
+            };
+            Command::default().run(list)
+        };
+        let stop = Stop::default();
+        assert_eq!(list(&stop).unwrap().len(), 1);
+        stop.request();
+        let stopped = list(&stop).map(drop).unwrap_err();
+        assert!(
+            matches!(stopped, crate::Error::Interrupted { .. }),
+            "{stopped}"
+        );
     }
 
     /// The error of the system stood in the middle of a sentence.

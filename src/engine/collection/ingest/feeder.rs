@@ -273,7 +273,6 @@ impl<'a> Feeder<'a> {
         if self.ended {
             return Ok(None);
         }
-        self.context.stop.check(STAGE)?;
         let mut batch = self.over.take().unwrap_or_default();
         let mut ends_segment = self.account(batch.bytes.len());
         let too_much = |bytes: usize, shape: &Shape| bytes as u64 * shape.worst > shape.batch_cost;
@@ -285,6 +284,8 @@ impl<'a> Feeder<'a> {
             && batch.bytes.len() < BATCH_BYTES
             && batch.records.len() < most
         {
+            // Each may be a file of its own.
+            self.context.stop.check(STAGE)?;
             let (bytes, records) = (batch.bytes.len(), batch.records.len());
             if !self.read_into(&mut batch)? {
                 self.ended = true;
