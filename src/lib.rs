@@ -43,14 +43,20 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+#[path = "../crates/base/src/lib.rs"]
 pub mod base;
 pub mod cli;
+#[path = "../crates/engine/src/lib.rs"]
 pub mod engine;
 mod facade;
+#[path = "../crates/lab/src/lib.rs"]
 pub mod lab;
 pub mod report;
+#[path = "../crates/store/src/lib.rs"]
 pub mod store;
+#[path = "../crates/tasks/src/lib.rs"]
 pub mod tasks;
+#[path = "../crates/text/src/lib.rs"]
 pub mod text;
 
 pub use base::budget::{ByteSize, Disk};

@@ -122,13 +122,13 @@ fn shares_one(shared: usize, _: usize, _: usize) -> bool {
 
 /// Words with their stems.
 fn stems() -> BTreeMap<&'static str, &'static str> {
-    let lines = include_str!("../../src/engine/methods/stems.txt").lines();
+    let lines = include_str!("../../crates/methods/src/stems.txt").lines();
     let lines = lines.filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split_once(' ').unwrap()).collect()
 }
 
 fn stop_words() -> BTreeSet<&'static str> {
-    let lines = include_str!("../../src/engine/methods/stop-words.txt").lines();
+    let lines = include_str!("../../crates/methods/src/stop-words.txt").lines();
     lines.filter(|line| !line.starts_with('#')).collect()
 }
 

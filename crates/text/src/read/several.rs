@@ -554,7 +554,7 @@ mod tests {
     /// The guide has the line to type for each kind.
     #[test]
     fn the_guide_has_every_expression() {
-        let guide = include_str!("../../../docs/guide/formats.md").replace("\\|", "|");
+        let guide = include_str!("../../../../docs/guide/formats.md").replace("\\|", "|");
         for kind in &KINDS {
             kind.begins.parse::<SplitAt>().unwrap();
             let split = format!("`--split-at '{}'`", kind.split.unwrap_or(kind.begins));

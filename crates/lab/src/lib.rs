@@ -10,6 +10,7 @@
 pub mod compare;
 pub mod formulas;
 pub mod perturb;
+#[path = "../../tasks/src/plan/mod.rs"]
 pub mod plan;
 pub mod reproduce;
 pub mod study;

@@ -9,5 +9,6 @@
 pub(crate) mod align;
 pub mod parse;
 pub mod read;
+#[path = "../../rewrite/src/lib.rs"]
 pub mod rewrite;
 pub(crate) mod table;

@@ -24,6 +24,7 @@ pub mod excluded;
 pub mod index;
 pub mod join;
 pub mod merge;
+#[path = "../../methods/src/lib.rs"]
 pub mod methods;
 pub mod outputs;
 pub mod pipeline;

@@ -21,4 +21,5 @@ pub mod inspect;
 pub mod jobs;
 pub mod passages;
 pub mod query;
+#[path = "../../lab/src/transfer/mod.rs"]
 pub mod transfer;
