@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that every command stays within --memory plus the constant BEYOND_BUDGET of src/base/budget.rs.
+# Checks that every command stays within --memory plus the constant BEYOND_BUDGET of crates/base/src/budget.rs.
 #
 #   scripts/bench-memory.sh [INPUT...]
 #
@@ -20,8 +20,8 @@ fi
 mkdir -p "$work"
 # A copy, because a file of the corpus cannot be a test set.
 cp sample-corpora/trec-web/a.gz "$work/test-set.gz"
-beyond=$(sed -n 's/^pub(crate) const BEYOND_BUDGET: ByteSize = ByteSize::mib(\([0-9]*\));$/\1/p' src/base/budget.rs)
-[ -n "$beyond" ] || { echo "src/base/budget.rs has no BEYOND_BUDGET" >&2; exit 1; }
+beyond=$(sed -n 's/^pub const BEYOND_BUDGET: ByteSize = ByteSize::mib(\([0-9]*\));$/\1/p' crates/base/src/budget.rs)
+[ -n "$beyond" ] || { echo "crates/base/src/budget.rs has no BEYOND_BUDGET" >&2; exit 1; }
 echo "each peak is to be at most --memory and $beyond MiB; load $(cut -d' ' -f1 /proc/loadavg)"
 echo
 echo "| input | command | threads | --memory MiB | peak MiB | anonymous | mapped | |"

@@ -136,8 +136,8 @@ if [ -n "$sbom" ]; then
 fi
 
 if [ -n "$crate" ]; then
-    cargo package --locked
-    cp "$target/package/lookalike-$version.crate" "$out/" 2>/dev/null || true
+    cargo package --workspace --locked
+    cp "$target"/package/lookalike*-"$version.crate" "$out/" 2>/dev/null || true
 fi
 
 sum() { if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi; }

@@ -17,17 +17,21 @@
 //! Files of any size: [`Collection`]. The programs in `examples/` show both, and additions,
 //! look-ups and deduplication.
 //!
-//! # Rooms
-//! A room uses only the rooms that stand before it in this list, and the modules of a room also
-//! have an order. `tests/architecture.rs` enforces both.
+//! # Crates
+//! The code stands as crates in `crates/`. A crate uses only those that stand before it in this
+//! list, and the modules of a crate also have an order. cargo and `tests/architecture.rs` see to it.
 //!
 //! - [`base`]: values, errors, limits, progress, threads
 //! - [`store`]: the binary files that FORMAT.md describes, and the output directory
 //! - [`text`]: inputs -> documents -> tokens (stages 1 and 2)
-//! - [`engine`]: tokens -> pairs -> clusters (stages 3 to 9), the pipeline, and the methods of the
-//!   literature
+//! - [`rewrite`]: inputs again, with records removed or changed
+//! - [`engine`]: tokens -> pairs -> clusters (stages 3 to 9), and the pipeline
+//! - [`methods`]: the methods of the literature, on the stages of the engine
 //! - [`tasks`]: look-ups, evaluation, deduplication, passages, contamination
 //! - [`lab`]: everything that runs the pipeline several times to measure something
+//!
+//! This crate has the rest:
+//!
 //! - [`report`]: the ledger, report pages and graphs
 //! - `facade`: [`find_pairs`] and [`Collection`]
 //! - [`cli`]: the command line, for the program and for other hosts
@@ -39,25 +43,21 @@
 //!
 //! It runs on Unix only, because it relies on POSIX to map files into memory, to lock and sync
 //! directories, and to wait for standard input.
-#![deny(missing_docs, unsafe_code)]
-#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
+#![deny(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-#[path = "../crates/base/src/lib.rs"]
-pub mod base;
 pub mod cli;
-#[path = "../crates/engine/src/lib.rs"]
-pub mod engine;
 mod facade;
-#[path = "../crates/lab/src/lib.rs"]
-pub mod lab;
 pub mod report;
-#[path = "../crates/store/src/lib.rs"]
-pub mod store;
-#[path = "../crates/tasks/src/lib.rs"]
-pub mod tasks;
-#[path = "../crates/text/src/lib.rs"]
-pub mod text;
+
+pub use lookalike_base as base;
+pub use lookalike_engine as engine;
+pub use lookalike_lab as lab;
+pub use lookalike_methods as methods;
+pub use lookalike_rewrite as rewrite;
+pub use lookalike_store as store;
+pub use lookalike_tasks as tasks;
+pub use lookalike_text as text;
 
 pub use base::budget::{ByteSize, Disk};
 pub use base::error::{Error, Result};

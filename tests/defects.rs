@@ -17,10 +17,10 @@ use lookalike::engine::join::{Pair, PairsEntry};
 use lookalike::engine::pipeline;
 use lookalike::engine::sample::{SampleEntry, Sampled};
 use lookalike::engine::sort::{Compression, Record, RunWriter};
-use lookalike::lab::plan;
 use lookalike::store::workspace::{Manifest, Workspace};
 use lookalike::store::{Header, Kind, PartInfo, PartWriter, VERSION};
 use lookalike::tasks::inspect::verify;
+use lookalike::tasks::plan;
 
 /// What is changed, and how.
 type Change = (&'static str, fn(&mut Run));

@@ -20,11 +20,11 @@ use lookalike::base::progress::Context;
 use lookalike::engine::collection;
 use lookalike::engine::join::JoinConfig;
 use lookalike::engine::pipeline::{self, JoinParameters, Spill};
-use lookalike::lab::plan::{self, PlanConfig, Target};
 use lookalike::lab::study::StudyConfig;
 use lookalike::report::page::{PAGE_FILE, PageConfig};
 use lookalike::report::{self, GraphFormat, write_graph};
 use lookalike::tasks::inspect::verify;
+use lookalike::tasks::plan::{self, PlanConfig, Target};
 
 use super::controls::Controls;
 use super::lists::put_manifest;

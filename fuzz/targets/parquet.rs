@@ -1,10 +1,10 @@
 //! Parquet files: footers, page headers, levels and values.
 
 use lookalike::base::budget::ByteSize;
+use lookalike::rewrite::parquet_with_rows;
 use lookalike::text::read::{
     Batch, Interpreted, ReadConfig, Reason, RecordKind, RecordReader, interpret,
 };
-use lookalike::text::rewrite::parquet_with_rows;
 
 use super::controls::Controls;
 

@@ -1,7 +1,7 @@
 //! Plan files, written by hand or by the program.
 
 use lookalike::engine::sample::Sampling;
-use lookalike::lab::plan;
+use lookalike::tasks::plan;
 
 use super::place;
 

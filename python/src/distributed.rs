@@ -88,7 +88,7 @@ fn config(py: Python<'_>, given: &str) -> PyResult<Config> {
     };
     config.check().map_err(|error| raise(py, &error))?;
     if let Some((bands, rows)) = config.bands {
-        let made = lookalike::engine::methods::MinHashes::new(bands, rows, 0);
+        let made = lookalike::methods::MinHashes::new(bands, rows, 0);
         made.map_err(|error| raise(py, &error))?;
     }
     Ok(config)

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
-use crate::base::progress::Context;
-use crate::engine::cluster::ResultFormat;
-use crate::engine::pipeline;
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_engine::cluster::ResultFormat;
+use lookalike_engine::pipeline;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, Programs, WalkFlags};

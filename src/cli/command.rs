@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::base::byte_size::ByteSize;
-use crate::base::memory;
-use crate::base::progress::{Context, Progress, Stop};
 use crate::facade::Resources;
-use crate::store::remote;
-use crate::text::read::Converter;
-use crate::{Error, Result};
+use lookalike_base::byte_size::ByteSize;
+use lookalike_base::memory;
+use lookalike_base::progress::{Context, Progress, Stop};
+use lookalike_base::{Error, Result};
+use lookalike_store::remote;
+use lookalike_text::read::Converter;
 
 use super::context::Host;
 

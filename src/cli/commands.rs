@@ -6,11 +6,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::Result;
-use crate::store::disk;
-use crate::store::remote;
-use crate::store::workspace::refuse_remote;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use lookalike_base::Result;
+use lookalike_store::disk;
+use lookalike_store::remote;
+use lookalike_store::workspace::refuse_remote;
 
 use super::command::Run;
 use super::context::{Host, ProgressForm};

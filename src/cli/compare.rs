@@ -5,12 +5,13 @@ use std::process::{self, Stdio};
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::base::progress::Context;
-use crate::engine::methods::{METHODS, Spec};
-use crate::engine::pipeline;
-use crate::lab::compare::{COST, CompareConfig, QueryConfig, Sample};
-use crate::{Error, Result, report};
+use crate::report;
 use clap::Args;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::pipeline;
+use lookalike_lab::compare::{COST, CompareConfig, QueryConfig, Sample};
+use lookalike_methods::{METHODS, Spec};
 
 use super::command::{Command, Out, Setup};
 use super::flags::Limits;

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::Result;
-use crate::base::ids::Threshold;
-use crate::base::numbers::count;
-use crate::base::progress::Context;
 use crate::report::rows::Rows;
-use crate::tasks::contamination::{
+use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::count;
+use lookalike_base::progress::Context;
+use lookalike_tasks::contamination::{
     ContaminationConfig, ContaminationReport, SetReport, check_corpus, run as contamination,
 };
-use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{InputFlags, Memory, Output, Threads};
@@ -175,7 +175,7 @@ fn table_of(set: &SetReport) -> String {
     rows.count("items", set.items);
     rows.count("  looked for", set.searched);
     rows.count("  found", set.found);
-    let name = crate::store::table::cell(&set.name);
+    let name = lookalike_store::table::cell(&set.name);
     let mut out = format!("test set {name}\n{}", rows.text(42));
     let mut levels = Rows::new(14);
     let heads = format!("{:>14}{:>14}", "one document", "all together");

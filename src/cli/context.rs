@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 
 use clap::ValueEnum;
 
-use crate::Result;
-use crate::base::progress::{Progress, Stop};
+use lookalike_base::Result;
+use lookalike_base::progress::{Progress, Stop};
 
 use super::json_lines::JsonLines;
 use super::progress::{Terminal, columns_of};

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Result;
-use crate::base::progress::Context;
-use crate::engine::outputs;
 use crate::report::{records, write_records};
-use crate::tasks::count;
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_engine::outputs;
+use lookalike_tasks::count;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{InputFlags, Memory, Output, ShingleFlags, Threads};

@@ -3,21 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::base::error::refuse;
-use crate::base::measure::Measure;
-use crate::base::progress::Context;
-use crate::engine::join::Pairs;
-use crate::engine::pipeline;
+use crate::report;
 use crate::report::page::AuditLook;
 use crate::report::{Deduplicated, Rejected, dedup_ledger};
-use crate::store::remote;
-use crate::store::workspace::Cost;
-use crate::tasks::audit::AuditConfig;
-use crate::tasks::dedup::{
+use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::measure::Measure;
+use lookalike_base::progress::Context;
+use lookalike_engine::join::Pairs;
+use lookalike_engine::pipeline;
+use lookalike_store::remote;
+use lookalike_store::workspace::Cost;
+use lookalike_tasks::audit::AuditConfig;
+use lookalike_tasks::dedup::{
     self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule, Search,
 };
-use crate::{Result, report};
-use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, ResultsFlag};

@@ -3,22 +3,22 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::progress::Context;
-use crate::engine::document::{self, CompareConfig, Compared};
-use crate::engine::outputs;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::progress::Context;
+use lookalike_engine::document::{self, CompareConfig, Compared};
+use lookalike_engine::outputs;
 
 use crate::report::terminal::{self, Layout};
 use crate::report::write_diff;
-use crate::store::json;
-use crate::text::table::Table;
 use clap::{Args, ValueEnum};
+use lookalike_store::json;
+use lookalike_text::table::Table;
 
 use super::command::{Command, Out, Printed, Setup};
 use super::flags::{Json, Memory, Programs};
 use super::screen::ScreenFlags;
-use crate::engine::pipeline::{open_catalogued, open_for};
+use lookalike_engine::pipeline::{open_catalogued, open_for};
 
 /// Options of `diff`.
 #[derive(Debug, Args)]

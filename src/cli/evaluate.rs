@@ -3,19 +3,19 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::ids::Threshold;
-use crate::base::numbers::{self, counted};
-use crate::base::progress::Context;
-use crate::engine::methods::LEXICON_FILE;
 use crate::report::terminal::{Table, named};
-use crate::store::disk;
-use crate::tasks::evaluate::{
+use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::{self, counted};
+use lookalike_base::progress::Context;
+use lookalike_methods::LEXICON_FILE;
+use lookalike_store::disk;
+use lookalike_tasks::evaluate::{
     Columns, EvaluateConfig, Evaluation, Graded, ListFile, ListReport, Measured, Ranking, Sample,
     Scores, evaluate,
 };
-use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output};

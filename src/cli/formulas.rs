@@ -2,10 +2,11 @@
 
 use std::str::FromStr;
 
-use crate::base::progress::Context;
-use crate::lab::formulas::{FormulaPaper, FormulaValues};
-use crate::{Error, Result, report};
+use crate::report;
 use clap::Args;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_lab::formulas::{FormulaPaper, FormulaValues};
 
 use super::command::{Command, Out, Printed, Setup};
 use crate::facade::Resources;

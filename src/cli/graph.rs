@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
-use crate::base::progress::Context;
 use crate::report::{GraphFormat, graph, write_graph};
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
 
 use super::command::{Command, Out, Printed, Setup};
 use super::flags::Memory;
-use crate::engine::pipeline::{open_for, open_shared};
+use lookalike_engine::pipeline::{open_for, open_shared};
 
 /// Options of `graph`.
 #[derive(Debug, Args)]

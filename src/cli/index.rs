@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
-use crate::base::numbers::count;
-use crate::base::progress::Context;
-use crate::engine::methods::{self, Spec};
-use crate::engine::pipeline;
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::numbers::count;
+use lookalike_base::progress::Context;
+use lookalike_engine::pipeline;
+use lookalike_methods::{self as methods, Spec};
 
 use super::command::{Command, Out, Setup};
 use super::flags::Limits;

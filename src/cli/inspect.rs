@@ -4,10 +4,10 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::base::utf8::visible_lines;
-use crate::tasks::inspect::inspect;
-use crate::{Error, Result};
 use clap::Args;
+use lookalike_base::utf8::visible_lines;
+use lookalike_base::{Error, Result};
+use lookalike_tasks::inspect::inspect;
 
 use super::command::Run;
 use super::context::Host;

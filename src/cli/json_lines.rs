@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::base::progress::{Progress, Unit};
+use lookalike_base::progress::{Progress, Unit};
 
 /// The least time between two reports of a stage.
 const EVERY: Duration = Duration::from_secs(1);

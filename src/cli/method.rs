@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::Result;
-use crate::base::progress::Context;
-use crate::engine::cluster::ResultFormat;
-use crate::engine::methods::{self, Entry, METHODS, Spec};
-use crate::engine::pipeline;
 use crate::report::{GraphFormat, write_graph};
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_engine::cluster::ResultFormat;
+use lookalike_engine::pipeline;
+use lookalike_methods::{self as methods, Entry, METHODS, Spec};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, ResultsFlag};

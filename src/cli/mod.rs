@@ -53,16 +53,16 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use crate::Error;
-use crate::base::command::Command;
-use crate::base::limits;
-use crate::base::memory;
-use crate::base::process::{self, return_freed_memory};
-use crate::base::utf8::{is_deceptive, visible_lines};
-use crate::store::disk;
-use crate::store::json::pretty;
-use crate::store::remote;
-use crate::store::workspace::{check_secret, missing, refuse_remote};
+use lookalike_base::Error;
+use lookalike_base::command::Command;
+use lookalike_base::limits;
+use lookalike_base::memory;
+use lookalike_base::process::{self, return_freed_memory};
+use lookalike_base::utf8::{is_deceptive, visible_lines};
+use lookalike_store::disk;
+use lookalike_store::json::pretty;
+use lookalike_store::remote;
+use lookalike_store::workspace::{check_secret, missing, refuse_remote};
 
 use command::Run;
 use commands::Arguments;

@@ -3,20 +3,20 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::Result;
-use crate::base::numbers::count;
-use crate::base::progress::Context;
-use crate::engine::cluster::ResultFormat;
-use crate::engine::pipeline;
 use crate::report::rows::Rows;
 use crate::report::searched;
-use crate::store::workspace::Cost;
-use crate::tasks::passages::{
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use lookalike_base::Result;
+use lookalike_base::numbers::count;
+use lookalike_base::progress::Context;
+use lookalike_engine::cluster::ResultFormat;
+use lookalike_engine::pipeline;
+use lookalike_store::workspace::Cost;
+use lookalike_tasks::passages::{
     Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary, Stats,
     Task, TextUnit,
 };
-use clap::Args;
-use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, Limits, RemovalFlags, UnitFlags};

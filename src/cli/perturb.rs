@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::base::progress::Context;
-use crate::lab::perturb::{
+use crate::report::rows::Rows;
+use clap::Args;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_lab::perturb::{
     self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
     Recipe,
 };
-use crate::report::rows::Rows;
-use crate::{Error, Result};
-use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{InputFlags, Memory, Output};

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::base::ids::Threshold;
-use crate::base::progress::Context;
-use crate::engine::outputs;
-use crate::engine::pipeline;
-use crate::lab::plan::{self, PlanConfig};
-use crate::{Result, report};
+use crate::report;
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
+use lookalike_base::progress::Context;
+use lookalike_engine::outputs;
+use lookalike_engine::pipeline;
+use lookalike_tasks::plan::{self, PlanConfig};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, Planning, ThresholdFlag};

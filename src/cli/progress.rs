@@ -5,9 +5,9 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::base::progress::{Progress, Unit};
-use crate::base::threads::lock;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use lookalike_base::progress::{Progress, Unit};
+use lookalike_base::threads::lock;
 
 /// Columns of a terminal that does not report its size, and of output to a file.
 pub(crate) const WIDTH: usize = 80;

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::Result;
-use crate::base::numbers::{count, counted};
-use crate::base::progress::Context;
 use crate::report::terminal::named;
-use crate::tasks::evaluate::qrels::{
+use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::Context;
+use lookalike_tasks::evaluate::qrels::{
     FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
 };
-use clap::Args;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output};

@@ -4,23 +4,23 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::Result;
-use crate::base::ids::Threshold;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::collection;
-use crate::engine::methods::Spec;
-use crate::engine::pipeline;
 use crate::report::terminal::Growing;
-use crate::store::json;
-use crate::store::table::{Column, cells, columns, header, push_row};
-use crate::tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
-use crate::text::read::{ReadConfig, UrlGlobs};
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_engine::collection;
+use lookalike_engine::pipeline;
+use lookalike_methods::Spec;
+use lookalike_store::json;
+use lookalike_store::table::{Column, cells, columns, header, push_row};
+use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
+use lookalike_text::read::{ReadConfig, UrlGlobs};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CriterionFlags, Limits, Reading, WalkFlags};
-use crate::engine::pipeline::{has_texts, open_catalogued};
+use lookalike_engine::pipeline::{has_texts, open_catalogued};
 
 /// The columns of the answers.
 const COLUMNS: [Column; 9] = columns! {

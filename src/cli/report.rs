@@ -2,19 +2,20 @@
 
 use std::path::PathBuf;
 
-use crate::base::error::refuse;
-use crate::base::progress::Context;
-use crate::engine::pipeline;
+use crate::report;
 use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
-use crate::store::workspace::refuse_remote;
-use crate::tasks::audit;
-use crate::tasks::dedup;
-use crate::{Result, report};
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::progress::Context;
+use lookalike_engine::pipeline;
+use lookalike_store::workspace::refuse_remote;
+use lookalike_tasks::audit;
+use lookalike_tasks::dedup;
 
 use super::command::{Command, Out, Printed, Setup};
 use super::flags::{AuditFlags, Memory, Programs, Quiet, Threads};
-use crate::engine::pipeline::open_for;
+use lookalike_engine::pipeline::open_for;
 
 /// Options of `report`.
 #[derive(Debug, Args)]

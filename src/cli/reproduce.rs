@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::base::progress::Context;
-use crate::lab::reproduce::{Known, Paper};
-use crate::{Result, report};
+use crate::report;
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_lab::reproduce::{Known, Paper};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, Programs};

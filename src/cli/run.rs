@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::progress::Context;
-use crate::engine::cluster::ResultFormat;
-use crate::engine::collection::{self, CollectionConfig};
-use crate::engine::methods::{self, Spec};
-use crate::engine::pipeline;
-use crate::engine::pipeline::Summary;
-use crate::lab::plan;
 use crate::report::{Rejected, answer, ledger};
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
 use clap::Args;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::ResultFormat;
+use lookalike_engine::collection::{self, CollectionConfig};
+use lookalike_engine::pipeline;
+use lookalike_engine::pipeline::Summary;
+use lookalike_methods::{self as methods, Spec};
+use lookalike_store::workspace::Workspace;
+use lookalike_tasks::plan;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, JoinFlags, Limits, ResultsFlag};

@@ -9,8 +9,8 @@ use super::context::Host;
 use super::progress::WIDTH;
 use super::signals;
 use crate::report::terminal::Screen;
-use crate::store::disk;
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
 
 /// The most columns: a wider screen is not easier to read.
 const MOST_WIDTH: usize = 1000;

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::engine::outputs;
-use crate::store::disk;
-use crate::{Error, Result};
 use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use lookalike_base::{Error, Result};
+use lookalike_engine::outputs;
+use lookalike_store::disk;
 
 use super::command::Run;
 use super::context::Host;

@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use crate::base::memory;
-use crate::base::progress::Context;
-use crate::engine::document::{self, Facts, Source, Text};
+use lookalike_base::memory;
+use lookalike_base::progress::Context;
+use lookalike_engine::document::{self, Facts, Source, Text};
 
 use crate::report::terminal::{self, visible_lines};
-use crate::store::table;
-use crate::{Error, Result};
 use clap::Args;
+use lookalike_base::{Error, Result};
+use lookalike_store::table;
 use serde::Serialize;
 
 use super::command::{Command, Out, Printed, Setup};
 use super::flags::{Json, Memory, Programs};
 use super::screen::ScreenFlags;
-use crate::engine::pipeline::open_catalogued;
+use lookalike_engine::pipeline::open_catalogued;
 
 /// Options of `show`.
 #[derive(Debug, Args)]

@@ -6,9 +6,9 @@
 //! caller set to be ignored remains ignored: SIGHUP under `nohup`, SIGINT in the background of a
 //! script.
 
-use crate::base::process;
-use crate::base::progress::Stop;
-use crate::store::disk;
+use lookalike_base::process;
+use lookalike_base::progress::Stop;
+use lookalike_store::disk;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::Result;
-use crate::engine::pipeline::{self, Summary};
 use crate::report::{Rejected, explained, ledger};
-use crate::store::workspace::Workspace;
-use crate::tasks::inspect::stages;
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_engine::pipeline::{self, Summary};
+use lookalike_store::workspace::Workspace;
+use lookalike_tasks::inspect::stages;
 
 use super::flags::Json;
 

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::base::ids::Threshold;
-use crate::base::progress::Context;
-use crate::engine::pipeline;
-use crate::lab::plan::Ratio;
-use crate::lab::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
-use crate::{Result, report};
+use crate::report;
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
+use lookalike_base::progress::Context;
+use lookalike_engine::pipeline;
+use lookalike_lab::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
+use lookalike_tasks::plan::Ratio;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, List};

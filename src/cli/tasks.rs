@@ -7,17 +7,17 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::base::words::shell_word;
-use crate::engine::cluster::ResultFormat;
-use crate::engine::pipeline;
 use crate::report::answer;
-use crate::store::remote;
-use crate::tasks::jobs::{self, Outcome, Plan, Planned};
-use crate::text::rewrite::output;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::words::shell_word;
+use lookalike_engine::cluster::ResultFormat;
+use lookalike_engine::pipeline;
+use lookalike_rewrite::output;
+use lookalike_store::remote;
+use lookalike_tasks::jobs::{self, Outcome, Plan, Planned};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Programs, ResultsFlag};

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
-use crate::base::numbers::{count, counted};
-use crate::base::progress::Context;
 use crate::report::rows::Rows;
-use crate::tasks::transfer::{LabelsFormat, TransferConfig, TransferReport, run as transfer};
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::Context;
+use lookalike_lab::transfer::{LabelsFormat, TransferConfig, TransferReport, run as transfer};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Memory, Output, Threads, ThresholdFlag};

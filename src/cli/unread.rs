@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use crate::Result;
-use crate::base::progress::Context;
-use crate::engine::pipeline::{self, Summary};
 use crate::report::{short_documents, unread_files, unused_id_field};
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_engine::pipeline::{self, Summary};
+use lookalike_store::workspace::Workspace;
 
 /// Warns about the inputs of a collection.
 pub(super) fn warn(workspace: &Workspace, context: &Context<'_>) -> Result<()> {

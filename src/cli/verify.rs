@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::Result;
-use crate::base::numbers::counted;
-use crate::tasks::inspect::verify;
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::numbers::counted;
+use lookalike_tasks::inspect::verify;
 
 use super::command::Run;
 use super::context::Host;

@@ -4,17 +4,17 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::base::budget::{Budget, ByteSize, Disk};
-use crate::base::error::refuse;
-use crate::base::limits;
-use crate::base::progress::{Context, Progress, Silent, Stop};
-use crate::engine::collection::CollectionConfig;
-use crate::engine::pipeline::JoinParameters;
-use crate::store::disk;
-use crate::store::workspace::refuse_remote;
-use crate::text::parse::TokenKind;
-use crate::text::read::Markup;
-use crate::{Error, Result};
+use lookalike_base::budget::{Budget, ByteSize, Disk};
+use lookalike_base::error::refuse;
+use lookalike_base::limits;
+use lookalike_base::progress::{Context, Progress, Silent, Stop};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::CollectionConfig;
+use lookalike_engine::pipeline::JoinParameters;
+use lookalike_store::disk;
+use lookalike_store::workspace::refuse_remote;
+use lookalike_text::parse::TokenKind;
+use lookalike_text::read::Markup;
 
 /// The memory, threads and disk space that a call may use.
 #[derive(Clone, Debug, Default)]

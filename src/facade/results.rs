@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::base::keywords::keywords;
-use crate::base::progress::Context;
-use crate::engine::cluster::{Member, Members, RESULT_FILES, columns};
-use crate::engine::collection::{self, Catalogue};
-use crate::engine::pipeline;
-use crate::store::table::{Cell, Column, cells};
-use crate::text::table::TypedTable;
-use crate::{Error, Result};
+use lookalike_base::keywords::keywords;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::{Member, Members, RESULT_FILES, columns};
+use lookalike_engine::collection::{self, Catalogue};
+use lookalike_engine::pipeline;
+use lookalike_store::table::{Cell, Column, cells};
+use lookalike_text::table::TypedTable;
 
 /// Two documents that reach the threshold. `D` names a document: by its docno, or by its index for
 /// [`find_pairs`](crate::find_pairs).

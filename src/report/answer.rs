@@ -10,17 +10,17 @@ use super::ledger::fields;
 use super::rows::share;
 use super::terminal::visible;
 use super::wording::Wording;
-use crate::base::measure::Measure;
-use crate::base::numbers::{count, counted};
-use crate::base::words::{ansi_word, shell_word};
-use crate::engine::collection::{self, DocumentReader};
-use crate::engine::join::Pairs;
-use crate::engine::pipeline::Summary;
-use crate::store::disk;
-use crate::store::workspace::{InputList, Workspace};
-use crate::tasks::passages::shown::shows_passages;
-use crate::text::read::Reason;
-use crate::{Error, Result};
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::words::{ansi_word, shell_word};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{self, DocumentReader};
+use lookalike_engine::join::Pairs;
+use lookalike_engine::pipeline::Summary;
+use lookalike_store::disk;
+use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_tasks::passages::shown::shows_passages;
+use lookalike_text::read::Reason;
 
 /// Documents of a smaller median number of words are short: one changed word leaves two texts of 60
 /// words a resemblance of 0.67 with shingles of ten (docs/guide/threshold.md).

@@ -2,12 +2,12 @@
 //! of distinct documents.
 
 use super::compared::{Named, seconds};
-use crate::base::measure::Measure;
-use crate::engine::methods::Spec;
-use crate::lab::compare::{Comparison, Curve, Distribution, Standing, TableFile, Verdict};
 use crate::report::charts::{
     Axis, Chart, Drawing, Line, Look, Mark, Panel, Plot, Points, Scatter, Tone, round_tenth_below,
 };
+use lookalike_base::measure::Measure;
+use lookalike_lab::compare::{Comparison, Curve, Distribution, Standing, TableFile, Verdict};
+use lookalike_methods::Spec;
 
 /// Limit on the lines of a figure: the eye cannot distinguish more.
 const MOST_LINES: usize = 16;

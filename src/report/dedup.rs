@@ -5,12 +5,12 @@ use std::path::Path;
 
 use super::answer::{doubt, in_shell, not_used};
 use super::rows::{Rows, share};
-use crate::Result;
-use crate::base::numbers::{count, counted};
-use crate::engine::join::{Pairs, PairsEntry};
-use crate::engine::pipeline::Summary;
-use crate::store::workspace::Workspace;
-use crate::tasks::dedup::{DedupSummary, Form, References, Removal, Rule};
+use lookalike_base::Result;
+use lookalike_base::numbers::{count, counted};
+use lookalike_engine::join::{Pairs, PairsEntry};
+use lookalike_engine::pipeline::Summary;
+use lookalike_store::workspace::Workspace;
+use lookalike_tasks::dedup::{DedupSummary, Form, References, Removal, Rule};
 
 /// A finished deduplication.
 pub(crate) struct Deduplicated<'d> {

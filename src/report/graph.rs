@@ -22,18 +22,18 @@
 //! duplicates (`exact-duplicates.tsv`) are left out too, because they resemble the same documents
 //! as their representative.
 
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::keywords::keywords;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::collection::Catalogue;
-use crate::engine::join::{Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs};
-use crate::engine::outputs;
-use crate::engine::sample::Sampled;
-use crate::store::disk::AtomicFile;
-use crate::store::table::cell;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::keywords::keywords;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::Catalogue;
+use lookalike_engine::join::{Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs};
+use lookalike_engine::outputs;
+use lookalike_engine::sample::Sampled;
+use lookalike_store::disk::AtomicFile;
+use lookalike_store::table::cell;
+use lookalike_store::workspace::Workspace;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use super::rows::{Rows, share};
 use super::terminal::visible;
 use super::wording::Wording;
-use crate::Result;
-use crate::base::budget::ByteSize;
-use crate::base::numbers::{count, counted};
-use crate::engine::collection::{self, RejectReader};
-use crate::engine::join::Pairs;
-use crate::engine::pipeline::{Selected, Summary};
-use crate::engine::sample::plan::Target;
-use crate::store::disk;
-use crate::store::workspace::{Cost, InputList, Workspace};
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::numbers::{count, counted};
+use lookalike_engine::collection::{self, RejectReader};
+use lookalike_engine::join::Pairs;
+use lookalike_engine::pipeline::{Selected, Summary};
+use lookalike_engine::sample::plan::Target;
+use lookalike_store::disk;
+use lookalike_store::workspace::{Cost, InputList, Workspace};
 
 pub(super) fn bytes(n: u64) -> String {
     ByteSize(n).to_string()

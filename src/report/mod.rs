@@ -1,7 +1,7 @@
 //! Results as text, tables and pages.
 //!
 //! # In and out
-//! In: the [`Summary`](crate::engine::pipeline::Summary) of a directory, an [`Audit`](crate::tasks::audit::Audit),
+//! In: the [`Summary`](lookalike_engine::pipeline::Summary) of a directory, an [`Audit`](lookalike_tasks::audit::Audit),
 //! a comparison or a study. Out: the answer, which is printed at the end of a run; the ledger; an HTML
 //! [`page`]; CSV; and the pairs as a [`graph()`]. A stage counted every number; nothing is computed
 //! twice.

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::base::budget::ByteSize;
-use crate::base::numbers::{self, count, counted, fraction};
-use crate::lab::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
-use crate::lab::study::{MeanAndRange, Study, StudyComparison, StudyCost, comparison, saving};
 use crate::report::terminal::{Table, wrapped};
-use crate::store::workspace::Manifest;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::numbers::{self, count, counted, fraction};
+use lookalike_lab::study::{MeanAndRange, Study, StudyComparison, StudyCost, comparison, saving};
+use lookalike_store::workspace::Manifest;
+use lookalike_tasks::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio};
 
 use super::csv::{Csv, cell, text};
 

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::page;
 use super::terminal::Table;
-use crate::Result;
-use crate::store::disk::AtomicFile;
-use crate::store::json;
-use crate::store::table::{self, Row};
+use lookalike_base::Result;
+use lookalike_store::disk::AtomicFile;
+use lookalike_store::json;
+use lookalike_store::table::{self, Row};
 
 /// The rows as text for a terminal of this number of columns.
 pub(crate) fn records<R: Row>(rows: &[R], width: usize) -> String {

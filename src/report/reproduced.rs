@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::numbers::{count, counted, percent};
-use crate::lab::reproduce::{Cell, Claim, Exhibit, Finding, Form, Paper};
 use crate::report::terminal::wrapped;
-use crate::store::table;
+use lookalike_base::numbers::{count, counted, percent};
+use lookalike_lab::reproduce::{Cell, Claim, Exhibit, Finding, Form, Paper};
+use lookalike_store::table;
 
 /// What `reproduce.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -156,7 +156,7 @@ pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::reproduce::exhibit;
+    use lookalike_lab::reproduce::exhibit;
 
     #[test]
     fn numbers_have_the_decimals_of_their_column() {

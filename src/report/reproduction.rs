@@ -5,13 +5,13 @@ use std::path::Path;
 
 use super::page::reproduced as page;
 use super::reproduced::{Reproduced, ReproducedPaper, claims_tsv, exhibit_file, exhibit_tsv};
-use crate::Result;
-use crate::base::progress::Context;
-use crate::engine::outputs;
-use crate::lab::reproduce::{self, Known, MADE, Paper, Reproduction};
-use crate::store::disk;
-use crate::store::json;
-use crate::store::workspace::OwnDirectory;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_engine::outputs;
+use lookalike_lab::reproduce::{self, Known, MADE, Paper, Reproduction};
+use lookalike_store::disk;
+use lookalike_store::json;
+use lookalike_store::workspace::OwnDirectory;
 
 /// The list of the papers reproduced in a directory, written last.
 pub const REPRODUCE_FILE: &str = "reproduce.json";

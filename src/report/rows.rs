@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
-use crate::base::numbers::{self, count};
+use lookalike_base::numbers::{self, count};
 
 /// A share in brackets; empty if the total is 0.
 pub(super) fn share(part: u64, whole: u64) -> String {

@@ -1,11 +1,11 @@
 //! The files of a collection from which no document was read.
 
-use crate::Result;
-use crate::engine::collection::{config, each_unread, own_segments};
-use crate::store::disk;
-use crate::store::workspace::{InputList, Workspace};
-use crate::text::read::{RecordReader, Unread, other_fields};
-use crate::text::rewrite::again;
+use lookalike_base::Result;
+use lookalike_engine::collection::{config, each_unread, own_segments};
+use lookalike_rewrite::again;
+use lookalike_store::disk;
+use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_text::read::{RecordReader, Unread, other_fields};
 
 /// Warnings about the input files from which no document was read, and what to do; empty if there
 /// are none.

@@ -1,9 +1,9 @@
 //! Describes in words what a run compared and which threshold pairs had to reach.
 
-use crate::base::ids::Threshold;
-use crate::base::measure::Measure;
-use crate::base::numbers::{count, counted};
-use crate::engine::pipeline::Summary;
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::{count, counted};
+use lookalike_engine::pipeline::Summary;
 
 /// The words for the query parameters of one directory.
 #[derive(Clone, Copy, Debug)]

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use super::page::{self, AuditLook, PageConfig, PageStats};
-use crate::base::progress::Context;
-use crate::engine::document::{Both, Passages};
-use crate::engine::outputs;
-use crate::engine::pipeline;
-use crate::lab::compare::{self, CompareConfig, Comparison, TableFile};
-use crate::lab::study::{self, Study, StudyConfig, StudyCost, StudyFile};
-use crate::store::workspace::{self, Workspace};
-use crate::store::{disk, json, remote};
-use crate::tasks::audit::{self, AuditConfig, review};
-use crate::tasks::dedup;
-use crate::tasks::passages::shown::shows_passages;
-use crate::{Error, Result};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::document::{Both, Passages};
+use lookalike_engine::outputs;
+use lookalike_engine::pipeline;
+use lookalike_lab::compare::{self, CompareConfig, Comparison, TableFile};
+use lookalike_lab::study::{self, Study, StudyConfig, StudyCost, StudyFile};
+use lookalike_store::workspace::{self, Workspace};
+use lookalike_store::{disk, json, remote};
+use lookalike_tasks::audit::{self, AuditConfig, review};
+use lookalike_tasks::dedup;
+use lookalike_tasks::passages::shown::shows_passages;
 
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";
@@ -45,7 +45,7 @@ pub fn write_page(
 /// has the verdicts in it; a file that does not exist is written first, without verdicts.
 ///
 /// # Errors
-/// As [`crate::tasks::audit::audit()`] and [`review::read`]; `BadParameter` if a file would be
+/// As [`lookalike_tasks::audit::audit()`] and [`review::read`]; `BadParameter` if a file would be
 /// written in `kept` or over an input.
 pub fn write_audit(
     kept: &Path,
@@ -234,13 +234,13 @@ pub fn study_page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::cluster;
-    use crate::engine::index::IndexEntry;
-    use crate::engine::methods;
-    use crate::engine::outputs;
-    use crate::lab::plan;
     use crate::report::{GraphFormat, page::PAGE_FILE};
-    use crate::store::workspace::StageRecord;
+    use lookalike_engine::cluster;
+    use lookalike_engine::index::IndexEntry;
+    use lookalike_engine::outputs;
+    use lookalike_methods as methods;
+    use lookalike_store::workspace::StageRecord;
+    use lookalike_tasks::plan;
 
     /// `outputs` and `cluster` lie below the modules that give these names.
     #[test]

@@ -7,9 +7,9 @@ use lookalike::base::measure::Measure;
 use lookalike::base::numbers::count;
 use lookalike::base::progress::{Progress, Silent, Stop};
 use lookalike::cli::{Failure, Host, execute};
-use lookalike::engine::methods::{DECO_THRESHOLDS, Spec};
 use lookalike::engine::sample;
 use lookalike::engine::sort;
+use lookalike::methods::{DECO_THRESHOLDS, Spec};
 
 use std::collections::BTreeSet;
 use std::fs;

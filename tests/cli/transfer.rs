@@ -5,7 +5,7 @@ use crate::common;
 use lookalike::Error;
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::pipeline;
-use lookalike::tasks::transfer::{LabelsFormat, TransferConfig, TransferReport, run};
+use lookalike::lab::transfer::{LabelsFormat, TransferConfig, TransferReport, run};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -30,13 +30,13 @@ use lookalike::engine::join::{Before, JoinProgress};
 use lookalike::engine::pipeline::{self, Summary};
 use lookalike::engine::sample;
 use lookalike::engine::sort;
-use lookalike::lab::plan::{self, PlanConfig, Subset, Target};
 use lookalike::lab::study::StudyConfig;
 use lookalike::report::page::PageConfig;
 use lookalike::report::{self, ledger};
 use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::tasks::inspect::{inspect, stages, verify};
 use lookalike::tasks::passages::{self, PassagesConfig, Then};
+use lookalike::tasks::plan::{self, PlanConfig, Subset, Target};
 use tempfile::TempDir;
 
 /// Files of at most so many bytes have every byte flipped.

@@ -27,8 +27,8 @@ use lookalike::engine::sample::SampleEntry;
 use lookalike::engine::sample::plan::Plan;
 use lookalike::engine::shingle::ShingleConfig;
 use lookalike::engine::sort::RunsEntry;
-use lookalike::lab::plan::{self, PlanConfig};
 use lookalike::store::workspace::{Manifest, Workspace};
+use lookalike::tasks::plan::{self, PlanConfig};
 use lookalike::text::read::ReadConfig;
 use tempfile::TempDir;
 

@@ -5,8 +5,8 @@ use crate::common;
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::collection::{self, DocumentReader, SetReader};
 use lookalike::engine::join::PairsEntry;
-use lookalike::engine::methods::{self, Spec};
 use lookalike::engine::pipeline;
+use lookalike::methods::{self, Spec};
 use lookalike::report::{GraphFormat, graph, write_graph};
 
 use std::collections::{BTreeMap, BTreeSet};

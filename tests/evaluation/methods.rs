@@ -3,8 +3,8 @@
 
 use crate::common;
 use lookalike::base::progress::{Progress, Silent, Stop, Unit};
-use lookalike::engine::methods::{self, METHODS, Spec};
 use lookalike::lab::compare::{self, CompareConfig};
+use lookalike::methods::{self, METHODS, Spec};
 use lookalike::{Error, report};
 
 use std::collections::{BTreeMap, BTreeSet};

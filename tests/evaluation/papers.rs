@@ -9,9 +9,9 @@ use crate::common;
 use common::corpus::Random;
 use common::{Run, rows_of};
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::engine::methods::{self, Spec};
 use lookalike::engine::pipeline;
 use lookalike::lab::reproduce::{self, Cell, Exhibit, Form, Known, Paper, Reproduction};
+use lookalike::methods::{self, Spec};
 
 /// A word of letters: `cosine` leaves out terms with digits.
 fn word(n: usize) -> String {

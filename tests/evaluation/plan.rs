@@ -5,10 +5,10 @@ use crate::common;
 use lookalike::base::ids::Threshold;
 use lookalike::engine::pipeline::{self, AppliedPlan};
 use lookalike::engine::sample::Sampling;
-use lookalike::lab::plan::{
+use lookalike::tasks::inspect::verify;
+use lookalike::tasks::plan::{
     self, Estimate, Evidence, PLAN_FILE, Plan, PlanConfig, Planned, Ratio, Subset, Target,
 };
-use lookalike::tasks::inspect::verify;
 use lookalike::{Error, Result};
 
 use std::collections::{BTreeMap, BTreeSet};

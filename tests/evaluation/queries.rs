@@ -7,8 +7,8 @@ use std::path::Path;
 use super::methods::{ask, corpus, keeping, place, write};
 use crate::common::{self, rows_of};
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::engine::methods::Spec;
 use lookalike::lab::compare::{CompareConfig, Comparison, QueryConfig, QueryRow, Sample};
+use lookalike::methods::Spec;
 use lookalike::{Error, report};
 
 const SPECS: [&str; 3] = ["cosine:threshold=0.5", "mod:n=20", "i-match:preset=kolcz"];

@@ -4,8 +4,8 @@ use crate::common;
 use lookalike::Error;
 use lookalike::base::measure::Criterion;
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::engine::methods::{self, Spec};
 use lookalike::engine::pipeline;
+use lookalike::methods::{self, Spec};
 use lookalike::tasks::query::{self, Answer, QueryConfig, QueryStats, Reply, Search, Why};
 
 use std::collections::{BTreeMap, BTreeSet};

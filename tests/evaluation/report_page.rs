@@ -3,9 +3,9 @@
 use crate::common;
 use lookalike::Error;
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::engine::methods::{self, Spec};
 use lookalike::engine::pipeline;
 use lookalike::engine::pipeline::Summary;
+use lookalike::methods::{self, Spec};
 use lookalike::report::page::{self, MEMBERS_SHOWN, PageConfig, PageStats};
 
 use std::collections::BTreeSet;

@@ -4,8 +4,8 @@
 use crate::common;
 use lookalike::Error;
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::engine::methods::{self, Spec};
 use lookalike::engine::pipeline;
+use lookalike::methods::{self, Spec};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

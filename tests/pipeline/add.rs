@@ -507,11 +507,11 @@ fn a_method_follows_a_collection_that_has_grown() {
     let directory = common::temporary();
     let files = files(directory.path(), 13, 20, 12);
     let (out, all) = (common::temporary(), common::temporary());
-    let spec = lookalike::engine::methods::Spec::read("super-shingles").unwrap();
+    let spec = lookalike::methods::Spec::read("super-shingles").unwrap();
     let method = |out: &Path| {
         let stop = Stop::default();
         let workspace = pipeline::open(out).unwrap();
-        lookalike::engine::methods::run(&workspace, &spec, &run().context(&stop, &Silent)).unwrap();
+        lookalike::methods::run(&workspace, &spec, &run().context(&stop, &Silent)).unwrap();
         common::tree(&out.join("methods/super-shingles"))
     };
     let run = run().keep_text();

@@ -275,7 +275,7 @@ fn a_directory_of_another_rule_is_read_and_not_continued() {
         }),
         ("method", {
             let workspace = pipeline::open(&out).unwrap();
-            lookalike::engine::methods::run(&workspace, &spec, &context).map(drop)
+            lookalike::methods::run(&workspace, &spec, &context).map(drop)
         }),
     ];
     for (command, tried) in tries {

@@ -18,7 +18,7 @@ fn dependencies() -> BTreeSet<String> {
             };
             if key.ends_with("dependencies") {
                 names.extend(value.keys().cloned());
-            } else if key == "target" || key.starts_with("cfg(") {
+            } else if ["target", "workspace"].contains(&key.as_str()) || key.starts_with("cfg(") {
                 collect(value, names);
             }
         }
@@ -83,12 +83,12 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
 fn unsafe_is_in_two_files() {
     let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
     assert_eq!(
-        manifest["lints"]["rust"]["unsafe_code"].as_str(),
+        manifest["workspace"]["lints"]["rust"]["unsafe_code"].as_str(),
         Some("deny")
     );
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for directory in ["src", "tests", "benches", "scripts"] {
+    for directory in ["src", "crates", "tests", "benches", "scripts"] {
         rust_files(&root.join(directory), &mut files);
     }
     assert!(files.len() > 100);
@@ -103,7 +103,7 @@ fn unsafe_is_in_two_files() {
         })
         .map(|path| path.strip_prefix(root).unwrap().into())
         .collect();
-    let expected = ["src/base/process.rs", "src/store/map.rs"].map(PathBuf::from);
+    let expected = ["crates/base/src/process.rs", "crates/store/src/map.rs"].map(PathBuf::from);
     assert_eq!(BTreeSet::from_iter(allowing), BTreeSet::from(expected));
 }
 

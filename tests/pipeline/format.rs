@@ -27,7 +27,6 @@ use lookalike::engine::pipeline::{self, JoinParameters, Spill};
 use lookalike::engine::sample::Sampling;
 use lookalike::engine::shingle::ShingleConfig;
 use lookalike::engine::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
-use lookalike::lab::plan;
 use lookalike::lab::study::StudyConfig;
 use lookalike::store::workspace::{Base, MANIFEST_FILE};
 use lookalike::store::{
@@ -35,6 +34,7 @@ use lookalike::store::{
 };
 use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::tasks::inspect::{inspect, verify};
+use lookalike::tasks::plan;
 use lookalike::text::read::{ReadConfig, Reason, Reject, SourceSpan};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

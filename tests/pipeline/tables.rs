@@ -279,8 +279,8 @@ fn a_method_has_tables() {
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
     for spec in ["super-shingles", "sketch", "min"] {
-        let spec = lookalike::engine::methods::Spec::read(spec).unwrap();
-        let (mut made, _) = lookalike::engine::methods::run(&workspace, &spec, &context).unwrap();
+        let spec = lookalike::methods::Spec::read(spec).unwrap();
+        let (mut made, _) = lookalike::methods::run(&workspace, &spec, &context).unwrap();
         pipeline::tables(&mut made, &context).unwrap();
         let directory = made.directory().to_path_buf();
         drop(made);

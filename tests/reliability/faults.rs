@@ -14,7 +14,6 @@ use lookalike::engine::join;
 use lookalike::engine::join::PairsEntry;
 use lookalike::engine::merge;
 use lookalike::engine::merge::PostingsEntry;
-use lookalike::engine::methods::{self, Spec};
 use lookalike::engine::pipeline;
 use lookalike::engine::sample;
 use lookalike::engine::sample::SampleEntry;
@@ -22,8 +21,8 @@ use lookalike::engine::sort;
 use lookalike::engine::sort::RunsEntry;
 use lookalike::lab::compare::CompareConfig;
 use lookalike::lab::perturb::{self, Chowdhury, PerturbConfig, Recipe};
-use lookalike::lab::plan::{self, PlanConfig, Target};
 use lookalike::lab::study::StudyConfig;
+use lookalike::methods::{self, Spec};
 use lookalike::report::{
     self,
     page::{self, PageConfig},
@@ -39,6 +38,7 @@ use lookalike::tasks::inspect::verify;
 use lookalike::tasks::passages::{
     self, BoilerplateConfig, By, MatchesConfig, PassagesConfig, Then,
 };
+use lookalike::tasks::plan::{self, PlanConfig, Target};
 use lookalike::tasks::query::{self, QueryConfig};
 
 use std::collections::{BTreeMap, BTreeSet};

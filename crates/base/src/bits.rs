@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A set of numbers below a limit.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bits(Vec<u64>);
+pub struct Bits(Vec<u64>);
 
 impl Bits {
     /// Creates an empty set of numbers below `limit`.
@@ -60,7 +60,7 @@ const STRIDE: usize = 8;
 
 /// The ranks of the numbers in a set: how many smaller ones are in it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ranks {
+pub struct Ranks {
     bits: Bits,
     /// For every [`STRIDE`]th word of the bits: the numbers before it.
     before: Vec<u32>,
@@ -106,7 +106,7 @@ impl Ranks {
     }
 
     /// The set, to be changed.
-    pub(crate) fn into_bits(self) -> Bits {
+    pub fn into_bits(self) -> Bits {
         self.bits
     }
 }

@@ -1,14 +1,14 @@
 //! The memory, threads and disk space that a run may use.
 
-pub use crate::base::byte_size::ByteSize;
-use crate::base::error::refuse;
+pub use crate::byte_size::ByteSize;
+use crate::error::refuse;
 use crate::{Error, Result};
 
 /// Memory of a process besides the memory that its stages count: code, stacks, and memory that the
 /// allocator keeps from earlier stages. Measured at 27 to 56 MiB after an ingest. The stages that
 /// use the whole budget leave this much of it free, so that the process remains well below the
 /// budget plus 64 MiB.
-pub(crate) const PROCESS_BYTES: u64 = 20 << 20;
+pub const PROCESS_BYTES: u64 = 20 << 20;
 
 /// The process uses less memory than the budget plus this. The window of an input's decompressor
 /// comes on top if it exceeds a few MiB: up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`.
@@ -22,7 +22,7 @@ pub struct Budget {
     pub memory: ByteSize,
     /// Worker threads, 1 or more. With 1, everything runs on the calling thread.
     pub threads: usize,
-    /// The limit that [`crate::engine::pipeline::preflight`] checks.
+    /// The limit that `lookalike_engine::pipeline::preflight` checks.
     pub disk: Disk,
 }
 
@@ -42,7 +42,7 @@ pub enum Disk {
 const LEAST_DOCUMENT: u64 = 1 << 20;
 
 /// The most worker threads.
-pub(crate) const MOST_THREADS: usize = 1024;
+pub const MOST_THREADS: usize = 1024;
 
 impl Budget {
     /// Refuses a number of threads outside 1 to `MOST_THREADS`.
@@ -55,14 +55,14 @@ impl Budget {
 
     /// What is left of this budget while `held` bytes are in use.
     #[must_use]
-    pub(crate) fn without(&self, held: u64) -> Budget {
+    pub fn without(&self, held: u64) -> Budget {
         let memory = ByteSize(self.memory.0.saturating_sub(held));
         Budget { memory, ..*self }
     }
 
     /// Restates an error about the rest of this budget, without `held` bytes, in terms of the
     /// whole.
-    pub(crate) fn refused(&self, mut error: Error, held: u64) -> Error {
+    pub fn refused(&self, mut error: Error, held: u64) -> Error {
         if let Error::BudgetTooSmall { given, least, .. } = &mut error {
             (*given, *least) = (self.memory, ByteSize(least.0 + held).round_up());
         }
@@ -71,7 +71,7 @@ impl Budget {
 
     /// Refuses a budget that [`Budget::check`] refuses, and a memory limit below `least` bytes.
     /// `what` names the work that needs the memory.
-    pub(crate) fn require(&self, least: u64, what: impl FnOnce() -> String) -> Result<()> {
+    pub fn require(&self, least: u64, what: impl FnOnce() -> String) -> Result<()> {
         self.check()?;
         if self.memory.0 < least {
             return Err(Error::BudgetTooSmall {
@@ -86,7 +86,7 @@ impl Budget {
 
     /// As [`Budget::require`], for work whose need depends on the largest document. A refusal names
     /// a `--max-document` with which this budget is enough, or one with which less is needed.
-    pub(crate) fn require_for(
+    pub fn require_for(
         &self,
         most: ByteSize,
         least: impl Fn(ByteSize) -> u64,
@@ -116,14 +116,14 @@ impl Budget {
 
     /// The memory that is left beside `used` bytes. The work needs at least `least` of it; refuses
     /// as [`Budget::require`] does.
-    pub(crate) fn rest(&self, used: u64, least: u64, what: impl FnOnce() -> String) -> Result<u64> {
+    pub fn rest(&self, used: u64, least: u64, what: impl FnOnce() -> String) -> Result<u64> {
         self.require(used + least, what)?;
         Ok(self.memory.0 - used)
     }
 
     /// Refuses a `share` of the memory below `least` bytes. The refusal names a budget that is
     /// larger by the missing bytes.
-    pub(crate) fn require_share(
+    pub fn require_share(
         &self,
         share: u64,
         least: u64,

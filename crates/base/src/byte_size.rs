@@ -25,7 +25,7 @@ impl ByteSize {
 
     /// Rounds up to a whole mebibyte, so that a limit printed in a message is enough when the user
     /// gives it.
-    pub(crate) fn round_up(self) -> Self {
+    pub fn round_up(self) -> Self {
         ByteSize(self.0.div_ceil(1 << 20) << 20)
     }
 
@@ -40,7 +40,7 @@ impl ByteSize {
     }
 
     /// As a buffer length; saturates if addresses have fewer than 64 bits.
-    pub(crate) fn as_len(self) -> usize {
+    pub fn as_len(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
 }

@@ -10,21 +10,21 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// The state of a command: one value of each type.
 #[derive(Clone, Default)]
-pub(crate) struct Command(Arc<Mutex<Vec<Arc<dyn Any + Send + Sync>>>>);
+pub struct Command(Arc<Mutex<Vec<Arc<dyn Any + Send + Sync>>>>);
 
 thread_local! {
     static CURRENT: RefCell<Option<Command>> = const { RefCell::new(None) };
 }
 
 /// The command of this thread.
-pub(crate) fn current() -> Command {
+pub fn current() -> Command {
     static OUTSIDE: LazyLock<Command> = LazyLock::new(Command::default);
     let current = CURRENT.with_borrow(Clone::clone);
     current.unwrap_or_else(|| OUTSIDE.clone())
 }
 
 /// The state of this type, which begins as its default.
-pub(crate) fn state<T: Any + Default + Send + Sync>() -> Arc<T> {
+pub fn state<T: Any + Default + Send + Sync>() -> Arc<T> {
     let command = current();
     let mut states = command.0.lock().unwrap_or_else(PoisonError::into_inner);
     let known = states
@@ -55,7 +55,7 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::threads::{lock, scope, wait_together};
+    use crate::threads::{lock, scope, wait_together};
 
     #[test]
     fn threads_have_the_state_of_their_command_and_no_other() {

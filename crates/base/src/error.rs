@@ -5,21 +5,20 @@
 //! Causes go through [`std::error::Error::source`], and the remedy through [`Error::help`].
 //!
 //! A record that cannot be read is *not* an error of this type. It becomes a line of
-//! `rejects.jsonl` (see [`crate::text::read::Reject`]), and the run continues.
+//! `rejects.jsonl` (see `lookalike_text::read::Reject`), and the run continues.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::base::byte_size::ByteSize;
-use crate::base::numbers::counted;
-use crate::base::resource::Resource;
+use crate::byte_size::ByteSize;
+use crate::numbers::counted;
+use crate::resource::Resource;
 
 /// The result of every function of this library that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failure that ends a stage. Committed data remains usable.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The operating system refused an operation on a file.
     #[error("cannot {operation} {}: {}", path.display(), cause(source))]
@@ -467,7 +466,7 @@ pub enum Error {
 /// [`Error::WrongFileType`], wrapped in an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
 #[error("{found}, expected {expected}")]
-pub(crate) struct WrongFileType {
+pub struct WrongFileType {
     pub path: PathBuf,
     pub expected: &'static str,
     pub found: &'static str,
@@ -492,7 +491,7 @@ fn instead(found: &[(String, u64)], first: Option<&str>) -> String {
     let mut text = String::new();
     for (at, (reason, n)) in found.iter().enumerate() {
         text += if at == 0 { ": " } else { ", " };
-        text += &format!("{reason} {}", crate::base::numbers::count(*n));
+        text += &format!("{reason} {}", crate::numbers::count(*n));
     }
     if let Some(first) = first {
         text += &format!("; the first: {first}");
@@ -551,7 +550,7 @@ fn other(input: &Path, listed: bool) -> String {
 }
 
 /// [`Error::NotOutput::what`] if nothing has the path.
-pub(crate) const NOT_THERE: &str = "it does not exist";
+pub const NOT_THERE: &str = "it does not exist";
 
 /// Why a path is not an output directory.
 fn not_output(path: &Path, what: &str) -> String {
@@ -597,7 +596,7 @@ fn some_of(listed: &[String], all: u64) -> String {
     let list = listed.join(", ");
     match more {
         0 => list,
-        more => format!("{list} and {} more", crate::base::numbers::count(more)),
+        more => format!("{list} and {} more", crate::numbers::count(more)),
     }
 }
 
@@ -610,7 +609,7 @@ fn flag(name: &str) -> String {
 }
 
 /// The beginning of an [`Error::BadParameter`].
-pub(crate) struct BadParameter {
+pub struct BadParameter {
     name: &'static str,
     given: String,
 }
@@ -624,16 +623,12 @@ impl BadParameter {
 }
 
 /// [`Error::BadParameter`] as a result.
-pub(crate) fn refuse<T>(
-    name: &'static str,
-    given: impl ToString,
-    limit: impl Into<String>,
-) -> Result<T> {
+pub fn refuse<T>(name: &'static str, given: impl ToString, limit: impl Into<String>) -> Result<T> {
     Err(Error::parameter(name, given).because(limit))
 }
 
 /// The beginning of an [`Error::Corrupt`].
-pub(crate) struct Corrupt {
+pub struct Corrupt {
     path: PathBuf,
     offset_bytes: Option<u64>,
     what: String,
@@ -661,13 +656,13 @@ impl Corrupt {
 /// Constructors of the variants that many places make.
 impl Error {
     /// A parameter with a value outside its range; `""` if it is missing.
-    pub(crate) fn parameter(name: &'static str, given: impl ToString) -> BadParameter {
+    pub fn parameter(name: &'static str, given: impl ToString) -> BadParameter {
         let given = given.to_string();
         BadParameter { name, given }
     }
 
     /// A file or directory whose content fails a check.
-    pub(crate) fn corrupt(path: impl Into<PathBuf>, what: impl Into<String>) -> Corrupt {
+    pub fn corrupt(path: impl Into<PathBuf>, what: impl Into<String>) -> Corrupt {
         Corrupt {
             path: path.into(),
             offset_bytes: None,
@@ -676,7 +671,7 @@ impl Error {
     }
 
     /// A line of a text file, from 1, that cannot be read; line 0 if the file has none.
-    pub(crate) fn bad_line(
+    pub fn bad_line(
         path: impl Into<PathBuf>,
         line: u64,
         expected: impl ToString,
@@ -693,7 +688,7 @@ impl Error {
 
     /// If this is about a directory that `-o` usually names, and that another flag named, it says
     /// so.
-    pub(crate) fn named_by(mut self, flag: &'static str, directory: &Path) -> Error {
+    pub fn named_by(mut self, flag: &'static str, directory: &Path) -> Error {
         if let Error::BadParameter { name, given, .. } = &mut self
             && *name == "output"
             && *given == directory.display().to_string()
@@ -704,7 +699,7 @@ impl Error {
     }
 
     /// If a line cannot be read, says what to do about it.
-    pub(crate) fn hinted(mut self, what: &'static str) -> Error {
+    pub fn hinted(mut self, what: &'static str) -> Error {
         if let Error::BadLine { hint, .. } = &mut self {
             *hint = what;
         }
@@ -712,13 +707,13 @@ impl Error {
     }
 
     /// A directory without the records of a stage.
-    pub(crate) fn no_stage(path: impl Into<PathBuf>, stage: &'static str) -> Error {
+    pub fn no_stage(path: impl Into<PathBuf>, stage: &'static str) -> Error {
         let path = path.into();
         Error::StageMissing { path, stage }
     }
 
     /// An input that differs from what was read.
-    pub(crate) fn input_changed(
+    pub fn input_changed(
         path: impl Into<PathBuf>,
         expected: impl ToString,
         found: impl ToString,
@@ -731,7 +726,7 @@ impl Error {
     }
 
     /// A file that ends at `offset_bytes`, before the data that it needs.
-    pub(crate) fn truncated(
+    pub fn truncated(
         path: impl Into<PathBuf>,
         offset_bytes: u64,
         what: impl Into<String>,
@@ -745,7 +740,7 @@ impl Error {
     }
 
     /// More items than can be numbered.
-    pub(crate) fn too_many(what: &'static str, found: u64, most: u64) -> Error {
+    pub fn too_many(what: &'static str, found: u64, most: u64) -> Error {
         Error::TooMany { what, found, most }
     }
 }

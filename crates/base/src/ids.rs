@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::str::FromStr;
 
-use crate::base::keywords::{keywords, stored_as_text};
+use crate::keywords::{keywords, stored_as_text};
 
 /// The key that a record is sorted by: an unsigned integer of 64 or 128 bits.
 ///
@@ -190,7 +190,7 @@ impl Threshold {
     }
 
     /// The nearest number in floating point: for figures, never for a comparison.
-    pub(crate) fn to_f64(self) -> f64 {
+    pub fn to_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 
@@ -208,7 +208,7 @@ impl Threshold {
 
     /// The smallest number of shared keys with which sets of these sizes reach the threshold:
     /// ceil(t (a + b) / (1 + t)). It may exceed the size of the smaller set.
-    pub(crate) fn least_shared(self, a: u64, b: u64) -> u64 {
+    pub fn least_shared(self, a: u64, b: u64) -> u64 {
         if let Some(product) = (a + b).checked_mul(self.numerator) {
             return product.div_ceil(self.numerator + self.denominator);
         }
@@ -226,7 +226,7 @@ impl Threshold {
     }
 
     /// The largest set that can reach the threshold with one of `size` keys: floor(size / t).
-    pub(crate) fn largest_partner(self, size: u32) -> u64 {
+    pub fn largest_partner(self, size: u32) -> u64 {
         u64::from(size) * self.denominator / self.numerator
     }
 }
@@ -316,7 +316,7 @@ stored_as_text!(Threshold);
 
 /// `shared / (a + b - shared)` with six decimals, `0.000000` for two empty sets. It is rounded half
 /// up in integers, so every machine prints the same bytes.
-pub(crate) fn resemblance_text(shared: u64, a: u64, b: u64) -> String {
+pub fn resemblance_text(shared: u64, a: u64, b: u64) -> String {
     let union = u128::from(a) + u128::from(b) - u128::from(shared);
     if union == 0 {
         return "0.000000".into();
@@ -337,7 +337,7 @@ pub(crate) fn resemblance_text(shared: u64, a: u64, b: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Random;
+    use crate::random::Random;
 
     /// Random sets of keys of which a part is shared, for every bound, against sets of the library.
     fn shared_as_sets<K: Key + Ord + std::fmt::Debug>(random: &mut Random) {

@@ -1,6 +1,7 @@
 //! Values that have a text: in flags, in columns and members of result files, in manifests.
 
 /// Stores a type in serde formats as the text that it is displayed as and read from.
+#[macro_export]
 macro_rules! stored_as_text {
     ($name:ty) => {
         impl serde::Serialize for $name {
@@ -23,7 +24,7 @@ macro_rules! stored_as_text {
     };
 }
 
-pub(crate) use stored_as_text;
+pub use stored_as_text;
 
 /// Declares an enum of words, with the word of each value.
 ///
@@ -31,6 +32,7 @@ pub(crate) use stored_as_text;
 /// order of the declaration, and `text`, the word. A text after the name of the enum makes it a
 /// choice of the user: the enum is read from its words (by serde as well), and the error for
 /// another word consists of this word, the text, and the words that are possible.
+#[macro_export]
 macro_rules! keywords {
     (
         $(#[$meta:meta])*
@@ -70,20 +72,20 @@ macro_rules! keywords {
             fn from_str(text: &str) -> std::result::Result<Self, String> {
                 let found = $name::ALL.into_iter().find(|value| value.text() == text);
                 found.ok_or_else(|| {
-                    let words = $crate::base::keywords::alternatives($name::WORDS);
+                    let words = $crate::keywords::alternatives($name::WORDS);
                     format!("`{text}` {} {words}", $wrong)
                 })
             }
         }
 
-        $crate::base::keywords::stored_as_text!($name);)?
+        $crate::keywords::stored_as_text!($name);)?
     };
 }
 
-pub(crate) use keywords;
+pub use keywords;
 
 /// Words as a sentence offers them: `a, b or c`.
-pub(crate) fn alternatives(words: &[&str]) -> String {
+pub fn alternatives(words: &[&str]) -> String {
     match words {
         [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
         words => words.concat(),

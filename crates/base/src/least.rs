@@ -3,13 +3,13 @@
 use std::collections::BinaryHeap;
 
 /// Keeps the smallest of the values offered, up to a fixed number.
-pub(crate) struct Least<T> {
+pub struct Least<T> {
     most: usize,
     kept: BinaryHeap<T>,
 }
 
 impl<T: Ord> Least<T> {
-    pub(crate) fn new(most: usize) -> Self {
+    pub fn new(most: usize) -> Self {
         Least {
             most,
             kept: BinaryHeap::new(),
@@ -17,7 +17,7 @@ impl<T: Ord> Least<T> {
     }
 
     /// Takes a value, if it is among the smallest so far.
-    pub(crate) fn offer(&mut self, value: T) {
+    pub fn offer(&mut self, value: T) {
         if self.kept.len() < self.most {
             self.kept.push(value);
         } else if let Some(mut greatest) = self.kept.peek_mut()
@@ -28,7 +28,7 @@ impl<T: Ord> Least<T> {
     }
 
     /// The smallest values, in ascending order.
-    pub(crate) fn sorted(self) -> Vec<T> {
+    pub fn sorted(self) -> Vec<T> {
         self.kept.into_sorted_vec()
     }
 }

@@ -7,29 +7,32 @@
 //! - text: `utf8`, `words`, `wide`
 //! - the process: [`resource`], [`error`], [`budget`], `command`, `memory`, [`process`],
 //!   [`progress`], [`threads`], `workers`, [`limits`]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub(crate) mod bits;
+pub mod bits;
 pub mod budget;
 pub mod byte_size;
-pub(crate) mod command;
+pub mod command;
 pub mod error;
 pub mod ids;
-pub(crate) mod keywords;
-pub(crate) mod least;
+pub mod keywords;
+pub mod least;
 pub mod limits;
 pub mod measure;
-pub(crate) mod memory;
+pub mod memory;
 pub mod numbers;
 pub mod precision;
 pub mod process;
 pub mod progress;
-pub(crate) mod random;
+pub mod random;
 pub mod rate;
-pub(crate) mod ratio;
+pub mod ratio;
 pub mod resource;
 pub mod threads;
 pub mod union_find;
-pub(crate) mod utf8;
-pub(crate) mod wide;
-pub(crate) mod words;
-pub(crate) mod workers;
+pub mod utf8;
+pub mod wide;
+pub mod words;
+pub mod workers;
+
+pub use error::{Error, Result};

@@ -19,10 +19,10 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::base::budget::{BEYOND_BUDGET, Budget, ByteSize};
-use crate::base::numbers::counted;
-use crate::base::process;
-pub use crate::base::resource::Resource;
+use crate::budget::{BEYOND_BUDGET, Budget, ByteSize};
+use crate::numbers::counted;
+use crate::process;
+pub use crate::resource::Resource;
 use crate::{Error, Result};
 
 /// Address space of a thread's stack, at the default size of Rust, and of its guard page.
@@ -101,7 +101,7 @@ pub fn check(budget: &Budget) -> Result<()> {
 
 /// The default of `--memory`: a quarter of the available memory, within bounds, and not more than
 /// the limits of this process allow. It leaves half of the address space to mapped files.
-pub(crate) fn default_memory(threads: usize) -> ByteSize {
+pub fn default_memory(threads: usize) -> ByteSize {
     let (least, most) = DEFAULT_MEMORY;
     let info = process::kernel_says("/proc/meminfo");
     let kib = after(&info, "MemAvailable:").and_then(|rest| rest.parse::<u64>().ok());
@@ -126,7 +126,7 @@ pub(crate) fn default_memory(threads: usize) -> ByteSize {
 ///
 /// # Errors
 /// `Limit` with a limit that is enough.
-pub(crate) fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
+pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
     if let Some(given) = soft("Max address space") {
         let status = process::kernel_says("/proc/self/status");
         let kib = after(&status, "VmSize:").and_then(|rest| rest.parse::<u64>().ok());
@@ -160,7 +160,7 @@ pub(crate) fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> Str
 
 /// The number of files that can still be opened, after those that each of `threads` threads has
 /// open.
-pub(crate) fn files_left(threads: u64) -> u64 {
+pub fn files_left(threads: u64) -> u64 {
     let taken = process::open_files() + OTHER_FILES + threads * FILES_OF_A_THREAD;
     descriptors().saturating_sub(taken)
 }

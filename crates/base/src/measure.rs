@@ -5,7 +5,7 @@
 //! Resemblance and containment: Broder 1997, as in Ye, Wen & Ma 2008, section 3.2, and Cherkasova
 //! et al. 2009, section 2. Scores S1 to S4: Bernstein & Zobel 2006, section 6.2. S4 weights each
 //! shared shingle; the join computes it for the pairs that reach its bounds
-//! ([`crate::engine::join`]). Cosine over sets: Kolcz & Chowdhury 2008, equation 2. The bounds of
+//! (`lookalike_engine::join`). Cosine over sets: Kolcz & Chowdhury 2008, equation 2. The bounds of
 //! the prefix join follow Bayardo, Ma & Srikant 2007, derived for each measure below.
 //!
 //! # Invariants
@@ -20,13 +20,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::{Threshold, resemblance_text};
-use crate::base::keywords::stored_as_text;
+use crate::ids::{Threshold, resemblance_text};
+use crate::keywords::stored_as_text;
 
 /// The measure that is compared with the threshold. In each formula, `shared` is the number of keys
 /// that two sets of `a` and `b` keys have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Measure {
     /// shared / (a + b - shared).
     #[default]
@@ -45,7 +44,7 @@ pub enum Measure {
     /// Bernstein & Zobel's S3: shared / mean of the lengths in words.
     S3,
     /// Bernstein & Zobel's S4: as S3, but a shared key that f sets contain counts 1 / f. This
-    /// module has only its bounds, which assume f = 2. [`crate::engine::join`] computes the score
+    /// module has only its bounds, which assume f = 2. `lookalike_engine::join` computes the score
     /// of the pairs that reach them.
     S4,
     /// shared / n, for sets of n keys that each stand for their position (Sketch).
@@ -110,12 +109,12 @@ stored_as_text!(Measure);
 
 impl Measure {
     /// Whether it is resemblance. That is the default, which older manifests do not name.
-    pub(crate) fn is_default(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         *self == Measure::Resemblance
     }
 
     /// Whether sizes are lengths in words instead of numbers of keys.
-    pub(crate) fn of_words(self) -> bool {
+    pub fn of_words(self) -> bool {
         matches!(self, Measure::S2 | Measure::S3 | Measure::S4)
     }
 
@@ -216,7 +215,7 @@ impl Criterion {
     /// The smallest number of shared keys with which two sets of these sizes reach the threshold.
     /// For [`Measure::Smallest`] it is a lower bound, because not every shared key counts.
     #[inline]
-    pub(crate) fn least_shared(self, a: u64, b: u64) -> u64 {
+    pub fn least_shared(self, a: u64, b: u64) -> u64 {
         let t = self.threshold;
         match self.measure {
             Measure::Resemblance => t.least_shared(a, b),
@@ -272,7 +271,7 @@ impl Criterion {
     }
 
     /// The largest size of a set that can reach the threshold with one of `size`.
-    pub(crate) fn largest_partner(self, size: u32) -> u64 {
+    pub fn largest_partner(self, size: u32) -> u64 {
         let t = self.threshold;
         let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
         let size_ = u128::from(size);

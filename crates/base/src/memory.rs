@@ -9,12 +9,12 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::base::budget::{Budget, ByteSize};
-use crate::base::command::state;
+use crate::budget::{Budget, ByteSize};
+use crate::command::state;
 use crate::{Error, Result};
 
 /// The most memory that a sort gets.
-pub(crate) const MOST_SORT_BYTES: u64 = 1 << 30;
+pub const MOST_SORT_BYTES: u64 = 1 << 30;
 
 /// The budget of a command.
 #[derive(Default)]
@@ -27,13 +27,13 @@ const SMALL_BLOCK: u64 = 1 << 20;
 const TIMES_A_BLOCK: u64 = 8;
 
 /// Notes the memory that this command may use.
-pub(crate) fn begin(memory: ByteSize) {
+pub fn begin(memory: ByteSize) {
     state::<Whole>().0.store(memory.0, Ordering::Relaxed);
 }
 
 /// Refuses a block of `bytes` bytes that a file states, if the budget of this command has no room
 /// for it.
-pub(crate) fn room_for_block(bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
+pub fn room_for_block(bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
     if bytes <= SMALL_BLOCK {
         return Ok(());
     }
@@ -53,41 +53,41 @@ pub(crate) fn room_for_block(bytes: u64, what: impl FnOnce() -> String) -> Resul
 /// The parts of a budget that are in use. Parts that do not fit are counted but not kept, so that the
 /// refusal can state the least budget that is enough.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Memory {
+pub struct Memory {
     budget: Budget,
     used: u64,
 }
 
 impl Memory {
     /// Begins with this number of bytes.
-    pub(crate) fn new(budget: &Budget, used: u64) -> Self {
+    pub fn new(budget: &Budget, used: u64) -> Self {
         let budget = *budget;
         Memory { budget, used }
     }
 
     /// Counts this number of bytes; returns whether there is room for them.
-    pub(crate) fn take(&mut self, bytes: u64) -> bool {
+    pub fn take(&mut self, bytes: u64) -> bool {
         self.used = self.used.saturating_add(bytes);
         self.fits()
     }
 
     /// Whether there was room for all parts so far.
-    pub(crate) fn fits(&self) -> bool {
+    pub fn fits(&self) -> bool {
         self.used <= self.budget.memory.0
     }
 
     /// Bytes in use.
-    pub(crate) fn used(&self) -> u64 {
+    pub fn used(&self) -> u64 {
         self.used
     }
 
     /// Bytes that are left.
-    pub(crate) fn left(&self) -> u64 {
+    pub fn left(&self) -> u64 {
         self.budget.memory.0.saturating_sub(self.used)
     }
 
     /// Returns an error if there was no room.
-    pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
+    pub fn check(&self, what: impl FnOnce() -> String) -> Result<()> {
         self.budget.require(self.used, what)
     }
 }
@@ -95,7 +95,7 @@ impl Memory {
 /// Bytes that threads take and give back. Requests are served in their order, so that small requests
 /// do not delay a large one forever. A thread that holds some must not wait for more: two of them
 /// would wait for each other.
-pub(crate) struct Credit {
+pub struct Credit {
     state: Mutex<State>,
     most: u64,
     changed: Condvar,
@@ -110,7 +110,7 @@ struct State {
 }
 
 impl Credit {
-    pub(crate) fn new(most: u64) -> Credit {
+    pub fn new(most: u64) -> Credit {
         Credit {
             state: Mutex::new(State {
                 left: most,
@@ -129,7 +129,7 @@ impl Credit {
 
     /// Waits until `cost` is free and takes it; `false` once the credit is closed. A cost above the
     /// total means everything.
-    pub(crate) fn take(&self, cost: u64) -> bool {
+    pub fn take(&self, cost: u64) -> bool {
         let cost = cost.min(self.most);
         let mut state = self.state();
         let turn = state.asked;
@@ -152,12 +152,12 @@ impl Credit {
     }
 
     /// Like [`Credit::take`], and gives it back when the result is dropped.
-    pub(crate) fn hold(&self, cost: u64) -> Option<Taken<&Credit>> {
+    pub fn hold(&self, cost: u64) -> Option<Taken<&Credit>> {
         self.take(cost).then_some(Taken { credit: self, cost })
     }
 
     /// Like [`Credit::hold`], if `cost` is free at once.
-    pub(crate) fn try_hold(credit: &Arc<Credit>, cost: u64) -> Option<Taken<Arc<Credit>>> {
+    pub fn try_hold(credit: &Arc<Credit>, cost: u64) -> Option<Taken<Arc<Credit>>> {
         credit.try_take(cost).then(|| Taken {
             credit: credit.clone(),
             cost,
@@ -165,7 +165,7 @@ impl Credit {
     }
 
     /// Waits until everything is free; `false` once the credit is closed.
-    pub(crate) fn wait_for_all(&self) -> bool {
+    pub fn wait_for_all(&self) -> bool {
         let all = self.take(self.most);
         if all {
             self.give(self.most);
@@ -175,7 +175,7 @@ impl Credit {
 
     /// Takes `cost` if it is free. A worker must not wait, because its batch may be the one that
     /// others wait for.
-    pub(crate) fn try_take(&self, cost: u64) -> bool {
+    pub fn try_take(&self, cost: u64) -> bool {
         let mut state = self.state();
         let free = state.left >= cost;
         if free {
@@ -184,7 +184,7 @@ impl Credit {
         free
     }
 
-    pub(crate) fn give(&self, cost: u64) {
+    pub fn give(&self, cost: u64) {
         let mut state = self.state();
         state.left += cost.min(self.most);
         if state.served < state.asked {
@@ -193,14 +193,14 @@ impl Credit {
     }
 
     /// Ends all waiting, after a failure.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.state().closed = true;
         self.changed.notify_all();
     }
 }
 
 /// Bytes that are given back when this is dropped.
-pub(crate) struct Taken<C: Deref<Target = Credit>> {
+pub struct Taken<C: Deref<Target = Credit>> {
     credit: C,
     cost: u64,
 }

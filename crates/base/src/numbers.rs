@@ -17,7 +17,7 @@ pub fn count(n: u64) -> String {
 /// Appends a number in decimal, as `to_string` writes it. Result files have several in each of
 /// millions of lines, and the formatting of the standard library takes most of the time to write
 /// those.
-pub(crate) fn push_decimal(out: &mut String, n: u64) {
+pub fn push_decimal(out: &mut String, n: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();
     let mut left = n;

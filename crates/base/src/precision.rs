@@ -50,7 +50,7 @@ impl Counts {
 
 /// Wilson's interval of a share that was measured on `n`, with the quantile `z` of the normal
 /// distribution (Wilson 1927). It is always within 0 and 1.
-pub(crate) fn wilson(share: f64, n: f64, z: f64) -> (f64, f64) {
+pub fn wilson(share: f64, n: f64, z: f64) -> (f64, f64) {
     let z2 = z * z;
     let middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = z / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
@@ -58,7 +58,7 @@ pub(crate) fn wilson(share: f64, n: f64, z: f64) -> (f64, f64) {
 }
 
 /// part / whole; `None` if the whole is 0.
-pub(crate) fn share(part: u64, whole: u64) -> Option<f64> {
+pub fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 

@@ -33,7 +33,7 @@ pub fn peak_bytes() -> u64 {
 /// for each thread that has freed buffers of some MiB, and what is kept is beyond every budget
 /// (`docs/experiments.md`). Nothing is done where there is another allocator.
 #[allow(unsafe_code)] // see `docs/unsafe.md`
-pub(crate) fn return_freed_memory() {
+pub fn return_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for (parameter, bytes) in [
         (libc::M_TRIM_THRESHOLD, KEPT_BYTES),
@@ -49,7 +49,7 @@ pub(crate) fn return_freed_memory() {
 /// Whether standard output was closed when the process started. Rust's runtime opens `/dev/null` in
 /// its place before `main`, and then nothing tells it from one that the user chose. Known only
 /// where there is the C library of GNU.
-pub(crate) fn stdout_was_closed() -> bool {
+pub fn stdout_was_closed() -> bool {
     STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
 }
 
@@ -79,13 +79,13 @@ static AT_START: extern "C" fn() = look_at_stdout;
 const KEPT_BYTES: libc::c_int = 4 << 20;
 
 /// Seconds since the beginning of 1970 in UTC; 0 before it.
-pub(crate) fn seconds_since_1970() -> u64 {
+pub fn seconds_since_1970() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }
 
 /// Bytes of mapped files that are in memory.
-pub(crate) fn mapped_bytes() -> u64 {
+pub fn mapped_bytes() -> u64 {
     let status = kernel_says("/proc/self/status");
     let line = status.lines().find(|line| line.starts_with("RssFile:"));
     let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
@@ -93,7 +93,7 @@ pub(crate) fn mapped_bytes() -> u64 {
 }
 
 /// The content of a file of `/proc` or `/sys`; empty if there is no such file.
-pub(crate) fn kernel_says(path: impl AsRef<std::path::Path>) -> String {
+pub fn kernel_says(path: impl AsRef<std::path::Path>) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::base::budget::Budget;
-use crate::base::threads::Handle;
+use crate::budget::Budget;
+use crate::threads::Handle;
 use crate::{Error, Result};
 
 /// The unit in which a stage counts its work.
@@ -63,13 +63,13 @@ impl Stop {
     }
 
     /// Has a stop been requested?
-    pub(crate) fn requested(&self) -> bool {
+    pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// As [`Stop::check`], for each 1,024th `n`: for loops whose turns take little time.
     #[inline]
-    pub(crate) fn tick(&self, stage: &'static str, n: impl TryInto<u64>) -> Result<()> {
+    pub fn tick(&self, stage: &'static str, n: impl TryInto<u64>) -> Result<()> {
         match n.try_into() {
             Ok(n) if !n.is_multiple_of(EVERY) => Ok(()),
             _ => self.check(stage),
@@ -106,13 +106,13 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Stops a loop at its `n`th item if that was requested; see [`Stop::tick`].
     #[inline]
-    pub(crate) fn tick(&self, stage: &'static str, n: impl TryInto<u64>) -> Result<()> {
+    pub fn tick(&self, stage: &'static str, n: impl TryInto<u64>) -> Result<()> {
         self.stop.tick(stage, n)
     }
 
     /// As [`Context::tick`], and reports that `n` items are done.
     #[inline]
-    pub(crate) fn advance(&self, stage: &'static str, n: impl Into<u64>) -> Result<()> {
+    pub fn advance(&self, stage: &'static str, n: impl Into<u64>) -> Result<()> {
         let n = n.into();
         if n.is_multiple_of(EVERY) {
             self.progress.at(n);
@@ -121,7 +121,7 @@ impl Context<'_> {
     }
 
     /// Reports that a stage begins. `total` is its amount of work, if known.
-    pub(crate) fn start(&self, stage: &'static str, unit: Unit, total: Option<u64>) {
+    pub fn start(&self, stage: &'static str, unit: Unit, total: Option<u64>) {
         self.progress.start(stage, unit, total);
     }
 }
@@ -130,13 +130,13 @@ impl Context<'_> {
 ///
 /// In a scope whose threads wait for this one, a panic would cause a deadlock: leaving the scope
 /// waits for those threads.
-pub(crate) fn caught<T>(what: &'static str, act: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn caught<T>(what: &'static str, act: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(act))
         .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
 }
 
 /// Joins a thread and turns its panic into an error.
-pub(crate) fn joined<T>(what: &'static str, handle: Handle<'_, Result<T>>) -> Result<T> {
+pub fn joined<T>(what: &'static str, handle: Handle<'_, Result<T>>) -> Result<T> {
     handle
         .join()
         .unwrap_or_else(|panic| Err(panicked(what, &*panic)))
@@ -144,7 +144,7 @@ pub(crate) fn joined<T>(what: &'static str, handle: Handle<'_, Result<T>>) -> Re
 
 /// Joins all threads, and then returns the error of the first one that failed. It must join all of
 /// them, because a scope panics if a thread in it panicked and was not joined.
-pub(crate) fn joined_all<'scope, T>(
+pub fn joined_all<'scope, T>(
     what: &'static str,
     handles: impl IntoIterator<Item = Handle<'scope, Result<T>>>,
 ) -> Result<Vec<T>> {

@@ -11,12 +11,12 @@
 //! - Nothing here is secret or hard to guess.
 
 /// The step of SplitMix64's counter: the odd number nearest 2^64 / golden ratio.
-pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A permutation of 64-bit numbers that depends on the seed: the finaliser of SplitMix64, in which
 /// every output bit depends on all input bits.
 #[inline]
-pub(crate) fn mix(key: u64, seed: u64) -> u64 {
+pub fn mix(key: u64, seed: u64) -> u64 {
     let mut z = key ^ seed;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -25,20 +25,20 @@ pub(crate) fn mix(key: u64, seed: u64) -> u64 {
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Random {
+    pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0, 0)
     }
 
     /// A number below `bound`, all with equal probability; 0 if `bound` is 0.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 {
             return 0;
         }
@@ -56,7 +56,7 @@ impl Random {
 /// A permutation of 64-bit numbers: every bit of the result depends on every bit of the argument.
 #[inline]
 #[must_use]
-pub(crate) fn mix_key(key: u64) -> u64 {
+pub fn mix_key(key: u64) -> u64 {
     mix(key.wrapping_add(STEP), 0)
 }
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::base::ids::Key;
-use crate::base::keywords::stored_as_text;
+use crate::ids::Key;
+use crate::keywords::stored_as_text;
 
 /// One class of a sampling ratio 1/n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use crate::base::ids::Threshold;
-use crate::base::measure::Measure;
+use crate::ids::Threshold;
+use crate::measure::Measure;
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ratio {
+pub struct Ratio {
     part: u64,
     whole: u64,
 }
@@ -27,7 +27,7 @@ impl Ratio {
     }
 
     /// Hundredths, rounded down.
-    pub(crate) fn hundredths(self) -> usize {
+    pub fn hundredths(self) -> usize {
         (u128::from(self.part) * 100 / u128::from(self.whole)) as usize
     }
 }

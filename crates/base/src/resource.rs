@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::base::byte_size::ByteSize;
+use crate::byte_size::ByteSize;
 
 /// A resource that a process has only a limited amount of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Resource {
 
 impl Resource {
     /// An amount of the resource, as messages print it.
-    pub(crate) fn amount(self, n: u64) -> String {
+    pub fn amount(self, n: u64) -> String {
         match self {
             Resource::AddressSpace | Resource::Data | Resource::ControlGroup => ByteSize(n).exact(),
             Resource::OpenFiles | Resource::Threads | Resource::Mappings => n.to_string(),

@@ -21,7 +21,7 @@ thread_local! {
 }
 
 /// Seconds of CPU time in the own course of this thread.
-pub(crate) fn course_seconds() -> f64 {
+pub fn course_seconds() -> f64 {
     course() as f64 / 1e9
 }
 
@@ -33,17 +33,17 @@ fn course() -> u64 {
 }
 
 /// Locks. After the panic of another thread, which ends the run anyway, the value is as it left it.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The value of a mutex that no other thread has.
-pub(crate) fn unlocked<T>(mutex: Mutex<T>) -> T {
+pub fn unlocked<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A scope of threads.
-pub(crate) struct Scope<'scope, 'env> {
+pub struct Scope<'scope, 'env> {
     scope: &'scope std::thread::Scope<'scope, 'env>,
     busiest: Arc<AtomicU64>,
 }
@@ -72,7 +72,7 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 /// A thread of a [`Scope`].
-pub(crate) struct Handle<'scope, T> {
+pub struct Handle<'scope, T> {
     thread: ScopedJoinHandle<'scope, ()>,
     done: Arc<Mutex<Option<T>>>,
 }
@@ -95,7 +95,7 @@ impl<T> Handle<'_, T> {
 }
 
 /// Like [`std::thread::scope`], and counts what its threads use.
-pub(crate) fn scope<'env, T>(work: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -> T {
+pub fn scope<'env, T>(work: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -> T {
     let busiest = Arc::new(AtomicU64::new(0));
     let before = course();
     let done = std::thread::scope(|scope| {
@@ -116,7 +116,7 @@ const STACK_BYTES: usize = 256 << 10;
 /// Calls `act` for every item: work that waits for a disk and hardly computes. This thread shares
 /// it with at most `helpers` more, or with fewer if the system does not start that many. After a
 /// failure no more items are begun.
-pub(crate) fn wait_together<I: Sync, E: Send>(
+pub fn wait_together<I: Sync, E: Send>(
     items: &[I],
     helpers: usize,
     act: impl Fn(&I) -> Result<(), E> + Sync,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Disjoint sets of document numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct UnionFind(Vec<u32>);
+pub struct UnionFind(Vec<u32>);
 
 impl UnionFind {
     /// Every document in a set of its own.
@@ -57,7 +57,7 @@ impl UnionFind {
 /// A root is linked below a smaller one by compare-and-swap. So parents only ever get smaller, no
 /// link is lost and no cycle can arise (Anderson & Woll 1991).
 #[derive(Debug)]
-pub(crate) struct SharedUnionFind(Vec<AtomicU32>);
+pub struct SharedUnionFind(Vec<AtomicU32>);
 
 impl SharedUnionFind {
     /// Every document in a set of its own.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Whether this byte belongs to a character but does not begin it.
-pub(crate) fn is_continuation(b: u8) -> bool {
+pub fn is_continuation(b: u8) -> bool {
     b & 0xc0 == 0x80
 }
 
@@ -13,7 +13,7 @@ pub(crate) fn is_continuation(b: u8) -> bool {
 /// embeddings, overrides and isolates of the bidirectional algorithm (UAX 9), which can make a text
 /// look like another; the separators that end its lines and paragraphs; tags; interlinear
 /// annotations.
-pub(crate) fn is_deceptive(c: char) -> bool {
+pub fn is_deceptive(c: char) -> bool {
     matches!(c,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         | '\u{e0000}'..='\u{e0fff}' | '\u{fff9}'..='\u{fffb}')
@@ -21,7 +21,7 @@ pub(crate) fn is_deceptive(c: char) -> bool {
 
 /// Appends a character of a name or text that comes from elsewhere, for a terminal: escaped if it
 /// controls the terminal or is deceptive.
-pub(crate) fn push_visible(c: char, out: &mut String) {
+pub fn push_visible(c: char, out: &mut String) {
     if is_deceptive(c) {
         let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
     } else if c.is_control() {
@@ -35,7 +35,7 @@ pub(crate) fn push_visible(c: char, out: &mut String) {
 
 /// As [`push_visible`], for lines of this program that contain such names: ends of lines and tabs
 /// are kept, and deceptive characters are escaped only if `deceptive`.
-pub(crate) fn visible_lines(lines: &str, deceptive: bool) -> Cow<'_, str> {
+pub fn visible_lines(lines: &str, deceptive: bool) -> Cow<'_, str> {
     let hidden =
         |c: char| c != '\n' && c != '\t' && (c.is_control() || deceptive && is_deceptive(c));
     if !lines.contains(hidden) {
@@ -52,7 +52,7 @@ pub(crate) fn visible_lines(lines: &str, deceptive: bool) -> Cow<'_, str> {
 }
 
 /// The last place at or before `at` where a character of `text` begins or the text ends.
-pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
+pub fn boundary_before(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -61,7 +61,7 @@ pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
 }
 
 /// A text of at most this number of characters, and an ellipsis if it was longer.
-pub(crate) fn cut_after(mut text: String, characters: usize) -> String {
+pub fn cut_after(mut text: String, characters: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(characters) {
         text.truncate(end);
         text.push('…');
@@ -71,7 +71,7 @@ pub(crate) fn cut_after(mut text: String, characters: usize) -> String {
 }
 
 /// The beginning of a sequence of bytes.
-pub(crate) enum Decoded {
+pub enum Decoded {
     /// A character and its length in bytes.
     Char(char, usize),
     /// The bytes end inside a character.
@@ -82,7 +82,7 @@ pub(crate) enum Decoded {
 
 /// Decodes the first character of UTF-8 bytes that begin with a non-ASCII one.
 #[inline]
-pub(crate) fn decode(bytes: &[u8]) -> Decoded {
+pub fn decode(bytes: &[u8]) -> Decoded {
     let tail = |i: usize| u32::from(bytes[i] & 0x3f);
     let Some(&lead) = bytes.first() else {
         return Decoded::Cut;
@@ -114,21 +114,21 @@ pub(crate) fn decode(bytes: &[u8]) -> Decoded {
 
 /// The incomplete character at the end of a piece.
 #[derive(Debug, Default)]
-pub(crate) struct Carry {
+pub struct Carry {
     bytes: [u8; 4],
     len: usize,
 }
 
 impl Carry {
     /// Stores bytes that are [`Decoded::Cut`].
-    pub(crate) fn hold(&mut self, cut: &[u8]) {
+    pub fn hold(&mut self, cut: &[u8]) {
         self.bytes[..cut.len()].copy_from_slice(cut);
         self.len = cut.len();
     }
 
     /// Takes the rest of the stored character off the front of a piece. `None` if nothing is
     /// stored, or if the piece ends before the character does. An invalid sequence becomes U+FFFD.
-    pub(crate) fn complete(&mut self, piece: &mut &[u8]) -> Option<char> {
+    pub fn complete(&mut self, piece: &mut &[u8]) -> Option<char> {
         while self.len > 0 {
             let (&b, rest) = piece.split_first()?;
             if !is_continuation(b) {
@@ -150,7 +150,7 @@ impl Carry {
     }
 
     /// Ends the text: U+FFFD if an incomplete character is stored.
-    pub(crate) fn end(&mut self) -> Option<char> {
+    pub fn end(&mut self) -> Option<char> {
         let held = std::mem::take(&mut self.len) > 0;
         held.then_some(char::REPLACEMENT_CHARACTER)
     }
@@ -158,7 +158,7 @@ impl Carry {
 
 /// Checks whether bytes that arrive in pieces are UTF-8.
 #[derive(Debug, Default)]
-pub(crate) struct Utf8Check {
+pub struct Utf8Check {
     wrong: bool,
     /// The incomplete character at the end of a piece.
     cut: Vec<u8>,
@@ -167,7 +167,7 @@ pub(crate) struct Utf8Check {
 impl Utf8Check {
     /// Checks a piece. Copies only the incomplete character at its end, because a piece may be as
     /// long as a document.
-    pub(crate) fn push(&mut self, mut piece: &[u8]) {
+    pub fn push(&mut self, mut piece: &[u8]) {
         while !self.wrong && !self.cut.is_empty() {
             let Some((&byte, rest)) = piece.split_first() else {
                 return;
@@ -190,7 +190,7 @@ impl Utf8Check {
     }
 
     /// Whether all pieces together are UTF-8.
-    pub(crate) fn is_valid(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         !self.wrong && self.cut.is_empty()
     }
 }

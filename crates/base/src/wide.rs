@@ -17,10 +17,10 @@
 //! other, without repetitions, with spaces or line ends among them, are such a text if their
 //! bytes are UTF-8 without controls, or if they are ASCII in the other order of bytes.
 
-use crate::base::keywords::keywords;
+use crate::keywords::keywords;
 
 /// Bytes in which evidence is looked for.
-pub(crate) const LOOK: usize = 4 << 10;
+pub const LOOK: usize = 4 << 10;
 
 /// If there is evidence, one of this many bytes is zero. Most documents are not examined further.
 const LOOK_ZERO: usize = 64;
@@ -37,14 +37,14 @@ const FOREIGN: usize = 32;
 const FOREIGN_SPACES: usize = 2;
 
 /// Bytes of a unit.
-pub(crate) const WIDTH: usize = 2;
+pub const WIDTH: usize = 2;
 
 /// The most bytes that a step gives: U+FFFD for a surrogate, and the unit or half unit after it.
 const MOST: usize = 6;
 
 keywords! {
     /// An encoding with units of more than one byte.
-    pub(crate) enum Wide {
+    pub enum Wide {
         Utf16Le = "UTF-16LE",
         Utf16Be = "UTF-16BE",
     }
@@ -52,7 +52,7 @@ keywords! {
 
 /// The name of UTF-32, which is not decoded, if the bytes begin with its byte order mark or are
 /// evidently text in it: characters, some of them ASCII, and no other control characters.
-pub(crate) fn utf32(bytes: &[u8]) -> Option<&'static str> {
+pub fn utf32(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] => return Some("UTF-32LE"),
         [0, 0, 0xfe, 0xff, ..] => return Some("UTF-32BE"),
@@ -75,7 +75,7 @@ pub(crate) fn utf32(bytes: &[u8]) -> Option<&'static str> {
 
 impl Wide {
     /// The encoding whose byte order mark these bytes begin with.
-    pub(crate) fn of_mark(bytes: &[u8]) -> Option<Wide> {
+    pub fn of_mark(bytes: &[u8]) -> Option<Wide> {
         match bytes {
             // UTF-32. It could be UTF-16 that begins with NUL, which text does not.
             [0xff, 0xfe, 0, 0, ..] => None,
@@ -86,12 +86,12 @@ impl Wide {
     }
 
     /// The encoding by a byte order mark or by evidence.
-    pub(crate) fn of(bytes: &[u8]) -> Option<Wide> {
+    pub fn of(bytes: &[u8]) -> Option<Wide> {
         Wide::of_mark(bytes).or_else(|| Wide::of_evidence(bytes))
     }
 
     /// The encoding by evidence.
-    pub(crate) fn of_evidence(bytes: &[u8]) -> Option<Wide> {
+    pub fn of_evidence(bytes: &[u8]) -> Option<Wide> {
         let head = &bytes[..bytes.len().min(LOOK)];
         memchr::memchr(0, &head[..head.len().min(LOOK_ZERO)])?;
         let found = Wide::ALL.map(|wide| (wide.ascii_characters(head), wide));
@@ -159,7 +159,7 @@ fn is_printable(byte: &u8) -> bool {
 
 /// Decodes text that comes in pieces, which may end anywhere.
 #[derive(Debug)]
-pub(crate) struct WideDecoder {
+pub struct WideDecoder {
     wide: Wide,
     faithful: bool,
     /// The first byte of a unit.
@@ -247,7 +247,7 @@ const UTF_8: &str = "UTF-8 or ASCII";
 
 /// Where in a text that is not UTF-16 a text in it begins: units of ASCII that follow each other,
 /// with spaces or line ends among them.
-pub(crate) fn wide_within(text: &[u8]) -> Option<usize> {
+pub fn wide_within(text: &[u8]) -> Option<usize> {
     let mut from = 0;
     for nul in memchr::memchr_iter(0, text) {
         if nul < from {
@@ -269,7 +269,7 @@ pub(crate) fn wide_within(text: &[u8]) -> Option<usize> {
 
 /// Where the first bytes are that are not text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Malformed {
+pub struct Malformed {
     /// In the bytes that were decoded.
     pub from: u64,
     /// In the text.
@@ -277,7 +277,7 @@ pub(crate) struct Malformed {
 }
 
 impl WideDecoder {
-    pub(crate) fn new(wide: Wide) -> Self {
+    pub fn new(wide: Wide) -> Self {
         WideDecoder {
             wide,
             faithful: false,
@@ -291,31 +291,31 @@ impl WideDecoder {
     }
 
     /// A decoder into the form from which a [`WideEncoder`] makes the same bytes again.
-    pub(crate) fn faithful(wide: Wide) -> Self {
+    pub fn faithful(wide: Wide) -> Self {
         WideDecoder {
             faithful: true,
             ..WideDecoder::new(wide)
         }
     }
 
-    pub(crate) fn wide(&self) -> Wide {
+    pub fn wide(&self) -> Wide {
         self.wide
     }
 
     /// The place of the first bytes that are not text, in what was read so far.
-    pub(crate) fn malformed(&self) -> Option<Malformed> {
+    pub fn malformed(&self) -> Option<Malformed> {
         self.malformed
     }
 
     /// The place and the encoding of the first text in another one, in what was read so far.
-    pub(crate) fn foreign(&self) -> Option<(Malformed, &'static str)> {
+    pub fn foreign(&self) -> Option<(Malformed, &'static str)> {
         self.foreign.found
     }
 
     /// Decodes as much as there is room for, which must be at least 16 bytes; returns the number of
     /// bytes read and written. With `last`, nothing follows the input. All of it is decoded when a
     /// call returns zeros.
-    pub(crate) fn decode(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> (usize, usize) {
+    pub fn decode(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> (usize, usize) {
         let (mut at, mut made) = (0, 0);
         while out.len() - made >= MOST {
             match (self.held.take(), &input[at..]) {
@@ -414,7 +414,7 @@ const RAW: u8 = 0xff;
 
 /// Writes text in the faithful form as the bytes that it was decoded from.
 #[derive(Debug)]
-pub(crate) struct WideEncoder {
+pub struct WideEncoder {
     wide: Wide,
     /// Whether a byte order mark is still to be written, unless the text begins with it.
     mark: bool,
@@ -424,7 +424,7 @@ pub(crate) struct WideEncoder {
 
 impl WideEncoder {
     /// With `mark`, the bytes begin with a byte order mark.
-    pub(crate) fn new(wide: Wide, mark: bool) -> Self {
+    pub fn new(wide: Wide, mark: bool) -> Self {
         WideEncoder {
             wide,
             mark,
@@ -433,7 +433,7 @@ impl WideEncoder {
     }
 
     /// Appends the encoded text to `out`.
-    pub(crate) fn encode(&mut self, text: &[u8], out: &mut Vec<u8>) {
+    pub fn encode(&mut self, text: &[u8], out: &mut Vec<u8>) {
         for &byte in text {
             self.held.push(byte);
             let (length, lead) = match self.held[0] {

@@ -7,7 +7,7 @@ use super::utf8::is_deceptive;
 
 /// The words of a text, which single spaces separate, as a list that the compiler makes. `N` is
 /// their number.
-pub(crate) const fn words<const N: usize>(text: &'static str) -> [&'static str; N] {
+pub const fn words<const N: usize>(text: &'static str) -> [&'static str; N] {
     let mut words = [""; N];
     let (mut rest, mut at, mut found) = (text, 0, 0);
     while at < rest.len() {
@@ -24,7 +24,7 @@ pub(crate) const fn words<const N: usize>(text: &'static str) -> [&'static str; 
 }
 
 /// A value as a shell takes it.
-pub(crate) fn shell_word(value: &str) -> Cow<'_, str> {
+pub fn shell_word(value: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "_-.,/:@+".contains(c);
     if !value.is_empty() && value.chars().all(plain) {
         return value.into();
@@ -36,13 +36,13 @@ pub(crate) fn shell_word(value: &str) -> Cow<'_, str> {
 }
 
 /// A flag with its value, which is not taken for another flag.
-pub(crate) fn flag_word(flag: &str, value: &str) -> String {
+pub fn flag_word(flag: &str, value: &str) -> String {
     let between = if value.starts_with('-') { '=' } else { ' ' };
     format!("{flag}{between}{}", shell_word(value))
 }
 
 /// Bytes as bash, zsh and ksh take them, without any that cannot be seen: `$'a\033b'`.
-pub(crate) fn ansi_word(value: &[u8]) -> String {
+pub fn ansi_word(value: &[u8]) -> String {
     let mut word = String::from("$'");
     for &byte in value {
         match byte {

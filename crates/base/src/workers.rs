@@ -14,8 +14,8 @@
 //! [`in_order`] is for results that are one stream: the workers make pieces of it, and the pieces
 //! are passed on in the order of the tasks.
 
-use crate::base::progress::{caught, joined, joined_all};
-use crate::base::threads;
+use crate::progress::{caught, joined, joined_all};
+use crate::threads;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,40 +24,40 @@ use std::sync::{Mutex, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 /// Tasks that several threads share, handed out in order.
-pub(crate) struct Queue<T>(Mutex<VecDeque<T>>);
+pub struct Queue<T>(Mutex<VecDeque<T>>);
 
 impl<T> Queue<T> {
-    pub(crate) fn new(tasks: impl IntoIterator<Item = T>) -> Queue<T> {
+    pub fn new(tasks: impl IntoIterator<Item = T>) -> Queue<T> {
         Queue(Mutex::new(tasks.into_iter().collect()))
     }
 
     /// The next task; `None` if none is left.
-    pub(crate) fn next(&self) -> Option<T> {
+    pub fn next(&self) -> Option<T> {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.pop_front()
     }
 
     /// Drops all tasks that are left.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.clear();
     }
 }
 
 /// Where a worker gets its tasks, and where it hands over what it finishes.
-pub(crate) struct Tasks<'a, T, P> {
+pub struct Tasks<'a, T, P> {
     queue: &'a Queue<T>,
     finished: Sender<P>,
 }
 
 impl<T, P> Tasks<'_, T, P> {
     /// The next task; `None` if none is left, or if a commit failed.
-    pub(crate) fn next(&self) -> Option<T> {
+    pub fn next(&self) -> Option<T> {
         self.queue.next()
     }
 
     /// Hands a finished part to the thread that commits.
-    pub(crate) fn finished(&self, part: P) {
+    pub fn finished(&self, part: P) {
         // The channel is closed only after a failure, which the other side reports.
         if self.finished.send(part).is_err() {
             self.queue.clear();
@@ -65,13 +65,13 @@ impl<T, P> Tasks<'_, T, P> {
     }
 
     /// Drops all tasks that are left, for every worker.
-    pub(crate) fn cancel(&self) {
+    pub fn cancel(&self) {
         self.queue.clear();
     }
 }
 
 /// Runs `work` on `threads` threads, and `commit` on this one for every part that they finish.
-pub(crate) fn work_and_commit<T: Send, P: Send>(
+pub fn work_and_commit<T: Send, P: Send>(
     stage: &'static str,
     threads: usize,
     tasks: impl IntoIterator<Item = T>,
@@ -103,7 +103,7 @@ pub(crate) fn work_and_commit<T: Send, P: Send>(
 /// `work` may make several pieces of a task. A worker waits with the second one until all earlier
 /// tasks have been passed on. So at most twice as many pieces are held as there are threads, beside
 /// those that are being made.
-pub(crate) fn in_order<T: Send, P: Send>(
+pub fn in_order<T: Send, P: Send>(
     stage: &'static str,
     threads: usize,
     hand_out: impl FnOnce(&mut dyn FnMut(T) -> Result<()>) -> Result<()>,

@@ -13,18 +13,18 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::budget::ByteSize;
-use crate::base::ids::{FingerprintKind, Key};
-use crate::base::numbers::count;
-use crate::base::progress::Context;
-use crate::engine::collection::CollectionConfig;
-use crate::engine::shingle::{Excluded, MOST_EXCLUDED, Shingler};
-use crate::text::parse::TokenKind;
-use crate::text::read::{
+use crate::collection::CollectionConfig;
+use crate::shingle::{Excluded, MOST_EXCLUDED, Shingler};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::numbers::count;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_text::parse::TokenKind;
+use lookalike_text::read::{
     Batch, InputFile, Interpreted, RawDocument, ReadConfig, RecordKind, RecordReader, Reject,
     interpret, list_inputs,
 };
-use crate::{Error, Result};
 
 const STAGE: &str = "exclude";
 
@@ -90,7 +90,7 @@ fn shingles<K: Key>(
 }
 
 /// The error for texts that are too long.
-pub(crate) fn too_many(file: &Path, what: &str, most: usize) -> Error {
+pub fn too_many(file: &Path, what: &str, most: usize) -> Error {
     let most = count(most as u64);
     let limit = format!(
         "up to here, the texts have more than {most} different {what}; exclude only what many \
@@ -104,7 +104,7 @@ fn wrong(file: &Path, why: impl std::fmt::Display) -> Error {
 }
 
 /// Passes each document of some files to `each`, in their order. Returns the number of documents.
-pub(crate) fn each_text(
+pub fn each_text(
     files: &[PathBuf],
     read: &ReadConfig,
     context: &Context<'_>,

@@ -1,6 +1,6 @@
 //! From tokens to pairs and clusters, in bounded memory.
 //!
-//! The stages that follow [`read`](crate::text::read) and [`parse`](crate::text::parse):
+//! The stages that follow [`read`](lookalike_text::read) and [`parse`](lookalike_text::parse):
 //!
 //! 3. [`shingle`]: tokens -> fingerprint sets
 //! 4. [`collection`]: fingerprint sets -> the collection on disk, and its exact duplicates
@@ -11,25 +11,25 @@
 //! 9. [`cluster`]: pair list -> clusters, and the result files
 //!
 //! [`pipeline`] runs them in order over an output directory and reuses committed stages. `trial`
-//! runs them again with other parameters, in a directory of its own. [`methods`] replaces the
-//! shingles of a document by the features of a method of the literature; the stages from the sort
-//! on are the same. [`index`] finds the documents that have a fingerprint, and `document` finds one
+//! runs them again with other parameters, in a directory of its own. A method of the literature
+//! replaces the shingles of a document by its own features; the stages from the sort on are the
+//! same. [`align`] says where two texts agree. [`index`] finds the documents that have a fingerprint, and `document` finds one
 //! document by its name. [`excluded`] reads texts whose shingles count for no document. [`outputs`]
 //! checks that a command may write to the path that the user gave.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod align;
 pub mod cluster;
 pub mod collection;
-pub(crate) mod document;
+pub mod document;
 pub mod excluded;
 pub mod index;
 pub mod join;
 pub mod merge;
-#[path = "../../methods/src/lib.rs"]
-pub mod methods;
 pub mod outputs;
 pub mod pipeline;
 pub mod sample;
-pub(crate) mod scan;
+pub mod scan;
 pub mod shingle;
 pub mod sort;
-pub(crate) mod trial;
+pub mod trial;

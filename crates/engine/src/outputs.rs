@@ -20,20 +20,20 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::base::error::refuse;
-use crate::base::words::words;
-use crate::engine::cluster::{DERIVED_FILES, RESULT_FILES, TABLE_FILES};
-use crate::engine::sample::plan::PLAN_FILE;
-use crate::store::disk::{self, Destination};
-use crate::store::remote;
-use crate::store::workspace::{
+use crate::cluster::{DERIVED_FILES, RESULT_FILES, TABLE_FILES};
+use crate::sample::plan::PLAN_FILE;
+use lookalike_base::error::refuse;
+use lookalike_base::words::words;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk::{self, Destination};
+use lookalike_store::remote;
+use lookalike_store::workspace::{
     self, INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, OutputKind, Workspace,
 };
-use crate::text::read::lasting;
-use crate::{Error, Result};
+use lookalike_text::read::lasting;
 
 /// Subdirectories that commands create in an output directory, including the directories of parts.
-pub(crate) const DIRECTORIES: [&str; 15] = [
+pub const DIRECTORIES: [&str; 15] = [
     "collection",
     "catalogue",
     "checkpoint",
@@ -82,22 +82,18 @@ pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()>
 
 /// As [`check`], for the output that `parameter` names of a command which writes nothing into the
 /// directory of its collection.
-pub(crate) fn check_outside(
-    parameter: &'static str,
-    output: &Path,
-    collection: &Workspace,
-) -> Result<()> {
+pub fn check_outside(parameter: &'static str, output: &Path, collection: &Workspace) -> Result<()> {
     check_as(parameter, output, (None, Some(collection)), &[])
 }
 
 /// As [`check`], for the output that `parameter` names of a command without a directory to work in.
-pub(crate) fn check_alone(parameter: &'static str, output: &Path, reads: &[&Path]) -> Result<()> {
+pub fn check_alone(parameter: &'static str, output: &Path, reads: &[&Path]) -> Result<()> {
     check_as(parameter, output, (None, None), reads)
 }
 
 /// Refuses a directory for outputs, given by `parameter`, that is an output directory of another
 /// command or lies below one.
-pub(crate) fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> {
+pub fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> {
     workspace::refuse_below_another(parameter, directory)?;
     let what = match workspace::output_kind(directory)? {
         None => return Ok(()),
@@ -110,7 +106,7 @@ pub(crate) fn check_directory(parameter: &'static str, directory: &Path) -> Resu
 /// Refuses a directory that is to get files of these names if it is or lies in an output directory
 /// of another command, or if one of the files must not be replaced. As in every directory that the
 /// program writes, only regular files have these names.
-pub(crate) fn check_files<'n>(
+pub fn check_files<'n>(
     directory: &Path,
     names: impl IntoIterator<Item = &'n str>,
     collections: &[&Workspace],
@@ -285,7 +281,7 @@ fn check_as(
 }
 
 /// Refuses an input file, given by `parameter`, that lies in a directory whose files are replaced.
-pub(crate) fn refuse_inside(directory: &Path, parameter: &'static str, read: &Path) -> Result<()> {
+pub fn refuse_inside(directory: &Path, parameter: &'static str, read: &Path) -> Result<()> {
     match (real(directory)?, real(read)?) {
         (Some(directory), Some(file)) if file.starts_with(&directory) => {
             Err(Error::parameter(parameter, read.display())

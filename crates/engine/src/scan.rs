@@ -21,20 +21,20 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use crate::base::budget::ByteSize;
-use crate::base::ids::{FingerprintKind, Key};
-use crate::base::memory::Credit;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::base::threads::lock;
-use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::shingle::{DocumentFacts, ShingleConfig, Shingler};
-use crate::store::disk;
-use crate::text::read::{
+use crate::shingle::{DocumentFacts, ShingleConfig, Shingler};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::memory::Credit;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::threads::lock;
+use lookalike_base::workers::{Tasks, work_and_commit};
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_text::read::{
     Batch, InputFile, Interpreted, ReadConfig, Reason, Record, RecordReader, Reject, Stretch,
     Unread, interpret, retracted,
 };
-use crate::{Error, Result};
 
 /// Memory of a thread: the buffers of its reader and parser, and documents that are not large.
 const THREAD_BYTES: u64 = 28 << 20;
@@ -58,7 +58,7 @@ const SHOW_BYTES: u64 = 256 << 10;
 
 /// Where a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub struct Place {
     /// The number of its stretch of the inputs.
     pub stretch: u32,
     /// The number of its file.
@@ -69,7 +69,7 @@ pub(crate) struct Place {
 }
 
 /// What is read, and the memory for it.
-pub(crate) struct Scan<'a> {
+pub struct Scan<'a> {
     stage: &'static str,
     inputs: &'a [InputFile],
     read: &'a ReadConfig,
@@ -99,7 +99,7 @@ const IS_READ: u8 = u8::MAX;
 const DETAILS: usize = 64;
 
 /// Memory beside the record that the largest document can take: its text and its tokens, if it is
-/// one token ([`crate::text::parse`]).
+/// one token ([`lookalike_text::parse`]).
 fn largest(read: &ReadConfig) -> u64 {
     read.max_document.0 * 9 / 4
 }
@@ -333,7 +333,7 @@ impl<'a> Scan<'a> {
 }
 
 /// What a scan of shingles finds.
-pub(crate) enum Shingled<'s> {
+pub enum Shingled<'s> {
     /// A record that should be a document but is not.
     Rejected,
     /// Fingerprints of a document: its sorted set, or a range of it.
@@ -343,13 +343,13 @@ pub(crate) enum Shingled<'s> {
 }
 
 /// The least memory of [`each_shingled`].
-pub(crate) fn least_shingled(read: &ReadConfig, inputs: usize) -> u64 {
+pub fn least_shingled(read: &ReadConfig, inputs: usize) -> u64 {
     Scan::least(read, inputs) + 2 * SET_BYTES
 }
 
 /// Passes the shingles of every document of the inputs to `act`, which several threads call, with
 /// the number of the file. Returns the files without a document. The caller uses `used` bytes.
-pub(crate) fn each_shingled(
+pub fn each_shingled(
     stage: &'static str,
     (inputs, read, shingle): (&[InputFile], &ReadConfig, &ShingleConfig),
     used: u64,

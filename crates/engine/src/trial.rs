@@ -1,20 +1,20 @@
 //! A run with other parameters over an existing collection, and its pairs compared with the true
 //! ones.
 
-use crate::Result;
-use crate::base::ids::Threshold;
-use crate::base::measure::{Criterion, Measure};
-use crate::base::process::cpu_seconds;
-use crate::base::progress::{Context, Silent};
-use crate::engine::collection::{
+use crate::collection::{
     self, Catalogue, CatalogueEntry, Column, Extent, Ingested, Segments, each_document,
 };
-use crate::engine::join::{JoinConfig, Pair, PairsEntry, open_pairs};
-use crate::engine::merge::PostingsEntry;
-use crate::engine::pipeline::{self, JoinParameters};
-use crate::engine::sample::{SampleEntry, Sampled, Sampling};
-use crate::engine::sort::RunsEntry;
-use crate::store::workspace::Workspace;
+use crate::join::{JoinConfig, Pair, PairsEntry, open_pairs};
+use crate::merge::PostingsEntry;
+use crate::pipeline::{self, JoinParameters};
+use crate::sample::{SampleEntry, Sampled, Sampling};
+use crate::sort::RunsEntry;
+use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::process::cpu_seconds;
+use lookalike_base::progress::{Context, Silent};
+use lookalike_store::workspace::Workspace;
 use std::path::Path;
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ pub struct TrialCost {
 
 /// The remaining resources while the caller uses this many bytes. The trial does not report its
 /// stages to the caller.
-pub(crate) fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
+pub fn within<'a>(context: &Context<'a>, held: u64) -> Context<'a> {
     Context {
         progress: &Silent,
         budget: context.budget.without(held),
@@ -83,7 +83,7 @@ fn over(
 
 /// Finds all pairs of a collection with this sampling, in a separate directory. The caller uses
 /// `held` bytes of the budget during the call.
-pub(crate) fn ask(
+pub fn ask(
     base: &Workspace,
     directory: &Path,
     sampling: &Sampling,
@@ -98,7 +98,7 @@ pub(crate) fn ask(
 }
 
 /// As [`ask`], with any measure.
-pub(crate) fn ask_by(
+pub fn ask_by(
     base: &Workspace,
     directory: &Path,
     sampling: &Sampling,
@@ -142,7 +142,7 @@ pub(crate) fn ask_by(
 
 /// Two documents that are a true pair, a pair of a trial, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Compared {
+pub struct Compared {
     pub a: u32,
     pub b: u32,
     /// The number of fingerprints they share, if it reaches the threshold of the true pairs.
@@ -152,7 +152,7 @@ pub(crate) struct Compared {
 }
 
 /// Calls `each` with every pair of either list, in order.
-pub(crate) fn each_compared(
+pub fn each_compared(
     truth: &Workspace,
     trial: &Workspace,
     (stage, context): (&'static str, &Context<'_>),
@@ -170,7 +170,7 @@ pub(crate) fn each_compared(
         context.tick(stage, pairs)?;
         pairs += 1;
         let (a, b) = Pair::of_key(key);
-        let value = |record: Option<crate::engine::sort::Record<u64>>| {
+        let value = |record: Option<crate::sort::Record<u64>>| {
             record
                 .filter(|record| record.key == key)
                 .map(|record| record.value)
@@ -188,7 +188,7 @@ pub(crate) fn each_compared(
 
 /// The data about documents that assigns their pairs to groups.
 #[derive(Debug)]
-pub(crate) struct Documents {
+pub struct Documents {
     /// Size group of each.
     pub group: Vec<u8>,
     /// Distinct fingerprints of each representative; 0 of other documents.
@@ -197,11 +197,11 @@ pub(crate) struct Documents {
 
 impl Documents {
     /// Bytes of memory for a collection of this extent.
-    pub(crate) fn bytes(extent: Extent) -> u64 {
+    pub fn bytes(extent: Extent) -> u64 {
         extent.documents + extent.column_bytes()
     }
 
-    pub(crate) fn load(workspace: &Workspace) -> Result<Documents> {
+    pub fn load(workspace: &Workspace) -> Result<Documents> {
         let mut group = Vec::new();
         each_document(workspace, |_, document| {
             group.push(document.group);
@@ -218,24 +218,24 @@ impl Documents {
     }
 
     /// Groups of a pair: the smaller document's, then the larger document's.
-    pub(crate) fn groups(&self, a: u32, b: u32) -> (u8, u8) {
+    pub fn groups(&self, a: u32, b: u32) -> (u8, u8) {
         let (a, b) = (self.group[a as usize], self.group[b as usize]);
         (a.min(b), a.max(b))
     }
 
     /// Sizes of two sets.
-    pub(crate) fn sizes(&self, a: u32, b: u32) -> (u64, u64) {
+    pub fn sizes(&self, a: u32, b: u32) -> (u64, u64) {
         (self.size.at(a).into(), self.size.at(b).into())
     }
 }
 
 /// The number of ascending thresholds that two sets with this overlap reach.
-pub(crate) fn reached(thresholds: &[Threshold], shared: u32, sizes: (u64, u64)) -> usize {
+pub fn reached(thresholds: &[Threshold], shared: u32, sizes: (u64, u64)) -> usize {
     thresholds.partition_point(|threshold| threshold.reached(shared.into(), sizes.0, sizes.1))
 }
 
 /// The sizes of two samples, as numbers.
-pub(crate) fn sampled_sizes(sampled: &Sampled, a: u32, b: u32) -> (u64, u64) {
+pub fn sampled_sizes(sampled: &Sampled, a: u32, b: u32) -> (u64, u64) {
     let (a, b) = sampled.sizes(a, b);
     (a.into(), b.into())
 }

@@ -293,7 +293,7 @@ fn tail(tries: u32, from: u32, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Random;
+    use lookalike_base::random::Random;
 
     fn near(found: Option<f64>, expected: f64, relative: f64) {
         let found = found.unwrap();

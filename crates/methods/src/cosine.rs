@@ -7,7 +7,7 @@
 //!
 //! # Algorithm
 //! The features are the fingerprints of the unique terms. The prefix join limits the candidates to
-//! pairs that can reach the threshold, in exact arithmetic ([`crate::base::measure`]).
+//! pairs that can reach the threshold, in exact arithmetic ([`lookalike_base::measure`]).
 //!
 //! # Where we depart from the paper
 //! - The text requires a cosine greater than 0.9, but equation 3 requires at least 0.9; we follow
@@ -16,7 +16,7 @@
 
 use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, TermKeys, least_terms};
 use super::{Entry, Keys, Parameter, Plain, join_by};
-use crate::base::measure::Measure;
+use lookalike_base::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
     name: "cosine",

@@ -32,13 +32,13 @@
 use super::selection::ChunkSelection;
 use super::spex::{self, Spex};
 use super::{Document, Entry, Keys, Method, Parameter, Values, join_by, join_by_shared};
-use crate::Result;
-use crate::base::budget::ByteSize;
-use crate::base::ids::Threshold;
-use crate::base::measure::Measure;
-use crate::base::progress::Context;
-use crate::engine::join::{Join, JoinConfig};
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::Measure;
+use lookalike_base::progress::Context;
+use lookalike_engine::join::{Join, JoinConfig};
+use lookalike_store::workspace::Workspace;
 
 pub(super) const METHOD: Entry = Entry {
     name: "deco",

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::text::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
+use lookalike_text::parse::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
 
 /// Buffers that are reused from one document to the next.
 #[derive(Debug)]

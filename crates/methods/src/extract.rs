@@ -10,23 +10,23 @@
 
 use super::texts::Texts;
 use super::{Document, Keys};
-use crate::base::budget::ByteSize;
-use crate::base::ids::Key;
-use crate::base::progress::Context;
-use crate::engine::collection::{
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::Key;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{
     self, DocumentRecord, DocumentWriter, Ingested, RejectWriter, SegmentEntry, SegmentStats,
     SetWriter,
 };
-use crate::store::item::item;
-use crate::store::workspace::Workspace;
-use crate::store::{Sort, Sorted};
-use crate::{Error, Result};
+use lookalike_store::item::item;
+use lookalike_store::workspace::Workspace;
+use lookalike_store::{Sort, Sorted};
 
 const STAGE: &str = "keys";
 const DIRECTORY: &str = "collection";
 /// Memory for each byte of text: the byte and, if a window begins at every byte, three copies of
 /// its fingerprint: before the method selects features, after that, and during the write.
-pub(crate) const COST: u64 = 1 + 3 * 8;
+pub const COST: u64 = 1 + 3 * 8;
 
 /// Writes the features of all documents of `base` to `workspace`, and resumes after the segments
 /// that `workspace` already has.

@@ -76,10 +76,10 @@ use super::lexicon::{self, Lexicon, Share};
 use super::syntactic::signature;
 use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, Terms, least_terms};
 use super::{Document, Entry, Keys, Method, Parameter, Values, join_by_shared, mix};
-use crate::Result;
-use crate::base::progress::Context;
-use crate::engine::join::JoinConfig;
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_engine::join::JoinConfig;
+use lookalike_store::workspace::Workspace;
 
 /// A parameter value that the preset decides.
 const BY_PRESET: &str = "preset";

@@ -38,14 +38,14 @@
 //!   not in the file has frequency 1. In another collection its frequency is unknown, because the
 //!   file's collection may not contain it at all.
 
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::progress::Context;
-use crate::engine::collection::Catalogue;
-use crate::engine::merge::{PostingsEntry, PostingsReader};
-use crate::engine::pipeline;
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::Catalogue;
+use lookalike_engine::merge::{PostingsEntry, PostingsReader};
+use lookalike_engine::pipeline;
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 

@@ -27,6 +27,7 @@
 //! - Features are 64 bits of xxh3 (or the first 64 bits of a digest that a paper prescribes) where
 //!   papers use Rabin fingerprints. The expected number of documents that collide is far below one
 //!   at any collection size that 32-bit document numbers allow.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod bsw;
 mod cosine;
@@ -53,17 +54,17 @@ mod texts;
 mod variants;
 mod windows;
 
-use crate::base::ids::Threshold;
-use crate::base::measure::Measure;
-use crate::base::progress::Context;
-use crate::engine::join::{Join, JoinConfig, Pairs};
-use crate::store::workspace::Workspace;
-use crate::text::parse::ParseConfig;
-use crate::{Error, Result};
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::Measure;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::join::{Join, JoinConfig, Pairs};
+use lookalike_store::workspace::Workspace;
+use lookalike_text::parse::ParseConfig;
 
 pub use deco::TABLE_1 as DECO_THRESHOLDS;
 pub use document::Document;
-pub(crate) use extract::COST;
+pub use extract::COST;
 pub use lexicon::LEXICON_FILE;
 pub use minhash::MinHashes;
 pub use run::{SETS_FILE, directory, keys, keys_to_read, open, run};
@@ -189,14 +190,14 @@ impl<F: Fn(&mut Document<'_>, &mut Vec<u64>) + Sync> Keys for F {
 }
 
 /// Computes the features of a document, sorted and distinct.
-pub(crate) struct Keyer<'a> {
+pub struct Keyer<'a> {
     keys: &'a dyn Keys,
     scratch: document::Scratch,
 }
 
 impl<'a> Keyer<'a> {
     /// `parse` are the parameters of the collection.
-    pub(crate) fn new(keys: &'a dyn Keys, parse: &ParseConfig) -> Self {
+    pub fn new(keys: &'a dyn Keys, parse: &ParseConfig) -> Self {
         Keyer {
             keys,
             scratch: document::Scratch::new(parse),
@@ -205,7 +206,7 @@ impl<'a> Keyer<'a> {
 
     /// Replaces `set` with the features of a text, given in the form in which the collection stores
     /// it.
-    pub(crate) fn keys(&mut self, text: &str, set: &mut Vec<u64>) {
+    pub fn keys(&mut self, text: &str, set: &mut Vec<u64>) {
         set.clear();
         let mut document = Document::new(text, &mut self.scratch);
         self.keys.keys(&mut document, set);
@@ -241,7 +242,7 @@ pub trait Keys: Sync {
 }
 
 /// A join that finds all pairs by a measure.
-pub(crate) fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
+pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
     JoinConfig {
         join: Join::Auto,
         threshold,
@@ -276,4 +277,4 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     })
 }
 
-pub(crate) use crate::base::random::mix_key as mix;
+pub use lookalike_base::random::mix_key as mix;

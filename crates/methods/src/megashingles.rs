@@ -7,7 +7,7 @@
 //! document under each of 84 hash functions. Each 14 consecutive minima make a super-shingle, so a
 //! document has six. Documents with two super-shingles in common are near-duplicates. Each
 //! super-shingle of two documents of resemblance r is equal with probability r^14
-//! ([`crate::lab::formulas`]).
+//! (`lookalike_lab::formulas`).
 //!
 //! # Where we depart from the papers
 //! - The 84 functions are a mixer with 84 seeds over one 64-bit fingerprint, not 84 Rabin

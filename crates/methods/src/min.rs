@@ -11,7 +11,7 @@
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
 use super::{Entry, Parameter, Plain, join_by};
-use crate::base::measure::Measure;
+use lookalike_base::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
     name: "min",

@@ -5,7 +5,7 @@
 //! Min-wise independent permutations: Broder 1997. Bands of rows: locality sensitive hashing (Indyk
 //! & Motwani 1998; Gionis, Indyk & Motwani 1999, in Kolcz & Chowdhury 2008, section 4). The method
 //! finds two documents of resemblance r with probability 1 - (1 - r^rows)^bands
-//! ([`crate::lab::formulas`]). One permutation: Li, Owen & Zhang 2012.
+//! (`lookalike_lab::formulas`). One permutation: Li, Owen & Zhang 2012.
 //!
 //! # Algorithm
 //! Each of bands x rows hash functions takes the minimum over the document's shingles; the `rows`
@@ -31,7 +31,7 @@
 use super::sketch::{SEED, family, functions, minima, seeded};
 use super::super_shingles::together;
 use super::{Entry, Parameter, Plain, join_by_shared, mix};
-use crate::base::error::refuse;
+use lookalike_base::error::refuse;
 
 pub(super) const METHOD: Entry = Entry {
     name: "minhash",
@@ -90,7 +90,7 @@ pub struct MinHashes {
 
 impl MinHashes {
     /// Refuses more hash functions than the methods may have.
-    pub fn new(bands: u32, rows: u32, seed: u64) -> crate::Result<Self> {
+    pub fn new(bands: u32, rows: u32, seed: u64) -> lookalike_base::Result<Self> {
         let number = u64::from(bands) * u64::from(rows);
         let limit = match functions(number) {
             Ok(number) if number > 0 => {

@@ -1,13 +1,13 @@
 //! Runs a method on a collection, from the specification to pairs and clusters.
 
-use crate::base::ids::{FingerprintKind, Key};
-use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue, CatalogueEntry, CollectionConfig};
-use crate::engine::merge::{PostingsEntry, PostingsReader};
-use crate::engine::pipeline::{self, JoinParameters, Summary};
-use crate::store::disk;
-use crate::store::workspace::{MANIFEST_FILE, Workspace};
-use crate::{Error, Result};
+use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{self, Catalogue, CatalogueEntry, CollectionConfig};
+use lookalike_engine::merge::{PostingsEntry, PostingsReader};
+use lookalike_engine::pipeline::{self, JoinParameters, Summary};
+use lookalike_store::disk;
+use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
 use std::path::{Path, PathBuf};
 
 use super::{Spec, extract, texts};

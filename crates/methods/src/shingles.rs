@@ -21,9 +21,9 @@
 
 use super::document::fingerprint;
 use super::{Entry, Parameter, Plain, join_by, join_by_shared};
-use crate::base::ids::Threshold;
-use crate::base::measure::Measure;
-use crate::engine::join::Join;
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::Measure;
+use lookalike_engine::join::Join;
 
 pub(super) const METHOD: Entry = Entry {
     name: "shingles",

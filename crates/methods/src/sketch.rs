@@ -11,7 +11,7 @@
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
 use super::{Entry, Parameter, Plain, Values, join_by, mix};
-use crate::base::measure::Measure;
+use lookalike_base::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
     name: "sketch",
@@ -85,7 +85,7 @@ pub(super) fn minima(
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::methods::Spec;
+    use crate::Spec;
 
     /// Without a limit, `sketch:n=65536` takes minutes and `minhash:bands=1000,rows=1000` hours.
     #[test]

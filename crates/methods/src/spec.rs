@@ -6,8 +6,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use super::{Entry, Method, find};
-use crate::base::ids::Threshold;
-use crate::{Error, Result, store};
+use lookalike_base::ids::Threshold;
+use lookalike_base::{Error, Result};
+use lookalike_store as store;
 
 /// A parameter of a method.
 #[derive(Clone, Copy, Debug)]

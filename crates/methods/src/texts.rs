@@ -8,16 +8,16 @@
 //! # Cost
 //! Memory: one window, in which each byte of text costs the number of bytes that the caller gives.
 
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit, caught, joined_all};
-use crate::base::threads;
-use crate::engine::collection::{
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit, caught, joined_all};
+use lookalike_base::threads;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{
     self, Catalogue, DocumentReader, DocumentRecord, Representatives, SegmentEntry, TextReader,
 };
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

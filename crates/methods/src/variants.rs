@@ -36,14 +36,14 @@ use super::lexicon::Lexicon;
 use super::syntactic::signature;
 use super::terms::{Filters, Preprocessing, Sifted};
 use super::texts::Texts;
-use crate::Result;
-use crate::base::budget::ByteSize;
-use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue, each_document};
-use crate::store::Sort;
-use crate::store::disk::Scratch;
-use crate::store::item::item;
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::progress::Context;
+use lookalike_engine::collection::{self, Catalogue, each_document};
+use lookalike_store::Sort;
+use lookalike_store::disk::Scratch;
+use lookalike_store::item::item;
+use lookalike_store::workspace::Workspace;
 
 const STAGE: &str = "variants";
 /// Memory per document: its address and title, its exact duplicates, and a cluster of all documents.

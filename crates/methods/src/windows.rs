@@ -13,8 +13,8 @@
 
 use super::document::fingerprint;
 use super::{Document, Parameter, Values, join_by};
-use crate::base::measure::Measure;
-use crate::engine::join::JoinConfig;
+use lookalike_base::measure::Measure;
+use lookalike_engine::join::JoinConfig;
 
 pub(super) const WINDOW: Parameter =
     Parameter::new("window", "20", "bytes in the sliding window (1 to 65536)");

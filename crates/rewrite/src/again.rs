@@ -4,20 +4,20 @@ use std::path::Path;
 
 use super::STAGE;
 use super::output::is_regular;
-use crate::base::progress::Stop;
-use crate::store::workspace::InputEntry;
-use crate::text::read::{Batch, Container, InputFile, ReadConfig, Reason, Record, RecordReader};
-use crate::{Error, Result};
+use lookalike_base::progress::Stop;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::InputEntry;
+use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, Reason, Record, RecordReader};
 
 /// The error of a command that reads its inputs twice.
-pub(crate) fn standard_input() -> Error {
+pub fn standard_input() -> Error {
     let limit = "standard input cannot be read again; store it in a file first";
     Error::parameter("INPUT", "-").because(limit)
 }
 
 /// A listed input, where it is. It may have moved with its directory, or the working directory may
 /// be another.
-pub(crate) fn listed(entry: &InputEntry) -> Result<InputFile> {
+pub fn listed(entry: &InputEntry) -> Result<InputFile> {
     if entry.path == "-" {
         return Err(standard_input());
     }
@@ -31,7 +31,7 @@ pub(crate) fn listed(entry: &InputEntry) -> Result<InputFile> {
 }
 
 /// The records of an input, one in memory at a time.
-pub(crate) struct Again<'i> {
+pub struct Again<'i> {
     input: &'i InputFile,
     reader: RecordReader,
     batch: Batch,
@@ -85,7 +85,7 @@ impl<'i> Again<'i> {
     ///
     /// # Errors
     /// `InputChanged` if there is none.
-    pub(crate) fn seek(&mut self, offset: u64) -> Result<()> {
+    pub fn seek(&mut self, offset: u64) -> Result<()> {
         match self.reach(offset)? {
             true => Ok(()),
             false => Err(Error::InputChanged {

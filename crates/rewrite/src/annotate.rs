@@ -7,7 +7,7 @@ pub(super) const MEMBER: &str = "lookalike";
 
 /// What an annotation says about a document.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Annotation {
+pub struct Annotation {
     /// The cluster.
     pub cluster: Option<u32>,
     /// Documents in the cluster.
@@ -24,7 +24,7 @@ pub(crate) struct Annotation {
 
 /// A survivor by its place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Survivor {
+pub struct Survivor {
     pub file: String,
     pub record: u32,
     pub docno: String,
@@ -102,7 +102,7 @@ impl<'v> Annotator<'v> {
     }
 
     /// Whether the object has ended.
-    pub(crate) fn is_complete(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.place == Place::After
     }
 

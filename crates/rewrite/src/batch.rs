@@ -19,10 +19,10 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
 use super::objects;
-use crate::base::limits;
-use crate::base::threads::{lock, wait_together};
-use crate::store::{disk, remote};
-use crate::{Error, Result};
+use lookalike_base::limits;
+use lookalike_base::threads::{lock, wait_together};
+use lookalike_base::{Error, Result};
+use lookalike_store::{disk, remote};
 
 /// The most files that wait, if the process may open that many.
 const MOST_FILES: u64 = 128;

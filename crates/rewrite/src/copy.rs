@@ -23,8 +23,8 @@ use memchr::memmem;
 
 use super::annotate::Annotator;
 use super::{Action, FileEdit, Span};
-use crate::Error;
-use crate::text::read::{Container, REVISIT_HEAD, doctype_end, is_doctype, revisit};
+use lookalike_base::Error;
+use lookalike_text::read::{Container, REVISIT_HEAD, doctype_end, is_doctype, revisit};
 
 /// The number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
@@ -747,7 +747,7 @@ mod tests {
     }
 
     impl FileEdit for std::vec::IntoIter<Span> {
-        fn next(&mut self) -> crate::Result<Option<Span>> {
+        fn next(&mut self) -> lookalike_base::Result<Option<Span>> {
             Ok(Iterator::next(self))
         }
     }

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use super::copy::MemberSink;
-use crate::base::wide::WideEncoder;
-use crate::text::read::{Codec, Decompressed};
+use lookalike_base::wide::WideEncoder;
+use lookalike_text::read::{Codec, Decompressed};
 
 /// A compressed file that is being written, in one member or several.
-pub(crate) struct Encoder<W: Write> {
+pub struct Encoder<W: Write> {
     /// `None` only while one member follows another.
     stream: Option<Stream<W>>,
     codec: Codec,

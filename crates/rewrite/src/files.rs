@@ -9,13 +9,13 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::STAGE;
-use crate::Result;
-use crate::base::budget::ByteSize;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit, joined_all};
-use crate::base::threads;
-use crate::base::workers::Queue;
-use crate::text::read::InputFile;
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit, joined_all};
+use lookalike_base::threads;
+use lookalike_base::workers::Queue;
+use lookalike_text::read::InputFile;
 
 /// The most bytes and files that a thread takes at a time. The records of all of them are read in
 /// one pass over the documents of their segments.
@@ -27,7 +27,7 @@ const TIMES: usize = 16;
 
 /// Calls `act` for every file from number `first` on, with its number and with what `open` makes for
 /// the first of the consecutive files that a thread takes. Several threads call it.
-pub(crate) fn each<R>(
+pub fn each<R>(
     name: &'static str,
     (inputs, first): (&[InputFile], u32),
     open: impl Fn(u32) -> R + Sync,

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{disk, received};
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_store::{disk, received};
 
 /// What is expected in the place of a file that no command finished.
 pub(super) const NOT_FINISHED: &str = "no file, because none was finished";
@@ -184,7 +184,7 @@ impl FinishedList {
 }
 
 fn line(finished: &Finished, path: &Path) -> Result<Vec<u8>> {
-    let mut line = crate::store::to_json(finished, path)?;
+    let mut line = lookalike_store::to_json(finished, path)?;
     line.push(b'\n');
     Ok(line)
 }

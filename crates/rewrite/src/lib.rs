@@ -19,19 +19,20 @@
 //!
 //! # Errors
 //! `InputChanged` if a record is not where the edit says; `DamagedInput` for Parquet files; `Io`.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub(crate) mod again;
-pub(crate) mod annotate;
+pub mod again;
+pub mod annotate;
 mod batch;
 mod copy;
 mod encode;
-pub(crate) mod files;
+pub mod files;
 mod finished;
 mod lzw;
-pub(crate) mod objects;
-pub(crate) mod output;
-pub(crate) mod parquet;
-pub(crate) mod source;
+pub mod objects;
+pub mod output;
+pub mod parquet;
+pub mod source;
 
 pub use parquet::parquet_with_rows;
 
@@ -40,24 +41,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::base::memory::Credit;
-use crate::base::progress::Context;
-use crate::store::disk::{self, SharedFile};
-use crate::text::read::{Codec, Container, Decompressed};
-use crate::text::read::{InputFile, ReadConfig, Reference};
-use crate::{Error, Result};
 use again::Again;
 use annotate::Annotation;
 use copy::{Failed, Layout};
 use encode::Encoder;
+use lookalike_base::memory::Credit;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk::{self, SharedFile};
+use lookalike_text::read::{Codec, Container, Decompressed};
+use lookalike_text::read::{InputFile, ReadConfig, Reference};
 use output::{OutputDirectory, OutputFile, is_regular};
 use source::{Source, copy_whole, is_parquet};
 
 const STAGE: &str = "dedup";
 /// Memory for a finished file of an output directory, by its name, length and checksum.
-pub(crate) const FINISHED_BYTES: u64 = 200;
+pub const FINISHED_BYTES: u64 = 200;
 /// Memory for the buffers of readers and writers.
-pub(crate) const FIXED_BYTES: u64 = 24 << 20;
+pub const FIXED_BYTES: u64 = 24 << 20;
 /// Memory of one copy, without its compressors and decompressor.
 const COPY_BYTES: u64 = 4 << 20;
 /// Memory of a copy of a Parquet file: what the writer collects of a column.
@@ -65,7 +66,7 @@ const ROWS_BYTES: u64 = 96 << 20;
 
 /// What happens to a record.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Action {
+pub enum Action {
     /// It is kept.
     Keep,
     /// It is removed.
@@ -93,14 +94,14 @@ impl Action {
 
 /// A record, by its place in the decompressed bytes of its file, or by its rows in a Parquet file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Span {
+pub struct Span {
     pub offset: u64,
     pub length: u64,
     pub action: Action,
 }
 
 /// How the records of one file are written again.
-pub(crate) trait FileEdit {
+pub trait FileEdit {
     /// The next record, in order. Bytes and rows between these records are kept.
     fn next(&mut self) -> Result<Option<Span>>;
 
@@ -129,7 +130,7 @@ pub(crate) trait FileEdit {
 
 /// A file that is written again.
 #[derive(Clone, Copy)]
-pub(crate) struct Target<'i> {
+pub struct Target<'i> {
     /// Its number among the inputs.
     pub number: u32,
     pub input: &'i InputFile,
@@ -149,7 +150,7 @@ impl Target<'_> {
 }
 
 /// How input files are written again.
-pub(crate) trait Edit: Sync {
+pub trait Edit: Sync {
     /// What is known of the records of consecutive files.
     type Records;
     /// The edit of a file.
@@ -184,7 +185,7 @@ pub(crate) trait Edit: Sync {
 }
 
 /// Input files, and where their copies are written.
-pub(crate) struct Job<'j> {
+pub struct Job<'j> {
     pub inputs: &'j [InputFile],
     /// The first file that is written.
     pub first: u32,
@@ -202,7 +203,7 @@ pub(crate) struct Job<'j> {
 }
 
 /// Writes every file that is not in its place yet. Returns the number of files that do not change.
-pub(crate) fn rewrite<E: Edit>(job: &Job<'_>, edit: &E) -> Result<u64> {
+pub fn rewrite<E: Edit>(job: &Job<'_>, edit: &E) -> Result<u64> {
     let running = Running {
         job,
         edit,
@@ -226,7 +227,7 @@ fn memory_of(codec: Codec, outputs: u64) -> u64 {
 
 /// The least memory with which each of the inputs can be copied. Looks at the inputs only if there
 /// may not be enough for the largest compressor.
-pub(crate) fn least_memory(inputs: &[InputFile], outputs: u64, there: u64) -> u64 {
+pub fn least_memory(inputs: &[InputFile], outputs: u64, there: u64) -> u64 {
     let most = memory_of(Codec::Xz, outputs);
     if there >= most {
         return most;

@@ -1,7 +1,7 @@
 //! Compresses as compress(1) does, for copies of `.Z` files.
 //!
 //! # Source
-//! Welch 1984, as compress 4.0 writes it ([`crate::text::read`] reads it). The table is never
+//! Welch 1984, as compress 4.0 writes it ([`lookalike_text::read`] reads it). The table is never
 //! emptied, as with `compress -C`.
 
 use std::collections::HashMap;
@@ -114,7 +114,7 @@ mod tests {
     use std::io::Read;
 
     use super::*;
-    use crate::text::read::Decompressed;
+    use lookalike_text::read::Decompressed;
 
     #[test]
     fn what_is_written_can_be_read() {

@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::refuse;
-use crate::base::limits;
-use crate::base::threads::{lock, wait_together};
-use crate::store::workspace::{PRIVATE, STATE_FILE, check_address, refuse_held};
-use crate::store::{disk, received, remote};
-use crate::text::read::InputFile;
-use crate::{Error, Result};
+use lookalike_base::error::refuse;
+use lookalike_base::limits;
+use lookalike_base::threads::{lock, wait_together};
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::{PRIVATE, STATE_FILE, check_address, refuse_held};
+use lookalike_store::{disk, received, remote};
+use lookalike_text::read::InputFile;
 
 /// The directory in the work directory that has the private directories of outputs in stores.
 const STORES: &str = "stores";
@@ -42,7 +42,7 @@ pub(super) fn expected(input: &InputFile) -> u64 {
 
 /// Memory of an output of these inputs, if it is in a store: what is listed, what waits for names,
 /// and, if `writing`, one object that is written.
-pub(crate) fn memory<'p>(
+pub fn memory<'p>(
     outputs: impl IntoIterator<Item = &'p Path>,
     inputs: &[InputFile],
     writing: bool,
@@ -98,7 +98,7 @@ fn is_bucket(directory: &Path) -> bool {
 }
 
 /// Refuses inputs whose names cannot be keys below an address.
-pub(crate) fn check_keys<'p>(
+pub fn check_keys<'p>(
     outputs: impl IntoIterator<Item = (&'static str, &'p Path)>,
     inputs: &[InputFile],
 ) -> Result<()> {
@@ -190,7 +190,7 @@ struct Uploads {
 impl Uploads {
     fn add(&self, name: &str, upload: &str) -> Result<()> {
         let (name, upload) = (name.into(), upload.into());
-        let mut line = crate::store::to_json(&Begun { name, upload }, &self.path)?;
+        let mut line = lookalike_store::to_json(&Begun { name, upload }, &self.path)?;
         line.push(b'\n');
         let mut out = lock(&self.out);
         let file = match &mut *out {

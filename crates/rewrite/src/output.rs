@@ -23,20 +23,20 @@ use super::STAGE;
 use super::batch::{Batch, Complete};
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
 use super::objects::{self, Objects};
-use crate::base::error::refuse;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Stop, joined_all};
-use crate::base::threads;
-use crate::base::utf8::cut_after;
-pub use crate::store::workspace::PRIVATE;
-use crate::store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
-use crate::store::{disk, received, remote};
-use crate::text::read::InputFile;
-use crate::{Error, Result};
+use lookalike_base::error::refuse;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Stop, joined_all};
+use lookalike_base::threads;
+use lookalike_base::utf8::cut_after;
+use lookalike_base::{Error, Result};
+pub use lookalike_store::workspace::PRIVATE;
+use lookalike_store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
+use lookalike_store::{disk, received, remote};
+use lookalike_text::read::InputFile;
 
 /// What a directory was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct State {
+pub struct State {
     program: String,
     /// Digest of the pairs, the inputs and the parameters.
     pub digest: String,
@@ -59,7 +59,7 @@ impl State {
 }
 
 /// A directory that mirrors the inputs, or the objects below an address that do.
-pub(crate) struct OutputDirectory {
+pub struct OutputDirectory {
     directory: PathBuf,
     /// Where its lock, its state and its list are.
     private: PathBuf,
@@ -159,7 +159,7 @@ impl OutputDirectory {
 
     /// Reads the files again that an earlier command finished, and refuses the directory if one of
     /// them has changed. The files have these names, and may be links to these inputs.
-    pub(crate) fn check_files(
+    pub fn check_files(
         &self,
         names: &Names<'_>,
         threads: usize,
@@ -249,7 +249,7 @@ impl OutputDirectory {
         {
             let path = private.join(STATE_FILE);
             let mut out = disk::AtomicFile::create(&path)?;
-            out.put(&crate::store::to_json(&state, &path)?)?;
+            out.put(&lookalike_store::to_json(&state, &path)?)?;
             out.put(b"\n")?;
             out.finish()?;
             // Without this sync, the directory could have files but no mark after a power cut.
@@ -402,22 +402,22 @@ impl OutputDirectory {
 }
 
 /// Where a command writes: the directory of the copies, and perhaps one for what is removed.
-pub(crate) type Places<'p> = (&'p Path, Option<&'p Path>);
+pub type Places<'p> = (&'p Path, Option<&'p Path>);
 
 /// The directories with the parameters that name them.
-pub(crate) fn named((kept, removed): Places<'_>) -> impl Iterator<Item = (&'static str, &Path)> {
+pub fn named((kept, removed): Places<'_>) -> impl Iterator<Item = (&'static str, &Path)> {
     let removed = removed.map(|removed| ("removed", removed));
     [("output", kept)].into_iter().chain(removed)
 }
 
 /// The directories of a command.
-pub(crate) struct Outputs {
+pub struct Outputs {
     pub kept: OutputDirectory,
     pub removed: Option<OutputDirectory>,
 }
 
 /// Names of files, and the inputs to which they may be links.
-pub(crate) type Names<'n> = Vec<(Cow<'n, str>, Option<&'n Path>)>;
+pub type Names<'n> = Vec<(Cow<'n, str>, Option<&'n Path>)>;
 
 impl Outputs {
     /// Looks at both directories ([`OutputDirectory::look`]).
@@ -458,7 +458,7 @@ impl Outputs {
 }
 
 /// A file that is being written.
-pub(crate) struct OutputFile {
+pub struct OutputFile {
     /// `None` if nothing is written.
     out: Option<BufWriter<disk::File>>,
     /// `None` if the file is an object of a store.
@@ -518,7 +518,7 @@ impl OutputFile {
     }
 
     /// Removes the file.
-    pub(crate) fn discard(self) -> Result<()> {
+    pub fn discard(self) -> Result<()> {
         let Some(out) = self.out else { return Ok(()) };
         drop(out.into_parts());
         self.temporary.as_deref().map_or(Ok(()), disk::remove)
@@ -542,13 +542,13 @@ impl Write for OutputFile {
 }
 
 /// Whether an input of this name would be written into the program's own directory.
-pub(crate) fn is_private(name: &str) -> bool {
+pub fn is_private(name: &str) -> bool {
     Path::new(name).components().next() == Some(Component::Normal(PRIVATE.as_ref()))
 }
 
 /// The name of an input file as a path below an output directory. A list of inputs from someone
 /// else could hold any name.
-pub(crate) fn plain_name(name: &str, list: &Path, line: usize) -> Result<()> {
+pub fn plain_name(name: &str, list: &Path, line: usize) -> Result<()> {
     let parts = name.split('/').count();
     let expected = if name.len() > MOST_NAME || parts > MOST_PARTS {
         format!("at most {MOST_NAME} bytes and {MOST_PARTS} names, one below the other")
@@ -576,7 +576,7 @@ fn refuse_inside(
 }
 
 /// Refuses an output directory below a directory that is an input: the next call would read it.
-pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
+pub fn check_outside(parameter: &'static str, directory: &Path, input: &Path) -> Result<()> {
     let words = ("the input ", "; give a directory outside of the inputs");
     let input = match remote::is_address(input) {
         // Without its glob.
@@ -587,17 +587,13 @@ pub(crate) fn check_outside(parameter: &'static str, directory: &Path, input: &P
 }
 
 /// Refuses a file in a directory of kept records.
-pub(crate) fn check_outside_kept(parameter: &'static str, file: &Path, kept: &Path) -> Result<()> {
+pub fn check_outside_kept(parameter: &'static str, file: &Path, kept: &Path) -> Result<()> {
     let after = ", which has the kept records and nothing else; give a file outside of it";
     refuse_inside((parameter, file), kept, ("", after))
 }
 
 /// Refuses a file in another directory that belongs to the same command.
-pub(crate) fn check_outside_taken(
-    parameter: &'static str,
-    file: &Path,
-    taken: &Path,
-) -> Result<()> {
+pub fn check_outside_taken(parameter: &'static str, file: &Path, taken: &Path) -> Result<()> {
     let words = ("the output directory ", "; give a file outside of it");
     refuse_inside((parameter, file), taken, words)
 }
@@ -618,7 +614,7 @@ fn check_place(parameter: &'static str, directory: &Path, taken: &[(&str, &Path)
 
 /// Refuses output directories that overlap with each other, the work directory or an input, or that
 /// hold other files.
-pub(crate) fn check_outputs(inputs: &[PathBuf], work: &Path, places: Places<'_>) -> Result<()> {
+pub fn check_outputs(inputs: &[PathBuf], work: &Path, places: Places<'_>) -> Result<()> {
     check_apart(work, places)?;
     for (parameter, output) in named(places) {
         for input in inputs {
@@ -629,7 +625,7 @@ pub(crate) fn check_outputs(inputs: &[PathBuf], work: &Path, places: Places<'_>)
 }
 
 /// Refuses output directories that overlap with each other, the work directory or the inputs.
-pub(crate) fn check_places(
+pub fn check_places(
     work: &Path,
     inputs: &[InputFile],
     places: Places<'_>,
@@ -670,6 +666,6 @@ const MOST_PARTS: usize = 256;
 const SHOWN_CHARS: usize = 100;
 
 /// Whether a path leads to a file that can be copied.
-pub(crate) fn is_regular(path: &Path) -> bool {
+pub fn is_regular(path: &Path) -> bool {
     disk::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }

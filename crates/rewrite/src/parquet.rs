@@ -59,12 +59,12 @@ use bytes::Bytes;
 
 use super::annotate::{Annotation, MEMBER};
 use super::{Action, FileEdit, STAGE, Span};
-use crate::base::progress::Stop;
-use crate::store::table::{CREATED_BY, Failure, Remembering};
-use crate::text::read::DEFAULT_MAX_RATIO;
-use crate::text::read::parquet::pages::{Limits, Pages, ReadAt, Trouble, exactly};
-use crate::text::read::parquet::{encrypted_column, footer, guarded, rows_of};
-use crate::{Error, Result};
+use lookalike_base::progress::Stop;
+use lookalike_base::{Error, Result};
+use lookalike_store::table::{CREATED_BY, Failure, Remembering};
+use lookalike_text::read::DEFAULT_MAX_RATIO;
+use lookalike_text::read::parquet::pages::{Limits, Pages, ReadAt, Trouble, exactly};
+use lookalike_text::read::parquet::{encrypted_column, footer, guarded, rows_of};
 
 /// Values decoded at a time, in bytes, as far as the average row tells.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -207,7 +207,7 @@ impl<'e> Rows<'e> {
 ///
 /// # Errors
 /// `BadParameter`.
-pub(crate) fn refuse_encrypted(file: &dyn ReadAt, path: &Path) -> Result<()> {
+pub fn refuse_encrypted(file: &dyn ReadAt, path: &Path) -> Result<()> {
     match encrypted_column(file) {
         None => Ok(()),
         Some(column) => Err(Error::parameter("INPUT", path.display()).because(format!(

@@ -6,17 +6,17 @@ use std::path::Path;
 use super::STAGE;
 use super::copy::Members;
 use super::output::OutputFile;
-use crate::base::progress::Context;
-use crate::store::disk;
-use crate::store::remote;
-use crate::text::read::Decompressed;
-use crate::{Error, Result};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::remote;
+use lookalike_text::read::Decompressed;
 
 /// The number of bytes that are copied at once.
 const PIECE: usize = 1 << 20;
 
 /// Whether a file is Parquet, by its first bytes.
-pub(crate) fn is_parquet(path: &Path) -> Result<bool> {
+pub fn is_parquet(path: &Path) -> Result<bool> {
     let mut head = [0; 4];
     let mut file = disk::open_regular(path)?;
     let mut length = 0;
@@ -30,7 +30,7 @@ pub(crate) fn is_parquet(path: &Path) -> Result<bool> {
 }
 
 /// The content of an input, as far as it can be decompressed.
-pub(crate) struct Source {
+pub struct Source {
     pub decompressed: Decompressed,
     /// Why some of it cannot be decompressed: the first reason.
     pub damage: Option<io::Error>,

@@ -7,15 +7,15 @@ use std::sync::Mutex;
 
 use super::Item;
 use super::disk::{self, File};
-use crate::base::threads::lock;
-use crate::{Error, Result};
+use lookalike_base::threads::lock;
+use lookalike_base::{Error, Result};
 
 /// Bytes that wait to be written to a file.
 const BUFFER: usize = disk::WRITE_BUFFER;
 
 /// Bytes that threads append, and read at any offset. They are in memory until they are many, and
 /// then in a file without a name.
-pub(crate) struct Aside {
+pub struct Aside {
     directory: PathBuf,
     /// Bytes that are kept in memory before any are written.
     most: usize,
@@ -108,7 +108,7 @@ const ITEM_BYTES: usize = 24;
 const PIECE_BYTES: usize = ITEM_BYTES << 13;
 
 /// Items in the order in which they are added.
-pub(crate) struct List<T> {
+pub struct List<T> {
     items: Aside,
     of: PhantomData<T>,
 }
@@ -150,7 +150,7 @@ impl<T: Item> List<T> {
 }
 
 /// Rows of `N` numbers, which threads write in any order.
-pub(crate) struct Rows<const N: usize> {
+pub struct Rows<const N: usize> {
     directory: PathBuf,
     file: Mutex<File>,
 }
@@ -191,7 +191,7 @@ impl<const N: usize> Rows<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::item::item;
+    use crate::item::item;
 
     #[test]
     fn bytes_come_back_wherever_they_are() {

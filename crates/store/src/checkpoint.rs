@@ -22,18 +22,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Result;
-use crate::base::budget::ByteSize;
-use crate::base::threads::lock;
-use crate::store::workspace::{ResultFile, StageRecord, Workspace};
-use crate::store::{Item, Kind, PartInfo, Parts, Sort, disk, part_number};
+use crate::workspace::{ResultFile, StageRecord, Workspace};
+use crate::{Item, Kind, PartInfo, Parts, Sort, disk, part_number};
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::threads::lock;
 
 /// The subdirectory of the parts.
-pub(crate) const DIRECTORY: &str = "checkpoint";
+pub const DIRECTORY: &str = "checkpoint";
 
 /// The record of a command that was begun.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Checkpoint {
+pub struct Checkpoint {
     /// Digest of what it does, and with which collection.
     pub of: String,
     /// Its sorts.
@@ -49,7 +49,7 @@ pub(crate) struct Checkpoint {
 
 /// A sort that is under way, or complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SortEntry {
+pub struct SortEntry {
     /// Its parts.
     pub parts: Vec<PartInfo>,
     /// The units whose items are all in the parts.
@@ -61,7 +61,7 @@ pub(crate) struct SortEntry {
 
 /// A finished step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct StepEntry {
+pub struct StepEntry {
     /// Digest of its parameters.
     pub of: String,
     /// The names of its files, which the manifest has.
@@ -73,7 +73,7 @@ pub(crate) struct StepEntry {
 /// A set of units: disjoint ranges in order, which do not touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Units(Vec<Range<usize>>);
+pub struct Units(Vec<Range<usize>>);
 
 impl Units {
     fn is_empty(&self) -> bool {
@@ -120,7 +120,7 @@ impl StageRecord for Checkpoint {
 }
 
 /// The checkpoint of a command that runs.
-pub(crate) struct Checkpoints<'w> {
+pub struct Checkpoints<'w> {
     workspace: Mutex<&'w mut Workspace>,
     /// The names of its sorts. Their parts have numbers of their own.
     names: &'static [&'static str],
@@ -164,7 +164,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Whether a sort is complete.
-    pub(crate) fn is_complete(&self, name: &str) -> bool {
+    pub fn is_complete(&self, name: &str) -> bool {
         let complete = |saved: &Checkpoint| saved.sorts.get(name).map(|sort| sort.complete);
         self.saved(complete).unwrap_or(false)
     }
@@ -234,7 +234,7 @@ impl<'w> Checkpoints<'w> {
 
     /// Writes all items of sorts, saves them, whether they are complete, and the counts, and
     /// removes other sorts, which are not needed any more.
-    pub(crate) fn save_all(
+    pub fn save_all(
         &self,
         sorts: &mut [(&str, &mut Parts, bool)],
         counts: &[(&str, u64)],
@@ -271,7 +271,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Names the files of a finished step in the manifest.
-    pub(crate) fn finish_step(
+    pub fn finish_step(
         &self,
         name: &str,
         (of, found): (&str, Value),
@@ -306,7 +306,7 @@ impl<'w> Checkpoints<'w> {
 }
 
 /// Ends a command that continued from the finished steps of another one.
-pub(crate) fn end(workspace: &mut Workspace) -> Result<()> {
+pub fn end(workspace: &mut Workspace) -> Result<()> {
     match workspace.manifest.take::<Checkpoint>() {
         Some(_) => workspace.commit(&[]),
         None => Ok(()),
@@ -321,7 +321,7 @@ fn names(record: &Checkpoint) -> Vec<String> {
 /// A sort of the items of units, which several threads share. It is saved when it has a new part,
 /// if more units are done than before: so a command that fails at the same place again and again
 /// leaves no more each time.
-pub(crate) struct UnitSort<'c, T>(Mutex<UnitState<'c, T>>);
+pub struct UnitSort<'c, T>(Mutex<UnitState<'c, T>>);
 
 struct UnitState<'c, T> {
     sorter: Sort<T>,
@@ -383,7 +383,7 @@ impl<'c, T: Item> UnitSort<'c, T> {
     }
 
     /// The sort, which has all items.
-    pub(crate) fn into_sorter(self) -> Sort<T> {
+    pub fn into_sorter(self) -> Sort<T> {
         let state = self.0.into_inner();
         state.unwrap_or_else(PoisonError::into_inner).sorter
     }
@@ -392,7 +392,7 @@ impl<'c, T: Item> UnitSort<'c, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Random;
+    use lookalike_base::random::Random;
 
     #[test]
     fn units_are_a_set() {

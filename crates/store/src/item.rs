@@ -10,7 +10,7 @@ pub trait Item: Copy {
 }
 
 /// A field of an item, stored as a number that sorts as the field does.
-pub(crate) trait Field: Copy {
+pub trait Field: Copy {
     /// Bits of the number, a multiple of 32.
     const BITS: u32;
 
@@ -39,9 +39,10 @@ pub(crate) trait Field: Copy {
 }
 
 /// Makes fields of types, given how they become numbers and numbers become them.
+#[macro_export]
 macro_rules! field {
     ($($type:ty, $bits:literal, $number:expr, $of:expr;)+) => {$(
-        impl $crate::store::item::Field for $type {
+        impl $crate::item::Field for $type {
             const BITS: u32 = $bits;
 
             #[inline(always)]
@@ -56,7 +57,7 @@ macro_rules! field {
         }
     )+};
 }
-pub(crate) use field;
+pub use field;
 
 field! {
     bool, 32, u128::from, |number| number != 0;
@@ -66,6 +67,7 @@ field! {
 }
 
 /// Declares a type of items, whose fields are sort keys in the order in which they stand.
+#[macro_export]
 macro_rules! item {
     (
         $(#[$about:meta])*
@@ -77,23 +79,23 @@ macro_rules! item {
             $($(#[$doc])* pub $field: $type,)+
         }
 
-        impl $crate::store::Item for $name {
+        impl $crate::Item for $name {
             #[inline]
             fn words(&self) -> [u32; 6] {
                 let (mut words, mut at) = ([0; 6], 0);
-                $($crate::store::item::Field::put(self.$field, &mut words, &mut at);)+
+                $($crate::item::Field::put(self.$field, &mut words, &mut at);)+
                 words
             }
 
             #[inline]
             fn of(words: [u32; 6]) -> $name {
                 let mut at = 0;
-                $name { $($field: $crate::store::item::Field::take(&words, &mut at),)+ }
+                $name { $($field: $crate::item::Field::take(&words, &mut at),)+ }
             }
         }
     };
 }
-pub(crate) use item;
+pub use item;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
 
 fn encoded(json: serde_json::Result<String>, path: &Path) -> Result<String> {
     let json = json.map_err(|e| Error::io("encode", path)(e.into()))?;
@@ -12,7 +12,7 @@ fn encoded(json: serde_json::Result<String>, path: &Path) -> Result<String> {
 }
 
 /// Indented JSON for a file that people read, with a line feed at its end. Errors name `path`.
-pub(crate) fn pretty(value: &impl Serialize, path: impl AsRef<Path>) -> Result<String> {
+pub fn pretty(value: &impl Serialize, path: impl AsRef<Path>) -> Result<String> {
     encoded(serde_json::to_string_pretty(value), path.as_ref())
 }
 

@@ -14,38 +14,39 @@
 //! - A file without a footer is not a part. A writer that dies leaves only `.tmp` files, which are
 //!   scrap.
 //! - Every operation on a file uses [`disk`].
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 use std::path::Path;
 
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
 
 mod aside;
-pub(crate) mod checkpoint;
+pub mod checkpoint;
 pub mod disk;
-pub(crate) mod item;
+pub mod item;
 pub mod json;
 mod map;
 pub mod meta;
 pub mod metadata;
 mod pack;
 mod part;
-pub(crate) mod received;
+pub mod received;
 pub mod remote;
 mod sort;
 pub mod table;
 pub mod workspace;
 
-pub(crate) use aside::{Aside, List, Rows};
+pub use aside::{Aside, List, Rows};
 pub use item::Item;
 pub use map::Mapped;
-pub(crate) use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
+pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
 pub use part::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
     VERSION, WITH_TEXT_DIGEST, read_header, verify_part,
 };
-pub(crate) use part::{part_number, part_stem, part_unit};
+pub use part::{part_number, part_stem, part_unit};
 pub use sort::{Group, Sort, Sorted};
-pub(crate) use sort::{Parts, read_sorted};
+pub use sort::{Parts, read_sorted};
 pub use table::cell;
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
@@ -55,12 +56,12 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 }
 
 /// Encodes a value as JSON. Errors name the file `path`.
-pub(crate) fn to_json(value: &impl serde::Serialize, path: &Path) -> Result<Vec<u8>> {
+pub fn to_json(value: &impl serde::Serialize, path: &Path) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|e| Error::io("encode", path)(e.into()))
 }
 
 /// The [`digest`] of a value's JSON. Errors name the file `path`.
-pub(crate) fn digest_of(value: &impl serde::Serialize, path: &Path) -> Result<String> {
+pub fn digest_of(value: &impl serde::Serialize, path: &Path) -> Result<String> {
     Ok(digest(&to_json(value, path)?))
 }
 
@@ -76,12 +77,12 @@ pub fn digest(text: &[u8]) -> String {
 }
 
 /// The digest as a number; [`digest`] is its text.
-pub(crate) fn digest_bits(text: &[u8]) -> u128 {
+pub fn digest_bits(text: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(text)
 }
 
 /// A digest as text.
-pub(crate) fn digest_text(number: u128) -> String {
+pub fn digest_text(number: u128) -> String {
     format!("{number:032x}")
 }
 

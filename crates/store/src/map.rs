@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use memmap2::Mmap;
 
 use super::part::{Kind, PartFile, PartInfo, verify_part};
-use crate::store::HEADER_BYTES;
-use crate::{Error, Result};
+use crate::HEADER_BYTES;
+use lookalike_base::{Error, Result};
 
 /// The mapped payload of a part. The kernel may drop its pages whenever it needs memory.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Mapped {
     }
 
     /// Maps a part and checks only its header and footer. The content needs checksums of its own.
-    pub(crate) fn open_unchecked(
+    pub fn open_unchecked(
         path: &Path,
         kind: Kind,
         parameters: u128,
@@ -61,14 +61,14 @@ impl Mapped {
     }
 
     /// Lets the kernel read a part of the payload at once, not page by page.
-    pub(crate) fn will_need(&self, from: usize, length: usize) {
+    pub fn will_need(&self, from: usize, length: usize) {
         let _ = self
             .map
             .advise_range(memmap2::Advice::WillNeed, HEADER_BYTES + from, length);
     }
 
     /// Lets the kernel drop the pages. The next access reads them from the file again.
-    pub(crate) fn give_back(&self) {
+    pub fn give_back(&self) {
         // SAFETY: the mapping is shared and read-only, so dropping its pages loses nothing. The
         // same bytes come back from the file, which no process writes (see `open_unchecked`). If
         // the call fails, the pages simply remain in memory.

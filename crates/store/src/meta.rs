@@ -30,7 +30,7 @@ pub fn decode<T: Decode<u16>>(bytes: &[u8], version: u16) -> Result<(T, usize), 
 }
 
 /// Like [`decode`], for a value that borrows its texts.
-pub(crate) fn decode_borrowed<'b, T: BorrowDecode<'b, u16>>(
+pub fn decode_borrowed<'b, T: BorrowDecode<'b, u16>>(
     bytes: &'b [u8],
     version: u16,
 ) -> Result<(T, usize), String> {

@@ -7,7 +7,7 @@
 //! A frame is one byte with the width (0 to 64), then `ceil(count * width / 8)` bytes with the
 //! numbers from the lowest bit up. The last frame holds the remaining numbers.
 
-use crate::base::ids::Key;
+use lookalike_base::ids::Key;
 
 /// Numbers in a frame.
 const FRAME: usize = 128;
@@ -17,12 +17,12 @@ const FRAME: usize = 128;
 const WORD_WIDTH: usize = 57;
 
 /// Appends a packed column.
-pub(crate) fn pack_u64(values: &[u64], out: &mut Vec<u8>) {
+pub fn pack_u64(values: &[u64], out: &mut Vec<u8>) {
     pack(values, out);
 }
 
 /// [`pack_u64`] for a column of 32-bit numbers.
-pub(crate) fn pack_u32(values: &[u32], out: &mut Vec<u8>) {
+pub fn pack_u32(values: &[u32], out: &mut Vec<u8>) {
     pack(values, out);
 }
 
@@ -67,21 +67,13 @@ fn pack_wide<T: Copy + Into<u64>>(frame: &[T], width: u32, out: &mut Vec<u8>) {
 
 /// Reads `count` numbers of a packed column from the front of `bytes`. Returns the rest of `bytes`,
 /// or `None` if it is too short or a width is impossible.
-pub(crate) fn unpack_u64<'a>(
-    bytes: &'a [u8],
-    count: usize,
-    out: &mut Vec<u64>,
-) -> Option<&'a [u8]> {
+pub fn unpack_u64<'a>(bytes: &'a [u8], count: usize, out: &mut Vec<u64>) -> Option<&'a [u8]> {
     unpack(bytes, count, out, |value| value)
 }
 
 /// Like [`unpack_u64`], for a column of 32-bit numbers. Also returns `None` if a number does not
 /// fit.
-pub(crate) fn unpack_u32<'a>(
-    bytes: &'a [u8],
-    count: usize,
-    out: &mut Vec<u32>,
-) -> Option<&'a [u8]> {
+pub fn unpack_u32<'a>(bytes: &'a [u8], count: usize, out: &mut Vec<u32>) -> Option<&'a [u8]> {
     let mut all = 0;
     let rest = unpack(bytes, count, out, |value| {
         all |= value;
@@ -168,7 +160,7 @@ fn unpack_wide<T>(
 }
 
 /// Skips `count` numbers of a packed column.
-pub(crate) fn skip_packed(mut bytes: &[u8], count: usize) -> Option<&[u8]> {
+pub fn skip_packed(mut bytes: &[u8], count: usize) -> Option<&[u8]> {
     let mut left = count;
     while left > 0 {
         let n = left.min(FRAME);
@@ -182,7 +174,7 @@ pub(crate) fn skip_packed(mut bytes: &[u8], count: usize) -> Option<&[u8]> {
 
 /// Packs rising keys as differences, and unpacks them. Keeps its scratch space.
 #[derive(Debug, Default)]
-pub(crate) struct KeyColumn {
+pub struct KeyColumn {
     low: Vec<u64>,
     high: Vec<u64>,
 }
@@ -190,7 +182,7 @@ pub(crate) struct KeyColumn {
 impl KeyColumn {
     /// Appends rising keys: the first key in full, then a packed column of differences (the first
     /// one is 0). Keys of 128 bits have one column for the low halves and one for the high halves.
-    pub(crate) fn pack<K: Key>(&mut self, keys: impl Iterator<Item = K>, out: &mut Vec<u8>) {
+    pub fn pack<K: Key>(&mut self, keys: impl Iterator<Item = K>, out: &mut Vec<u8>) {
         self.low.clear();
         self.high.clear();
         let mut before: Option<u128> = None;
@@ -215,7 +207,7 @@ impl KeyColumn {
 
     /// Reads `count` keys (at least 1) from the front of `bytes`. Returns the rest of `bytes`, or
     /// `None` if it is too short.
-    pub(crate) fn unpack<'a, K: Key>(
+    pub fn unpack<'a, K: Key>(
         &mut self,
         bytes: &'a [u8],
         count: usize,

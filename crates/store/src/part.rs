@@ -8,8 +8,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::disk::File;
 use super::{checksum, disk, received};
-use crate::base::keywords::keywords;
-use crate::{Error, Result};
+use lookalike_base::keywords::keywords;
+use lookalike_base::{Error, Result};
 
 const MAGIC: [u8; 8] = *b"\x89LKA\r\n\x1a\n";
 const FOOTER_MAGIC: [u8; 8] = *b"\nLKAend\n";
@@ -26,7 +26,6 @@ pub const WITH_TEXT_DIGEST: u16 = 2;
 keywords! {
     /// The kinds of parts.
     #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
-    #[non_exhaustive]
     pub enum Kind {
         /// Documents of a segment (`.docs`).
         Documents = "docs",
@@ -224,7 +223,7 @@ pub struct PartWriter {
 }
 
 /// The name of a part with this number, without its extension.
-pub(crate) fn part_stem(number: u64) -> String {
+pub fn part_stem(number: u64) -> String {
     let (unit, number) = (number >> 32, number as u32);
     match unit {
         0 => format!("{number:06}"),
@@ -233,13 +232,13 @@ pub(crate) fn part_stem(number: u64) -> String {
 }
 
 /// The upper half of the number of the part with this name.
-pub(crate) fn part_unit(name: &str) -> u32 {
+pub fn part_unit(name: &str) -> u32 {
     let unit = name.split_once('-');
     unit.and_then(|(unit, _)| unit.parse().ok()).unwrap_or(0)
 }
 
 /// The number of the part with this name; `None` if this is not the name of a part.
-pub(crate) fn part_number(name: &str) -> Option<u64> {
+pub fn part_number(name: &str) -> Option<u64> {
     let (stem, _) = name.split_once('.')?;
     let (unit, number) = stem.split_once('-').unwrap_or(("0", stem));
     let (unit, number): (u32, u32) = (unit.parse().ok()?, number.parse().ok()?);
@@ -541,7 +540,7 @@ impl PartReader {
     }
 
     /// Payload bytes not yet taken.
-    pub(crate) fn remaining(&self) -> u64 {
+    pub fn remaining(&self) -> u64 {
         self.left + (self.buffer.len() - self.start) as u64
     }
 
@@ -562,13 +561,13 @@ impl PartReader {
     }
 
     /// The next 32-bit number of the payload.
-    pub(crate) fn take_u32(&mut self) -> Result<u32> {
+    pub fn take_u32(&mut self) -> Result<u32> {
         let bytes = self.take(4)?;
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     /// The next 64-bit number of the payload.
-    pub(crate) fn take_u64(&mut self) -> Result<u64> {
+    pub fn take_u64(&mut self) -> Result<u64> {
         Ok(u64_at(self.take(8)?, 0))
     }
 
@@ -670,12 +669,12 @@ impl PartFile {
     }
 
     /// Offset of the first byte after the payload.
-    pub(crate) fn payload_end(&self) -> u64 {
+    pub fn payload_end(&self) -> u64 {
         HEADER_BYTES as u64 + self.footer.payload_bytes
     }
 
     /// Fills `out` with the bytes from `offset`.
-    pub(crate) fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
+    pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<()> {
         if offset.saturating_add(out.len() as u64) > self.payload_end() {
             let what = format!("{} bytes expected at byte {offset}", out.len());
             return Err(Error::truncated(&self.path, self.payload_end(), what));

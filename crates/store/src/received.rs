@@ -12,28 +12,28 @@ use std::path::Path;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Kind, disk, part_number, part_stem};
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
 
 /// More bytes or records than there are anywhere.
-pub(crate) const MOST: u64 = 1 << 53;
+pub const MOST: u64 = 1 << 53;
 /// The most bytes of a record of parameters and counts. The arguments of a command are shorter.
-pub(crate) const RECORD: u64 = 4 << 20;
+pub const RECORD: u64 = 4 << 20;
 /// The most bytes of a line about one file: its paths, with every character escaped.
-pub(crate) const LINE: u64 = 256 << 10;
+pub const LINE: u64 = 256 << 10;
 /// The most bytes of a path below a directory, and of a name on it.
 const PATH: usize = 16 << 10;
 const NAME: usize = 1024;
 
 /// Whether a name leads to a file below a directory: names without links to elsewhere, one after
 /// the other.
-pub(crate) fn is_below(path: &str) -> bool {
+pub fn is_below(path: &str) -> bool {
     let plain =
         |name: &str| !["", ".", ".."].contains(&name) && name.len() <= NAME && !name.contains('\0');
     path.len() <= PATH && path.split('/').all(plain)
 }
 
 /// Whether a name is one of a part of this kind, or of any: its number and the ending of the kind.
-pub(crate) fn is_part(name: &str, kind: Option<Kind>) -> bool {
+pub fn is_part(name: &str, kind: Option<Kind>) -> bool {
     let (Some(number), Some((stem, ending))) = (part_number(name), name.split_once('.')) else {
         return false;
     };
@@ -64,7 +64,7 @@ where
 }
 
 /// Reads the name of a part.
-pub(crate) fn part<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
+pub fn part<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
     checked(
         from,
         |name: &String| is_part(name, None),
@@ -73,13 +73,13 @@ pub(crate) fn part<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<St
 }
 
 /// Reads the path of a file below the directory.
-pub(crate) fn below<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
+pub fn below<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
     let what = "plain names on the way to a file of the directory";
     checked(from, |path: &String| is_below(path), what)
 }
 
 /// Reads the way from a directory to another one: plain names, after any number of `..` or `/`.
-pub(crate) fn way<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
+pub fn way<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
     let is_way = |path: &String| {
         let mut rest = path.strip_prefix('/').unwrap_or(path);
         while !path.starts_with('/') && rest.starts_with("../") {
@@ -91,7 +91,7 @@ pub(crate) fn way<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Str
 }
 
 /// Reads a number of bytes or records.
-pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<u64, D::Error> {
+pub fn count<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<u64, D::Error> {
     checked(
         from,
         |&number| number <= MOST,
@@ -100,7 +100,7 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<u
 }
 
 /// Reads any JSON and checks that its numbers can count bytes or records. It keeps nothing.
-pub(crate) struct Counts;
+pub struct Counts;
 
 impl<'de> Deserialize<'de> for Counts {
     fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Counts, D::Error> {
@@ -154,7 +154,7 @@ fn refuse_longer(path: &Path, size: u64, most: u64) -> Result<()> {
 }
 
 /// Reads a file of at most `most` bytes.
-pub(crate) fn read_whole(path: &Path, most: u64) -> Result<Vec<u8>> {
+pub fn read_whole(path: &Path, most: u64) -> Result<Vec<u8>> {
     let file = disk::open(path)?;
     let size = file.metadata().map_err(Error::io("inspect", path))?.size();
     refuse_longer(path, size, most)?;
@@ -187,7 +187,7 @@ pub(crate) fn most_of(directory: &Path, size: u64, each: u64) -> Result<u64> {
 }
 
 /// Reads the next line, with its end, of at most [`LINE`] bytes. Returns 0 after the last one.
-pub(crate) fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>, path: &Path) -> Result<usize> {
+pub fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>, path: &Path) -> Result<usize> {
     line.clear();
     let read = from.take(LINE + 1).read_until(b'\n', line);
     let read = read.map_err(Error::io("read", path))?;

@@ -28,9 +28,9 @@ use std::path::{Path, PathBuf};
 use super::disk;
 use super::item::Item;
 use super::part::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
-use crate::base::budget::ByteSize;
-use crate::base::limits;
-use crate::{Error, Result};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::limits;
+use lookalike_base::{Error, Result};
 
 /// Bytes of an item in memory.
 const ITEM_BYTES: usize = 24;
@@ -174,7 +174,7 @@ impl Writer {
 }
 
 /// The part of a sort that does not depend on the type of its items.
-pub(crate) struct Parts {
+pub struct Parts {
     place: PathBuf,
     /// Whether the parts are kept, and so must be durable.
     lasting: bool,
@@ -329,7 +329,7 @@ impl<T: Item> Sort<T> {
     }
 
     /// The sort without the type of its items.
-    pub(crate) fn untyped(&mut self) -> &mut Parts {
+    pub fn untyped(&mut self) -> &mut Parts {
         &mut self.parts
     }
 
@@ -376,7 +376,7 @@ impl<T: Item> Sorted<T> {
     }
 
     /// The number of items passed on so far.
-    pub(crate) fn passed(&self) -> u64 {
+    pub fn passed(&self) -> u64 {
         self.passed
     }
 
@@ -455,7 +455,7 @@ pub struct Group<'s, T> {
 
 impl<T: Item> Group<'_, T> {
     /// Whether no item of the key follows those that were taken and the first one.
-    pub(crate) fn is_one(&self) -> bool {
+    pub fn is_one(&self) -> bool {
         !self.next.is_some_and(|item| (self.is_same)(&item))
     }
 
@@ -665,7 +665,7 @@ impl Reader {
 
 /// Reads a part from end to end, and passes on the numbers of its items until `each` returns
 /// `false`.
-pub(crate) fn read_sorted(
+pub fn read_sorted(
     path: &Path,
     parameters: Option<u128>,
     info: Option<&PartInfo>,
@@ -683,7 +683,7 @@ pub(crate) fn read_sorted(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Random;
+    use lookalike_base::random::Random;
 
     impl Item for [u32; 6] {
         fn words(&self) -> [u32; 6] {

@@ -16,19 +16,19 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
-use crate::Result;
-use crate::base::budget::ByteSize;
-use crate::base::memory::MOST_SORT_BYTES;
-use crate::base::numbers::count;
-use crate::base::progress::Context;
-use crate::base::threads::lock;
-use crate::engine::scan::{Shingled, each_shingled, least_shingled};
-use crate::engine::shingle::ShingleConfig;
-use crate::store::Sort;
-use crate::store::disk::Scratch;
-use crate::store::item::item;
-use crate::store::table::row;
-use crate::text::read::{InputFile, ReadConfig};
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::memory::MOST_SORT_BYTES;
+use lookalike_base::numbers::count;
+use lookalike_base::progress::Context;
+use lookalike_base::threads::lock;
+use lookalike_engine::scan::{Shingled, each_shingled, least_shingled};
+use lookalike_engine::shingle::ShingleConfig;
+use lookalike_store::Sort;
+use lookalike_store::disk::Scratch;
+use lookalike_store::item::item;
+use lookalike_store::table::row;
+use lookalike_text::read::{InputFile, ReadConfig};
 
 const STAGE: &str = "count";
 /// The least memory of the sort, half of which is for merging its parts.

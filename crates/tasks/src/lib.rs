@@ -3,13 +3,14 @@
 //! - [`query`] finds documents of a collection that resemble or contain new ones.
 //! - [`evaluate`] computes precision and recall, and checks relevance judgements for near-duplicates.
 //! - [`dedup`] writes the inputs again without duplicates; [`audit`] shows what it removed.
-//! - [`transfer`] gives the labels of documents to their near-duplicates in another collection.
 //! - [`passages`] finds the text that documents share; [`contamination`] finds the items of test sets
 //!   in a corpus.
 //! - [`count`] counts the documents, words and shingles of inputs.
 //! - [`distributed`] cuts the search for pairs into tasks for an engine on many machines.
 //! - [`jobs`] runs these tasks as an array of jobs of a scheduler.
+//! - [`plan`] finds a sampling ratio for each size group.
 //! - [`inspect`] verifies every file of an output directory, and shows it as text.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod audit;
 pub mod contamination;
@@ -20,6 +21,5 @@ pub mod evaluate;
 pub mod inspect;
 pub mod jobs;
 pub mod passages;
+pub mod plan;
 pub mod query;
-#[path = "../../lab/src/transfer/mod.rs"]
-pub mod transfer;

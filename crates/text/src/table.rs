@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::store::table::{Cell, Column, unescaped};
-use crate::text::read::lines::{Lines, shorten};
-use crate::{Error, Result};
+use crate::read::lines::{Lines, shorten};
+use lookalike_base::{Error, Result};
+use lookalike_store::table::{Cell, Column, unescaped};
 
 /// A longer line is an error, because a line is read into memory whole. Docnos are far shorter.
 const MOST_LINE_BYTES: usize = 16 << 20;
@@ -34,7 +34,7 @@ enum Field {
 }
 
 /// A file of lines with the same fields, compressed or not.
-pub(crate) struct Table {
+pub struct Table {
     lines: Lines,
     /// Whether the current line was not returned yet.
     pending: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// Opens a file of comma-separated values.
-    pub(crate) fn open_commas(path: &Path) -> Result<Table> {
+    pub fn open_commas(path: &Path) -> Result<Table> {
         let mut table = Table::open(path)?;
         table.shape = Shape::Commas;
         Ok(table)
@@ -97,7 +97,7 @@ impl Table {
     }
 
     /// Whether each line is a JSON object.
-    pub(crate) fn is_json(&self) -> bool {
+    pub fn is_json(&self) -> bool {
         self.shape == Shape::Json
     }
 
@@ -119,7 +119,7 @@ impl Table {
     }
 
     /// Selects columns by the names in the first line, or members of JSON objects.
-    pub(crate) fn want_names(&mut self, names: &[&str]) -> Result<()> {
+    pub fn want_names(&mut self, names: &[&str]) -> Result<()> {
         if self.is_json() {
             self.wanted = names
                 .iter()
@@ -146,7 +146,7 @@ impl Table {
     }
 
     /// Selects columns by number, from 0.
-    pub(crate) fn want_numbers(&mut self, numbers: &[usize]) {
+    pub fn want_numbers(&mut self, numbers: &[usize]) {
         self.wanted = numbers.iter().map(|&at| Field::At(at)).collect();
     }
 
@@ -298,7 +298,7 @@ impl Table {
 }
 
 /// A table whose columns have types: a result file of lookalike.
-pub(crate) struct TypedTable {
+pub struct TypedTable {
     table: Table,
     columns: Vec<Column>,
 }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::base::progress::Context;
 use crate::report::page::AuditLook;
 use crate::report::{self, Reviewed};
-use crate::store::workspace::Workspace;
-use crate::tasks::audit::{AuditConfig, Source};
-use crate::{Error, Result};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
+use lookalike_tasks::audit::{AuditConfig, Source};
 
 /// What the page of a deduplication shows.
 #[derive(Debug, Args)]

@@ -2,21 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::budget::ByteSize;
-use crate::base::error::refuse;
-use crate::base::ids::FingerprintKind;
-use crate::base::progress::Context;
-use crate::engine::collection::{CollectionConfig, SizeGroups};
-use crate::engine::excluded::excluded;
-use crate::engine::pipeline::{self, InputChoice};
-use crate::engine::shingle::{ShingleConfig, Short};
-use crate::text::parse::{Fold, ParseConfig, TokenKind};
-use crate::text::read::{
-    Converter, Format, Inputs, Markup, ReadConfig, Selection, SplitAt, UrlGlobs,
-};
-use crate::{Error, Result};
 use clap::Args;
 use globset::Glob;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::error::refuse;
+use lookalike_base::ids::FingerprintKind;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{CollectionConfig, SizeGroups};
+use lookalike_engine::excluded::excluded;
+use lookalike_engine::pipeline::{self, InputChoice};
+use lookalike_engine::shingle::{ShingleConfig, Short};
+use lookalike_text::parse::{Fold, ParseConfig, TokenKind};
+use lookalike_text::read::{
+    Converter, Format, Inputs, Markup, ReadConfig, Selection, SplitAt, UrlGlobs,
+};
 
 /// Which files of a directory are read.
 #[derive(Debug, Args)]

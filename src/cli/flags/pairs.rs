@@ -1,15 +1,15 @@
 //! Flags that select which pairs are found, and how.
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::ids::Threshold;
-use crate::base::measure::{Criterion, Measure};
-use crate::engine::collection::CollectionConfig;
-use crate::engine::join::{Join, JoinConfig, Pairs};
-use crate::engine::pipeline::{AppliedPlan, JoinParameters, Spill};
-use crate::engine::sample::Sampling;
-use crate::lab::plan::{self, PlanConfig, Ratio, Subset, Target};
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_engine::collection::CollectionConfig;
+use lookalike_engine::join::{Join, JoinConfig, Pairs};
+use lookalike_engine::pipeline::{AppliedPlan, JoinParameters, Spill};
+use lookalike_engine::sample::Sampling;
+use lookalike_tasks::plan::{self, PlanConfig, Ratio, Subset, Target};
 
 use super::values::{List, SamplingChoice, Share};
 

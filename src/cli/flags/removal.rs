@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::KeepOrDrop;
-use crate::tasks::dedup::Empty;
-use crate::tasks::passages::{Align, RemovalConfig};
+use lookalike_tasks::dedup::Empty;
+use lookalike_tasks::passages::{Align, RemovalConfig};
 
 /// What is removed, and where the copies go.
 #[derive(Debug, Args)]

@@ -1,9 +1,9 @@
 //! Flags for memory, threads, disk space and output.
 
-use crate::base::budget::{ByteSize, Disk};
-use crate::base::memory;
 use crate::cli::command::{Printed, Setup};
 use crate::facade::Resources;
+use lookalike_base::budget::{ByteSize, Disk};
+use lookalike_base::memory;
 use std::path::PathBuf;
 
 use clap::Args;

@@ -1,9 +1,9 @@
 //! The flag for the format of the result files.
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::engine::cluster::ResultFormat;
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_engine::cluster::ResultFormat;
 
 /// The format of the result files.
 #[derive(Debug, Args)]

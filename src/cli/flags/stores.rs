@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::store::remote;
-use crate::store::workspace::check_secret;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_store::remote;
+use lookalike_store::workspace::check_secret;
 
 /// How object stores are reached.
 #[derive(Debug, Args)]
@@ -151,7 +151,7 @@ fn of_files() -> std::result::Result<Vec<(String, String)>, String> {
         ),
     ] {
         // A user without the file has no credentials in it.
-        let text = crate::store::disk::read_all(&path).unwrap_or_default();
+        let text = lookalike_store::disk::read_all(&path).unwrap_or_default();
         found.extend(of_profile(
             &String::from_utf8_lossy(&text),
             &[&heading, &profile],

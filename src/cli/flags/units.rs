@@ -1,9 +1,9 @@
 //! Flags for repeated lines and paragraphs.
 
-use crate::engine::cluster::ResultFormat;
 use clap::Args;
+use lookalike_engine::cluster::ResultFormat;
 
-use crate::tasks::passages::{Of, Scope, TextUnit, UnitsConfig};
+use lookalike_tasks::passages::{Of, Scope, TextUnit, UnitsConfig};
 
 /// Which lines or paragraphs are compared.
 #[derive(Debug, Args)]

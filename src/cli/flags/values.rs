@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::base::ids::Threshold;
-use crate::engine::sample::Sampling;
-use crate::lab::plan::Ratio;
+use lookalike_base::ids::Threshold;
+use lookalike_engine::sample::Sampling;
+use lookalike_tasks::plan::Ratio;
 
 /// A sampling, or a file with a plan.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Axes: a range with ticks at round numbers.
 
-use crate::base::numbers::count;
+use lookalike_base::numbers::count;
 
 /// One direction of a panel.
 #[derive(Clone, Debug)]

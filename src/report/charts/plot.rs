@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::chart::apart;
 use super::line::{Area, Line};
 use super::svg::{Anchor, Drawing, Svg, columns, shortened};
-use crate::base::keywords::keywords;
+use lookalike_base::keywords::keywords;
 
 /// Pixels of a panel. A page scales it to the width of its column.
 const WIDTH: f64 = 340.0;

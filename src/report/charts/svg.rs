@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::base::utf8::is_deceptive;
+use lookalike_base::utf8::is_deceptive;
 
 /// A drawing under construction. Coordinates are in pixels from the upper left corner.
 pub(super) struct Svg(String);

@@ -1,13 +1,13 @@
 //! Adaptive sampling (a ratio for each size group) compared with uniform sampling (one ratio for
 //! all): the shingles that each takes to reach a mean precision over the classes.
 
-use crate::Result;
-use crate::base::ids::Threshold;
-use crate::base::numbers::{count, percent};
-use crate::lab::study::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
-use crate::lab::study::{PairKind, Scope, View, ratio_name};
-use crate::lab::study::{Study, USUAL};
 use crate::report::wording::group_name;
+use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::{count, percent};
+use lookalike_lab::study::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
+use lookalike_lab::study::{PairKind, Scope, View, ratio_name};
+use lookalike_lab::study::{Study, USUAL};
 
 /// The precisions of the verdict, in hundredths: the targets of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];

@@ -1,12 +1,12 @@
 //! The figures' axes and lines.
 
 use super::tables::drawn;
-use crate::base::ids::Threshold;
-use crate::lab::study::{GroupRatios, TARGETS};
-use crate::lab::study::{Metric, RatioTrials, Scope, Tried, View};
-use crate::lab::study::{PowerLaw, power_law};
 use crate::report::charts::{Axis, Chart, Line, Look, Panel, Points, Whisker, round_tenth_below};
 use crate::report::wording::group_name;
+use lookalike_base::ids::Threshold;
+use lookalike_lab::study::{GroupRatios, TARGETS};
+use lookalike_lab::study::{Metric, RatioTrials, Scope, Tried, View};
+use lookalike_lab::study::{PowerLaw, power_law};
 
 /// Room for markers at both ends of an axis of thresholds or precisions.
 pub(super) const MARGIN: f64 = 0.01;
@@ -214,7 +214,7 @@ pub(super) fn significant(percent: f64) -> String {
         p if p >= 0.9995 => 2,
         _ => 3,
     };
-    let text = crate::base::numbers::percent(percent / 100.0, digits);
+    let text = lookalike_base::numbers::percent(percent / 100.0, digits);
     let text = text.trim_end_matches(" %");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').into()

@@ -60,10 +60,10 @@ pub(crate) use panels::{GroupRow, StudyFigure, sheet};
 
 use serde::Serialize;
 
-use crate::Result;
-use crate::lab::study::{Metric, Study, StudyFile, USUAL, View, plans};
 use crate::report::charts::Chart;
-use crate::store::json;
+use lookalike_base::Result;
+use lookalike_lab::study::{Metric, Study, StudyFile, USUAL, View, plans};
+use lookalike_store::json;
 
 /// A line of `figures.json`.
 #[derive(Serialize)]

@@ -6,12 +6,12 @@ use super::charts::{
 };
 use super::remarks;
 use super::tables::{beside, drawn, gov_total};
-use crate::Result;
-use crate::lab::study::plans;
-use crate::lab::study::{Metric, RatioTrials, Scope, View};
-use crate::lab::study::{Study, USUAL};
 use crate::report::charts::{Axis, Line, Plot, Strip, Tone, round_tenth_below};
 use crate::report::wording::group_name;
+use lookalike_base::Result;
+use lookalike_lab::study::plans;
+use lookalike_lab::study::{Metric, RatioTrials, Scope, View};
+use lookalike_lab::study::{Study, USUAL};
 
 /// Limit on the panels with adaptive and uniform sampling. If there are more thresholds, evenly
 /// spaced ones are shown.

@@ -1,12 +1,12 @@
 //! The study as comma-separated tables.
 
-use crate::lab::reproduce::GOV;
-use crate::lab::study::GroupRatios;
-use crate::lab::study::{
-    ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name,
-};
 use crate::report::csv::{Csv, text};
 use crate::report::wording::bounds;
+use lookalike_lab::reproduce::GOV;
+use lookalike_lab::study::GroupRatios;
+use lookalike_lab::study::{
+    ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name,
+};
 
 /// Six decimals; empty where undefined.
 fn decimal(number: Option<f64>) -> String {

@@ -13,20 +13,20 @@ use super::side_by_side::options;
 use super::texts::{self, Read};
 use super::title::collection_name;
 use super::{FIXED_BYTES, PageStats, STAGE};
-use crate::Result;
-use crate::base::measure::Measure;
-use crate::base::memory::Memory;
-use crate::base::numbers::{count, counted, percent};
-use crate::base::progress::{Context, Unit};
-use crate::engine::document::record_bytes;
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::tasks::audit::review::{ReviewVerdict, Verdicts};
-use crate::tasks::audit::{
+use lookalike_base::Result;
+use lookalike_base::measure::Measure;
+use lookalike_base::memory::Memory;
+use lookalike_base::numbers::{count, counted, percent};
+use lookalike_base::progress::{Context, Unit};
+use lookalike_engine::document::record_bytes;
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
+use lookalike_tasks::audit::review::{ReviewVerdict, Verdicts};
+use lookalike_tasks::audit::{
     Audit, AuditedCluster, AuditedDocument, ClusterMember, MEMBERS_SHOWN, SampleKind, SamplePair,
     Source, SourceTable, Tally,
 };
-use crate::tasks::dedup::Removal;
+use lookalike_tasks::dedup::Removal;
 
 /// How the page of an audit looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(crate) fn write(
     let wanted: HashSet<u32> = pairs.flat_map(|pair| [pair.document, pair.other]).collect();
     let shown: HashMap<u32, ShownDocument> = wanted
         .iter()
-        .filter_map(|number| Some((*number, audit.documents.get(number)?.shown())))
+        .filter_map(|number| Some((*number, shown(audit.documents.get(number)?))))
         .collect();
     let room = (&mut memory, record);
     let texts_only = (&wanted, &HashSet::new());
@@ -125,18 +125,17 @@ pub(crate) fn write(
     Ok(stats)
 }
 
-impl AuditedDocument {
-    fn shown(&self) -> ShownDocument {
-        ShownDocument {
-            docno: self.docno.clone(),
-            url: self.url.clone(),
-            title: self.title.clone(),
-            words: self.words,
-            md5: self.md5,
-            file: self.number_of_file,
-            record: Some(self.record.into()),
-            offset: self.offset,
-        }
+/// What the texts of a document are found by.
+fn shown(document: &AuditedDocument) -> ShownDocument {
+    ShownDocument {
+        docno: document.docno.clone(),
+        url: document.url.clone(),
+        title: document.title.clone(),
+        words: document.words,
+        md5: document.md5,
+        file: document.number_of_file,
+        record: Some(document.record.into()),
+        offset: document.offset,
     }
 }
 

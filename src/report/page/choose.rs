@@ -1,20 +1,24 @@
 //! Chooses the clusters and pairs to show: the largest, the nearest to the threshold, some at
 //! random.
 
-use crate::Result;
-use crate::base::least::Least;
-use crate::base::measure::Measure;
-use crate::base::memory::Memory;
-use crate::base::progress::Context;
-use crate::base::ratio::Ratio;
-use crate::base::union_find::UnionFind;
-use crate::base::utf8::cut_after;
-use crate::engine::cluster::ClusterStats;
-use crate::engine::collection::{Catalogue, DocumentView, Representatives, each_place_with_others};
-use crate::engine::join::closest::{self, Search};
-use crate::engine::join::{Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs};
-use crate::engine::sample::{SampleEntry, Sampled, Sampling};
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::least::Least;
+use lookalike_base::measure::Measure;
+use lookalike_base::memory::Memory;
+use lookalike_base::progress::Context;
+use lookalike_base::ratio::Ratio;
+use lookalike_base::union_find::UnionFind;
+use lookalike_base::utf8::cut_after;
+use lookalike_engine::cluster::ClusterStats;
+use lookalike_engine::collection::{
+    Catalogue, DocumentView, Representatives, each_place_with_others,
+};
+use lookalike_engine::join::closest::{self, Search};
+use lookalike_engine::join::{
+    Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
+};
+use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
+use lookalike_store::workspace::Workspace;
 use std::collections::{HashMap, HashSet};
 
 use super::documents::{Known, ShownDocument};

@@ -3,9 +3,9 @@
 use super::Page;
 use super::markup::{Markup, html};
 use super::pairs::{marks, one_pair};
-use crate::base::numbers::{count, counted};
-use crate::engine::join::closest::{MOST_FINGERPRINTS, Search};
-use crate::text::parse::TokenKind;
+use lookalike_base::numbers::{count, counted};
+use lookalike_engine::join::closest::{MOST_FINGERPRINTS, Search};
+use lookalike_text::parse::TokenKind;
 
 /// Words of a document below which one change in it is a large part of its shingles.
 const SHORT: u64 = 60;

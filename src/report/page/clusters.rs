@@ -8,9 +8,9 @@ use super::markup::{Markup, html, isolated};
 use super::pairs::compared;
 use super::panels::table;
 use super::{Page, Texts};
-use crate::Result;
-use crate::base::measure::Measure;
-use crate::base::numbers::count;
+use lookalike_base::Result;
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::count;
 use serde_json::{Value, json};
 
 /// The head of the section, with the controls of the list, which the script shows.

@@ -3,13 +3,13 @@
 use super::frame::Frame;
 use super::markup::{Markup, drawing, html, isolated, plain, visible};
 use super::panels::{Panel, heads, method, number, numbered, panels, part, spec, sticky};
-use crate::base::budget::ByteSize;
-use crate::base::numbers::{self, count, counted, fraction};
-use crate::engine::methods::Spec;
-use crate::lab::compare::{Comparison, Families, QueryResults, Verdict, verdicts};
 use crate::report::charts::{BarRow, bars};
 use crate::report::compared::{Named, increase, seconds, sentences};
 use crate::report::comparison::{curves, distributions, scatter};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::numbers::{self, count, counted, fraction};
+use lookalike_lab::compare::{Comparison, Families, QueryResults, Verdict, verdicts};
+use lookalike_methods::Spec;
 
 /// Limit on the families that have a row.
 const FAMILIES_SHOWN: usize = 50;
@@ -421,7 +421,7 @@ fn methods(specs: &[Spec]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::compare::{
+    use lookalike_lab::compare::{
         AgainstTruth, Agreement, Curve, Distribution, FamilyRow, MethodRow, QueryRow,
     };
 

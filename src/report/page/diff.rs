@@ -4,10 +4,10 @@ use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, begin, begin_class, end, html, isolated, link};
 use super::panels::table;
 use super::side_by_side;
-use crate::Result;
-use crate::base::numbers::{count, counted, percent};
-use crate::engine::document::{Both, Covered, Pair, Passages, Place, Side};
-use crate::text::align::{Block, Fold, TextComparison, Words};
+use lookalike_base::Result;
+use lookalike_base::numbers::{count, counted, percent};
+use lookalike_engine::align::{Block, Fold, TextComparison, Words};
+use lookalike_engine::document::{Both, Covered, Pair, Passages, Place, Side};
 use std::path::Path;
 
 /// Limit on the passages that have a row.

@@ -1,9 +1,9 @@
 //! How a document is named: where it is, its address, its date.
 
 use super::markup::{Markup, html, isolated, link, named_link};
-use crate::engine::collection::Catalogue;
-use crate::store::workspace::{InputList, Workspace};
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::Catalogue;
+use lookalike_store::workspace::{InputList, Workspace};
 use std::collections::{BTreeSet, HashMap};
 
 /// The data of a document that is shown.

@@ -5,12 +5,12 @@ use super::frame::many;
 use super::markup::{Markup, html};
 use super::panels::headline;
 use super::sizes::histogram;
-use crate::base::numbers::{count, counted};
-use crate::engine::pipeline::Summary;
 use crate::report::ledger::bytes;
 use crate::report::rows::share;
 use crate::report::wording::Wording;
-use crate::text::parse::TokenKind;
+use lookalike_base::numbers::{count, counted};
+use lookalike_engine::pipeline::Summary;
+use lookalike_text::parse::TokenKind;
 
 /// The section. The scores of the pairs are there if pairs were listed.
 pub(super) fn found(

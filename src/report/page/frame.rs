@@ -3,9 +3,9 @@
 use super::markup::{
     Markup, digest_source, harmless_json, html, json_block, plain, script, style, visible,
 };
-use crate::base::numbers::counted;
-use crate::store::disk::{self, AtomicFile};
-use crate::{Error, Result};
+use lookalike_base::numbers::counted;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk::{self, AtomicFile};
 use std::path::Path;
 
 /// The style of all pages.

@@ -3,14 +3,14 @@
 use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
 use super::panels::table;
-use crate::Result;
-use crate::base::measure::Measure;
-use crate::base::numbers::count;
-use crate::engine::collection::each_unread;
-use crate::engine::pipeline::Summary;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows};
-use crate::store::workspace::{InputList, Workspace};
-use crate::text::parse::TokenKind;
+use lookalike_base::Result;
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::count;
+use lookalike_engine::collection::each_unread;
+use lookalike_engine::pipeline::Summary;
+use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_text::parse::TokenKind;
 
 /// The most files of a list.
 pub(super) const FILES_NAMED: u64 = 100;

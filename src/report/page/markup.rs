@@ -15,8 +15,8 @@ use maud::PreEscaped;
 pub(super) use maud::{Markup, Render, html};
 use sha2::{Digest, Sha256};
 
-use crate::base::utf8::is_deceptive;
 use crate::report::charts::Drawing;
+use lookalike_base::utf8::is_deceptive;
 
 /// The output for a character.
 enum Written {

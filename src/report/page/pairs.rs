@@ -7,9 +7,9 @@ use super::markup::{Markup, html, isolated, visible};
 use super::side_by_side::{FOLD, options, two_texts};
 use super::texts::{Read, ShownText};
 use super::{Page, WORDS_COMPARED};
-use crate::base::numbers::count;
-use crate::text::align::TextComparison;
-use crate::text::parse::TokenKind;
+use lookalike_base::numbers::count;
+use lookalike_engine::align::TextComparison;
+use lookalike_text::parse::TokenKind;
 
 /// Which pairs a section shows.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Parts that several pages share: tables, small panels side by side, and names of methods.
 
 use super::markup::{Markup, drawing, html, isolated, visible};
-use crate::base::numbers::{count, share};
 use crate::report::charts::Plot;
 use crate::report::compared::Named;
+use lookalike_base::numbers::{count, share};
 
 /// A panel: its title, a link to its numbers, and the drawing, if there is anything to show.
 pub(super) struct Panel<'p> {

@@ -15,17 +15,19 @@ use super::side_by_side::{block, options_of};
 use super::texts::{self, Read, ShownText};
 use super::title::collection_name;
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE, WORDS_COMPARED};
-use crate::Result;
-use crate::base::memory::Memory;
-use crate::base::numbers::{count, counted, percent};
-use crate::base::progress::{Context, Unit};
-use crate::base::words::shell_word;
-use crate::engine::document::record_bytes;
-use crate::engine::pipeline::Summary;
 use crate::report::answer::each_length;
-use crate::store::workspace::Workspace;
-use crate::tasks::passages::shown::{Shared, SharedPair, SharedPassage, list_bytes, most_shared};
-use crate::text::align::{TextComparison, Words};
+use lookalike_base::Result;
+use lookalike_base::memory::Memory;
+use lookalike_base::numbers::{count, counted, percent};
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::words::shell_word;
+use lookalike_engine::align::{TextComparison, Words};
+use lookalike_engine::document::record_bytes;
+use lookalike_engine::pipeline::Summary;
+use lookalike_store::workspace::Workspace;
+use lookalike_tasks::passages::shown::{
+    Shared, SharedPair, SharedPassage, list_bytes, most_shared,
+};
 
 /// Words before and after a passage.
 const AROUND: usize = 15;

@@ -3,7 +3,7 @@
 use super::frame::Frame;
 use super::markup::{html, visible};
 use super::panels::{number, table};
-use crate::store::table::{CREATED_BY, Kind, Row};
+use lookalike_store::table::{CREATED_BY, Kind, Row};
 
 /// A page with a table of the rows.
 pub(crate) fn records<R: Row>(rows: &[R], (title, below): (&str, &str)) -> Vec<u8> {

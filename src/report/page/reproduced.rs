@@ -3,13 +3,13 @@
 use super::frame::Frame;
 use super::markup::{Markup, drawing, html, visible};
 use super::panels::{Panel, panels, sticky};
-use crate::base::numbers::{count, counted};
-use crate::lab::reproduce::{
-    Cell, Claim, Column, Exhibit, Finding, Form, Paper, Plotted, Reproduction,
-};
 use crate::report::charts::{Axis, BarRow, Line, Plot, Points, Tone, bars};
 use crate::report::compared::Named;
 use crate::report::reproduced::{Reproduced, ReproducedPaper, shown};
+use lookalike_base::numbers::{count, counted};
+use lookalike_lab::reproduce::{
+    Cell, Claim, Column, Exhibit, Finding, Form, Paper, Plotted, Reproduction,
+};
 
 /// More rows than this are folded.
 const ROWS_SHOWN: usize = 24;
@@ -348,7 +348,7 @@ fn lines(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::reproduce::exhibit;
+    use lookalike_lab::reproduce::exhibit;
 
     fn figure() -> Exhibit {
         let methods = ["mod", "min:n=3"].into_iter();

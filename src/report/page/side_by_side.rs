@@ -2,8 +2,8 @@
 
 use super::frame::many;
 use super::markup::{Markup, html, lines};
-use crate::base::numbers::percent;
-use crate::text::align::{Block, Fold, Pieces, Stretch, TextComparison};
+use lookalike_base::numbers::percent;
+use lookalike_engine::align::{Block, Fold, Pieces, Stretch, TextComparison};
 
 /// How the texts of a pair are folded.
 pub(super) const FOLD: Fold = Fold {

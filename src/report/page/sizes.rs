@@ -3,12 +3,12 @@
 use super::choose::HUNDREDTHS;
 use super::markup::{Markup, drawing, html};
 use super::panels::{share_bar, table};
-use crate::base::ids::Threshold;
-use crate::base::measure::Measure;
-use crate::base::numbers::count;
-use crate::engine::pipeline::Summary;
 use crate::report::charts::{Column, columns};
 use crate::report::wording::{Wording, group_name};
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::count;
+use lookalike_engine::pipeline::Summary;
 
 /// The section with the sizes of the documents; nothing without documents.
 pub(super) fn sizes(summary: &Summary, wording: &Wording<'_>) -> Markup {

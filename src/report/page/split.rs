@@ -11,16 +11,16 @@ use super::{
     FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, Texts, documents, finished,
     found,
 };
-use crate::Result;
-use crate::base::memory::Memory;
-use crate::base::numbers::{count, counted};
-use crate::base::progress::{Context, Unit};
-use crate::engine::cluster;
-use crate::engine::document::record_bytes;
-use crate::engine::pipeline::{self, Summary};
 use crate::report::wording::Wording;
-use crate::store::workspace::{ResultFile, Workspace};
-use crate::store::{Aside, disk};
+use lookalike_base::Result;
+use lookalike_base::memory::Memory;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::{Context, Unit};
+use lookalike_engine::cluster;
+use lookalike_engine::document::record_bytes;
+use lookalike_engine::pipeline::{self, Summary};
+use lookalike_store::workspace::{ResultFile, Workspace};
+use lookalike_store::{Aside, disk};
 use std::collections::{HashMap, HashSet};
 
 /// Subdirectory of an output directory with the pages.

@@ -3,15 +3,15 @@
 use super::frame::Frame;
 use super::markup::{Markup, html, visible};
 use super::panels::{Panel, heads, number, panels, sticky};
-use crate::Result;
-use crate::base::ids::Threshold;
-use crate::base::numbers::{self, count, counted, fraction};
-use crate::lab::study::{
+use crate::report::figures::{Adaptive, GroupRow, StudyFigure, sheet};
+use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::{self, count, counted, fraction};
+use lookalike_lab::study::{
     DIRECTORY, MeanAndRange, PAGE_FILE, Study, StudyComparison, StudyCost, Way, comparison,
 };
-use crate::report::figures::{Adaptive, GroupRow, StudyFigure, sheet};
-use crate::store::disk;
-use crate::store::workspace::Workspace;
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 
 /// The page. The same study, costs and program give the same bytes.
 pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {

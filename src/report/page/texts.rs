@@ -1,14 +1,14 @@
 //! Reads the texts of the documents shown from the input files again.
 
-use crate::base::memory::Memory;
-use crate::base::progress::Context;
-use crate::engine::collection;
-use crate::engine::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again};
-use crate::store::Aside;
-use crate::store::workspace::Workspace;
-use crate::text::align::Words;
-use crate::text::parse::{ParseConfig, Parser, TokenKind};
-use crate::{Error, Result};
+use lookalike_base::memory::Memory;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::align::Words;
+use lookalike_engine::collection;
+use lookalike_engine::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again};
+use lookalike_store::Aside;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::parse::{ParseConfig, Parser, TokenKind};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -278,7 +278,7 @@ fn words(text: String, cut: bool, parse: ParseConfig) -> Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::read::{ContentKind, RawDocument};
+    use lookalike_text::read::{ContentKind, RawDocument};
 
     fn beginning(body: &str, content: ContentKind) -> Beginning {
         let document = RawDocument::of_text(body, content);

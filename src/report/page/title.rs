@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path};
 
-use crate::Result;
-use crate::store::workspace::{InputList, Workspace};
+use lookalike_base::Result;
+use lookalike_store::workspace::{InputList, Workspace};
 
 /// The name of a collection: the name of its only file, or of the directory that contains all its
 /// files. The name of the output directory if that says nothing.

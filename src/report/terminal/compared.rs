@@ -2,11 +2,11 @@
 
 use super::flow::Line;
 use super::{Flow, Put, Screen, Style, visible};
-use crate::Result;
-use crate::base::numbers::{count, counted, percent};
-use crate::engine::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
-use crate::store::table;
-use crate::text::align::{Block, Fold, Stretch, TextComparison, Words};
+use lookalike_base::Result;
+use lookalike_base::numbers::{count, counted, percent};
+use lookalike_engine::align::{Block, Fold, Stretch, TextComparison, Words};
+use lookalike_engine::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
+use lookalike_store::table;
 
 /// How two texts are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@ mod flow;
 mod shown;
 mod table;
 
-use crate::Result;
-use crate::base::utf8::push_visible;
+use lookalike_base::Result;
+use lookalike_base::utf8::push_visible;
 
 pub(crate) use compared::{Layout, compared, head, passages};
 use flow::Flow;
@@ -102,7 +102,7 @@ pub(crate) fn visible_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::utf8::is_deceptive;
+    use lookalike_base::utf8::is_deceptive;
 
     #[test]
     fn nothing_of_a_document_controls_the_terminal() {

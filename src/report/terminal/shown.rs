@@ -1,10 +1,10 @@
 //! The facts about a document, on a terminal.
 
 use super::{Put, Screen, Style, visible};
-use crate::Result;
-use crate::base::numbers::{count, counted};
-use crate::engine::document::{Facts, Known, Listed};
-use crate::store::table::cell;
+use lookalike_base::Result;
+use lookalike_base::numbers::{count, counted};
+use lookalike_engine::document::{Facts, Known, Listed};
+use lookalike_store::table::cell;
 
 /// Columns of the names of facts.
 const NAMES: usize = 18;

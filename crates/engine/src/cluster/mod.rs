@@ -32,13 +32,12 @@ pub use results::{
     ClusterStats, Member, MemberKind, RESULT_FILES, ResultFormat, ResultsEntry, TABLE_FILES,
     TablesEntry, run, write_tables,
 };
-pub(crate) use results::{
+pub use results::{
     Members, cluster_of, cluster_of_bytes, columns, each_reject, reject_line, write_rejects,
 };
 
 /// Files that later commands make from the results. They are removed together with the results.
-pub(crate) const DERIVED_FILES: [&str; 4] =
-    ["report.html", "graph.dot", "graph.graphml", "graph.tsv"];
+pub const DERIVED_FILES: [&str; 4] = ["report.html", "graph.dot", "graph.graphml", "graph.tsv"];
 
 /// A directory whose files later commands make from the results. They are removed in the same way.
-pub(crate) const DERIVED_DIRECTORY: &str = "report";
+pub const DERIVED_DIRECTORY: &str = "report";

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use crate::base::memory::room_for_block;
-use crate::store::{PartReader, PartWriter, checksum};
-use crate::{Error, Result};
+use lookalike_base::memory::room_for_block;
+use lookalike_base::{Error, Result};
+use lookalike_store::{PartReader, PartWriter, checksum};
 
 /// Compresses blocks and appends them to a part.
 pub(super) struct Packer {
@@ -91,10 +91,10 @@ impl Unpacker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::byte_size::ByteSize;
-    use crate::base::command::Command;
-    use crate::base::memory;
-    use crate::store::{Header, Kind};
+    use lookalike_base::byte_size::ByteSize;
+    use lookalike_base::command::Command;
+    use lookalike_base::memory;
+    use lookalike_store::{Header, Kind};
 
     /// A title of 250 MB took four times as much, whatever `--memory` was.
     #[test]

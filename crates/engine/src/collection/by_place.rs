@@ -4,12 +4,12 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::sets::SetFile;
-use crate::base::ids::Key;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use lookalike_base::ids::Key;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
 
 /// The sets of a collection, read where they are wanted, in the order of the documents.
-pub(crate) struct SetsByPlace<'a, K> {
+pub struct SetsByPlace<'a, K> {
     workspace: &'a Workspace,
     /// The number of segments that begin at or before the current document.
     segments: usize,
@@ -22,7 +22,7 @@ pub(crate) struct SetsByPlace<'a, K> {
 
 impl<'a, K: Key> SetsByPlace<'a, K> {
     /// Begins before the first document.
-    pub(crate) fn new(workspace: &'a Workspace) -> Self {
+    pub fn new(workspace: &'a Workspace) -> Self {
         SetsByPlace {
             workspace,
             segments: 0,
@@ -34,7 +34,7 @@ impl<'a, K: Key> SetsByPlace<'a, K> {
     }
 
     /// Goes past a document with this number of keys; returns the place of its set.
-    pub(crate) fn pass(&mut self, document: u32, keys: u32) -> Range<u64> {
+    pub fn pass(&mut self, document: u32, keys: u32) -> Range<u64> {
         let segments = super::segments(&self.workspace.manifest);
         while segments
             .get(self.segments)
@@ -50,7 +50,7 @@ impl<'a, K: Key> SetsByPlace<'a, K> {
     }
 
     /// Reads the set at a place of the current segment.
-    pub(crate) fn read(&mut self, place: Range<u64>, out: &mut Vec<u8>) -> Result<()> {
+    pub fn read(&mut self, place: Range<u64>, out: &mut Vec<u8>) -> Result<()> {
         let segments = super::segments(&self.workspace.manifest);
         let segment = self.segments.checked_sub(1).and_then(|at| segments.get(at));
         let file = match (&mut self.file, segment) {

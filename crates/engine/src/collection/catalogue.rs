@@ -4,19 +4,19 @@
 //! If the levels before it have no more documents, it begins with a copy of them: so there are at
 //! most about log2(documents) levels.
 
-use crate::base::budget::{Budget, ByteSize};
-use crate::base::memory::MOST_SORT_BYTES;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit, caught, joined, joined_all};
-use crate::base::threads;
-use crate::base::workers::{Queue, in_order};
-use crate::store::item::item;
-use crate::store::workspace::{Places, Workspace};
-use crate::store::{
+use lookalike_base::budget::{Budget, ByteSize};
+use lookalike_base::memory::MOST_SORT_BYTES;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit, caught, joined, joined_all};
+use lookalike_base::threads;
+use lookalike_base::workers::{Queue, in_order};
+use lookalike_base::{Error, Result};
+use lookalike_store::item::item;
+use lookalike_store::workspace::{Places, Workspace};
+use lookalike_store::{
     Group, Header, Kind, PartInfo, PartReader, PartWriter, Sort, VERSION, disk, part_unit,
 };
-use crate::text::read::{Reason, Reject, SourceSpan};
-use crate::{Error, Result};
+use lookalike_text::read::{Reason, Reject, SourceSpan};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,7 +82,7 @@ pub(crate) type EachMd5<'a> =
     &'a dyn Fn(&Workspace, u32, &mut dyn FnMut(u32, u128) -> Result<()>) -> Result<()>;
 
 /// An [`EachMd5`] that reads the documents.
-pub(crate) fn each_md5(
+pub fn each_md5(
     workspace: &Workspace,
     end: u32,
     each: &mut dyn FnMut(u32, u128) -> Result<()>,
@@ -95,7 +95,7 @@ pub(crate) fn each_md5(
 }
 
 /// Calls `each` with every document of the collection, in order.
-pub(crate) fn each_document(
+pub fn each_document(
     workspace: &Workspace,
     each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -103,7 +103,7 @@ pub(crate) fn each_document(
 }
 
 /// Calls `each` with every document of some segments, in order.
-pub(crate) fn each_document_of(
+pub fn each_document_of(
     workspace: &Workspace,
     segments: &[SegmentEntry],
     mut each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
@@ -807,7 +807,7 @@ pub struct Representatives {
 
 impl Representatives {
     /// The most bytes for this number of documents, if some of them have the MD5 of an earlier one.
-    pub(crate) fn most_bytes(documents: u64, exact_duplicates: u64) -> u64 {
+    pub fn most_bytes(documents: u64, exact_duplicates: u64) -> u64 {
         let most = exact_duplicates.saturating_mul(documents);
         Column::most_bytes(documents, most)
     }
@@ -864,7 +864,7 @@ impl RepresentativeReader {
     }
 
     /// Skips the documents before this one.
-    pub(crate) fn skip_to(&mut self, document: u32) -> Result<()> {
+    pub fn skip_to(&mut self, document: u32) -> Result<()> {
         while self.document < document && self.next()?.is_some() {}
         Ok(())
     }
@@ -928,7 +928,7 @@ impl Catalogue {
     }
 
     /// Bytes of memory that look-ups of docnos take.
-    pub(crate) fn names_bytes(workspace: &Workspace, budget: &Budget) -> Result<u64> {
+    pub fn names_bytes(workspace: &Workspace, budget: &Budget) -> Result<u64> {
         let entry = Catalogue::entry(workspace)?;
         let levels = entry.levels();
         let bytes: u64 = levels.map(|l| l.names.bytes + l.name_ends.bytes).sum();
@@ -948,7 +948,7 @@ impl Catalogue {
     }
 
     /// Calls `each` with every document and its representative, in order.
-    pub(crate) fn each_representative(
+    pub fn each_representative(
         workspace: &Workspace,
         mut each: impl FnMut(u32, u32) -> Result<()>,
     ) -> Result<()> {
@@ -962,7 +962,7 @@ impl Catalogue {
     }
 
     /// Reads the representative of each document in order.
-    pub(crate) fn representatives_in_order(workspace: &Workspace) -> Result<RepresentativeReader> {
+    pub fn representatives_in_order(workspace: &Workspace) -> Result<RepresentativeReader> {
         Ok(RepresentativeReader {
             reader: Catalogue::open(workspace, |level| &level.representatives)?,
             document: 0,
@@ -971,7 +971,7 @@ impl Catalogue {
 
     /// Checks the columns: a representative represents itself, and each document has as many
     /// stored fingerprints as its record says.
-    pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    pub fn check(workspace: &Workspace) -> Result<()> {
         let representatives = Catalogue::representatives(workspace)?;
         let mut stored = Catalogue::stored_in_order(workspace)?;
         each_document(workspace, |number, document| {
@@ -1007,12 +1007,12 @@ impl Catalogue {
     }
 
     /// Reads the number of stored fingerprints of each document in order.
-    pub(crate) fn stored_in_order(workspace: &Workspace) -> Result<ColumnReader> {
+    pub fn stored_in_order(workspace: &Workspace) -> Result<ColumnReader> {
         Catalogue::open(workspace, |level| &level.stored)
     }
 
     /// The documents and their stored fingerprints, which bound the memory of columns.
-    pub(crate) fn extent(workspace: &Workspace) -> Result<Extent> {
+    pub fn extent(workspace: &Workspace) -> Result<Extent> {
         let segments = super::segments(&workspace.manifest).iter();
         Ok(Extent {
             documents: Catalogue::stats(workspace)?.documents,

@@ -1,7 +1,7 @@
 //! Columns of one 32-bit number per document: packed in memory, and read in order.
 
-use crate::store::{HEADER_BYTES, Kind, PartInfo, PartReader};
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_store::{HEADER_BYTES, Kind, PartInfo, PartReader};
 use std::path::{Path, PathBuf};
 
 /// Documents in a block.
@@ -27,7 +27,7 @@ pub struct Column {
 
 impl Column {
     /// The most bytes of a column of this number of documents whose numbers add up to `sum`.
-    pub(crate) fn most_bytes(documents: u64, sum: u64) -> u64 {
+    pub fn most_bytes(documents: u64, sum: u64) -> u64 {
         let blocks = documents.div_ceil(BLOCK as u64);
         // A block with numbers of n bytes has one of at least 256^(n - 1).
         let wide = (0..4).map(|n| blocks.min(sum >> (8 * n)));

@@ -7,12 +7,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::budget::ByteSize;
-use crate::base::keywords::stored_as_text;
-use crate::engine::shingle::{Excluded, ShingleConfig};
-use crate::text::parse::ParseConfig;
-use crate::text::read::{READ_RULE, ReadConfig};
-use crate::{Error, Result, store};
+use crate::shingle::{Excluded, ShingleConfig};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::keywords::stored_as_text;
+use lookalike_base::{Error, Result};
+use lookalike_store as store;
+use lookalike_text::parse::ParseConfig;
+use lookalike_text::read::{READ_RULE, ReadConfig};
 
 /// Parameters of a collection. Changing any of them makes a different collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,7 +78,7 @@ impl CollectionConfig {
 
     /// The parameters that make tokens comparable, as name and value: the lines that all files of
     /// results have.
-    pub(crate) fn parameters(&self) -> Vec<(&'static str, String)> {
+    pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut parameters = self.shingle.parse.parameters();
         parameters.push(("markup", self.read.markup().to_string()));
         parameters
@@ -87,7 +88,7 @@ impl CollectionConfig {
     ///
     /// # Errors
     /// `OtherTokenRule`.
-    pub(crate) fn check_rule(&self, directory: &Path) -> Result<()> {
+    pub fn check_rule(&self, directory: &Path) -> Result<()> {
         self.shingle.parse.check_rule(directory)?;
         let found = self.read.rule;
         if found == READ_RULE {
@@ -106,7 +107,7 @@ impl CollectionConfig {
     ///
     /// # Errors
     /// `OtherTokenRule`; `Incompatible` with the flag of the first difference.
-    pub(crate) fn check_same(
+    pub fn check_same(
         &self,
         wanted: &CollectionConfig,
         ingested: bool,
@@ -254,7 +255,7 @@ impl SizeGroups {
     }
 
     /// The range of words in a group, `500-999` or `9000-`.
-    pub(crate) fn describe(&self, group: usize) -> String {
+    pub fn describe(&self, group: usize) -> String {
         let low = if group == 0 { 0 } else { self.0[group - 1] };
         match self.0.get(group) {
             Some(high) => format!("{low}-{}", high - 1),

@@ -7,9 +7,9 @@ use serde::{Serialize, Serializer};
 
 use super::blocks::{Packer, Unpacker};
 use super::text_digest::TextDigest;
-use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, meta};
-use crate::text::read::{Reason, Reject, SaidOnce};
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, meta};
+use lookalike_text::read::{Reason, Reject, SaidOnce};
 
 /// The stored facts about a document.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
@@ -53,7 +53,7 @@ pub struct DocumentRecord {
 #[derive(Clone, Copy, Debug, BorrowDecode)]
 #[bincode(decode_context = "u16")]
 #[allow(dead_code, reason = "the fields mirror the file")]
-pub(crate) struct DocumentView<'b> {
+pub struct DocumentView<'b> {
     pub docno: &'b str,
     pub url: Option<&'b str>,
     pub title: Option<&'b str>,
@@ -248,7 +248,7 @@ impl DocumentReader {
     }
 
     /// Reads the next document, and leaves its texts where they are.
-    pub(crate) fn view(&mut self) -> Result<Option<DocumentView<'_>>> {
+    pub fn view(&mut self) -> Result<Option<DocumentView<'_>>> {
         self.0.next_by(meta::decode_borrowed)
     }
 
@@ -258,7 +258,7 @@ impl DocumentReader {
     }
 
     /// The error for a column of the catalogue that ends before this document, the last one read.
-    pub(crate) fn not_catalogued(&self, document: u32) -> Error {
+    pub fn not_catalogued(&self, document: u32) -> Error {
         let expected = format!("at most {document}, as in the catalogue");
         let found = format!("{} and more", u64::from(document) + 1);
         self.0.part.corrupt("documents", expected, found)
@@ -272,7 +272,7 @@ impl DocumentReader {
 
 /// The stored form of a reject.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
-pub(crate) struct RejectRecord {
+pub struct RejectRecord {
     file: u32,
     offset: u64,
     length: u64,
@@ -339,7 +339,7 @@ impl RejectReader {
     }
 
     /// Reads the next reject in its stored form.
-    pub(crate) fn next_record(&mut self) -> Result<Option<RejectRecord>> {
+    pub fn next_record(&mut self) -> Result<Option<RejectRecord>> {
         self.0.next()
     }
 
@@ -355,7 +355,7 @@ impl RejectReader {
         let reason = serde_json::Value::String(record.reason);
         let reason: Reason = serde_json::from_value(reason)
             .map_err(|e| self.0.part.corrupt("reason", "one this build knows", e))?;
-        let source = crate::text::read::SourceSpan {
+        let source = lookalike_text::read::SourceSpan {
             file: record.file,
             offset: record.offset,
             length: record.length,

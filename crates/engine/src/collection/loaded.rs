@@ -5,18 +5,18 @@
 //! chosen first, and their sets are read in one pass in the order of the files.
 
 use super::MappedSets;
-use crate::Result;
-use crate::base::bits::{Bits, Ranks};
-use crate::base::progress::{Stop, joined_all};
-use crate::base::threads;
-use crate::base::workers::Queue;
+use lookalike_base::Result;
+use lookalike_base::bits::{Bits, Ranks};
+use lookalike_base::progress::{Stop, joined_all};
+use lookalike_base::threads;
+use lookalike_base::workers::Queue;
 
 /// Bytes that a thread copies at a time.
 const PIECE: usize = 4 << 20;
 
 /// Documents whose sets will be loaded.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     documents: Bits,
     count: usize,
     bytes: usize,
@@ -122,7 +122,7 @@ impl Wanted {
 
 /// Sets in memory.
 #[derive(Debug)]
-pub(crate) struct LoadedSets {
+pub struct LoadedSets {
     ranks: Ranks,
     /// By rank, where the set begins.
     starts: Vec<u64>,
@@ -139,7 +139,7 @@ impl LoadedSets {
     }
 
     /// Drops the sets and begins anew.
-    pub(crate) fn into_wanted(self) -> Wanted {
+    pub fn into_wanted(self) -> Wanted {
         let mut documents = self.ranks.into_bits();
         documents.clear();
         Wanted {

@@ -50,21 +50,21 @@ mod sets;
 mod text_digest;
 mod texts;
 
-pub(crate) use by_place::SetsByPlace;
+pub use by_place::SetsByPlace;
 pub use catalogue::{
     Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
     run as catalogue,
 };
-pub(crate) use catalogue::{each_document, each_document_of, each_md5};
+pub use catalogue::{each_document, each_document_of, each_md5};
 pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use config::{CollectionConfig, SizeGroups};
-pub(crate) use documents::DocumentView;
+pub use documents::DocumentView;
 pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
-pub(crate) use ingest::{Reread, require_memory};
+pub use ingest::{Reread, require_memory};
 pub use ingest::{SegmentStats, Share, least_memory, run as ingest};
-pub(crate) use loaded::{LoadedSets, Wanted};
+pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;
-pub(crate) use places::{
+pub use places::{
     InputRecord, InputRecords, damaged, each_place, each_place_with_others, each_unread,
 };
 pub use records::{
@@ -72,10 +72,10 @@ pub use records::{
     Ingested, SegmentEntry, Segments, against, begin, beside, config, ingested, own_segments,
     segments, segments_mut, standing_on,
 };
-pub(crate) use records::{begin_addition, has_all_shingles, insert_segment, origin, other_number};
-pub(crate) use same::SharedTexts;
-pub(crate) use sets::position;
+pub use records::{begin_addition, has_all_shingles, insert_segment, origin, other_number};
+pub use same::SharedTexts;
+pub use sets::position;
 pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
 pub use text_digest::{Sameness, TextDigest};
-pub(crate) use texts::TEXT_ZSTD_LEVEL;
+pub use texts::TEXT_ZSTD_LEVEL;
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::base::limits;
-use crate::store::{HEADER_BYTES, Kind, Mapped, PartFile, PartInfo, verify_part};
-use crate::{Error, Result};
+use lookalike_base::limits;
+use lookalike_base::{Error, Result};
+use lookalike_store::{HEADER_BYTES, Kind, Mapped, PartFile, PartInfo, verify_part};
 
 /// Docnos by document number. Several threads can look them up.
 ///
@@ -152,7 +152,7 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Header, PartWriter, VERSION};
+    use lookalike_store::{Header, PartWriter, VERSION};
 
     fn part(directory: &Path, kind: Kind, number: u64, bytes: &[u8]) -> PartInfo {
         let header = Header {

@@ -2,13 +2,13 @@
 
 use super::documents::{DocumentReader, DocumentRecord, DocumentView, RejectReader};
 use super::records::{self, Cursor, SegmentEntry};
-use crate::Result;
-use crate::base::bits::Bits;
-use crate::store::workspace::Workspace;
-use crate::text::read::{Reason, Reject};
+use lookalike_base::Result;
+use lookalike_base::bits::Bits;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::{Reason, Reject};
 
 /// A record of an input: a document, or a rejected one.
-pub(crate) enum InputRecord {
+pub enum InputRecord {
     /// A document and its number.
     Document(u32, Box<DocumentRecord>),
     /// A record that is not used.
@@ -16,7 +16,7 @@ pub(crate) enum InputRecord {
 }
 
 /// Reads the documents and the rejected records of a collection in the order of the input.
-pub(crate) struct InputRecords<'w> {
+pub struct InputRecords<'w> {
     workspace: &'w Workspace,
     segments: std::slice::Iter<'w, SegmentEntry>,
     documents: Option<DocumentReader>,
@@ -36,7 +36,7 @@ impl<'w> InputRecords<'w> {
 
     /// All records, including the records of another collection with which the own documents are
     /// compared.
-    pub(crate) fn with_others(workspace: &'w Workspace) -> InputRecords<'w> {
+    pub fn with_others(workspace: &'w Workspace) -> InputRecords<'w> {
         InputRecords::from_segment(workspace, 0)
     }
 
@@ -122,7 +122,7 @@ impl<'w> InputRecords<'w> {
 
     /// The next entry of a file; `None` after its last one. It skips the entries of earlier files,
     /// so a caller can read several files in their order.
-    pub(crate) fn next_of(&mut self, file: u32) -> Result<Option<InputRecord>> {
+    pub fn next_of(&mut self, file: u32) -> Result<Option<InputRecord>> {
         while let Some((its, _)) = self.peek()? {
             if its > file {
                 return Ok(None);
@@ -157,7 +157,7 @@ impl<'w> InputRecords<'w> {
 /// Calls `each` with every own document of the collection, in order: its number, the number of its
 /// record in its file, and the document. The records of a file are numbered from 1. Documents and
 /// rejected records count, and records that are skipped (a request in a web archive) do not.
-pub(crate) fn each_place(
+pub fn each_place(
     workspace: &Workspace,
     each: impl FnMut(u32, u64, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -168,7 +168,7 @@ pub(crate) fn each_place(
 
 /// The same ([`each_place`]), with the documents of another collection with which the own documents
 /// are compared.
-pub(crate) fn each_place_with_others(
+pub fn each_place_with_others(
     workspace: &Workspace,
     each: impl FnMut(u32, u64, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -213,7 +213,7 @@ fn each_place_from(
 
 /// The documents whose records are damaged ([`Reject::is_damage`]), including documents of another
 /// collection; `None` if there are none.
-pub(crate) fn damaged(workspace: &Workspace) -> Result<Option<Bits>> {
+pub fn damaged(workspace: &Workspace) -> Result<Option<Bits>> {
     let reasons = [
         Reason::WrongLength,
         Reason::BadChunks,
@@ -276,7 +276,7 @@ fn next_unused(rejects: &mut RejectReader) -> Result<Option<Reject>> {
 
 /// Calls `each` with the first reject of every own file that has rejected records and no document,
 /// in the order of the files.
-pub(crate) fn each_unread(
+pub fn each_unread(
     workspace: &Workspace,
     mut each: impl FnMut(Reject) -> Result<()>,
 ) -> Result<()> {

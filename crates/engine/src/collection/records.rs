@@ -6,10 +6,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{CatalogueStats, CollectionConfig, SegmentStats};
-use crate::Result;
-use crate::base::error::refuse;
-use crate::store::workspace::{MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Workspace};
-use crate::store::{self, Kind, PartInfo};
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_store::workspace::{
+    MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Workspace,
+};
+use lookalike_store::{self as store, Kind, PartInfo};
 
 /// A position in the input: the records before number `event` of file `file` are finished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,12 +62,12 @@ pub struct SegmentEntry {
 
 impl SegmentEntry {
     /// The number of the unit of the input that it belongs to.
-    pub(crate) fn unit(&self) -> u32 {
+    pub fn unit(&self) -> u32 {
         store::part_unit(&self.documents.name)
     }
 
     /// Its parts.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (Kind, &PartInfo)> {
+    pub fn parts(&self) -> impl Iterator<Item = (Kind, &PartInfo)> {
         let parts = [
             (Kind::Documents, &self.documents),
             (Kind::Fingerprints, &self.fingerprints),
@@ -273,7 +275,7 @@ impl StageRecord for CatalogueEntry {
 
 /// Opens a completely ingested collection for more inputs. Records that later stages made of all
 /// documents must be removed. The catalogue is kept, because the new one continues it.
-pub(crate) fn begin_addition(manifest: &mut Manifest) {
+pub fn begin_addition(manifest: &mut Manifest) {
     let file = manifest.inputs.files as u32;
     let before = segments(manifest).len() as u32;
     let units = segments(manifest).iter().map(SegmentEntry::unit);
@@ -312,7 +314,7 @@ pub fn config(manifest: &Manifest) -> &CollectionConfig {
 }
 
 /// Refuses a collection that excludes texts.
-pub(crate) fn has_all_shingles(workspace: &Workspace, because: &str) -> Result<()> {
+pub fn has_all_shingles(workspace: &Workspace, because: &str) -> Result<()> {
     match &config(&workspace.manifest).shingle.excluded {
         None => Ok(()),
         Some(_) => {
@@ -335,7 +337,7 @@ pub fn segments_mut(manifest: &mut Manifest) -> &mut Vec<SegmentEntry> {
 }
 
 /// Inserts a segment at its place in the input, and numbers the documents of those after it.
-pub(crate) fn insert_segment(manifest: &mut Manifest, segment: SegmentEntry) {
+pub fn insert_segment(manifest: &mut Manifest, segment: SegmentEntry) {
     let segments = segments_mut(manifest);
     let at = segments.partition_point(|before| before.next <= segment.next);
     segments.insert(at, segment);
@@ -349,10 +351,7 @@ pub(crate) fn insert_segment(manifest: &mut Manifest, segment: SegmentEntry) {
 
 /// The number of documents of the segments, and a place that states another: each document has a
 /// number, which is an index into the columns. `more` are the lengths of columns of later stages.
-pub(crate) fn other_number(
-    manifest: &Manifest,
-    more: impl Iterator<Item = u64>,
-) -> Option<(u64, String)> {
+pub fn other_number(manifest: &Manifest, more: impl Iterator<Item = u64>) -> Option<(u64, String)> {
     let mut documents = 0u64;
     for segment in segments(manifest) {
         let (first, stated) = (u64::from(segment.first_document), segment.documents.records);
@@ -399,7 +398,7 @@ pub fn standing_on<P: Serialize>(
 }
 
 /// A digest of what a directory stands on, with the parameters of [`standing_on`].
-pub(crate) fn origin<P: Serialize>(
+pub fn origin<P: Serialize>(
     base: &Workspace,
     directory: &Path,
     which: &str,

@@ -1,14 +1,14 @@
 //! The digests of the texts of documents that share their words.
 
-use crate::Result;
-use crate::base::bits::{Bits, Ranks};
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::bits::{Bits, Ranks};
+use lookalike_store::workspace::Workspace;
 
 use super::catalogue::Catalogue;
 use super::text_digest::{Sameness, TextDigest};
 
 /// The digests of the texts of all documents that share their words with another document.
-pub(crate) struct SharedTexts {
+pub struct SharedTexts {
     places: Ranks,
     digests: Vec<TextDigest>,
 }

@@ -1,16 +1,16 @@
 //! The fingerprint sets of a segment: written and read in order, or looked up at random.
 
-use crate::base::ids::Key;
-use crate::base::limits;
-use crate::base::numbers::counted;
-use crate::base::process;
-use crate::engine::collection::SegmentEntry;
-use crate::store::workspace::{MANIFEST_FILE, Places, Workspace};
-use crate::store::{
+use crate::collection::SegmentEntry;
+use lookalike_base::ids::Key;
+use lookalike_base::limits;
+use lookalike_base::numbers::counted;
+use lookalike_base::process;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::{MANIFEST_FILE, Places, Workspace};
+use lookalike_store::{
     HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, VERSION,
     checksum,
 };
-use crate::{Error, Result};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,7 +73,7 @@ impl SetWriter {
     }
 
     /// Appends keys.
-    pub(crate) fn put_keys<K: Key>(&mut self, keys: &[K], scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn put_keys<K: Key>(&mut self, keys: &[K], scratch: &mut Vec<u8>) -> Result<()> {
         for piece in keys.chunks(8192) {
             scratch.clear();
             for key in piece {
@@ -201,7 +201,7 @@ impl<K: Key> SetReader<K> {
 }
 
 /// The position of the first key, in a rising little-endian sequence, for which `before` is false.
-pub(crate) fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
+pub fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
     let (mut low, mut high) = (0, keys.len() / K::BYTES);
     while low < high {
         let middle = low + (high - low) / 2;

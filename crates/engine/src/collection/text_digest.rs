@@ -6,8 +6,8 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{BorrowDecode, Decode, Encode};
 use serde::{Serialize, Serializer};
 
-use crate::base::keywords::keywords;
-use crate::store::WITH_TEXT_DIGEST;
+use lookalike_base::keywords::keywords;
+use lookalike_store::WITH_TEXT_DIGEST;
 
 keywords! {
     /// What two documents with the same words have in common.
@@ -33,7 +33,7 @@ impl Sameness {
     }
 }
 
-/// The xxh3 hash of a text as read ([`crate::text::parse::ParseFacts::text`]). It is unknown in
+/// The xxh3 hash of a text as read ([`lookalike_text::parse::ParseFacts::text`]). It is unknown in
 /// collections of earlier programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextDigest(u64);
@@ -45,12 +45,12 @@ impl TextDigest {
     }
 
     /// The bytes of a digest that may be unknown.
-    pub(crate) fn to_bytes(self) -> [u8; 8] {
+    pub fn to_bytes(self) -> [u8; 8] {
         self.0.to_le_bytes()
     }
 
     /// Reads what [`TextDigest::to_bytes`] made.
-    pub(crate) fn from_bytes(bytes: [u8; 8]) -> TextDigest {
+    pub fn from_bytes(bytes: [u8; 8]) -> TextDigest {
         TextDigest(u64::from_le_bytes(bytes))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! # In and out
 //! In: the text of each document whose set is stored, in document order (defined by
-//! [`crate::text::parse::Parser::text`]). Out: one part per segment, a stream of lengths and texts in
+//! [`lookalike_text::parse::Parser::text`]). Out: one part per segment, a stream of lengths and texts in
 //! zstd blocks.
 //!
 //! # Invariants
@@ -14,10 +14,10 @@
 //! # Cost
 //! Memory for one block and its compressed form, both when writing and when reading.
 
-use crate::engine::collection::SegmentEntry;
-use crate::store::workspace::Workspace;
-use crate::store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
-use crate::{Error, Result};
+use crate::collection::SegmentEntry;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
+use lookalike_store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
 use std::path::Path;
 
 use super::blocks::{Packer, Unpacker};
@@ -28,7 +28,7 @@ pub const TEXT_BLOCK_BYTES: usize = 256 << 10;
 
 /// Compression runs in the single writer thread. 71.2 MB of texts take 24.9 MB at level 1 and 23.6
 /// MB at level 3, and level 3 takes 1.5 times as long (docs/measurements.md).
-pub(crate) const TEXT_ZSTD_LEVEL: i32 = 1;
+pub const TEXT_ZSTD_LEVEL: i32 = 1;
 
 /// Bytes of a stored length.
 const LENGTH_BYTES: usize = 8;

@@ -1,10 +1,10 @@
 //! The beginning of a text.
 
-use crate::text::parse::{TokenConsumer, Tokens};
+use lookalike_text::parse::{TokenConsumer, Tokens};
 
 /// Keeps the beginning of a text, with its white space folded.
 #[derive(Debug)]
-pub(crate) struct Beginning {
+pub struct Beginning {
     /// The most bytes that are kept.
     most: usize,
     /// The text.
@@ -14,7 +14,7 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
-    pub(crate) fn of_at_most(most: usize) -> Beginning {
+    pub fn of_at_most(most: usize) -> Beginning {
         Beginning {
             most,
             bytes: Vec::new(),

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use crate::base::ids::{FingerprintKind, Key};
-use crate::base::measure::Measure;
-use crate::base::memory::Memory;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue, Sameness, SetsByPlace};
-use crate::store::table::cell;
-use crate::store::workspace::Workspace;
-use crate::text::align::{self, Words};
-use crate::text::parse::{ParseConfig, each_token};
-use crate::{Error, Result};
+use crate::align::{self, Words};
+use crate::collection::{self, Catalogue, Sameness, SetsByPlace};
+use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::measure::Measure;
+use lookalike_base::memory::Memory;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::table::cell;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::parse::{ParseConfig, each_token};
 
 use super::find::{Found, find_two};
 use super::texts::{Source, Text, texts};
@@ -20,7 +20,7 @@ use super::{FIXED_BYTES, STAGE};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CompareConfig {
+pub struct CompareConfig {
     /// The least tokens of a passage.
     pub length: usize,
     /// The most passages that are listed.
@@ -31,7 +31,7 @@ pub(crate) struct CompareConfig {
 
 /// One of two documents.
 #[derive(Debug)]
-pub(crate) struct Side {
+pub struct Side {
     pub found: Found,
     /// Its text and where its tokens lie, or the reason why there is none.
     pub text: std::result::Result<(Words, Source), String>,
@@ -56,7 +56,7 @@ impl Side {
 
 /// Two documents.
 #[derive(Debug)]
-pub(crate) struct Both {
+pub struct Both {
     pub a: Side,
     pub b: Side,
     /// Shingles that both have.
@@ -71,14 +71,14 @@ impl Both {
     }
 
     /// The resemblance as the result files print it.
-    pub(crate) fn resemblance_text(&self) -> String {
+    pub fn resemblance_text(&self) -> String {
         let [a, b] = self.sizes();
         Measure::Resemblance.text(self.shared, a, b)
     }
 
     /// The shared shingles as a part of the first document's shingles, and of the second's; `None`
     /// for a document without shingles.
-    pub(crate) fn containments(&self) -> [Option<f64>; 2] {
+    pub fn containments(&self) -> [Option<f64>; 2] {
         let of = |all: u64| (all > 0).then(|| self.shared as f64 / all as f64);
         self.sizes().map(of)
     }
@@ -95,7 +95,7 @@ impl Both {
     }
 
     /// A sentence for two documents that have the same words; empty for others.
-    pub(crate) fn equal_says(&self) -> String {
+    pub fn equal_says(&self) -> String {
         let what = match &self.a.text {
             Ok((words, _)) => words.parse.overlooked(),
             Err(_) => "what tokens leave out".into(),
@@ -114,7 +114,7 @@ impl Both {
 }
 
 /// Finds two documents, reads their sets and their texts, and finds the tokens of the texts.
-pub(crate) fn compare(
+pub fn compare(
     workspace: &Workspace,
     names: [&str; 2],
     config: &CompareConfig,

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
-use crate::engine::collection::{self, Catalogue, Names, each_document};
-use crate::engine::join::{Pair, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
-use crate::engine::sample::Sampled;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use crate::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
+use crate::collection::{self, Catalogue, Names, each_document};
+use crate::join::{Pair, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
+use crate::sample::Sampled;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
 
 use super::find::Found;
 use super::{FIXED_BYTES, STAGE};
@@ -19,7 +19,7 @@ const LISTED: usize = 10;
 
 /// The facts about a document.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Facts {
+pub struct Facts {
     pub docno: String,
     pub url: Option<String>,
     pub title: Option<String>,
@@ -53,7 +53,7 @@ pub(crate) struct Facts {
 
 /// The first of some things.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Listed<T> {
+pub struct Listed<T> {
     /// How many there are.
     pub total: u64,
     pub listed: Vec<T>,
@@ -62,7 +62,7 @@ pub(crate) struct Listed<T> {
 /// A fact that a later stage finds.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Known<T> {
+pub enum Known<T> {
     Is(T),
     NotYet {
         /// What to do to know it.
@@ -72,7 +72,7 @@ pub(crate) enum Known<T> {
 
 /// The cluster of a document.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct ClusterFacts {
+pub struct ClusterFacts {
     /// Its number in `clusters.jsonl`.
     pub id: u32,
     pub representative: String,
@@ -82,7 +82,7 @@ pub(crate) struct ClusterFacts {
 
 /// The pairs of a document, or of its representative if it is an exact duplicate.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct PairFacts {
+pub struct PairFacts {
     /// `resemblance`, or the name of another score.
     pub measure: &'static str,
     /// Whether all pairs are listed, or only those that make the clusters.
@@ -94,7 +94,7 @@ pub(crate) struct PairFacts {
 
 /// A pair.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct PairFact {
+pub struct PairFact {
     pub docno: String,
     /// The number of the other document.
     pub document: u32,
@@ -105,7 +105,7 @@ pub(crate) struct PairFact {
 }
 
 /// Gathers the facts about a document, with at most `most` pairs.
-pub(crate) fn facts(
+pub fn facts(
     workspace: &Workspace,
     found: &Found,
     most: usize,

@@ -1,19 +1,19 @@
 //! Finds a document by its docno or by its place.
 
-use crate::base::progress::Context;
-use crate::engine::collection::{
+use crate::collection::{
     self, Catalogue, DocumentReader, DocumentRecord, InputRecord, InputRecords,
 };
-use crate::store::table::cell;
-use crate::store::workspace::{InputList, Workspace};
-use crate::text::read::Reason;
-use crate::{Error, Result};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::table::cell;
+use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_text::read::Reason;
 
 use super::STAGE;
 
 /// A document of a collection.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub struct Found {
     /// Its number.
     pub number: u32,
     /// What the collection stores about it.
@@ -49,7 +49,7 @@ const COMPARED: u32 = 1_000_000;
 ///
 /// # Errors
 /// `NoDocument`, `SeveralDocuments`; those of reading.
-pub(crate) fn find(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Found> {
+pub fn find(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Found> {
     let [found] = numbers(workspace, [name], context)?;
     one(workspace, name, found, context)
 }
@@ -220,7 +220,7 @@ fn at_place(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<
             }
         };
     }
-    let records = crate::base::numbers::counted(at, "record");
+    let records = lookalike_base::numbers::counted(at, "record");
     let reason = format!("{} has {records}, which count from 1", cell(file));
     Err(unknown(Some(reason), Vec::new()))
 }

@@ -1,33 +1,33 @@
 //! Reads documents from the input files again.
 
-use crate::base::ids::FingerprintKind;
-use crate::base::progress::{Context, joined_all};
-use crate::base::threads;
-use crate::base::workers::Queue;
-use crate::engine::collection;
-use crate::engine::shingle::{ShingleConfig, Shingler};
-use crate::store::disk;
-use crate::store::workspace::{InputEntry, InputList, Workspace};
-use crate::text::parse::{OLDEST_TOKEN_RULE, ParseConfig, Parser, TokenKind};
-use crate::text::read::{
+use crate::collection;
+use crate::shingle::{ShingleConfig, Shingler};
+use lookalike_base::ids::FingerprintKind;
+use lookalike_base::progress::{Context, joined_all};
+use lookalike_base::threads;
+use lookalike_base::workers::Queue;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::{InputEntry, InputList, Workspace};
+use lookalike_text::parse::{OLDEST_TOKEN_RULE, ParseConfig, Parser, TokenKind};
+use lookalike_text::read::{
     Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, Reject,
     interpret, lasting,
 };
-use crate::{Error, Result};
 use std::cmp::Reverse;
 use std::path::Path;
 
 /// Buffers of a reader, and of its decompressor.
-pub(crate) const READER_BYTES: u64 = 16 << 20;
+pub const READER_BYTES: u64 = 16 << 20;
 
 /// The most memory of the record being read: its bytes, and the same again before decoding.
-pub(crate) fn record_bytes(workspace: &Workspace) -> u64 {
+pub fn record_bytes(workspace: &Workspace) -> u64 {
     collection::config(&workspace.manifest).read.max_document.0 * 5 / 2
 }
 
 /// A document that is read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     /// Its file.
     pub file: u32,
     /// Its offset there.
@@ -39,7 +39,7 @@ pub(crate) struct Wanted {
 }
 
 /// A document that was read again.
-pub(crate) struct Again<'a> {
+pub struct Again<'a> {
     /// Its number.
     pub number: u32,
     pub document: &'a RawDocument<'a>,
@@ -55,7 +55,7 @@ impl Again<'_> {
 }
 
 /// Takes the documents that are read again. Threads call it at the same time.
-pub(crate) trait Readers: Sync {
+pub trait Readers: Sync {
     /// A document that is still in its place. The parser gives its tokens as runs between white
     /// space.
     fn found(&self, again: &Again<'_>, parser: &mut Parser);
@@ -69,7 +69,7 @@ pub(crate) trait Readers: Sync {
 ///
 /// An input that is missing or was changed is not an error: the reason comes in place of the
 /// document.
-pub(crate) fn read_again(
+pub fn read_again(
     workspace: &Workspace,
     mut wanted: Vec<Wanted>,
     threads: usize,

@@ -17,7 +17,7 @@
 //!
 //! # Invariants
 //! - Nothing in the directory is changed.
-//! - A text comes from [`crate::text::parse::Parser::text_as_read`], as in the other commands that
+//! - A text comes from [`lookalike_text::parse::Parser::text_as_read`], as in the other commands that
 //!   state positions; only a kept text has its white space folded. A missing text is not an error:
 //!   the reason takes its place.
 //! - Resemblance and containment are exact, of the full sets, whatever the pairs were made with.
@@ -36,13 +36,13 @@ mod inputs;
 mod positions;
 mod texts;
 
-pub(crate) use beginning::Beginning;
-pub(crate) use compare::{Both, CompareConfig, Side, compare};
-pub(crate) use facts::{Facts, Known, Listed, facts};
-pub(crate) use find::find;
-pub(crate) use inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_bytes};
-pub(crate) use positions::{Compared, Covered, Lines, Pair, Passages, Place, passages};
-pub(crate) use texts::{Source, Text, texts};
+pub use beginning::Beginning;
+pub use compare::{Both, CompareConfig, Side, compare};
+pub use facts::{Facts, Known, Listed, facts};
+pub use find::find;
+pub use inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_bytes};
+pub use positions::{Compared, Covered, Lines, Pair, Passages, Place, passages};
+pub use texts::{Source, Text, texts};
 
 /// Name of this work in messages.
 const STAGE: &str = "show";

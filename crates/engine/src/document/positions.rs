@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::text::align::{Stretch, Words, differences, matches, numbers};
+use crate::align::{Stretch, Words, differences, matches, numbers};
 
 use super::compare::{Both, CompareConfig, Side};
 use super::texts::Source;
 
 /// The comparison of two documents, with positions.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Compared {
+pub struct Compared {
     pub a: SideFacts,
     pub b: SideFacts,
     /// Shingles that both have.
@@ -30,7 +30,7 @@ pub(crate) struct Compared {
 
 /// A document.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct SideFacts {
+pub struct SideFacts {
     pub docno: String,
     pub document: u32,
     pub file: String,
@@ -44,14 +44,14 @@ pub(crate) struct SideFacts {
 /// The text of a document.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-pub(crate) enum TextFacts {
+pub enum TextFacts {
     Read { source: Source, bytes: u64 },
     Missing { missing: String },
 }
 
 /// All passages, and the first of them.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Passages {
+pub struct Passages {
     /// The least tokens of a passage.
     pub length: usize,
     /// How many there are.
@@ -65,7 +65,7 @@ pub(crate) struct Passages {
 
 /// Equal tokens of both texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Pair {
+pub struct Pair {
     pub tokens: usize,
     pub a: Place,
     pub b: Place,
@@ -74,7 +74,7 @@ pub(crate) struct Pair {
 /// Where some tokens lie in a text. Tokens and bytes: the first, and the one after the last. Lines:
 /// the first and the last, from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Place {
+pub struct Place {
     pub tokens: [usize; 2],
     pub bytes: [usize; 2],
     pub lines: [u64; 2],
@@ -82,7 +82,7 @@ pub(crate) struct Place {
 
 /// The tokens of a text that are part of a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Covered {
+pub struct Covered {
     pub tokens: u64,
     pub covered: u64,
     /// The share of the tokens that is covered; 0 of a text without tokens.
@@ -106,14 +106,14 @@ const LINE_BLOCK: usize = 4096;
 
 /// The lines of a text, which line feeds end.
 #[derive(Debug)]
-pub(crate) struct Lines<'t> {
+pub struct Lines<'t> {
     text: &'t [u8],
     /// Line feeds before each block.
     before: Vec<u64>,
 }
 
 impl<'t> Lines<'t> {
-    pub(crate) fn new(text: &'t str) -> Self {
+    pub fn new(text: &'t str) -> Self {
         let text = text.as_bytes();
         let mut all = 0;
         let count = |block: &[u8]| {
@@ -128,7 +128,7 @@ impl<'t> Lines<'t> {
     }
 
     /// The line of a byte, from 1.
-    pub(crate) fn of(&self, byte: usize) -> u64 {
+    pub fn of(&self, byte: usize) -> u64 {
         let block = (byte / LINE_BLOCK).min(self.before.len().saturating_sub(1));
         let before = self.before.get(block).copied().unwrap_or(0);
         let rest = self.text.get(block * LINE_BLOCK..byte.min(self.text.len()));
@@ -137,7 +137,7 @@ impl<'t> Lines<'t> {
     }
 
     /// Whether there is more than one line.
-    pub(crate) fn several(&self) -> bool {
+    pub fn several(&self) -> bool {
         let text = self.text.strip_suffix(b"\n").unwrap_or(self.text);
         memchr::memchr(b'\n', text).is_some()
     }
@@ -156,7 +156,7 @@ fn place(words: &Words, lines: &Lines<'_>, tokens: Range<usize>) -> Place {
 }
 
 /// The shared passages of two texts.
-pub(crate) fn passages([a, b]: [&Words; 2], config: &CompareConfig) -> Passages {
+pub fn passages([a, b]: [&Words; 2], config: &CompareConfig) -> Passages {
     let (of_a, of_b) = numbers(a, b);
     of_numbers([a, b], (&of_a, &of_b), config)
 }
@@ -184,7 +184,7 @@ fn of_numbers(
 
 impl Compared {
     /// The comparison of two documents.
-    pub(crate) fn new(both: &Both, config: &CompareConfig) -> Compared {
+    pub fn new(both: &Both, config: &CompareConfig) -> Compared {
         let [a_in_b, b_in_a] = both.containments();
         let mut compared = Compared {
             a: SideFacts::of(&both.a),

@@ -2,12 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::base::memory::Memory;
-use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue, TextReader};
-use crate::store::workspace::Workspace;
-use crate::text::parse::Parser;
-use crate::{Error, Result};
+use crate::collection::{self, Catalogue, TextReader};
+use lookalike_base::memory::Memory;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
+use lookalike_text::parse::Parser;
 
 use super::STAGE;
 use super::find::{Found, located};
@@ -16,7 +16,7 @@ use super::inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_byt
 /// Where a text was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Source {
+pub enum Source {
     /// Its input file: the text as read.
     Input,
     /// The collection keeps it, with its white space folded.
@@ -40,14 +40,14 @@ impl Source {
 
 /// The text of a document, or the reason why there is none.
 #[derive(Clone, Debug)]
-pub(crate) enum Text {
+pub enum Text {
     Found(String, Source),
     Missing(String),
 }
 
 /// The texts of documents, as read ([`Parser::text_as_read`]) or as kept by the collection. Texts
 /// that do not fit are counted, and the caller checks `held` afterwards.
-pub(crate) fn texts(
+pub fn texts(
     workspace: &Workspace,
     documents: &[&Found],
     held: &mut Memory,

@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::documents::{self, IndexedDocuments};
 use super::lists::{ListsWriter, MadeRange};
 use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of};
-use crate::base::budget::{Budget, PROCESS_BYTES};
-use crate::base::ids::Key;
-use crate::base::progress::{Context, Stop, Unit};
-use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::collection::{self, Catalogue, Representatives, SegmentEntry, SetReader};
-use crate::engine::sort::Buffer;
-use crate::store::disk;
-use crate::store::workspace::{Places, Workspace};
-use crate::{Error, Result};
+use crate::collection::{self, Catalogue, Representatives, SegmentEntry, SetReader};
+use crate::sort::Buffer;
+use lookalike_base::budget::{Budget, PROCESS_BYTES};
+use lookalike_base::ids::Key;
+use lookalike_base::progress::{Context, Stop, Unit};
+use lookalike_base::workers::{Tasks, work_and_commit};
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::{Places, Workspace};
 
 /// Memory of a thread's reader and writer.
 const WORKER_BYTES: u64 = 4 << 20;

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use super::lists::sum;
 use super::{DIRECTORY, IndexEntry, Level, STAGE};
-use crate::base::ids::{FingerprintKind, Key as _};
-use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue, SegmentEntry, TextDigest, each_document_of};
-use crate::store::workspace::Workspace;
-use crate::store::{HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, WITH_TEXT_DIGEST};
-use crate::{Error, Result};
+use crate::collection::{self, Catalogue, SegmentEntry, TextDigest, each_document_of};
+use lookalike_base::ids::{FingerprintKind, Key as _};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
+use lookalike_store::{
+    HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, WITH_TEXT_DIGEST,
+};
 
 /// Bytes of a document's facts.
 const FACTS_BYTES: usize = 72;
@@ -26,7 +28,7 @@ const OF_DOCNO: u64 = 1 << 32;
 
 /// The facts about a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub struct Facts {
     /// MD5 of the canonical document.
     pub md5: [u8; 16],
     /// The digest of its text.
@@ -183,7 +185,7 @@ fn each_of(
 }
 
 /// Checks that a complete index says of each document what its record says.
-pub(crate) fn check_facts(workspace: &Workspace) -> Result<()> {
+pub fn check_facts(workspace: &Workspace) -> Result<()> {
     let Some(index) = IndexedDocuments::open(workspace)? else {
         return Ok(());
     };
@@ -218,7 +220,7 @@ pub(crate) fn check_facts(workspace: &Workspace) -> Result<()> {
 
 /// The facts about the documents of an index, opened for look-ups.
 #[derive(Debug)]
-pub(crate) struct IndexedDocuments {
+pub struct IndexedDocuments {
     levels: Vec<OfLevel>,
 }
 
@@ -371,7 +373,7 @@ impl InOrder<'_> {
 
 /// Calls `each` with the MD5 of each document before `end` that has words, in order; `false` if the
 /// complete levels of the index do not end there.
-pub(crate) fn each_md5(
+pub fn each_md5(
     workspace: &Workspace,
     end: u32,
     each: &mut dyn FnMut(u32, u128) -> Result<()>,
@@ -396,7 +398,7 @@ pub(crate) fn each_md5(
 }
 
 /// Calls `each` with the facts of every document, and checks them.
-pub(crate) fn check_documents(
+pub fn check_documents(
     path: &Path,
     parameters: Option<u128>,
     info: Option<&PartInfo>,

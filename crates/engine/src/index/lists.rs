@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use super::{Layout, Level, SHORT, leading};
-use crate::Result;
-use crate::base::ids::Key;
-use crate::store::{Header, Kind, PartInfo, PartWriter, VERSION, checksum, pack_u32, pack_u64};
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
+use lookalike_store::{Header, Kind, PartInfo, PartWriter, VERSION, checksum, pack_u32, pack_u64};
 
 /// Bytes before a block's body: its checksum, the place of the block before it, the number of its
 /// bytes and of its lists.

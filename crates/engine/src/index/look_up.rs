@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
 use super::{DIRECTORY, KEY_BITS, Layout, Level, MOST_RANGES, SHORT, leading};
-use crate::base::ids::Key;
-use crate::store::workspace::Workspace;
-use crate::store::{HEADER_BYTES, Kind, PartFile, PartInfo, skip_packed, unpack_u32, unpack_u64};
-use crate::{Error, Result};
+use lookalike_base::ids::Key;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
+use lookalike_store::{
+    HEADER_BYTES, Kind, PartFile, PartInfo, skip_packed, unpack_u32, unpack_u64,
+};
 
 /// Bytes read at first for a block: most blocks fit.
 const GUESS: usize = 1 << 10;
@@ -373,7 +375,7 @@ impl Index {
     }
 
     /// The most bytes for each key of [`Index::read`]. Long lists are not read.
-    pub(crate) fn bytes_read(&self) -> u64 {
+    pub fn bytes_read(&self) -> u64 {
         // A list may be in every level.
         SHORT as u64 * 4 + 64 + 16 * self.levels.len() as u64
     }
@@ -387,7 +389,7 @@ impl Index {
 
     /// Keeps a filter of the keys of every level but the largest, where that saves reads if this
     /// number of keys is looked up, in up to this number of bytes: most keys are in few levels.
-    pub(crate) fn filtering(mut self, look_ups: u64, mut bytes: u64) -> Result<Index> {
+    pub fn filtering(mut self, look_ups: u64, mut bytes: u64) -> Result<Index> {
         let largest = self.levels.iter().map(|level| level.lists).max();
         let mut buffers = Buffers::default();
         for level in &mut self.levels {
@@ -730,7 +732,7 @@ impl Places {
 
 /// Calls `each` with the leading bits of every key of a part and its documents, a long list chunk
 /// by chunk, until it returns `false`. Checks what it reads.
-pub(crate) fn check_part(
+pub fn check_part(
     path: &Path,
     parameters: Option<u128>,
     info: Option<&PartInfo>,

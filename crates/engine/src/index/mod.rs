@@ -8,7 +8,7 @@
 //! # In and out
 //! In: a collection with its catalogue. Out: for each fingerprint of a representative, the
 //! representatives that have it, and for each document the facts that an answer needs. The shared
-//! postings ([`crate::engine::merge`]) omit fingerprints of one document; this index has them,
+//! postings ([`crate::merge`]) omit fingerprints of one document; this index has them,
 //! because a new document may share them.
 //!
 //! # Algorithm
@@ -58,18 +58,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::Key;
-use crate::engine::collection;
-use crate::store::workspace::{StageRecord, Workspace};
-use crate::store::{Kind, PartInfo};
+use crate::collection;
+use lookalike_base::ids::Key;
+use lookalike_store::workspace::{StageRecord, Workspace};
+use lookalike_store::{Kind, PartInfo};
 
 pub use build::run;
-pub(crate) use documents::{Facts, IndexedDocuments};
+pub use documents::{Facts, IndexedDocuments};
 pub use look_up::{Buffers, Index, ListPlace, Lists};
-pub(crate) use search::IndexSearcher;
+pub use search::IndexSearcher;
 
-pub(crate) use documents::{check_documents, check_facts, each_md5};
-pub(crate) use look_up::check_part;
+pub use documents::{check_documents, check_facts, each_md5};
+pub use look_up::check_part;
 
 const STAGE: &str = "index";
 /// The subdirectory of the parts.

@@ -13,8 +13,8 @@ use std::ops::{ControlFlow, Range};
 
 use super::SHORT;
 use super::look_up::{Buffers, Index, ListPlace, Lists};
-use crate::Result;
-use crate::base::ids::Key;
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
 
 /// Candidates in a list; more are bits, one for each document.
 const LISTED: usize = 64 << 10;
@@ -25,7 +25,7 @@ const MORE_OF_PREFIX: u64 = 8;
 
 /// The state of a thread that searches an index.
 #[derive(Debug, Default)]
-pub(crate) struct IndexSearcher {
+pub struct IndexSearcher {
     buffers: Buffers,
     /// The documents of short lists. A document is in it once for each key that it has.
     list: Vec<u32>,
@@ -75,12 +75,12 @@ impl IndexSearcher {
     }
 
     /// Reads the lists of many keys ([`Index::read`]).
-    pub(crate) fn read_lists<K: Key>(&mut self, index: &Index, keys: &[K]) -> Result<Lists> {
+    pub fn read_lists<K: Key>(&mut self, index: &Index, keys: &[K]) -> Result<Lists> {
         index.read(keys, &mut self.buffers)
     }
 
     /// Adds the documents of one key.
-    pub(crate) fn all_of<K: Key>(&mut self, index: &Index, documents: u64, key: K) -> Result<()> {
+    pub fn all_of<K: Key>(&mut self, index: &Index, documents: u64, key: K) -> Result<()> {
         self.begin(documents);
         let (buffers, places) = (&mut self.buffers, &mut self.places);
         index.look_up(key, buffers, &mut self.list, places)?;
@@ -110,7 +110,7 @@ impl IndexSearcher {
     /// Finds the documents below `documents` that lack fewer than `prefix` of the keys of `set`,
     /// and others. The keys are little-endian. If the lists of the first keys are already read,
     /// they are given with the range of their numbers.
-    pub(crate) fn find_in<K: Key>(
+    pub fn find_in<K: Key>(
         &mut self,
         (index, lists): (&Index, Option<(&Lists, Range<usize>)>),
         documents: u64,

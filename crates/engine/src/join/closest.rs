@@ -22,23 +22,23 @@
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-use crate::Result;
-use crate::base::ids::{FingerprintKind, Key};
-use crate::base::memory::Memory;
-use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue, SetsByPlace};
-use crate::engine::join::{PairsEntry, STAGE, list};
-use crate::store::workspace::Workspace;
+use crate::collection::{self, Catalogue, SetsByPlace};
+use crate::join::{PairsEntry, STAGE, list};
+use lookalike_base::Result;
+use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::memory::Memory;
+use lookalike_base::progress::Context;
+use lookalike_store::workspace::Workspace;
 
 /// Limit on the fingerprints of a collection that is searched.
-pub(crate) const MOST_FINGERPRINTS: u64 = 1 << 20;
+pub const MOST_FINGERPRINTS: u64 = 1 << 20;
 
 /// Limit on the comparisons of two fingerprints, and on the pairs looked at: about a second.
 const MOST_STEPS: u64 = 1 << 28;
 
 /// The best pair of documents, a < b, as far as it was searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Closest {
+pub struct Closest {
     pub a: u32,
     pub b: u32,
     pub shared: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Closest {
 
 /// What a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Search {
+pub enum Search {
     /// The collection has more than [`MOST_FINGERPRINTS`].
     TooLarge,
     /// No two documents have a fingerprint in common.
@@ -61,7 +61,7 @@ pub(crate) enum Search {
 
 /// Searches the pair among the representatives of a collection. The memory counts what the search
 /// takes; the caller checks it.
-pub(crate) fn closest(
+pub fn closest(
     workspace: &Workspace,
     memory: &mut Memory,
     context: &Context<'_>,

@@ -2,17 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::ids::Threshold;
-use crate::base::keywords::keywords;
-use crate::base::measure::{Criterion, Measure};
-use crate::engine::sample::Sampling;
+use crate::sample::Sampling;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Threshold;
+use lookalike_base::keywords::keywords;
+use lookalike_base::measure::{Criterion, Measure};
 
 keywords! {
     /// The algorithm that finds the pairs.
     #[derive(Default)]
-    #[non_exhaustive]
     pub enum Join: "is not a join; use" {
         /// [`Join::Prefix`] or [`Join::Count`], whichever is expected to take less time.
         #[default]
@@ -37,7 +36,6 @@ impl Join {
 keywords! {
     /// Which pairs are listed.
     #[derive(Default)]
-    #[non_exhaustive]
     pub enum Pairs: "is not a choice of pairs; use" {
         /// All pairs at or above the threshold.
         #[default]

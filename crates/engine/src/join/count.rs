@@ -38,18 +38,18 @@
 //! resemblance is underestimated and pairs are missed. The join counts the lists, entries and
 //! tokens that it drops.
 
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::ids::Key;
-use crate::base::measure::Criterion;
-use crate::base::progress::{Context, Stop, Unit, joined};
-use crate::base::threads;
-use crate::engine::collection::Catalogue;
-use crate::engine::merge::{PostingsEntry, PostingsReader};
-use crate::engine::sample::{SampleEntry, Sampled};
-use crate::engine::sort::{Record, RunEntry, RunWriter};
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use crate::collection::Catalogue;
+use crate::merge::{PostingsEntry, PostingsReader};
+use crate::sample::{SampleEntry, Sampled};
+use crate::sort::{Record, RunEntry, RunWriter};
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::ids::Key;
+use lookalike_base::measure::Criterion;
+use lookalike_base::progress::{Context, Stop, Unit, joined};
+use lookalike_base::threads;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 

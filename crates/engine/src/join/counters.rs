@@ -19,12 +19,12 @@
 //! The papers prune the tokens that an exact count would write. Here tokens are never written
 //! (`count.rs`), and the counters prune the counted pairs of a block of postings.
 
-use crate::Result;
-use crate::base::ids::Key;
-use crate::base::progress::{Context, Unit};
-use crate::base::random::mix_key;
-use crate::engine::merge::PostingsEntry;
-use crate::store::workspace::Workspace;
+use crate::merge::PostingsEntry;
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::random::mix_key;
+use lookalike_store::workspace::Workspace;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::lists::each_list;

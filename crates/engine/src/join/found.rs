@@ -1,12 +1,12 @@
 //! The pair list, made of pairs that were found without this directory.
 
-use crate::base::ids::Key;
-use crate::base::progress::{Context, Unit};
-use crate::engine::collection::Catalogue;
-use crate::engine::sample::{SampleEntry, Sampled};
-use crate::engine::sort::{Record, RunEntry, RunWriter};
-use crate::store::workspace::{MANIFEST_FILE, Workspace};
-use crate::{Error, Result};
+use crate::collection::Catalogue;
+use crate::sample::{SampleEntry, Sampled};
+use crate::sort::{Record, RunEntry, RunWriter};
+use lookalike_base::ids::Key;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
 
 use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, PairsEntry, STAGE, list};
 
@@ -16,14 +16,14 @@ const MOST_SORTED: u64 = 1 << 30;
 const FIXED_BYTES: u64 = 16 << 20;
 
 /// Takes a pair: two documents and their shared count.
-pub(crate) type Take<'t> = dyn FnMut(u32, u32, u32) -> Result<()> + 't;
+pub type Take<'t> = dyn FnMut(u32, u32, u32) -> Result<()> + 't;
 
 /// Makes the pair list of the pairs a < b of representatives that `find` passes on, each once and in
 /// any order, with their shared counts. The pairs must be all pairs that reach the threshold.
 ///
 /// # Errors
 /// `Corrupt` if a pair does not reach it, comes twice, or is not of two documents.
-pub(crate) fn run<K: Key>(
+pub fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
     find: impl FnOnce(&mut Take<'_>) -> Result<()>,

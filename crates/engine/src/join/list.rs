@@ -1,25 +1,23 @@
 //! The last step of both joins: merge runs of counted pairs into the pair list.
 
-use crate::Result;
-use crate::base::ids::{Key, Threshold};
-use crate::base::measure::Measure;
-use crate::base::progress::{Context, joined_all};
-use crate::base::threads;
-use crate::base::workers::in_order;
-use crate::engine::collection::{self, Catalogue, Extent, MappedSets};
-use crate::engine::merge::{
+use crate::collection::{self, Catalogue, Extent, MappedSets};
+use crate::merge::{
     Combine, Generations, LoserTree, MergeStats, PostingsEntry, fan_in, merge_generations,
 };
-use crate::engine::sample::plan::Plan;
-use crate::engine::sample::{
-    self, PlanGiven, SampleEntry, Sampled, Sampling, SelectStats, Selection,
-};
-use crate::engine::sort::{
+use crate::sample::plan::Plan;
+use crate::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, SelectStats, Selection};
+use crate::sort::{
     BLOCK_RECORDS, FormStats, PackedRecords, Packer, Record, RunEntry, RunFile, RunWriter,
     RunsEntry,
 };
-use crate::store::workspace::{Manifest, StageRecord, Workspace};
-use crate::store::{Kind, PartInfo, disk, part_number as part_number_of};
+use lookalike_base::Result;
+use lookalike_base::ids::{Key, Threshold};
+use lookalike_base::measure::Measure;
+use lookalike_base::progress::{Context, joined_all};
+use lookalike_base::threads;
+use lookalike_base::workers::in_order;
+use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
+use lookalike_store::{Kind, PartInfo, disk, part_number as part_number_of};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -397,7 +395,7 @@ pub struct Before {
 
 impl Before {
     /// What a finished join says before documents are added.
-    pub(crate) fn of(manifest: &Manifest, documents: u32, tables: bool) -> Option<Before> {
+    pub fn of(manifest: &Manifest, documents: u32, tables: bool) -> Option<Before> {
         let pairs = manifest.get::<PairsEntry>()?;
         let config = pairs.config;
         let sampling = match manifest.get::<SampleEntry>() {

@@ -1,12 +1,12 @@
 //! Visits every posting list on all threads, for counts that do not depend on an order.
 
-use crate::base::ids::Key;
-use crate::base::progress::{Context, joined};
-use crate::base::threads;
-use crate::engine::merge::{PostingsEntry, PostingsReader};
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use crate::merge::{PostingsEntry, PostingsReader};
+use lookalike_base::ids::Key;
+use lookalike_base::progress::{Context, joined};
+use lookalike_base::threads;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::STAGE;

@@ -20,12 +20,12 @@
 //!   The dropped lists are counted.
 //! - The shared count does not determine the measure S4. The stage computes the weights of every
 //!   pair that the bounds of S4 do not exclude (`weigh.rs`).
-//! - Resemblance is compared in integers ([`crate::base::ids::Threshold`]).
+//! - Resemblance is compared in integers ([`lookalike_base::ids::Threshold`]).
 //!
 //! # Errors
 //! `BudgetTooSmall`; `Corrupt`; `Io`.
 
-pub(crate) mod closest;
+pub mod closest;
 mod config;
 pub mod count;
 mod counters;
@@ -36,26 +36,27 @@ mod pairs;
 pub mod prefix;
 mod weigh;
 
-use crate::base::budget::Budget;
-use crate::base::error::refuse;
-use crate::base::ids::Key;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::collection;
-use crate::engine::merge::PostingsEntry;
-use crate::engine::sample::SampleEntry;
-use crate::engine::sort::{Compression, RunEntry};
-use crate::store::workspace::{MANIFEST_FILE, Workspace};
-use crate::text::parse::TokenKind;
-use crate::{Error, Result, store};
+use crate::collection;
+use crate::merge::PostingsEntry;
+use crate::sample::SampleEntry;
+use crate::sort::{Compression, RunEntry};
+use lookalike_base::budget::Budget;
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Key;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store as store;
+use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
+use lookalike_text::parse::TokenKind;
 use serde::{Deserialize, Serialize};
 
 pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
-pub(crate) use found::{Take, run as found};
+pub use found::{Take, run as found};
 pub use list::{Before, PairsEntry};
 pub use pairs::{Pair, each_pair, sizes_of_pairs};
-pub(crate) use pairs::{each_measured_pair, open_pairs};
+pub use pairs::{each_measured_pair, open_pairs};
 pub use prefix::{AddedStats, PrefixStats};
 
 const STAGE: &str = "join";

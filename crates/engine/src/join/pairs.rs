@@ -1,14 +1,14 @@
 //! The pair list on disk: a part in the format of a run, with key = a·2^32 + b and value = shared
 //! count.
 
-use crate::base::measure::Measure;
-use crate::engine::join::list::{count, open_list};
-use crate::engine::join::{DIRECTORY, Pairs, PairsEntry};
-use crate::engine::merge::LoserTree;
-use crate::engine::sample::Sampled;
-use crate::engine::sort::RunFile;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use crate::join::list::{count, open_list};
+use crate::join::{DIRECTORY, Pairs, PairsEntry};
+use crate::merge::LoserTree;
+use crate::sample::Sampled;
+use crate::sort::RunFile;
+use lookalike_base::measure::Measure;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
 
 /// Two representatives, a < b, and their shared count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Pair {
     }
 
     /// The number from which a measure computes its value ([`Measure::text`]).
-    pub(crate) fn amount(&self, measure: Measure) -> u64 {
+    pub fn amount(&self, measure: Measure) -> u64 {
         self.stored_amount(measure).into()
     }
 
@@ -43,13 +43,13 @@ impl Pair {
     }
 
     /// The two documents of a key.
-    pub(crate) fn of_key(key: u64) -> (u32, u32) {
+    pub fn of_key(key: u64) -> (u32, u32) {
         ((key >> 32) as u32, key as u32)
     }
 }
 
 /// Opens the pair list of a directory that documents cannot be added to: it has one part.
-pub(crate) fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
+pub fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
     open_list(workspace, &workspace.record::<PairsEntry>("join")?.part)
 }
 
@@ -99,7 +99,7 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
 /// # Errors
 /// As [`each_pair`]; `Corrupt` if two sets of these sizes cannot share as many, or do not reach the
 /// threshold.
-pub(crate) fn each_measured_pair(
+pub fn each_measured_pair(
     workspace: &Workspace,
     sizes: &Sampled,
     mut each: impl FnMut(Pair, (u32, u32)) -> Result<()>,

@@ -25,14 +25,14 @@
 //! Memory: 4 bytes per document, and 24 bytes per loaded pair. Time: for each document of a list,
 //! one step for each loaded pair of which it is the first document.
 
-use crate::Result;
-use crate::base::ids::Key;
-use crate::base::progress::{Context, Unit};
-use crate::engine::merge::PostingsEntry;
-use crate::engine::sample::Sampled;
-use crate::engine::sort::{Record, RunFile, RunWriter};
-use crate::store::workspace::Workspace;
-use crate::store::{Kind, PartInfo};
+use crate::merge::PostingsEntry;
+use crate::sample::Sampled;
+use crate::sort::{Record, RunFile, RunWriter};
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_store::workspace::Workspace;
+use lookalike_store::{Kind, PartInfo};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::lists::{self, each_list};
@@ -169,13 +169,13 @@ fn shared(pairs: &[Record<u64>], list: &[u32], mut each: impl FnMut(usize)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::budget::{Budget, ByteSize, Disk};
-    use crate::base::measure::Measure;
-    use crate::base::progress::{Silent, Stop};
-    use crate::engine::collection::CollectionConfig;
-    use crate::engine::pipeline::{self, JoinParameters};
-    use crate::engine::shingle::ShingleConfig;
-    use crate::text::read::ReadConfig;
+    use crate::collection::CollectionConfig;
+    use crate::pipeline::{self, JoinParameters};
+    use crate::shingle::ShingleConfig;
+    use lookalike_base::budget::{Budget, ByteSize, Disk};
+    use lookalike_base::measure::Measure;
+    use lookalike_base::progress::{Silent, Stop};
+    use lookalike_text::read::ReadConfig;
 
     /// More pairs than one load takes under a small budget: 190 documents that all share
     /// fingerprints.
@@ -194,7 +194,7 @@ mod tests {
             let text = words.join(" ");
             lines.push_str(&format!("{{\"id\":\"{n}\",\"text\":\"{text}\"}}\n"));
         }
-        let file = crate::store::disk::AtomicFile::create(&input);
+        let file = lookalike_store::disk::AtomicFile::create(&input);
         let mut file = file.unwrap();
         file.put(lines.as_bytes()).unwrap();
         file.finish().unwrap();
@@ -205,7 +205,14 @@ mod tests {
             segment_size: ByteSize::mib(64),
             text: false,
         };
-        let join = crate::engine::methods::join_by(Measure::S3, "0.001".parse().unwrap());
+        let join = JoinConfig {
+            join: Default::default(),
+            threshold: "0.001".parse().unwrap(),
+            measure: Measure::S3,
+            max_postings: None,
+            pairs: Default::default(),
+            candidates: None,
+        };
         let question = JoinParameters::from(join);
         let (stop, budget) = (
             Stop::default(),
@@ -224,10 +231,10 @@ mod tests {
         };
         let inputs = pipeline::inputs(&[input], &out).unwrap();
         pipeline::run(&inputs, &out, &config, &question, true, &context).unwrap();
-        let workspace = crate::engine::pipeline::open(&out).unwrap();
+        let workspace = crate::pipeline::open(&out).unwrap();
         let candidates = workspace
             .manifest
-            .get::<crate::engine::join::PairsEntry>()
+            .get::<crate::join::PairsEntry>()
             .cloned()
             .unwrap()
             .part;
@@ -244,7 +251,7 @@ mod tests {
             assert!(weighed.pairs.records > 1000 && weighed.pairs.records < candidates.records);
             [weighed.pairs, weighed.scores].map(|part| {
                 let path = workspace.path(DIRECTORY).join(part.name);
-                crate::store::disk::read_all(&path).unwrap()
+                lookalike_store::disk::read_all(&path).unwrap()
             })
         };
         assert!(made(0) == made(1 << 30));

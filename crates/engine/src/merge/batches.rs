@@ -1,8 +1,8 @@
 //! Merges runs in batches.
 
-use crate::Result;
-use crate::base::ids::Key;
-use crate::engine::sort::{Distributor, Record, RunCursor};
+use crate::sort::{Distributor, Record, RunCursor};
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
 use std::sync::MutexGuard;
 
 use super::ranges::{LONG, LongLists};
@@ -124,7 +124,7 @@ impl<'a, K: Key> Batches<'a, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::sort::{BLOCK_RECORDS, Compression, RunFile, RunWriter};
+    use crate::sort::{BLOCK_RECORDS, Compression, RunFile, RunWriter};
 
     /// Merges the keys in `low..=high` of some runs, and returns the number of batches of one key.
     fn merges(runs: &[Vec<Record<u64>>], low: u64, high: u64) -> usize {

@@ -1,17 +1,17 @@
 //! Makes postings from the fingerprint sets without runs, if all records fit in memory in a few
 //! passes over the sets.
 
-use crate::Result;
-use crate::base::budget::{Budget, PROCESS_BYTES};
-use crate::base::ids::Key;
-use crate::base::progress::{Context, Stop, Unit};
-use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::collection::{self, Catalogue, Column, Extent, SegmentEntry, SetReader};
-use crate::engine::merge::PostingsEntry;
-use crate::engine::sample::{SampleEntry, Sampled};
-use crate::engine::sort::{Buffer, FormStats, RunsEntry};
-use crate::store::disk;
-use crate::store::workspace::{Places, Workspace};
+use crate::collection::{self, Catalogue, Column, Extent, SegmentEntry, SetReader};
+use crate::merge::PostingsEntry;
+use crate::sample::{SampleEntry, Sampled};
+use crate::sort::{Buffer, FormStats, RunsEntry};
+use lookalike_base::Result;
+use lookalike_base::budget::{Budget, PROCESS_BYTES};
+use lookalike_base::ids::Key;
+use lookalike_base::progress::{Context, Stop, Unit};
+use lookalike_base::workers::{Tasks, work_and_commit};
+use lookalike_store::disk;
+use lookalike_store::workspace::{Places, Workspace};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -70,7 +70,7 @@ fn passes<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) 
 }
 
 /// Whether to make postings without runs: all records fit in memory in a few passes over the sets,
-/// the sample does not cut the sets off (`crate::engine::sample::Sampling::most_per_document`), and
+/// the sample does not cut the sets off (`crate::sample::Sampling::most_per_document`), and
 /// no runs have been made.
 pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
     let manifest = &workspace.manifest;
@@ -94,7 +94,7 @@ pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
 }
 
 /// Whether this number of records fits in memory in a few passes.
-pub(crate) fn fits<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) -> bool {
+pub fn fits<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) -> bool {
     let most = (MOST_PASSES * budget.threads as u64).min(MOST_PASSES_OF_ALL);
     passes::<K>(budget, records, extent, levels)
         .is_some_and(|passes| u64::from(ranges_of(records)).div_ceil(passes.ranges.into()) <= most)
@@ -175,7 +175,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
 }
 
 /// Removes what was made so far, so that runs can be made instead.
-pub(crate) fn discard(workspace: &mut Workspace) -> Result<()> {
+pub fn discard(workspace: &mut Workspace) -> Result<()> {
     workspace.manifest.remove::<PostingsEntry>();
     workspace.manifest.remove::<RunsEntry>();
     workspace.commit(&[])?;

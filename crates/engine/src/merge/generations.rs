@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use crate::Result;
-use crate::base::budget::Budget;
-use crate::base::ids::Key;
-use crate::base::limits;
-use crate::base::numbers::counted;
-use crate::base::progress::Stop;
-use crate::engine::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
-use crate::store::disk;
+use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
+use lookalike_base::Result;
+use lookalike_base::budget::Budget;
+use lookalike_base::ids::Key;
+use lookalike_base::limits;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Stop;
+use lookalike_store::disk;
 
 use super::ranges::LongLists;
 use super::{Batches, LoserTree, Merged};
 
 /// What a merge does with two records of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Combine {
+pub enum Combine {
     /// It keeps both, ordered by value.
     Keep,
     /// It makes one record of them and adds their values.
@@ -26,7 +26,7 @@ pub(crate) enum Combine {
 /// The number of runs, at least 2, that can be merged at once. It depends on `memory`, which
 /// `threads` threads share, and on the file descriptors that the process may have. If the memory
 /// is too small for 2 runs, the error names the least `budget`.
-pub(crate) fn fan_in<K: Key>(budget: &Budget, memory: u64, threads: u64) -> Result<usize> {
+pub fn fan_in<K: Key>(budget: &Budget, memory: u64, threads: u64) -> Result<usize> {
     let cursor = RunFile::<K>::cursor_bytes() as u64;
     let what = || format!("merging with {}", counted(threads, "thread"));
     budget.require_share(memory, 2 * cursor * threads, what)?;
@@ -37,7 +37,7 @@ pub(crate) fn fan_in<K: Key>(budget: &Budget, memory: u64, threads: u64) -> Resu
 }
 
 /// How to merge generations of runs.
-pub(crate) struct Generations<'a> {
+pub struct Generations<'a> {
     /// Where the runs are.
     pub directory: &'a Path,
     /// The digest of their parameters.
@@ -55,7 +55,7 @@ pub(crate) struct Generations<'a> {
 /// Merges runs, lowest generation first, until there are at most `fan_in`. After each merge, it
 /// calls `commit` with the runs that are left and the next number, and then removes the files of
 /// the merged runs.
-pub(crate) fn merge_generations<K: Key>(
+pub fn merge_generations<K: Key>(
     how: &Generations<'_>,
     mut runs: Vec<RunEntry>,
     fan_in: usize,

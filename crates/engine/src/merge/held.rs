@@ -1,14 +1,14 @@
 //! Makes postings from selected records that are held in memory.
 
-use crate::Result;
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::ids::Key;
-use crate::base::progress::{Context, Unit};
-use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::merge::PostingsEntry;
-use crate::engine::sort::{Held, RunsEntry};
-use crate::store::disk;
-use crate::store::workspace::Workspace;
+use crate::merge::PostingsEntry;
+use crate::sort::{Held, RunsEntry};
+use lookalike_base::Result;
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::ids::Key;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::workers::{Tasks, work_and_commit};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ranges::{
@@ -17,7 +17,7 @@ use super::ranges::{
 use super::{MergeStats, STAGE};
 
 /// Bytes of memory beside the held records.
-pub(crate) fn bytes(documents: u64, threads: u64) -> u64 {
+pub fn bytes(documents: u64, threads: u64) -> u64 {
     PROCESS_BYTES + threads * WORKER_BYTES + list_bytes(documents, threads)
 }
 

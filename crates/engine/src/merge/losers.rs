@@ -1,8 +1,8 @@
 //! A tree of losers over the cursors of runs.
 
-use crate::Result;
-use crate::base::ids::Key;
-use crate::engine::sort::{Record, RunCursor};
+use crate::sort::{Record, RunCursor};
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
 
 /// Merges cursors and yields their records in order.
 ///

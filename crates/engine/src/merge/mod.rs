@@ -59,12 +59,12 @@ mod ranges;
 mod stage;
 
 pub use batches::{Batches, Merged};
-pub(crate) use generations::fan_in;
-pub(crate) use generations::{Combine, Generations, merge_generations};
+pub use generations::fan_in;
+pub use generations::{Combine, Generations, merge_generations};
 pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub use ranges::{LongLists, MergeStats, PostingsEntry};
 pub use stage::run;
-pub(crate) use stage::runs_at_once;
+pub use stage::runs_at_once;
 
 const STAGE: &str = "merge";

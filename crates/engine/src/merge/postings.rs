@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::ids::Key;
-use crate::base::memory::room_for_block;
-use crate::store::{
+use lookalike_base::ids::Key;
+use lookalike_base::memory::room_for_block;
+use lookalike_base::{Error, Result};
+use lookalike_store::{
     Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, VERSION, checksum, pack_u32,
     unpack_u32,
 };
-use crate::{Error, Result};
 
 /// Entries (documents in lists) after which a block is full.
 const BLOCK_ENTRIES: usize = 16 << 10;
@@ -193,7 +193,7 @@ impl PackedBlock {
 
     /// Returns an error if `lists`, which are lists of this block, name a document whose number is
     /// not below `documents`.
-    pub(crate) fn check(&self, lists: &[u32], documents: usize) -> Result<()> {
+    pub fn check(&self, lists: &[u32], documents: usize) -> Result<()> {
         match lists.iter().max() {
             Some(&most) if most as usize >= documents => Err(self.corrupt(
                 "a document in a posting list",
@@ -335,7 +335,7 @@ impl<K: Key> PostingsReader<K> {
 
     /// The same part, of a collection of this number of documents: a larger block is refused before
     /// it takes memory.
-    pub(crate) fn of(mut self, documents: u64) -> Self {
+    pub fn of(mut self, documents: u64) -> Self {
         // A block is full before its last list, which has each document once at most.
         self.most = documents.saturating_add(BLOCK_ENTRIES as u64);
         self
@@ -533,7 +533,7 @@ mod tests {
         // The head of the first block: entries at 4, bytes unpacked at 16.
         for (at, number) in [(4, 1u64 << 29), (16, 1 << 20)] {
             let mut bad = bytes.clone();
-            let place = crate::store::HEADER_BYTES + at;
+            let place = lookalike_store::HEADER_BYTES + at;
             let width = if at == 4 { 4 } else { 8 };
             bad[place..place + width].copy_from_slice(&number.to_le_bytes()[..width]);
             std::fs::write(&path, &bad).unwrap();

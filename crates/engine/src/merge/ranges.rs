@@ -1,12 +1,12 @@
 //! What a merge of runs and a merge in memory share: the ranges, their counters and their commit.
 
-use crate::base::ids::Key;
-use crate::base::progress::Context;
-use crate::engine::sample::{Rate, Selection};
-use crate::engine::sort::{Record, RunsEntry};
-use crate::store::workspace::{StageRecord, Workspace};
-use crate::store::{Kind, PartInfo};
-use crate::{Error, Result};
+use crate::sample::{Rate, Selection};
+use crate::sort::{Record, RunsEntry};
+use lookalike_base::ids::Key;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::{StageRecord, Workspace};
+use lookalike_store::{Kind, PartInfo};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -312,7 +312,7 @@ impl StageRecord for PostingsEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::merge::PostingsReader;
+    use crate::merge::PostingsReader;
     use std::thread;
 
     /// Long and short lists from two threads, by record and as lists, are read back as they were.

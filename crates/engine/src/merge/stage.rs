@@ -1,14 +1,14 @@
 //! Merges the ranges of all runs in parallel.
 
-use crate::Result;
-use crate::base::budget::{Budget, PROCESS_BYTES};
-use crate::base::ids::Key;
-use crate::base::progress::{Context, Stop, Unit};
-use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::collection::Catalogue;
-use crate::engine::sort::{Compression, RunEntry, RunFile, RunsEntry};
-use crate::store::disk;
-use crate::store::workspace::Workspace;
+use crate::collection::Catalogue;
+use crate::sort::{Compression, RunEntry, RunFile, RunsEntry};
+use lookalike_base::Result;
+use lookalike_base::budget::{Budget, PROCESS_BYTES};
+use lookalike_base::ids::Key;
+use lookalike_base::progress::{Context, Stop, Unit};
+use lookalike_base::workers::{Tasks, work_and_commit};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,7 +21,7 @@ use super::{
 };
 
 /// The fan-in: the number of runs merged at once.
-pub(crate) fn runs_at_once<K: Key>(
+pub fn runs_at_once<K: Key>(
     budget: &Budget,
     documents: u64,
     limit: Option<usize>,

@@ -2,26 +2,26 @@
 //!
 //! Segments, documents and lines of the list of inputs are appended. Records that later stages made
 //! of all documents are removed, except the index, which gets another level, and the pairs, to
-//! which the join adds the pairs of the new documents ([`crate::engine::join::adds`]).
+//! which the join adds the pairs of the new documents ([`crate::join::adds`]).
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::Summary;
 use super::parameters::{AppliedPlan, JoinParameters};
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::cluster::{ResultFormat, TablesEntry};
-use crate::engine::collection::{self, Catalogue, Ingested};
-use crate::engine::index::IndexEntry;
-use crate::engine::join::{Before, PairsEntry};
-use crate::store::disk;
-use crate::store::workspace::{
+use crate::cluster::{ResultFormat, TablesEntry};
+use crate::collection::{self, Catalogue, Ingested};
+use crate::index::IndexEntry;
+use crate::join::{Before, PairsEntry};
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_store::disk;
+use lookalike_store::workspace::{
     self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Skipped, Workspace,
 };
-use crate::text::read::{InputFile, Inputs};
+use lookalike_text::read::{InputFile, Inputs};
 
 /// The inputs of a run in the order of the list in `out`, which new ones follow, and the number of
 /// listed ones; `None` if there is no list, or nothing to change.
@@ -47,7 +47,7 @@ pub(super) fn arrange(out: &Path, inputs: &Inputs) -> Result<Option<(Inputs, usi
     for (input, name) in listed.iter_mut().zip(&arranged.names) {
         input.docno.clone_from(name);
     }
-    crate::text::read::tell_apart(new, arranged.names.into_iter().collect());
+    lookalike_text::read::tell_apart(new, arranged.names.into_iter().collect());
     let arranged = Inputs {
         files,
         skipped: inputs.skipped,
@@ -136,7 +136,7 @@ pub fn add(
     if !arranged.new.is_empty() {
         let new = arranged.new.iter().map(|&place| inputs[place].clone());
         let mut new: Vec<InputFile> = new.collect();
-        crate::text::read::tell_apart(&mut new, names(&workspace)?);
+        lookalike_text::read::tell_apart(&mut new, names(&workspace)?);
         begin(&mut workspace, &new, inputs.skipped, context)?;
         let mut all = listed(&workspace, inputs, &arranged.listed)?;
         let known = all.len() - new.len();

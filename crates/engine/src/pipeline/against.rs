@@ -1,7 +1,7 @@
 //! Compares new documents with a collection that is only read.
 //!
 //! The output directory holds a collection that continues the other one: it names the segments of
-//! the other directory, and has its own after them ([`crate::store::workspace::Base`]). So every
+//! the other directory, and has its own after them ([`lookalike_store::workspace::Base`]). So every
 //! stage does what it does when documents are added to a collection ([`super::add()`]), and nothing
 //! is copied. The result files are about the new documents.
 
@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 
 use super::parameters::JoinParameters;
 use super::{RECORDS, Summary};
-use crate::base::error::refuse;
-use crate::base::measure::Measure;
-use crate::base::progress::Context;
-use crate::engine::collection::{
+use crate::collection::{
     self, Addition, Additions, Against, CatalogueEntry, CollectionConfig, Ingested, SegmentEntry,
     Segments,
 };
-use crate::engine::index::IndexEntry;
-use crate::engine::join::Pairs;
-use crate::engine::sample::Sampling;
-use crate::store::disk;
-use crate::store::workspace::{Base, InputEntry, InputList, MANIFEST_FILE, Manifest, Workspace};
-use crate::text::read::{InputFile, Inputs};
-use crate::{Error, Result};
+use crate::index::IndexEntry;
+use crate::join::Pairs;
+use crate::sample::Sampling;
+use lookalike_base::error::refuse;
+use lookalike_base::measure::Measure;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::{Base, InputEntry, InputList, MANIFEST_FILE, Manifest, Workspace};
+use lookalike_text::read::{InputFile, Inputs};
 
 /// Whether a manifest has what it says of another collection.
 pub(super) fn is_possible(manifest: &Manifest) -> bool {
@@ -94,7 +94,7 @@ pub fn run_against(
         InputFile::of_entry(entry, &path, None)
     });
     let mut own = inputs.files.clone();
-    crate::text::read::tell_apart(&mut own, listed.iter().map(|e| e.name.clone()).collect());
+    lookalike_text::read::tell_apart(&mut own, listed.iter().map(|e| e.name.clone()).collect());
     let files: Vec<InputFile> = files.chain(own).collect();
     if new {
         collection::require_memory(collection::config(&begin), files.len(), &context.budget)?;

@@ -1,12 +1,12 @@
 //! One line on what a stage has done, for the log.
 
 use super::Summary;
-use crate::base::budget::ByteSize;
-use crate::base::numbers::{count, counted, percent};
-use crate::engine::cluster::TablesEntry;
-use crate::engine::index::IndexEntry;
-use crate::engine::join::Pairs;
-use crate::store::workspace::Workspace;
+use crate::cluster::TablesEntry;
+use crate::index::IndexEntry;
+use crate::join::Pairs;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::numbers::{count, counted, percent};
+use lookalike_store::workspace::Workspace;
 
 fn bytes(n: u64) -> String {
     ByteSize(n).to_string()

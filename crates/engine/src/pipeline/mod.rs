@@ -2,27 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::error::refuse;
-use crate::base::ids::FingerprintKind;
-use crate::base::measure::Criterion;
-use crate::base::progress::Context;
-use crate::engine::cluster;
-use crate::engine::cluster::{ResultFormat, ResultsEntry, TablesEntry};
-use crate::engine::collection::{
+use crate::cluster;
+use crate::cluster::{ResultFormat, ResultsEntry, TablesEntry};
+use crate::collection::{
     self, Additions, Against, Catalogue, CatalogueBefore, CatalogueEntry, CollectionConfig,
     Ingested, Segments, Share,
 };
-use crate::engine::index::{self, IndexEntry, IndexStats};
-use crate::engine::join::{self, Before, JoinProgress, PairsEntry};
-use crate::engine::merge::{self, PostingsEntry};
-use crate::engine::sample::plan::Plan;
-use crate::engine::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, Selection};
-use crate::engine::sort::{self, Asked, Formed, RunsEntry};
-use crate::store::checkpoint::Checkpoint;
-use crate::store::workspace::{Cost, MANIFEST_FILE, Meter, StageRecordKind, Workspace};
-use crate::store::{disk, remote};
-use crate::text::read::{self, InputFile, Inputs, lasting, list_outside};
-use crate::{Error, Result};
+use crate::index::{self, IndexEntry, IndexStats};
+use crate::join::{self, Before, JoinProgress, PairsEntry};
+use crate::merge::{self, PostingsEntry};
+use crate::sample::plan::Plan;
+use crate::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, Selection};
+use crate::sort::{self, Asked, Formed, RunsEntry};
+use lookalike_base::error::refuse;
+use lookalike_base::ids::FingerprintKind;
+use lookalike_base::measure::Criterion;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::checkpoint::Checkpoint;
+use lookalike_store::workspace::{Cost, MANIFEST_FILE, Meter, StageRecordKind, Workspace};
+use lookalike_store::{disk, remote};
+use lookalike_text::read::{self, InputFile, Inputs, lasting, list_outside};
 
 mod add;
 mod against;
@@ -36,14 +36,14 @@ mod summary;
 
 pub use add::add;
 pub use against::run_against;
-pub(crate) use open::has_texts;
+pub use open::has_texts;
 pub use open::{
     check_results, look, open, open_catalogued, open_for, open_shared, open_texts, open_to_read,
 };
 use parameters::Needs;
 pub use parameters::{AppliedPlan, JoinParameters, Spill};
 pub use publish::publish;
-pub(crate) use shares::{gather, ingest_share, join_found};
+pub use shares::{gather, ingest_share, join_found};
 pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject, write_summary};
 
 /// Every kind of record that a manifest can have, in the order of the stages.
@@ -72,7 +72,7 @@ pub const RECORDS: &[StageRecordKind] = &[
 /// Lists the inputs. The output directory may lie below one of them; its files are not inputs.
 ///
 /// # Errors
-/// `NoInput` without any file; the errors of [`crate::text::read::list_selected`].
+/// `NoInput` without any file; the errors of [`lookalike_text::read::list_selected`].
 pub fn inputs(arguments: &[PathBuf], out: &Path) -> Result<Inputs> {
     selected_inputs(arguments, &read::Selection::default(), out)
 }
@@ -147,7 +147,7 @@ pub fn selected_inputs(
 }
 
 /// Runs a stage and records its cost.
-pub(crate) fn stage<T>(
+pub fn stage<T>(
     workspace: &mut Workspace,
     name: &'static str,
     context: &Context<'_>,
@@ -242,7 +242,7 @@ pub fn ingest(
 
 /// As [`ingest`]. With the parameters of the following join, the check of disk space includes the
 /// join.
-pub(crate) fn ingest_for(
+pub fn ingest_for(
     inputs: &Inputs,
     out: &Path,
     config: &CollectionConfig,
@@ -335,7 +335,7 @@ fn read(
 }
 
 /// Reports which files were missing and will be made again.
-pub(crate) fn note_lost(workspace: &mut Workspace, context: &Context<'_>) {
+pub fn note_lost(workspace: &mut Workspace, context: &Context<'_>) {
     for path in workspace.take_lost() {
         let line = format!(
             "{} is missing; it is made again when it is needed",
@@ -352,7 +352,7 @@ pub fn catalogued(workspace: &mut Workspace, context: &Context<'_>) -> Result<()
 }
 
 /// Makes the catalogue, unless it exists.
-pub(crate) fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+pub fn catalogue(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     note_lost(workspace, context);
     if collection::ingested(&workspace.manifest) && !workspace.manifest.has::<CatalogueEntry>() {
         stage(workspace, "catalogue", context, |w| {
@@ -417,7 +417,7 @@ pub fn join(
 }
 
 /// The merge without runs, in the form that [`stage`] takes.
-fn merge_direct<K: crate::base::ids::Key>(
+fn merge_direct<K: lookalike_base::ids::Key>(
     context: &Context<'_>,
 ) -> impl FnOnce(&mut Workspace) -> Result<bool> {
     move |workspace| merge::direct::run::<K>(workspace, context)
@@ -447,7 +447,7 @@ pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
 }
 
 /// Makes the postings that a join needs, or those of all fingerprints, unless they exist.
-fn merge_keys<K: crate::base::ids::Key>(
+fn merge_keys<K: lookalike_base::ids::Key>(
     workspace: &mut Workspace,
     sampling: &Sampling,
     needs: Option<Needs>,
@@ -516,7 +516,7 @@ fn selected(workspace: &Workspace) -> Option<Selection> {
 }
 
 /// The bytes of the budget that a selection for a criterion may use.
-fn spare<K: crate::base::ids::Key>(
+fn spare<K: lookalike_base::ids::Key>(
     workspace: &Workspace,
     criterion: Criterion,
     context: &Context<'_>,
@@ -526,7 +526,7 @@ fn spare<K: crate::base::ids::Key>(
 
 /// Makes the postings that a join needs; `false` if it needs all of them after all, because it
 /// counts. Postings of all fingerprints are removed only when others are made.
-fn merge_selected<K: crate::base::ids::Key>(
+fn merge_selected<K: lookalike_base::ids::Key>(
     workspace: &mut Workspace,
     needs: Needs,
     spill: Spill,
@@ -590,7 +590,7 @@ fn merge_selected<K: crate::base::ids::Key>(
 }
 
 /// Makes the sizes of the samples, unless they exist.
-fn sampled<K: crate::base::ids::Key>(
+fn sampled<K: lookalike_base::ids::Key>(
     workspace: &mut Workspace,
     sampling: &Sampling,
     context: &Context<'_>,
@@ -608,7 +608,7 @@ fn sampled<K: crate::base::ids::Key>(
     Ok(())
 }
 
-fn join_keys<K: crate::base::ids::Key>(
+fn join_keys<K: lookalike_base::ids::Key>(
     workspace: &mut Workspace,
     parameters: &JoinParameters,
     sampling: &Sampling,

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use super::{RECORDS, against, catalogued};
-use crate::base::progress::Context;
-use crate::engine::cluster::ResultsEntry;
-use crate::engine::collection::{self, CatalogueEntry, CollectionConfig};
-use crate::engine::sample::SampleEntry;
-use crate::store::disk;
-use crate::store::workspace::{MANIFEST_FILE, Manifest, Workspace};
-use crate::{Error, Result};
+use crate::cluster::ResultsEntry;
+use crate::collection::{self, CatalogueEntry, CollectionConfig};
+use crate::sample::SampleEntry;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::{MANIFEST_FILE, Manifest, Workspace};
 
 /// Opens a directory that holds a collection, and locks it.
 pub fn open(directory: &Path) -> Result<Workspace> {
@@ -27,7 +27,7 @@ pub fn open_texts(directory: &Path) -> Result<Workspace> {
 }
 
 /// Refuses a directory of a method.
-pub(crate) fn has_texts(workspace: &Workspace) -> Result<()> {
+pub fn has_texts(workspace: &Workspace) -> Result<()> {
     let Some(method) = &workspace.manifest.method else {
         return Ok(());
     };

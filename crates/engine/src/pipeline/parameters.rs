@@ -1,20 +1,20 @@
 //! Parameters of stages 5 to 8.
 
-use crate::base::error::refuse;
-use crate::base::keywords::keywords;
-use crate::base::measure::Criterion;
-use crate::engine::cluster::ResultFormat;
-use crate::engine::collection::SizeGroups;
-use crate::engine::join::JoinConfig;
-use crate::engine::sample::plan::Plan;
-use crate::engine::sample::{Expected, Sampling};
-use crate::{Error, Result};
+use crate::cluster::ResultFormat;
+use crate::collection::SizeGroups;
+use crate::join::JoinConfig;
+use crate::sample::plan::Plan;
+use crate::sample::{Expected, Sampling};
+use lookalike_base::error::refuse;
+use lookalike_base::keywords::keywords;
+use lookalike_base::measure::Criterion;
+use lookalike_base::{Error, Result};
 
 keywords! {
     /// When records go through sorted runs on disk.
     #[derive(Default)]
     pub enum Spill: "is not a value of --spill; use" {
-        /// Only if memory cannot take them in a few passes over the sets ([`crate::engine::merge::direct`]).
+        /// Only if memory cannot take them in a few passes over the sets ([`crate::merge::direct`]).
         #[default]
         Auto = "auto",
         /// Always.

@@ -42,27 +42,27 @@
 //!
 //! Before reading, the estimate counts every exact duplicate as if it were stored.
 
-use crate::base::budget::{Budget, ByteSize, Disk};
-use crate::base::ids::{FingerprintKind, Key};
-use crate::base::measure::Measure;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::collection::{
+use crate::collection::{
     self, Catalogue, CatalogueEntry, CollectionConfig, Extent, TEXT_BLOCK_BYTES, TEXT_ZSTD_LEVEL,
 };
-use crate::engine::merge;
-use crate::engine::merge::PostingsEntry;
-use crate::engine::sample::{SampleEntry, Sampling};
-use crate::engine::shingle::Shingler;
-use crate::engine::sort;
-use crate::engine::sort::RunsEntry;
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::text::read::{
+use crate::merge;
+use crate::merge::PostingsEntry;
+use crate::sample::{SampleEntry, Sampling};
+use crate::shingle::Shingler;
+use crate::sort;
+use crate::sort::RunsEntry;
+use lookalike_base::budget::{Budget, ByteSize, Disk};
+use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::workers::{Tasks, work_and_commit};
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::{
     Batch, InputFile, Interpreted, Reason, RecordKind, RecordReader, Reject, interpret,
 };
-use crate::{Error, Result};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
@@ -98,7 +98,7 @@ const DOCUMENT_BYTES: u64 = 52;
 /// Bytes of a document in the catalogue, without its docno: end of the docno, representative,
 /// stored size.
 const CATALOGUE_BYTES: u64 = 16;
-/// Bytes of a document in a sort that needs no checkpoint ([`crate::store::Sort`]).
+/// Bytes of a document in a sort that needs no checkpoint ([`lookalike_store::Sort`]).
 const SCRATCH_BYTES: u64 = 24;
 /// Bytes of a document in the file of sample sizes.
 const SAMPLED_BYTES: u64 = 4;
@@ -563,7 +563,7 @@ fn places(inputs: &[InputFile], total: u64) -> BTreeMap<usize, u32> {
 /// Reads, parses and shingles the beginnings of inputs.
 struct Sampler<'a, K: Key> {
     config: &'a CollectionConfig,
-    read: crate::text::read::ReadConfig,
+    read: lookalike_text::read::ReadConfig,
     sampling: Sampling,
     limit: u64,
     shingler: Shingler<K>,

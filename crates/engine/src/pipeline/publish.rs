@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::progress::{Context, Unit};
-use crate::engine::cluster::{ResultsEntry, TablesEntry};
-use crate::store::disk::{self, AtomicFile};
-use crate::store::remote;
-use crate::store::workspace::{StageRecord, Workspace, check_address};
+use crate::cluster::{ResultsEntry, TablesEntry};
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_store::disk::{self, AtomicFile};
+use lookalike_store::remote;
+use lookalike_store::workspace::{StageRecord, Workspace, check_address};
 
 use super::SUMMARY_FILE;
 

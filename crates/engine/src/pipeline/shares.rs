@@ -2,20 +2,20 @@
 
 use std::path::Path;
 
-use crate::Result;
-use crate::base::progress::Context;
-use crate::engine::collection::{self, CollectionConfig, Ingested, Share};
-use crate::engine::join::{self, PairsEntry};
-use crate::engine::sample;
-use crate::store::disk;
-use crate::store::workspace::{MANIFEST_FILE, Workspace};
-use crate::text::read::Inputs;
+use crate::collection::{self, CollectionConfig, Ingested, Share};
+use crate::join::{self, PairsEntry};
+use crate::sample;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_store::disk;
+use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
+use lookalike_text::read::Inputs;
 
 use super::JoinParameters;
 
 /// Reads a share of the inputs into segments of `out`, with their texts. They are the segments that
 /// [`super::ingest`] makes of the same inputs. No other stage may work on the directory.
-pub(crate) fn ingest_share(
+pub fn ingest_share(
     inputs: &Inputs,
     out: &Path,
     config: &CollectionConfig,
@@ -31,7 +31,7 @@ pub(crate) fn ingest_share(
 
 /// Opens or makes the directory of a run, and its catalogue. `bring` puts the segments into it that
 /// it does not have yet, and commits them.
-pub(crate) fn gather(
+pub fn gather(
     inputs: &Inputs,
     out: &Path,
     config: &CollectionConfig,
@@ -54,7 +54,7 @@ pub(crate) fn gather(
 
 /// Makes the pair list of pairs that were found elsewhere ([`join::found`]), unless the directory
 /// has it. `find` passes them on.
-pub(crate) fn join_found(
+pub fn join_found(
     workspace: &mut Workspace,
     parameters: &JoinParameters,
     find: impl FnOnce(&mut join::Take<'_>) -> Result<()>,

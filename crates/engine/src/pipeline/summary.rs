@@ -1,20 +1,20 @@
 //! `summary.json`: all counts of a run.
 
-use crate::engine::cluster::{ClusterStats, ResultsEntry};
-use crate::engine::collection::{
+use crate::cluster::{ClusterStats, ResultsEntry};
+use crate::collection::{
     self, CatalogueEntry, CatalogueStats, CollectionConfig, RejectReader, SegmentEntry,
     SegmentStats,
 };
-use crate::engine::join::{JoinConfig, JoinStats, PairsEntry};
-use crate::engine::merge::{MergeStats, PostingsEntry};
-use crate::engine::sample::plan::Plan;
-use crate::engine::sample::{SampleEntry, SampleStats, Sampling, SelectStats, Selection};
-use crate::engine::shingle::Excluded;
-use crate::engine::sort::{FormStats, RunsEntry};
-use crate::store::json;
-use crate::store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
-use crate::text::read::{Reason, Reject, as_flag, suggested};
-use crate::{Error, Result};
+use crate::join::{JoinConfig, JoinStats, PairsEntry};
+use crate::merge::{MergeStats, PostingsEntry};
+use crate::sample::plan::Plan;
+use crate::sample::{SampleEntry, SampleStats, Sampling, SelectStats, Selection};
+use crate::shingle::Excluded;
+use crate::sort::{FormStats, RunsEntry};
+use lookalike_base::{Error, Result};
+use lookalike_store::json;
+use lookalike_store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
+use lookalike_text::read::{Reason, Reject, as_flag, suggested};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -3,13 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::base::error::refuse;
-use crate::base::keywords::stored_as_text;
-use crate::base::rate::Rate;
+use lookalike_base::error::refuse;
+use lookalike_base::keywords::stored_as_text;
+use lookalike_base::rate::Rate;
 
 /// How fingerprints are sampled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Sampling {
     /// All fingerprints. The results are exact.
     #[default]
@@ -42,7 +41,7 @@ impl Sampling {
     }
 
     /// Refuses a list of ratios whose length is not the number of size groups.
-    pub fn check(&self, groups: usize) -> crate::Result<()> {
+    pub fn check(&self, groups: usize) -> lookalike_base::Result<()> {
         match self {
             Sampling::Groups(rates) if rates.len() != groups => {
                 let limit = format!(

@@ -7,8 +7,8 @@
 //! documents meet: near-duplicates meet under hundreds of keys, documents that share a phrase under
 //! one, and each of them has to be verified.
 
-use crate::base::ids::Key;
-use crate::base::random::mix_key;
+use lookalike_base::ids::Key;
+use lookalike_base::random::mix_key;
 
 /// The most pairs that are listed.
 const MOST_PAIRS: f64 = (1 << 20) as f64;
@@ -146,7 +146,7 @@ pub struct Expected {
 
 impl Expected {
     /// A sort of all keys.
-    pub(crate) fn of_all(keys: u64) -> Expected {
+    pub fn of_all(keys: u64) -> Expected {
         Expected {
             keys,
             ..Expected::default()
@@ -178,7 +178,7 @@ impl Expected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Random;
+    use lookalike_base::random::Random;
 
     /// Documents of which some meet under many keys, and others under one: with room for all keys,
     /// for few, and with more pairs than are listed.

@@ -29,12 +29,12 @@
 mod config;
 mod estimate;
 pub mod plan;
-pub(crate) mod plan_file;
+pub mod plan_file;
 mod select;
 mod stage;
 
-pub use crate::base::rate::Rate;
 pub use config::{Levels, Sampling};
 pub use estimate::Expected;
+pub use lookalike_base::rate::Rate;
 pub use select::{Chooser, SelectStats, Selection, Selector, Sets};
 pub use stage::{PlanGiven, SampleEntry, SampleStats, Sampled, digest, run};

@@ -1,6 +1,6 @@
 //! A sampling plan: a ratio for each size group, with the measurements behind it.
 //!
-//! [`crate::lab::plan`] makes plans. This module has what a run needs to apply one.
+//! `lookalike_tasks::plan` makes plans. This module has what a run needs to apply one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,12 +8,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Rate, Sampling};
-use crate::base::error::refuse;
-use crate::base::ids::Threshold;
-use crate::base::keywords::stored_as_text;
-use crate::engine::collection::{CollectionConfig, SizeGroups};
-use crate::engine::shingle::ShingleConfig;
-use crate::{Error, Result};
+use crate::collection::{CollectionConfig, SizeGroups};
+use crate::shingle::ShingleConfig;
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Threshold;
+use lookalike_base::keywords::stored_as_text;
+use lookalike_base::{Error, Result};
 
 /// Name of the file with the last plan made in an output directory.
 pub const PLAN_FILE: &str = "plan.toml";
@@ -45,11 +45,11 @@ pub struct Target {
 }
 
 impl Target {
-    pub(crate) fn precision_asked(&self) -> f64 {
+    pub fn precision_asked(&self) -> f64 {
         self.precision.to_f64()
     }
 
-    pub(crate) fn recall_asked(&self) -> Option<f64> {
+    pub fn recall_asked(&self) -> Option<f64> {
         self.recall.map(Threshold::to_f64)
     }
 }

@@ -7,12 +7,12 @@ use serde::Deserialize;
 
 use super::Sampling;
 use super::plan::{Estimate, Evidence, Plan, PlanConfig, PlannedGroup, Ratio, Subset, Target};
-use crate::base::ids::{FingerprintKind, Threshold};
-use crate::engine::collection::SizeGroups;
-use crate::engine::shingle::{ShingleConfig, Short};
-use crate::store::disk;
-use crate::text::parse::{Fold, ParseConfig, TokenKind};
-use crate::{Error, Result};
+use crate::collection::SizeGroups;
+use crate::shingle::{ShingleConfig, Short};
+use lookalike_base::ids::{FingerprintKind, Threshold};
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_text::parse::{Fold, ParseConfig, TokenKind};
 
 /// The format of plan files that this build writes and reads.
 const FORMAT: u32 = 1;

@@ -39,18 +39,18 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 
-use crate::Result;
-use crate::base::ids::Key;
-use crate::base::measure::Criterion;
-use crate::base::progress::{Stop, joined_all};
-use crate::base::random::mix_key;
-use crate::base::rate::Rate;
-use crate::base::threads::{self, lock};
-use crate::base::workers::Queue;
-use crate::engine::collection::{Column, SegmentEntry, SetReader, position};
-use crate::engine::sample::Sampled;
-use crate::engine::sample::estimate::{Expected, Meetings};
-use crate::store::workspace::Places;
+use crate::collection::{Column, SegmentEntry, SetReader, position};
+use crate::sample::Sampled;
+use crate::sample::estimate::{Expected, Meetings};
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
+use lookalike_base::measure::Criterion;
+use lookalike_base::progress::{Stop, joined_all};
+use lookalike_base::random::mix_key;
+use lookalike_base::rate::Rate;
+use lookalike_base::threads::{self, lock};
+use lookalike_base::workers::Queue;
+use lookalike_store::workspace::Places;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,16 +1,14 @@
 //! Computes and loads the sizes of the samples.
 
-use crate::base::ids::Key;
-use crate::base::measure::Measure;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::engine::collection::{
-    self, Catalogue, Column, ColumnBuilder, Extent, SetReader, each_document,
-};
-use crate::engine::sample::plan::Plan;
-use crate::store::workspace::{Manifest, StageRecord, Workspace};
-use crate::store::{self, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION};
-use crate::{Error, Result};
+use crate::collection::{self, Catalogue, Column, ColumnBuilder, Extent, SetReader, each_document};
+use crate::sample::plan::Plan;
+use lookalike_base::ids::Key;
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
+use lookalike_store::{self as store, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -107,7 +105,7 @@ impl Sampled {
     }
 
     /// Like [`Sampled::bytes`], with the lengths in words if `measure` uses them.
-    pub(crate) fn bytes_for(measure: Measure, levels: usize, extent: Extent) -> u64 {
+    pub fn bytes_for(measure: Measure, levels: usize, extent: Extent) -> u64 {
         let words = if measure.of_words() {
             Column::most_bytes(extent.documents, u64::MAX)
         } else {
@@ -117,7 +115,7 @@ impl Sampled {
     }
 
     /// As [`Sampled::bytes_for`], of the committed sample.
-    pub(crate) fn bytes_in(workspace: &Workspace, measure: Measure) -> Result<u64> {
+    pub fn bytes_in(workspace: &Workspace, measure: Measure) -> Result<u64> {
         let sample = workspace.manifest.get::<SampleEntry>();
         let levels = sample.map_or(1, |sample| sample.sizes.len());
         Ok(Sampled::bytes_for(
@@ -128,7 +126,7 @@ impl Sampled {
     }
 
     /// The sizes of the full sets instead of the sizes of samples.
-    pub(crate) fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
+    pub fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
         let mut sizes = Catalogue::stored(workspace)?;
         Catalogue::each_representative(workspace, |document, first| {
             if first != document && sizes.get(document).is_some() {

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::FingerprintKind;
-use crate::base::keywords::keywords;
-use crate::text::parse::{ParseConfig, TokenKind};
-use crate::{Error, Result};
+use lookalike_base::ids::FingerprintKind;
+use lookalike_base::keywords::keywords;
+use lookalike_base::{Error, Result};
+use lookalike_text::parse::{ParseConfig, TokenKind};
 
 use super::Excluded;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::base::ids::Key;
-use crate::store::{digest_bits, digest_text};
+use lookalike_base::ids::Key;
+use lookalike_store::{digest_bits, digest_text};
 
 /// The most shingles that can be excluded. They are part of the parameters of a collection, which
 /// are in memory and in its manifest.
@@ -31,7 +31,7 @@ pub struct Excluded {
 
 impl Excluded {
     /// The distinct fingerprints of a number of texts, sorted.
-    pub(crate) fn new(keys: &[u128], texts: u64) -> Excluded {
+    pub fn new(keys: &[u128], texts: u64) -> Excluded {
         let bytes: Vec<_> = keys.iter().map(|key| key.to_le_bytes()).collect();
         Excluded {
             digest: digest_text(digest_bits(bytes.as_flattened())),
@@ -42,7 +42,7 @@ impl Excluded {
     }
 
     /// What a message says about it.
-    pub(crate) fn text_of(excluded: Option<&Excluded>) -> String {
+    pub fn text_of(excluded: Option<&Excluded>) -> String {
         match excluded {
             Some(excluded) => format!("texts with the digest {}", excluded.digest),
             None => "none".into(),
@@ -50,7 +50,7 @@ impl Excluded {
     }
 
     /// The same without the fingerprints, for summaries.
-    pub(crate) fn named(&self) -> Excluded {
+    pub fn named(&self) -> Excluded {
         Excluded {
             keys: Keys::default(),
             ..self.clone()
@@ -58,12 +58,12 @@ impl Excluded {
     }
 
     /// Whether it has its fingerprints, which summaries leave out.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.keys.0.len() as u64 == self.shingles
     }
 
     /// Bytes of memory.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.shingles * BYTES
     }
 

@@ -24,7 +24,7 @@
 //!
 //! # Cost
 //! One hash of about 60 bytes per token. Memory: twice the distinct fingerprints in the range (with
-//! room for at least a million), plus the memory of [`crate::text::parse`].
+//! room for at least a million), plus the memory of [`lookalike_text::parse`].
 //!
 //! # Where we depart from the source
 //! A document with fewer than w tokens has one shingle by default ([`Short::Whole`]); the papers
@@ -39,10 +39,10 @@ mod sort;
 
 use std::ops::Range;
 
-use crate::base::ids::{FingerprintKind, Key};
-use crate::base::rate::Rate;
-use crate::text::parse::{ParseFacts, Parser, TokenConsumer, TokenKind, Tokens};
-use crate::text::read::{RawDocument, Reject};
+use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::rate::Rate;
+use lookalike_text::parse::{ParseFacts, Parser, TokenConsumer, TokenKind, Tokens};
+use lookalike_text::read::{RawDocument, Reject};
 
 use md5_texts::Md5Texts;
 use sort::Sorter;
@@ -64,7 +64,7 @@ pub struct DocumentFacts {
     /// The xxh3 hash of the text as read ([`ParseFacts::text`]).
     pub text: u64,
     /// The first title outside SVG, or the title of the source, white space folded, at most
-    /// [`crate::text::parse::TITLE_CHARS`] characters.
+    /// [`lookalike_text::parse::TITLE_CHARS`] characters.
     pub title: Option<String>,
     /// The source charset, by its name in the Encoding standard.
     pub charset: &'static str,
@@ -178,7 +178,7 @@ impl<K: Key> Shingler<K> {
 
     /// An upper bound on the shingles of a document: one that `fits` if that takes no work, and
     /// otherwise the number of its tokens.
-    pub(crate) fn most_shingles(
+    pub fn most_shingles(
         &mut self,
         document: &RawDocument<'_>,
         fits: impl Fn(usize) -> bool,
@@ -208,7 +208,7 @@ impl<K: Key> Shingler<K> {
 
     /// Like [`Shingler::shingle_undigested`], and also appends the document's text, as
     /// [`Parser::text`] defines it, to `text`.
-    pub(crate) fn shingle_keeping(
+    pub fn shingle_keeping(
         &mut self,
         document: &RawDocument<'_>,
         range: (K, K),
@@ -221,11 +221,7 @@ impl<K: Key> Shingler<K> {
     }
 
     /// The text alone, without shingling ([`Parser::text_in_pieces`]).
-    pub(crate) fn text_in_pieces(
-        &mut self,
-        document: &RawDocument<'_>,
-        take: &mut dyn FnMut(&[u8]),
-    ) {
+    pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
         self.parser.text_in_pieces(document, take);
     }
 
@@ -237,7 +233,7 @@ impl<K: Key> Shingler<K> {
     }
 
     /// Bytes buffered of documents whose MD5s are still to be computed.
-    pub(crate) fn undigested_bytes(&self) -> usize {
+    pub fn undigested_bytes(&self) -> usize {
         self.md5.collected()
     }
 

@@ -2,8 +2,8 @@
 //! keys.
 
 use super::{Distributor, Record};
-use crate::Result;
-use crate::base::ids::Key;
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
 
 /// The most records in a buffer, because they are numbered with 32 bits.
 const MOST_RECORDS: u64 = 1 << 31;
@@ -53,7 +53,7 @@ impl<K: Key> Buffer<K> {
     }
 
     /// The number of records that fit into a buffer of this number of bytes.
-    pub(crate) fn capacity(bytes: u64) -> u64 {
+    pub fn capacity(bytes: u64) -> u64 {
         let pieces = bytes / Self::PIECE_BYTES;
         (pieces.saturating_sub(SPARE) * FILLED).min(MOST_RECORDS)
     }

@@ -2,7 +2,7 @@
 //! most.
 
 use super::Record;
-use crate::base::ids::Key;
+use lookalike_base::ids::Key;
 
 /// Below this number, records are sorted by comparison.
 const FEW: usize = 64;
@@ -19,7 +19,7 @@ const CROWD: u32 = 24;
 /// counts, one places, and one is an insertion sort. Keys that crowd into a slot are sorted there
 /// by comparison, so no input takes longer than a sort by comparison.
 #[derive(Debug)]
-pub(crate) struct Distributor<K> {
+pub struct Distributor<K> {
     /// For each slot, the number of its records, later the position of its next record.
     slots: Vec<u32>,
     sorted: Vec<Record<K>>,

@@ -1,21 +1,19 @@
 //! Forms sorted runs from the collection.
 
-use crate::base::budget::{Budget, PROCESS_BYTES};
-use crate::base::ids::Key;
-use crate::base::measure::Measure;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Stop, Unit};
-use crate::base::threads::lock;
-use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::collection::{
-    self, Catalogue, Column, ColumnBuilder, Extent, SegmentEntry, SetReader,
-};
-use crate::engine::sample::{
+use crate::collection::{self, Catalogue, Column, ColumnBuilder, Extent, SegmentEntry, SetReader};
+use crate::sample::{
     Chooser, Expected, Rate, SampleEntry, Sampled, SelectStats, Selection, Selector, Sets,
 };
-use crate::store::workspace::{Places, StageRecord, Workspace};
-use crate::store::{Header, Kind, PartInfo, PartWriter, VERSION, disk};
-use crate::{Error, Result};
+use lookalike_base::budget::{Budget, PROCESS_BYTES};
+use lookalike_base::ids::Key;
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Stop, Unit};
+use lookalike_base::threads::lock;
+use lookalike_base::workers::{Tasks, work_and_commit};
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::{Places, StageRecord, Workspace};
+use lookalike_store::{Header, Kind, PartInfo, PartWriter, VERSION, disk};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -114,17 +112,13 @@ struct RunPlan<'a, K> {
 }
 
 /// Bytes beside the buffers.
-pub(crate) fn fixed_bytes(
-    extent: Extent,
-    (levels, measure): (usize, Measure),
-    threads: u64,
-) -> u64 {
+pub fn fixed_bytes(extent: Extent, (levels, measure): (usize, Measure), threads: u64) -> u64 {
     let sampled = Sampled::bytes_for(measure, levels, extent);
     PROCESS_BYTES + extent.column_bytes() + sampled + threads * WORKER_BYTES
 }
 
 /// The most records in a run: the capacity of one thread's buffer, beside `fixed` bytes.
-pub(crate) fn run_records<K: Key>(budget: &Budget, fixed: u64, records: u64) -> Result<usize> {
+pub fn run_records<K: Key>(budget: &Budget, fixed: u64, records: u64) -> Result<usize> {
     let threads = budget.threads as u64;
     let least = least_bytes::<K>(threads);
     let what = || format!("sorting with {}", counted(threads, "thread"));
@@ -141,7 +135,7 @@ fn least_bytes<K: Key>(threads: u64) -> u64 {
 }
 
 /// The bytes of the budget that a sort can do without. Some of them are for a selection.
-pub(crate) fn spare_bytes<K: Key>(
+pub fn spare_bytes<K: Key>(
     workspace: &Workspace,
     measure: Measure,
     budget: &Budget,

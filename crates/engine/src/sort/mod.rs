@@ -20,7 +20,7 @@
 //! 3. A document too large for a buffer becomes a run of its own, because its stored set is already
 //!    sorted.
 //!
-//! With a [`crate::engine::sample::Selection`], the records are those that it chooses. They stay in
+//! With a [`crate::sample::Selection`], the records are those that it chooses. They stay in
 //! memory, without runs, if there is room.
 //!
 //! # Invariants
@@ -43,11 +43,11 @@ mod form;
 mod run;
 
 pub use buffer::{Buffer, Held};
-pub(crate) use distribute::Distributor;
+pub use distribute::Distributor;
 pub use form::{
     Asked, FormStats, Formed, RunEntry, RunsEntry, run as form_runs, run_selected as form_selected,
 };
-pub(crate) use form::{fixed_bytes, run_records, spare_bytes};
+pub use form::{fixed_bytes, run_records, spare_bytes};
 pub use run::{
     BLOCK_RECORDS, Compression, PackedRecords, Packer, Record, RunCursor, RunFile, RunWriter,
 };

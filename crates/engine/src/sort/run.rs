@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 
-use crate::base::ids::Key;
-use crate::store::{
+use lookalike_base::ids::Key;
+use lookalike_base::{Error, Result};
+use lookalike_store::{
     Header, KeyColumn, Kind, PartFile, PartInfo, PartWriter, VERSION, checksum, pack_u32,
     unpack_u32,
 };
-use crate::{Error, Result};
 
 /// Records in a block. A merge keeps one decoded block of each run in memory.
 pub const BLOCK_RECORDS: usize = 4096;
@@ -181,11 +181,7 @@ impl<K: Key> Packer<K> {
     }
 
     /// Packs 1 to [`BLOCK_RECORDS`] records in order.
-    pub(crate) fn pack(
-        &mut self,
-        records: &[Record<K>],
-        block: &mut PackedRecords<K>,
-    ) -> Result<()> {
+    pub fn pack(&mut self, records: &[Record<K>], block: &mut PackedRecords<K>) -> Result<()> {
         let Columns {
             distinct,
             repeats,
@@ -317,7 +313,7 @@ impl<K: Key> RunFile<K> {
 
     /// The same run, whose keys must be pairs of two of `documents` documents, the earlier one
     /// first: cursors refuse others. The numbers of a pair are indexes into columns.
-    pub(crate) fn of_pairs(mut self, documents: u64) -> Self {
+    pub fn of_pairs(mut self, documents: u64) -> Self {
         self.documents = Some(documents);
         self
     }
@@ -400,7 +396,7 @@ impl<K: Key> RunCursor<'_, K> {
     }
 
     /// An error for an unexpected value at the cursor.
-    pub(crate) fn corrupt(&self, expected: &str, found: &str) -> Error {
+    pub fn corrupt(&self, expected: &str, found: &str) -> Error {
         let block = self.block.saturating_sub(1);
         let offset = self.run.index.get(block).map_or(0, |&(_, offset)| offset);
         self.run.part.corrupt(offset, "block", expected, found)

@@ -22,17 +22,17 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{CompareConfig, STAGE};
-use crate::Result;
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::ids::Key;
-use crate::base::measure::Measure;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::base::union_find::UnionFind;
-use crate::engine::collection::{Catalogue, MappedSets, Representatives, each_document};
-use crate::engine::join::each_pair;
-use crate::store::workspace::Workspace;
-use crate::text::read::lines::Lines;
+use lookalike_base::Result;
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::ids::Key;
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::union_find::UnionFind;
+use lookalike_engine::collection::{Catalogue, MappedSets, Representatives, each_document};
+use lookalike_engine::join::each_pair;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::lines::Lines;
 
 /// Limit on the originals that are compared with each other: 124,750 pairs.
 const MOST_ORIGINALS: usize = 500;
@@ -60,7 +60,7 @@ pub struct Families {
 
 impl Families {
     /// No families.
-    pub(crate) fn none() -> Families {
+    pub fn none() -> Families {
         Families {
             originals: 0,
             copies: 0,
@@ -258,7 +258,7 @@ pub(super) fn run(
 
 /// An edited copy and its similarity to the original.
 #[derive(Clone, Debug)]
-pub(crate) struct CopySimilarity {
+pub struct CopySimilarity {
     /// The document that was copied.
     pub original: u32,
     /// The number of edits.
@@ -268,7 +268,7 @@ pub(crate) struct CopySimilarity {
 }
 
 /// Compares each copy of an edit list with its original, by each of the methods that were run.
-pub(crate) fn each_copy(
+pub fn each_copy(
     base: &Workspace,
     methods: &[(&Workspace, Measure)],
     edits: &Path,

@@ -4,29 +4,29 @@
 //! The list is streamed. Memory: the sizes of the sets of one method.
 
 use super::{Agreement, STAGE, agree};
-use crate::Result;
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::ids::Threshold;
-use crate::base::measure::{Criterion, Measure};
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::collection::Catalogue;
-use crate::engine::join::{Pair, each_pair, open_pairs, sizes_of_pairs};
-use crate::engine::sample::Sampled;
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_engine::collection::Catalogue;
+use lookalike_engine::join::{Pair, each_pair, open_pairs, sizes_of_pairs};
+use lookalike_engine::sample::Sampled;
+use lookalike_store::workspace::Workspace;
 
 /// Memory for each document: its size, in keys and in words.
 const DOCUMENT_BYTES: u64 = 8;
 
 /// The criteria that the pairs of a list may reach, each stricter than the one before.
-pub(crate) struct Levels {
+pub struct Levels {
     sizes: Sampled,
     criteria: Vec<Criterion>,
 }
 
 /// The pairs that reach a criterion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AtLevel {
+pub struct AtLevel {
     /// The number of pairs.
     pub pairs: u64,
     /// The pairs among them that the reference has.
@@ -35,7 +35,7 @@ pub(crate) struct AtLevel {
 
 impl Levels {
     /// The criteria for the pairs of `workspace`.
-    pub(crate) fn new(
+    pub fn new(
         workspace: &Workspace,
         criteria: Vec<Criterion>,
         context: &Context<'_>,
@@ -60,7 +60,7 @@ impl Levels {
     }
 
     /// The number of criteria that a pair reaches.
-    pub(crate) fn reached(&self, pair: &Pair) -> usize {
+    pub fn reached(&self, pair: &Pair) -> usize {
         let (a, b) = self.sizes.measured(pair.a, pair.b);
         let reached = |criterion: &Criterion| match criterion.measure {
             // The stored score is rounded down.
@@ -76,7 +76,7 @@ impl Levels {
 }
 
 /// Counts the pairs of a list at every criterion, and those that the list of `reference` has.
-pub(crate) fn at_levels(
+pub fn at_levels(
     workspace: &Workspace,
     levels: &Levels,
     reference: Option<&Workspace>,
@@ -122,7 +122,7 @@ pub(crate) fn at_levels(
 
 /// The overlap of several lists among the pairs that reach criterion number `level` of their
 /// method.
-pub(crate) fn agreement_at(
+pub fn agreement_at(
     workspaces: &[Workspace],
     levels: &[Levels],
     level: usize,

@@ -9,7 +9,7 @@
 //! to 8).
 //!
 //! # In and out
-//! In: a collection, and the directories of its methods ([`crate::engine::methods`]), each with its
+//! In: a collection, and the directories of its methods ([`lookalike_methods`]), each with its
 //! pairs. Out: a [`Comparison`].
 //!
 //! # Algorithm
@@ -34,26 +34,26 @@ mod queries;
 mod tables;
 mod verdict;
 
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::error::refuse;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::engine::cluster::ResultsEntry;
-use crate::engine::collection::Catalogue;
-use crate::engine::join::{Pair, open_pairs};
-use crate::engine::methods::{self, Spec};
-use crate::engine::pipeline::Summary;
-use crate::store::Kind;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::error::refuse;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::ResultsEntry;
+use lookalike_engine::collection::Catalogue;
+use lookalike_engine::join::{Pair, open_pairs};
+use lookalike_engine::pipeline::Summary;
+use lookalike_methods::{self as methods, Spec};
+use lookalike_store::Kind;
+use lookalike_store::workspace::Workspace;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use families::each_copy;
+pub use families::each_copy;
 pub use families::{Curve, Distribution, Families, FamilyRow};
-pub(crate) use levels::{Levels, agreement_at, at_levels};
-pub(crate) use queries::{Labels, increases, of_method};
+pub use levels::{Levels, agreement_at, at_levels};
+pub use queries::{Labels, increases, of_method};
 pub use queries::{QueryConfig, QueryResults, QueryRow, Sample};
 pub use tables::{TableFile, files};
 pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
@@ -65,7 +65,7 @@ const LIST_BYTES: u64 = 1 << 20;
 pub(crate) const MOST_METHODS: usize = 64;
 
 /// Default cost of a false pair in the utility, in true pairs (Kolcz & Chowdhury 2008).
-pub(crate) const COST: u64 = 100;
+pub const COST: u64 = 100;
 
 /// The parameters of a comparison.
 #[derive(Clone, Debug)]

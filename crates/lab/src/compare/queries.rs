@@ -32,20 +32,20 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{STAGE, merged};
-use crate::base::bits::{Bits, Ranks};
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::error::refuse;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::base::random::mix;
-use crate::base::union_find::UnionFind;
-use crate::engine::collection::{Catalogue, Representatives, each_document};
-use crate::engine::join::Pair;
-use crate::engine::methods::Spec;
-use crate::store::workspace::Workspace;
-use crate::tasks::evaluate::each_family;
-use crate::text::read::lines::{Lines, shorten};
-use crate::{Error, Result};
+use lookalike_base::bits::{Bits, Ranks};
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::error::refuse;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::random::mix;
+use lookalike_base::union_find::UnionFind;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{Catalogue, Representatives, each_document};
+use lookalike_engine::join::Pair;
+use lookalike_methods::Spec;
+use lookalike_store::workspace::Workspace;
+use lookalike_tasks::evaluate::each_family;
+use lookalike_text::read::lines::{Lines, shorten};
 
 /// Memory of a document: its cluster, whether it is in a false pair, its label, and the state of
 /// its cluster.
@@ -128,7 +128,7 @@ pub struct QueryRow {
 }
 
 /// The labels of documents.
-pub(crate) struct Labels {
+pub struct Labels {
     /// The number of the label of each document.
     of: Vec<u32>,
     /// The labels.
@@ -206,12 +206,7 @@ impl Labels {
 
 impl Sample {
     /// The queries. Exact duplicates are replaced by the documents that they equal.
-    pub(crate) fn choose(
-        &self,
-        base: &Workspace,
-        seed: u64,
-        context: &Context<'_>,
-    ) -> Result<Bits> {
+    pub fn choose(&self, base: &Workspace, seed: u64, context: &Context<'_>) -> Result<Bits> {
         let representatives = Catalogue::representatives(base)?;
         let documents = representatives.len() as u64;
         let mut bits = Bits::new(documents as usize);
@@ -297,7 +292,7 @@ struct Counts {
 }
 
 /// Compares what a method finds for the queries with what the ground truth finds.
-pub(crate) fn of_method(
+pub fn of_method(
     (method, truth): (&Workspace, &Workspace),
     queries: &Ranks,
     labels: Option<&Labels>,
@@ -449,7 +444,7 @@ pub(super) fn run(
 
 /// Sets the increase of recall of each row relative to the row of a method with the same ground
 /// truth.
-pub(crate) fn increases(rows: &mut [QueryRow], against: &str) {
+pub fn increases(rows: &mut [QueryRow], against: &str) {
     let base = rows.iter().filter(|row| row.method == against);
     let base = base.map(|row| (row.truth.clone(), row.recall));
     let base: HashMap<String, Option<f64>> = base.collect();

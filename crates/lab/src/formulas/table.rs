@@ -6,10 +6,10 @@ use super::{
     expected_trials, first_success, lexicon_unchanged, missed, selected_of_shared,
     signature_stability, super_shingles_shared,
 };
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::keywords::keywords;
-use crate::base::progress::Stop;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::keywords::keywords;
+use lookalike_base::progress::Stop;
 
 keywords! {
     /// A paper with formulas.
@@ -346,7 +346,7 @@ mod tests {
         for paper in FormulaPaper::ALL {
             let stopped = FormulaValues::of(paper).rows(paper, &stop).unwrap_err();
             assert!(
-                matches!(stopped, crate::Error::Interrupted { .. }),
+                matches!(stopped, lookalike_base::Error::Interrupted { .. }),
                 "{paper}"
             );
         }

@@ -4,10 +4,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::keywords::keywords;
-use crate::text::read::{ReadConfig, Selection};
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::keywords::keywords;
+use lookalike_text::read::{ReadConfig, Selection};
 
 /// Originals and copies of Chowdhury et al. 2002.
 const TEN: u64 = 10;
@@ -25,7 +25,7 @@ pub struct PerturbConfig {
     pub selection: Selection,
     /// How inputs are read.
     pub read: ReadConfig,
-    /// Guess charsets, as in [`crate::text::parse::ParseConfig`].
+    /// Guess charsets, as in [`lookalike_text::parse::ParseConfig`].
     pub detector: bool,
     /// The recipe and its parameters.
     pub recipe: Recipe,

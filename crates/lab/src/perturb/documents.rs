@@ -8,11 +8,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::STAGE;
 use super::config::PerturbConfig;
 use super::words::{self, TermList};
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::text::parse::{ParseConfig, Parser, TokenKind};
-use crate::text::read::{InputFile, Interpreted, RawDocument, each_interpreted};
-use crate::{Error, Result};
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_text::parse::{ParseConfig, Parser, TokenKind};
+use lookalike_text::read::{InputFile, Interpreted, RawDocument, each_interpreted};
 
 /// Peak bytes of the tables per document: its data, twice while the table grows, its place in an
 /// order, and, if all documents are copied, three growing hash tables.

@@ -91,13 +91,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::base::error::refuse;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::base::random::mix;
-use crate::engine::pipeline;
-use crate::text::read::{Inputs, Skipped};
-use crate::{Error, Result};
+use lookalike_base::error::refuse;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::random::mix;
+use lookalike_base::{Error, Result};
+use lookalike_engine::pipeline;
+use lookalike_text::read::{Inputs, Skipped};
 
 pub use config::{Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, Recipe};
 pub use documents::ReadCounts;

@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::base::random::{Random, mix};
-use crate::text::parse::{
+use lookalike_base::random::{Random, mix};
+use lookalike_text::parse::{
     ParseConfig, Parser, TokenConsumer, Tokens, canonical_token, token_spans,
 };
-use crate::text::read::RawDocument;
+use lookalike_text::read::RawDocument;
 
 /// Limit on the terms kept: to draw a few terms, 65,536 of them chosen by hash serve as well as
 /// all.
 pub(crate) const TERMS: usize = 1 << 16;
 /// Limit on the bytes of a term: anything longer is an address or a number, not a word.
-pub(crate) const TERM_BYTES: usize = 64;
+pub const TERM_BYTES: usize = 64;
 
 /// The words of a text.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -115,7 +115,7 @@ pub(super) struct TermList {
 impl TermList {
     pub(super) fn new(seed: u64) -> TermList {
         TermList {
-            seed: mix(seed, crate::base::random::STEP),
+            seed: mix(seed, lookalike_base::random::STEP),
             ..TermList::default()
         }
     }
@@ -180,7 +180,7 @@ impl TermList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::parse::TokenKind;
+    use lookalike_text::parse::TokenKind;
 
     #[test]
     fn terms_are_tokens_of_words() {
@@ -202,7 +202,7 @@ mod tests {
             for behind in ["", " ", "\n \n"] {
                 let words = vec!["words"; count].join(" ");
                 let body = format!("{behind}{}{behind}", words.replace(' ', "  "));
-                let document = RawDocument::of_text(&body, crate::text::read::ContentKind::Text);
+                let document = RawDocument::of_text(&body, lookalike_text::read::ContentKind::Text);
                 assert!(
                     text_of(&document, &mut parser) == words,
                     "{count} {behind:?}"

@@ -7,16 +7,16 @@ use serde::Serialize;
 use super::edits::Edit;
 use super::words::each_piece;
 use super::{PerturbReport, STAGE};
-use crate::Result;
-use crate::base::progress::Context;
-use crate::base::utf8::boundary_before;
-use crate::engine::outputs;
-use crate::store::disk::AtomicFile;
-use crate::store::json;
-use crate::store::table::cell;
-use crate::store::workspace::OwnDirectory;
-use crate::text::parse::Parser;
-use crate::text::read::RawDocument;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_base::utf8::boundary_before;
+use lookalike_engine::outputs;
+use lookalike_store::disk::AtomicFile;
+use lookalike_store::json;
+use lookalike_store::table::cell;
+use lookalike_store::workspace::OwnDirectory;
+use lookalike_text::parse::Parser;
+use lookalike_text::read::RawDocument;
 
 /// The documents that were copied.
 pub const ORIGINALS: &str = "originals.jsonl";
@@ -67,7 +67,7 @@ struct EditsLine<'a> {
 
 impl Output {
     /// Returns an error if the directory has unrelated files, or if another process uses it.
-    pub(crate) fn look_whether_free(directory: &Path) -> Result<()> {
+    pub fn look_whether_free(directory: &Path) -> Result<()> {
         OwnDirectory::look(directory, |name| ALL.contains(&name), "perturb")
     }
 

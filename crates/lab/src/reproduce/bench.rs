@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::STAGE;
-use crate::base::measure::Criterion;
-use crate::base::progress::{Context, Silent};
-use crate::engine::collection::{self, Catalogue, CollectionConfig};
-use crate::engine::methods::{self, Spec};
-use crate::engine::pipeline::{self, Summary};
-use crate::engine::sample::Sampling;
-use crate::engine::trial;
-use crate::lab::compare::{self, COST, CompareConfig, Comparison};
-use crate::lab::perturb::{self, PerturbConfig, Recipe};
-use crate::store::disk::{self, AtomicFile};
-use crate::store::workspace::{InputList, MANIFEST_FILE, Workspace};
-use crate::store::{self, json};
-use crate::text::read::{ReadConfig, Selection};
-use crate::{Error, Result};
+use crate::compare::{self, COST, CompareConfig, Comparison};
+use crate::perturb::{self, PerturbConfig, Recipe};
+use lookalike_base::measure::Criterion;
+use lookalike_base::progress::{Context, Silent};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{self, Catalogue, CollectionConfig};
+use lookalike_engine::pipeline::{self, Summary};
+use lookalike_engine::sample::Sampling;
+use lookalike_engine::trial;
+use lookalike_methods::{self as methods, Spec};
+use lookalike_store::disk::{self, AtomicFile};
+use lookalike_store::workspace::{InputList, MANIFEST_FILE, Workspace};
+use lookalike_store::{self as store, json};
+use lookalike_text::read::{ReadConfig, Selection};
 
 /// The subdirectory of an output directory with what is made of the collection.
-pub(crate) const MADE: &str = "made";
+pub const MADE: &str = "made";
 
 /// Limit on the file that says that copies are complete.
 const MADE_BYTES: u64 = 1 << 16;
@@ -117,12 +117,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// Those of [`pipeline::join`].
-    pub(crate) fn pairs(
-        &self,
-        on: &Workspace,
-        name: &str,
-        criterion: Criterion,
-    ) -> Result<Workspace> {
+    pub fn pairs(&self, on: &Workspace, name: &str, criterion: Criterion) -> Result<Workspace> {
         self.note(name)?;
         disk::create_lasting_directory(&self.made)?;
         let place = self.made.join(name);

@@ -6,7 +6,7 @@
 //!
 //! # Algorithm
 //! The research corpus is the first [`ORIGINALS`] documents of the collection and copies of them
-//! with known numbers of edits ([`crate::lab::perturb`]): words inserted at random places, inserted
+//! with known numbers of edits ([`crate::perturb`]): words inserted at random places, inserted
 //! at even distances, or removed. Figures 2 to 8 compare the signatures of originals and copies.
 //! Figure 9 and Table 2 join the collection once by each algorithm, at the lowest threshold, and
 //! count the pairs of the list at every threshold.
@@ -21,17 +21,17 @@ use std::time::Instant;
 use super::Form::Count;
 use super::model::{claim, exhibit, listed};
 use super::{Bench, Claim, Exhibit};
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::ids::Threshold;
-use crate::base::numbers::{count, percent};
-use crate::engine::collection::{TextReader, config, each_document, segments};
-use crate::engine::methods::{Keyer, Spec};
-use crate::lab::compare::{
+use crate::compare::{
     Agreement, Comparison, Curve, Distribution, Levels, agreement_at, at_levels, each_copy,
 };
-use crate::lab::perturb::{Cherkasova, EditCounts, EditPlaces, Operation, Recipe};
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use crate::perturb::{Cherkasova, EditCounts, EditPlaces, Operation, Recipe};
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::{count, percent};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{TextReader, config, each_document, segments};
+use lookalike_methods::{Keyer, Spec};
+use lookalike_store::workspace::Workspace;
 
 /// Documents of the research corpus.
 const ORIGINALS: u64 = 100;

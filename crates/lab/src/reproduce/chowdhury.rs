@@ -28,14 +28,14 @@ use published::{
 use super::Form::{Number, Seconds, Share};
 use super::model::{exhibit, listed};
 use super::{Bench, Claim, Exhibit, Plotted};
-use crate::Result;
-use crate::base::bits::Bits;
-use crate::base::numbers::{count, counted, percent};
-use crate::engine::collection::{Catalogue, each_document};
-use crate::engine::methods::{self, Counts, Variants};
-use crate::lab::compare::{Families, MethodRow};
-use crate::lab::perturb::{Chowdhury, Recipe};
-use crate::store::workspace::Workspace;
+use crate::compare::{Families, MethodRow};
+use crate::perturb::{Chowdhury, Recipe};
+use lookalike_base::Result;
+use lookalike_base::bits::Bits;
+use lookalike_base::numbers::{count, counted, percent};
+use lookalike_engine::collection::{Catalogue, each_document};
+use lookalike_methods::{self as methods, Counts, Variants};
+use lookalike_store::workspace::Workspace;
 
 /// Documents of which copies are made, if there are as many.
 const ORIGINALS: u64 = 10;
@@ -765,7 +765,7 @@ mod tests {
     use super::super::Finding::{Differs, Holds, Untested};
     use super::super::model::findings;
     use super::*;
-    use crate::engine::methods::Sizes;
+    use lookalike_methods::Sizes;
 
     fn rate(edits: f64, found: [f64; 5], clusters: [f64; 5], wrong: [u64; 5]) -> Edited {
         Edited {

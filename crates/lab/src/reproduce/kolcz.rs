@@ -6,7 +6,7 @@
 //!
 //! # Algorithm
 //! I-Match is run with more and more randomised lexicons, and compared with the cosine by query
-//! ([`crate::lab::compare`]). Table 4 and Figure 2 are formulas ([`crate::lab::formulas`]).
+//! ([`crate::compare`]). Table 4 and Figure 2 are formulas ([`crate::formulas`]).
 //!
 //! # Where we depart from the source
 //! - Every document without an earlier exact duplicate is a query, where the paper samples 7 % of
@@ -19,14 +19,14 @@
 use super::Form::{Number, Share};
 use super::model::{claim, exhibit, listed};
 use super::{Bench, Claim, Exhibit};
-use crate::Result;
-use crate::base::bits::{Bits, Ranks};
-use crate::base::numbers::{count, counted, percent};
-use crate::engine::collection::Catalogue;
-use crate::engine::pipeline::Summary;
-use crate::lab::compare::{COST, Labels, QueryRow, Sample, increases, of_method};
-use crate::lab::formulas::{expected_trials, lexicon_unchanged, signature_stability};
-use crate::store::workspace::Workspace;
+use crate::compare::{COST, Labels, QueryRow, Sample, increases, of_method};
+use crate::formulas::{expected_trials, lexicon_unchanged, signature_stability};
+use lookalike_base::Result;
+use lookalike_base::bits::{Bits, Ranks};
+use lookalike_base::numbers::{count, counted, percent};
+use lookalike_engine::collection::Catalogue;
+use lookalike_engine::pipeline::Summary;
+use lookalike_store::workspace::Workspace;
 
 /// Numbers of randomised lexicons of Figures 3, 4 and 6.
 const LEXICONS: [u32; 7] = [0, 1, 2, 3, 5, 7, 10];

@@ -24,8 +24,8 @@
 //! That of the methods and trials. The exhibits take little memory.
 //!
 //! # Errors
-//! Those of [`crate::engine::methods::run`], [`crate::lab::compare::run`] and
-//! [`crate::lab::perturb::run`].
+//! Those of [`lookalike_methods::run`], [`crate::compare::run`] and
+//! [`crate::perturb::run`].
 
 mod bench;
 mod bernstein;
@@ -37,19 +37,18 @@ mod ye;
 
 use std::path::Path;
 
-use crate::Result;
-use crate::base::keywords::keywords;
-use crate::base::progress::Context;
-use crate::engine::collection::{self, Catalogue};
-use crate::engine::pipeline;
-use crate::store;
+use lookalike_base::Result;
+use lookalike_base::keywords::keywords;
+use lookalike_base::progress::Context;
+use lookalike_engine::collection::{self, Catalogue};
+use lookalike_engine::pipeline;
+use lookalike_store as store;
 
-pub(crate) use bench::MADE;
+pub use bench::MADE;
 pub use bench::{Bench, Copies, Known};
-#[cfg(test)]
-pub(crate) use model::exhibit;
+pub use model::exhibit;
 pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Plotted, Reproduction};
-pub(crate) use ye::GOV;
+pub use ye::GOV;
 
 /// The name of the stage in progress and messages.
 pub const STAGE: &str = "reproduce";

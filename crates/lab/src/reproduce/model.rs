@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::Paper;
-use crate::base::keywords::keywords;
+use lookalike_base::keywords::keywords;
 
 /// A paper on a collection.
 #[derive(Clone, Debug, Serialize)]
@@ -180,7 +180,7 @@ impl Exhibit {
 
     /// Adds a column for each name: the value of a row, by its number, in the column with another.
     #[must_use]
-    pub(crate) fn columns<C: Into<Cell>, N: Into<String>>(
+    pub fn columns<C: Into<Cell>, N: Into<String>>(
         mut self,
         names: impl IntoIterator<Item = N>,
         form: Form,
@@ -197,7 +197,7 @@ impl Exhibit {
 
     /// Draws the rows as lines over a column, with a panel for each value of another.
     #[must_use]
-    pub(crate) fn lines(self, x: &str, y: &[&str], panels: Option<&str>) -> Exhibit {
+    pub fn lines(self, x: &str, y: &[&str], panels: Option<&str>) -> Exhibit {
         let place = |name: &str| {
             let found = self.columns.iter().position(|column| column.name == name);
             debug_assert!(found.is_some(), "{name}");
@@ -217,7 +217,7 @@ impl Exhibit {
 
     /// Makes axes logarithmic: x and y.
     #[must_use]
-    pub(crate) fn decades(mut self, x: bool, y: bool) -> Exhibit {
+    pub fn decades(mut self, x: bool, y: bool) -> Exhibit {
         if let Some(Plotted::Lines { logarithmic, .. }) = &mut self.plot {
             *logarithmic = (x, y);
         }
@@ -227,32 +227,33 @@ impl Exhibit {
 
 /// Declares an exhibit: its name, place, title and what it is about; what a row is made of; and the
 /// columns, each with its name, how its values are written, and the value of a row.
+#[macro_export]
 macro_rules! exhibit {
     ($name:expr, $place:expr, $title:expr, $about:expr;
      $row:pat in $rows:expr => $($column:ident: $form:ident $(($digits:literal))? = $cell:expr),+ $(,)?) => {{
-        let columns = [$((stringify!($column), $crate::lab::reproduce::Form::$form $(($digits))?)),+];
-        let columns = columns.map(|(name, form)| $crate::lab::reproduce::Column { name: name.into(), form });
-        let rows = IntoIterator::into_iter($rows).map(|$row| vec![$($crate::lab::reproduce::Cell::from($cell)),+]);
-        $crate::lab::reproduce::Exhibit {
+        let columns = [$((stringify!($column), $crate::reproduce::Form::$form $(($digits))?)),+];
+        let columns = columns.map(|(name, form)| $crate::reproduce::Column { name: name.into(), form });
+        let rows = IntoIterator::into_iter($rows).map(|$row| vec![$($crate::reproduce::Cell::from($cell)),+]);
+        $crate::reproduce::Exhibit {
             columns: columns.into(),
             rows: rows.collect(),
-            ..$crate::lab::reproduce::Exhibit::new(($name, $place), $title, $about)
+            ..$crate::reproduce::Exhibit::new(($name, $place), $title, $about)
         }
     }};
 }
-pub(crate) use exhibit;
+pub use exhibit;
 
 /// Declares a claim: its place, its exhibit and what it says; the numbers that decide it, if there
 /// are any; whether it holds with them, and what they are. `else` is said if there are none.
 macro_rules! claim {
     ($place:expr, $exhibit:expr, $says:expr; $known:pat in $numbers:expr => $holds:expr, $here:literal $(, $value:expr)*) => {
-        $crate::lab::reproduce::model::claim!($place, $exhibit, $says; $known in $numbers => $holds, $here $(, $value)*;
+        $crate::reproduce::model::claim!($place, $exhibit, $says; $known in $numbers => $holds, $here $(, $value)*;
             else "There are no such numbers on this collection.")
     };
     ($place:expr, $exhibit:expr, $says:expr; $known:pat in $numbers:expr => $holds:expr, $here:literal $(, $value:expr)*; else $other:expr) => {
         match $numbers {
-            Some($known) => $crate::lab::reproduce::Claim::new(($place, $exhibit), $says, Some($holds), format!($here $(, $value)*)),
-            None => $crate::lab::reproduce::Claim::new(($place, $exhibit), $says, None, $other),
+            Some($known) => $crate::reproduce::Claim::new(($place, $exhibit), $says, Some($holds), format!($here $(, $value)*)),
+            None => $crate::reproduce::Claim::new(($place, $exhibit), $says, None, $other),
         }
     };
 }

@@ -5,25 +5,25 @@
 //! detection*, 2008: Tables 1 to 3, Figures 1 to 4, sections 4 to 6.
 //!
 //! # Algorithm
-//! A [`crate::lab::study`] with the paper's ratios, each with all of its classes, and its
+//! A [`crate::study`] with the paper's ratios, each with all of its classes, and its
 //! thresholds. Finished trials of the collection are reused.
 //!
 //! # Where we depart from the paper
-//! As in [`crate::lab::study`]. The collection decides the shingle size.
+//! As in [`crate::study`]. The collection decides the shingle size.
 
 use super::model::{claim, exhibit, listed};
 use super::{Bench, Claim, Exhibit};
-use crate::Result;
-use crate::base::numbers::{count, percent};
-use crate::engine::collection::each_document;
-use crate::lab::study::{
+use crate::study::{
     self, GroupRatios, Metric, PairKind, PowerLaw, ROUNDING, RatioTrials, Scope, StudyConfig,
     USUAL, View, has_pairs, plans, power_law,
 };
+use lookalike_base::Result;
+use lookalike_base::numbers::{count, percent};
+use lookalike_engine::collection::each_document;
 
 /// Words, documents and shingles by group of the TREC .GOV collection without exact duplicates
 /// (Ye, Wen & Ma 2008, Table 3).
-pub(crate) const GOV: [(&str, u64, u64); 11] = [
+pub const GOV: [(&str, u64, u64); 11] = [
     ("0-499", 651_983, 118_247_397),
     ("500-999", 153_741, 105_876_410),
     ("1000-1999", 78_590, 107_785_579),

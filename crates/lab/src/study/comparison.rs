@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::results::{Study, StudyCost, Trial, USUAL};
-use crate::base::ids::Threshold;
-use crate::base::numbers::percent;
-use crate::base::precision::Counts;
+use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::percent;
+use lookalike_base::precision::Counts;
 
 /// If sampling saves a smaller share than this of a whole run, an exact answer is better value.
 const WORTH_SAVING: f64 = 0.25;
@@ -187,7 +187,7 @@ const LEAST_SECONDS: f64 = 0.1;
 
 /// The share of a whole run that sampling saves, in CPU seconds, and whether this justifies an
 /// inexact answer; `None` if the exact run takes too little time to tell.
-pub(crate) fn saving(reading: f64, exact: f64, sampled: f64) -> Option<(f64, bool)> {
+pub fn saving(reading: f64, exact: f64, sampled: f64) -> Option<(f64, bool)> {
     let saved = (exact - sampled) / (reading + exact);
     (exact >= LEAST_SECONDS).then_some((saved.max(0.0), saved >= WORTH_SAVING))
 }

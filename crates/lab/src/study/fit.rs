@@ -2,7 +2,7 @@
 
 /// A straight line through ranks and words on logarithmic axes: words = scale x rank^slope.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PowerLaw {
+pub struct PowerLaw {
     pub slope: f64,
     pub scale: f64,
     /// Share of the variance of log words that the line explains.
@@ -22,7 +22,7 @@ const FIRST_RANK: u64 = 100;
 const LEAST_POINTS: usize = 10;
 
 /// Least squares; `None` for fewer than two ranks with words.
-pub(crate) fn power_law(sizes: &[(u64, u64)]) -> Option<PowerLaw> {
+pub fn power_law(sizes: &[(u64, u64)]) -> Option<PowerLaw> {
     let known: Vec<(u64, u64)> = sizes
         .iter()
         .copied()

@@ -19,9 +19,9 @@
 //!    threshold. One trial thus serves all thresholds, and verified sampling with any margin.
 //! 3. Write a small file for each finished trial. An interrupted study resumes with the trial that
 //!    it was running.
-//! 4. Make plans ([`crate::lab::plan`]) for three precisions on the whole collection, run
+//! 4. Make plans ([`lookalike_tasks::plan`]) for three precisions on the whole collection, run
 //!    them like trials, and compare everything with the exact run ([`StudyComparison`]). Write
-//!    tables and figures ([`crate::report::figures`]).
+//!    tables and figures (`report::figures`).
 //!
 //! # Invariants
 //! - The counts depend only on the collection and the lists of ratios and thresholds.
@@ -42,14 +42,12 @@ pub mod results;
 mod run;
 mod view;
 
-pub use crate::base::precision::{PairTable, Reached};
-pub(crate) use comparison::saving;
+pub use comparison::saving;
 pub use comparison::{MeanAndRange, StudyComparison, Way, comparison};
-pub(crate) use fit::{PowerLaw, power_law};
-pub(crate) use ratios::{GroupRatios, ROUNDING, TARGETS, has_pairs, plan, plans};
-pub(crate) use results::USUAL;
+pub use fit::{PowerLaw, power_law};
+pub use lookalike_base::precision::{PairTable, Reached};
+pub use ratios::{GroupRatios, ROUNDING, TARGETS, has_pairs, plan, plans};
+pub use results::USUAL;
 pub use results::{PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup};
 pub use run::{COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, STAGE, load, run, write};
-pub(crate) use view::{
-    ClassSpread, Metric, PairKind, RatioTrials, Scope, Tried, View, mean, ratio_name,
-};
+pub use view::{ClassSpread, Metric, PairKind, RatioTrials, Scope, Tried, View, mean, ratio_name};

@@ -4,14 +4,14 @@
 use super::view::{PairKind, RatioTrials, Scope, View};
 
 /// Target precisions, in hundredths: the paper's 0.50 to 0.99, every one of them.
-pub(crate) const TARGETS: std::ops::RangeInclusive<u32> = 50..=99;
+pub const TARGETS: std::ops::RangeInclusive<u32> = 50..=99;
 
 /// Means are sums of a few fractions: a mean that misses the target only by rounding meets it.
-pub(crate) const ROUNDING: f64 = 1e-9;
+pub const ROUNDING: f64 = 1e-9;
 
 /// The ratios needed to reach a precision at a threshold.
 #[derive(Debug, PartialEq)]
-pub(crate) struct GroupRatios {
+pub struct GroupRatios {
     /// In hundredths.
     pub target: u32,
     /// Number of the threshold.
@@ -35,7 +35,7 @@ pub(crate) struct GroupRatios {
 }
 
 /// Plans for every threshold (outer) and target (inner).
-pub(crate) fn plans(view: &View) -> Vec<GroupRatios> {
+pub fn plans(view: &View) -> Vec<GroupRatios> {
     let mut plans = Vec::new();
     for threshold in 0..view.thresholds().len() {
         plans.extend(TARGETS.map(|target| plan(view, target, threshold)));
@@ -44,7 +44,7 @@ pub(crate) fn plans(view: &View) -> Vec<GroupRatios> {
 }
 
 /// The plan for one threshold and target.
-pub(crate) fn plan(view: &View, target: u32, threshold: usize) -> GroupRatios {
+pub fn plan(view: &View, target: u32, threshold: usize) -> GroupRatios {
     let mut groups = Vec::with_capacity(view.study.groups.len());
     let mut without_pairs = 0;
     let mut sampled = 0.0;
@@ -142,7 +142,7 @@ fn least(view: &View, threshold: usize, target: u32, bound: f64) -> f64 {
 }
 
 /// Whether there is any pair, true or found at some ratio.
-pub(crate) fn has_pairs(view: &View, scope: Scope, pairs: PairKind, threshold: usize) -> bool {
+pub fn has_pairs(view: &View, scope: Scope, pairs: PairKind, threshold: usize) -> bool {
     let mut trials = view.ratios.iter().flat_map(|ratio| &ratio.trials);
     trials.any(|trial| {
         let counts = trial.counts(scope, pairs, threshold);

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ids::Threshold;
-use crate::base::precision::{Counts, PairTable};
-use crate::engine::trial::TrialCost;
-use crate::lab::plan::Plan;
+use lookalike_base::ids::Threshold;
+use lookalike_base::precision::{Counts, PairTable};
+use lookalike_engine::trial::TrialCost;
+use lookalike_tasks::plan::Plan;
 
 /// The threshold for which the paper gives numbers.
-pub(crate) const USUAL: f64 = 0.85;
+pub const USUAL: f64 = 0.85;
 
 /// The ratios and thresholds to try.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

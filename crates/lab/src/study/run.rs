@@ -1,19 +1,19 @@
 //! Runs the trials of a study one after the other.
 
-use crate::base::error::refuse;
-use crate::base::ids::Threshold;
-use crate::base::numbers::counted;
-use crate::base::precision::{Counts, PairTable};
-use crate::base::process::peak_bytes;
-use crate::base::progress::{Context, Unit};
-use crate::engine::collection::{self, Catalogue, each_document};
-use crate::engine::pipeline;
-use crate::engine::sample::{Rate, Sampled, Sampling};
-use crate::engine::trial::{self, Documents, TrialCost};
-use crate::lab::plan::{self, PlanConfig, Target};
-use crate::store::workspace::{Workspace, put_file};
-use crate::store::{self, disk};
-use crate::{Error, Result};
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::counted;
+use lookalike_base::precision::{Counts, PairTable};
+use lookalike_base::process::peak_bytes;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{self, Catalogue, each_document};
+use lookalike_engine::pipeline;
+use lookalike_engine::sample::{Rate, Sampled, Sampling};
+use lookalike_engine::trial::{self, Documents, TrialCost};
+use lookalike_store::workspace::{Workspace, put_file};
+use lookalike_store::{self as store, disk};
+use lookalike_tasks::plan::{self, PlanConfig, Target};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

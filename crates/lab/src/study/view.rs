@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::ids::Threshold;
-use crate::base::keywords::keywords;
-use crate::base::precision::{Counts, PairTable};
-use crate::{Error, Result};
+use lookalike_base::ids::Threshold;
+use lookalike_base::keywords::keywords;
+use lookalike_base::precision::{Counts, PairTable};
+use lookalike_base::{Error, Result};
 
 use super::{Study, Trial};
 
 /// A size group by its number, or the whole collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub enum Scope {
     Group(usize),
     All,
 }
@@ -20,7 +20,7 @@ keywords! {
     /// The pairs of a [`Scope`] to count. In a group: pairs of two of its documents, or of one of
     /// them and a larger document of another group. In the whole collection: the sums over the
     /// groups.
-    pub(crate) enum PairKind {
+    pub enum PairKind {
         Same = "same",
         Cross = "cross",
         All = "all",
@@ -29,14 +29,14 @@ keywords! {
 
 keywords! {
     /// The measure of a trial's quality.
-    pub(crate) enum Metric {
+    pub enum Metric {
         Precision = "precision",
         Recall = "recall",
     }
 }
 
 impl Metric {
-    pub(crate) fn of(self, counts: Counts) -> Option<f64> {
+    pub fn of(self, counts: Counts) -> Option<f64> {
         match self {
             Metric::Precision => counts.precision(),
             Metric::Recall => counts.recall(),
@@ -46,7 +46,7 @@ impl Metric {
 
 /// Documents and shingles of a scope in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sizes {
+pub struct Sizes {
     pub documents: u64,
     pub nothing_sampled: u64,
     pub shingles: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Sizes {
 
 /// Statistics over the trials of a ratio. Undefined values are left out and counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct ClassSpread {
+pub struct ClassSpread {
     pub defined: usize,
     pub undefined: usize,
     /// `None` if all values are undefined.
@@ -63,7 +63,7 @@ pub(crate) struct ClassSpread {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Moments {
+pub struct Moments {
     pub mean: f64,
     /// The deviation of the population: the classes tried are all classes of interest, not a
     /// sample.
@@ -73,7 +73,7 @@ pub(crate) struct Moments {
 }
 
 impl ClassSpread {
-    pub(crate) fn of(values: impl IntoIterator<Item = Option<f64>>) -> ClassSpread {
+    pub fn of(values: impl IntoIterator<Item = Option<f64>>) -> ClassSpread {
         let mut defined = Vec::new();
         let mut undefined = 0;
         for value in values {
@@ -89,13 +89,13 @@ impl ClassSpread {
         }
     }
 
-    pub(crate) fn mean(&self) -> Option<f64> {
+    pub fn mean(&self) -> Option<f64> {
         self.moments.map(|m| m.mean)
     }
 }
 
 impl Moments {
-    pub(crate) fn width(&self) -> f64 {
+    pub fn width(&self) -> f64 {
         self.greatest - self.least
     }
 
@@ -120,12 +120,12 @@ impl Moments {
 }
 
 /// Mean of counts; `None` if there are no trials.
-pub(crate) fn mean(values: impl IntoIterator<Item = u64>) -> Option<f64> {
+pub fn mean(values: impl IntoIterator<Item = u64>) -> Option<f64> {
     ClassSpread::of(values.into_iter().map(|v| Some(v as f64))).mean()
 }
 
 /// A trial with its counts at every threshold.
-pub(crate) struct Tried<'a> {
+pub struct Tried<'a> {
     pub trial: &'a Trial,
     /// By scope (the groups, then all), by kind of pairs, by threshold.
     counts: Vec<[Vec<Counts>; 3]>,
@@ -135,7 +135,7 @@ pub(crate) struct Tried<'a> {
 
 impl Tried<'_> {
     /// Counts with the same threshold for estimates and true values.
-    pub(crate) fn counts(&self, scope: Scope, pairs: PairKind, threshold: usize) -> Counts {
+    pub fn counts(&self, scope: Scope, pairs: PairKind, threshold: usize) -> Counts {
         let place = match scope {
             Scope::Group(group) => group,
             Scope::All => self.trial.groups.len(),
@@ -149,11 +149,11 @@ impl Tried<'_> {
     }
 
     /// All pairs of the collection, with one threshold for estimates and another for true values.
-    pub(crate) fn verified(&self, estimated: usize, actual: usize) -> Counts {
+    pub fn verified(&self, estimated: usize, actual: usize) -> Counts {
         self.all.counts(estimated, actual)
     }
 
-    pub(crate) fn sizes(&self, scope: Scope) -> Sizes {
+    pub fn sizes(&self, scope: Scope) -> Sizes {
         let groups = self.trial.groups.iter().enumerate();
         let chosen = groups.filter(|&(group, _)| match scope {
             Scope::Group(wanted) => wanted == group,
@@ -214,7 +214,7 @@ impl CornerSums {
 }
 
 /// All classes of a ratio.
-pub(crate) struct RatioTrials<'a> {
+pub struct RatioTrials<'a> {
     /// The n of 1/n.
     pub n: u32,
     /// In the study's order.
@@ -223,12 +223,12 @@ pub(crate) struct RatioTrials<'a> {
 
 impl RatioTrials<'_> {
     /// `1/16`, or `full`.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         ratio_name(self.n)
     }
 
     /// A measure over the classes.
-    pub(crate) fn spread(
+    pub fn spread(
         &self,
         measure: Metric,
         scope: Scope,
@@ -239,18 +239,18 @@ impl RatioTrials<'_> {
         ClassSpread::of(trials.map(|t| measure.of(t.counts(scope, pairs, threshold))))
     }
 
-    pub(crate) fn precision(&self, scope: Scope, pairs: PairKind, threshold: usize) -> ClassSpread {
+    pub fn precision(&self, scope: Scope, pairs: PairKind, threshold: usize) -> ClassSpread {
         self.spread(Metric::Precision, scope, pairs, threshold)
     }
 
     /// Mean number of shingles sampled.
-    pub(crate) fn sampled(&self, scope: Scope) -> Option<f64> {
+    pub fn sampled(&self, scope: Scope) -> Option<f64> {
         mean(self.trials.iter().map(|t| t.sizes(scope).sampled))
     }
 }
 
 /// The ratio 1/n as the project writes it.
-pub(crate) fn ratio_name(n: u32) -> String {
+pub fn ratio_name(n: u32) -> String {
     if n == 1 {
         "full".into()
     } else {
@@ -259,7 +259,7 @@ pub(crate) fn ratio_name(n: u32) -> String {
 }
 
 /// A study, prepared for queries.
-pub(crate) struct View<'a> {
+pub struct View<'a> {
     pub study: &'a Study,
     /// By n, ascending; the exact run, if there is one, is the first.
     pub ratios: Vec<RatioTrials<'a>>,
@@ -267,7 +267,7 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     /// Checks that every trial has the groups and thresholds that the study names.
-    pub(crate) fn new(study: &'a Study) -> Result<View<'a>> {
+    pub fn new(study: &'a Study) -> Result<View<'a>> {
         let mut by_n: BTreeMap<u32, Vec<Tried>> = BTreeMap::new();
         for trial in &study.trials {
             by_n.entry(trial.n).or_default().push(tried(study, trial)?);
@@ -280,19 +280,19 @@ impl<'a> View<'a> {
     }
 
     /// Ratios that leave fingerprints out.
-    pub(crate) fn sampled_ratios(&self) -> impl DoubleEndedIterator<Item = &RatioTrials<'a>> {
+    pub fn sampled_ratios(&self) -> impl DoubleEndedIterator<Item = &RatioTrials<'a>> {
         self.ratios.iter().filter(|ratio| ratio.n > 1)
     }
 
     /// The groups, then all.
-    pub(crate) fn scopes(&self) -> impl Iterator<Item = Scope> {
+    pub fn scopes(&self) -> impl Iterator<Item = Scope> {
         (0..self.study.groups.len())
             .map(Scope::Group)
             .chain([Scope::All])
     }
 
     /// `0` and so on, or `all`.
-    pub(crate) fn group_name(&self, scope: Scope) -> String {
+    pub fn group_name(&self, scope: Scope) -> String {
         match scope {
             Scope::Group(group) => group.to_string(),
             Scope::All => "all".into(),
@@ -300,7 +300,7 @@ impl<'a> View<'a> {
     }
 
     /// The words of its documents, as `0-499`; `all` of the whole.
-    pub(crate) fn words(&self, scope: Scope) -> &str {
+    pub fn words(&self, scope: Scope) -> &str {
         match scope {
             Scope::Group(group) => self.study.groups.get(group).map_or("", String::as_str),
             Scope::All => "all",
@@ -308,23 +308,23 @@ impl<'a> View<'a> {
     }
 
     /// Documents and shingles, which no class changes.
-    pub(crate) fn whole(&self, scope: Scope) -> Sizes {
+    pub fn whole(&self, scope: Scope) -> Sizes {
         let trial = self.ratios.iter().flat_map(|ratio| &ratio.trials).next();
         trial.map(|trial| trial.sizes(scope)).unwrap_or_default()
     }
 
-    pub(crate) fn thresholds(&self) -> &[Threshold] {
+    pub fn thresholds(&self) -> &[Threshold] {
         &self.study.config.thresholds
     }
 
     /// The first and the last threshold.
-    pub(crate) fn first_and_last(&self) -> Option<(f64, f64)> {
+    pub fn first_and_last(&self) -> Option<(f64, f64)> {
         let thresholds = self.thresholds();
         Some((thresholds.first()?.to_f64(), thresholds.last()?.to_f64()))
     }
 
     /// A threshold by its number.
-    pub(crate) fn threshold(&self, number: usize) -> String {
+    pub fn threshold(&self, number: usize) -> String {
         let threshold = self.thresholds().get(number);
         threshold.map_or_else(String::new, ToString::to_string)
     }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::base::ids::Threshold;
-use crate::base::keywords::keywords;
+use lookalike_base::ids::Threshold;
+use lookalike_base::keywords::keywords;
 
 keywords! {
     /// What a file of labels looks like.

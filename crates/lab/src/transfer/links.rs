@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use super::labels::Labels;
 use super::{DUPLICATE_BYTES, Documents, NONE, STAGE};
-use crate::Result;
-use crate::base::measure::Measure;
-use crate::base::memory::Memory;
-use crate::base::progress::Context;
-use crate::engine::collection::Catalogue;
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::measure::Measure;
+use lookalike_base::memory::Memory;
+use lookalike_base::progress::Context;
+use lookalike_engine::collection::Catalogue;
+use lookalike_store::workspace::Workspace;
 
 /// A representative of the old collection that is labelled, and a representative of the new one
 /// that it finds.

@@ -9,7 +9,7 @@
 //! # In and out
 //! In: labels of documents of a collection, and another collection, both as output directories with
 //! fingerprints that were made in the same way. Labels are relevance judgements in one of the forms
-//! of [`crate::tasks::evaluate::qrels`], or a list of docno and label: two columns, CSV, or JSON.
+//! of [`lookalike_tasks::evaluate::qrels`], or a list of docno and label: two columns, CSV, or JSON.
 //! Out: [`TransferReport`], and in a directory
 //!
 //! - the labels of the other collection, in the form of the input;
@@ -32,7 +32,7 @@
 //! 1. The labels are read into memory. One pass over the documents of the old collection finds
 //!    their numbers, and one over its catalogue their representatives.
 //! 2. The set of each representative that is labelled is looked up in the new collection
-//!    ([`crate::tasks::query`]): in its index if it has one, otherwise in one pass over its sets
+//!    ([`lookalike_tasks::query`]): in its index if it has one, otherwise in one pass over its sets
 //!    for each batch. The result is a list of links: old document, new document, shared
 //!    fingerprints.
 //! 3. The links are sorted by new document, and the candidates of each are compared.
@@ -79,15 +79,15 @@ mod stats;
 use std::cell::Cell;
 use std::path::Path;
 
-use crate::base::memory::Memory;
-use crate::base::progress::Context;
-use crate::engine::collection::{Catalogue, each_document};
-use crate::engine::pipeline;
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::tasks::evaluate::qrels::{Held, key_of};
-use crate::tasks::query::{Stored, stored, stored_bytes};
-use crate::{Error, Result};
+use lookalike_base::memory::Memory;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{Catalogue, each_document};
+use lookalike_engine::pipeline;
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
+use lookalike_tasks::evaluate::qrels::{Held, key_of};
+use lookalike_tasks::query::{Stored, stored, stored_bytes};
 
 use labels::{LABEL_BYTES, Labels};
 use links::{Decision, Link, Links};

@@ -370,7 +370,7 @@ pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
 }
 
 /// The number of `items` that a buffer of a sort, or a batch of files, in this directory may have.
-pub(crate) fn buffer(directory: &Path, items: usize) -> usize {
+pub fn buffer(directory: &Path, items: usize) -> usize {
     if !ARMED.load(Ordering::Relaxed) {
         return items;
     }

@@ -32,7 +32,7 @@ use rustix::fs::{self as sys, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::retry_on_intr;
 
 use super::Destination;
-use crate::base::error::WrongFileType;
+use lookalike_base::error::WrongFileType;
 
 /// Expected type of an opened file, for messages.
 pub(super) const FILE: &str = "a regular file";
@@ -54,7 +54,7 @@ const PLAIN: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 static CLAIMED: LazyLock<RwLock<HashSet<PathBuf>>> = LazyLock::new(RwLock::default);
 
 /// Follows no link below this directory from now on.
-pub(crate) fn claim(directory: &Path) {
+pub fn claim(directory: &Path) {
     let mut claimed = CLAIMED.write().unwrap_or_else(PoisonError::into_inner);
     claimed.insert(directory.to_path_buf());
 }

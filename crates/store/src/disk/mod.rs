@@ -19,13 +19,13 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::FileType;
 
-use crate::base::budget::ByteSize;
-use crate::base::command;
-use crate::base::keywords::keywords;
-use crate::base::threads;
-use crate::store::metadata::Kind;
-use crate::store::remote;
-use crate::{Error, Result};
+use crate::metadata::Kind;
+use crate::remote;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::command;
+use lookalike_base::keywords::keywords;
+use lookalike_base::threads;
+use lookalike_base::{Error, Result};
 
 #[cfg(feature = "faults")]
 pub mod faults;
@@ -51,22 +51,22 @@ mod faults {
     }
 
     #[inline(always)]
-    pub(crate) fn buffer(_: &Path, items: usize) -> usize {
+    pub fn buffer(_: &Path, items: usize) -> usize {
         items
     }
 
     #[inline(always)]
-    pub(crate) fn point(_: &'static str) {}
+    pub fn point(_: &'static str) {}
 }
 
-pub use crate::store::metadata::Metadata;
-pub(crate) use faults::{buffer, point};
-pub(crate) use inside::claim;
+pub use crate::metadata::Metadata;
+pub use faults::{buffer, point};
+pub use inside::claim;
 
 /// Bytes of a writer's buffer.
-pub(crate) const WRITE_BUFFER: usize = 256 << 10;
+pub const WRITE_BUFFER: usize = 256 << 10;
 /// Bytes of a sequential reader's buffer.
-pub(crate) const READ_BUFFER: usize = 256 << 10;
+pub const READ_BUFFER: usize = 256 << 10;
 
 keywords! {
     /// Kinds of file operations.
@@ -200,7 +200,7 @@ impl File {
     ///
     /// # Errors
     /// `UnexpectedEof` if the file ends too early.
-    pub(crate) fn read_exact_at(&self, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
+    pub fn read_exact_at(&self, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
         while !out.is_empty() {
             let read = faults::limit(Op::Read, self.path(), out.len())
                 .and_then(|n| self.read_at(&mut out[..n], offset));
@@ -286,10 +286,10 @@ static WAITS: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 /// A call of the system that may wait for another process as long as that process likes: for the
 /// other end of a FIFO, a terminal, or the reader of standard output.
-pub(crate) struct Wait(());
+pub struct Wait(());
 
 /// Says that such a call begins. It has ended when the value is dropped.
-pub(crate) fn wait() -> Wait {
+pub fn wait() -> Wait {
     WAITS[0].fetch_add(1, Ordering::SeqCst);
     Wait(())
 }
@@ -311,7 +311,7 @@ pub fn waiting() -> Option<(u64, u64)> {
 
 /// A file that one owner reads while another inspects it.
 #[derive(Debug)]
-pub(crate) struct SharedFile {
+pub struct SharedFile {
     file: Arc<File>,
     /// Each copy reads an object from other places, so each has its own window.
     #[cfg(feature = "remote")]
@@ -358,7 +358,7 @@ impl SharedFile {
     }
 
     /// Reads at an offset, without changing the reading position.
-    pub(crate) fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+    pub fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
         let n = faults::limit(Op::Read, self.file.path(), out.len())?;
         #[cfg(feature = "remote")]
         if let Opened::Object(object) = &self.file.file {
@@ -458,7 +458,7 @@ pub fn create(path: &Path) -> Result<File> {
 
 /// Begins an object of about `expected` bytes, which nobody sees before [`place`]. `begun` is told
 /// the id of an upload of several parts. If the file is dropped before, the upload is aborted.
-pub(crate) fn create_object(
+pub fn create_object(
     path: &Path,
     expected: u64,
     begun: Option<Arc<remote::Begun>>,
@@ -471,19 +471,19 @@ pub(crate) fn create_object(
 
 /// Gives an object its name after [`sync`], replacing any object of that name. Returns what the store calls
 /// this version of it.
-pub(crate) fn place(file: &File, path: &Path) -> Result<Option<String>> {
+pub fn place(file: &File, path: &Path) -> Result<Option<String>> {
     let place = || file.upload().map_or(Ok(None), |mut upload| upload.place());
     faults::doing(Op::Rename, path, Some(path), place).map_err(Error::io("write", path))
 }
 
 /// Aborts an upload that a killed command left, unless it is gone.
-pub(crate) fn abort_upload(path: &Path, id: &str) -> Result<()> {
+pub fn abort_upload(path: &Path, id: &str) -> Result<()> {
     faults::doing(Op::Remove, path, None, || remote::abort(path, id))
         .map_err(Error::io("abort an upload to", path))
 }
 
 /// The names of the objects below an address, with their metadata; at most this number of them.
-pub(crate) fn objects_below(path: &Path, most: usize) -> Result<Vec<(String, Metadata)>> {
+pub fn objects_below(path: &Path, most: usize) -> Result<Vec<(String, Metadata)>> {
     let _wait = wait();
     faults::doing(Op::List, path, None, || remote::below(path, most))
         .map_err(Error::io("list", path))
@@ -531,13 +531,13 @@ pub fn open(path: &Path) -> Result<File> {
 type Copies = Mutex<BTreeMap<PathBuf, fs::File>>;
 
 /// As [`open`], but refuses everything except regular files.
-pub(crate) fn open_regular(path: &Path) -> Result<File> {
+pub fn open_regular(path: &Path) -> Result<File> {
     open_input(path).map_err(Error::io("open", path))
 }
 
 /// Opens an input file for reading, which was a regular file when it was listed. If something else
 /// has its name, this is an error and never a wait. The errors are the caller's to interpret.
-pub(crate) fn open_input(path: &Path) -> io::Result<File> {
+pub fn open_input(path: &Path) -> io::Result<File> {
     #[cfg(feature = "remote")]
     if remote::is_address(path) {
         let _wait = wait();
@@ -552,14 +552,14 @@ pub(crate) fn open_input(path: &Path) -> io::Result<File> {
 }
 
 /// Creates a directory and its missing parents.
-pub(crate) fn create_directory(path: &Path) -> Result<()> {
+pub fn create_directory(path: &Path) -> Result<()> {
     let create = || inside::create_directory(path);
     faults::doing(Op::CreateDirectory, path, None, create)
         .map_err(Error::io("create directory", path))
 }
 
 /// Creates a directory and its missing parents, and makes their names durable.
-pub(crate) fn create_lasting_directory(path: &Path) -> Result<()> {
+pub fn create_lasting_directory(path: &Path) -> Result<()> {
     create_missing(path)?
         .into_iter()
         .try_for_each(sync_directory)
@@ -567,7 +567,7 @@ pub(crate) fn create_lasting_directory(path: &Path) -> Result<()> {
 
 /// Creates a directory and its missing parents. Returns the directories in which it made names,
 /// which are not durable yet.
-pub(crate) fn create_missing(path: &Path) -> Result<Vec<&Path>> {
+pub fn create_missing(path: &Path) -> Result<Vec<&Path>> {
     let mut changed = Vec::new();
     for place in path.ancestors() {
         // The last ancestor of a relative path is empty and stands for the current directory.
@@ -590,7 +590,7 @@ fn parent(path: &Path) -> Option<&Path> {
 }
 
 /// Makes the name of a path durable.
-pub(crate) fn sync_parent(path: &Path) -> Result<()> {
+pub fn sync_parent(path: &Path) -> Result<()> {
     if remote::is_address(path) {
         return Ok(());
     }
@@ -601,7 +601,7 @@ pub(crate) fn sync_parent(path: &Path) -> Result<()> {
 const TEMPORARY: &str = "lookalike-";
 
 /// Creates a directory in `parent` that is removed on drop.
-pub(crate) fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
+pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
     temporary_directory(parent, TEMPORARY)
 }
 
@@ -628,7 +628,7 @@ fn is_random(text: &str) -> bool {
 
 /// Removes what killed processes left of files in a directory: the [`Scratch::beside`] of those
 /// whose names are chosen.
-pub(crate) fn remove_left(directory: &Path, of: impl Fn(&str) -> bool) -> Result<()> {
+pub fn remove_left(directory: &Path, of: impl Fn(&str) -> bool) -> Result<()> {
     for name in list_kind(directory, FileType::is_dir)? {
         let rest = name.strip_prefix(TEMPORARY);
         let file = rest.and_then(|rest| rest.rsplit_once('-'));
@@ -683,7 +683,7 @@ impl Scratch {
 
     /// Creates a private directory beside the path that a file will get. The name of the directory
     /// contains the name of the file ([`remove_left`]).
-    pub(crate) fn beside(path: &Path) -> Result<Scratch> {
+    pub fn beside(path: &Path) -> Result<Scratch> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let place = parent(path).unwrap_or(Path::new("."));
         temporary_directory(place, &format!("{TEMPORARY}{name}-")).map(Scratch::private)
@@ -728,7 +728,7 @@ pub fn sync(file: &File, path: &Path) -> Result<()> {
 }
 
 /// Makes names that were created or removed in a directory durable.
-pub(crate) fn sync_directory(path: &Path) -> Result<()> {
+pub fn sync_directory(path: &Path) -> Result<()> {
     let directory = faults::doing(Op::Open, path, None, || inside::open_directory(path));
     let directory = directory.map_err(Error::io("open directory", path))?;
     faults::doing(Op::SyncDirectory, path, None, || directory.sync_all())
@@ -743,7 +743,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
 
 /// Gives an open file its final name, replacing any file of that name. Later writes reach the file
 /// under that name.
-pub(crate) fn rename_open(file: File, from: &Path, to: &Path) -> Result<File> {
+pub fn rename_open(file: File, from: &Path, to: &Path) -> Result<File> {
     rename(from, to)?;
     Ok(File::of(file.file, to))
 }
@@ -757,7 +757,7 @@ pub fn remove(path: &Path) -> Result<()> {
 }
 
 /// Removes an empty directory. A directory that is missing or not empty is left alone.
-pub(crate) fn remove_directory(path: &Path) -> Result<()> {
+pub fn remove_directory(path: &Path) -> Result<()> {
     use io::ErrorKind::{DirectoryNotEmpty, NotFound};
     let remove = || inside::remove_directory(path);
     match faults::doing(Op::RemoveDirectory, path, None, remove) {
@@ -870,21 +870,21 @@ pub fn exists(path: &Path) -> Result<bool> {
 }
 
 /// Whether there is a directory of this name.
-pub(crate) fn is_directory(path: &Path) -> Result<bool> {
+pub fn is_directory(path: &Path) -> Result<bool> {
     let stat = inspect(path)?;
     Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()))
 }
 
 /// What [`kind_of_name`] calls a regular file.
-pub(crate) const REGULAR: &str = inside::FILE;
+pub const REGULAR: &str = inside::FILE;
 
 /// The kind of thing that has this name, for messages. No link is followed.
-pub(crate) fn kind_of_name(path: &Path) -> io::Result<&'static str> {
+pub fn kind_of_name(path: &Path) -> io::Result<&'static str> {
     faults::doing(Op::Inspect, path, None, || inside::kind_of_name(path))
 }
 
 /// Whether this user may create files in a directory, as far as the system tells.
-pub(crate) fn is_writable(directory: &Path) -> bool {
+pub fn is_writable(directory: &Path) -> bool {
     use rustix::fs::{Access, access};
     !matches!(
         access(directory, Access::WRITE_OK | Access::EXEC_OK),
@@ -893,7 +893,7 @@ pub(crate) fn is_writable(directory: &Path) -> bool {
 }
 
 /// Whether nothing has this name, not even a dangling link.
-pub(crate) fn is_gone(path: &Path) -> Result<bool> {
+pub fn is_gone(path: &Path) -> Result<bool> {
     if remote::is_address(path) {
         return exists(path).map(|exists| !exists);
     }
@@ -923,7 +923,7 @@ fn list_kind(path: &Path, is: impl Fn(FileType) -> bool) -> Result<Vec<String>> 
 }
 
 /// The names in a directory, sorted; bytes that are not UTF-8 are replaced.
-pub(crate) fn list_all(path: &Path) -> Result<Vec<String>> {
+pub fn list_all(path: &Path) -> Result<Vec<String>> {
     let all = faults::doing(Op::List, path, None, || inside::list(path));
     let all = all.map_err(Error::io("list", path))?;
     let names = all
@@ -950,7 +950,7 @@ pub fn read_all(path: &Path) -> Result<Vec<u8>> {
 
 /// Reads the next bytes, at most the length of `out`; 0 at the end of the file. Retries interrupted
 /// calls.
-pub(crate) fn read_some(file: &mut File, out: &mut [u8], path: &Path) -> Result<usize> {
+pub fn read_some(file: &mut File, out: &mut [u8], path: &Path) -> Result<usize> {
     loop {
         match file.read(out) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -1098,7 +1098,7 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
 
 /// Where the bytes of an output go that has a given path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Destination {
+pub enum Destination {
     /// To a file that gets this path when it is complete. The path never names a link; a regular
     /// file may exist there, or nothing.
     File(PathBuf),
@@ -1110,7 +1110,7 @@ pub(crate) enum Destination {
 /// has the name is replaced. Everywhere else a link is followed and not replaced, a FIFO or a
 /// character device is written to directly, and anything else except a regular file is refused. An
 /// address is its own destination.
-pub(crate) fn destination(path: &Path) -> Result<Destination> {
+pub fn destination(path: &Path) -> Result<Destination> {
     if inside::is_claimed(path) || remote::is_address(path) {
         return Ok(Destination::File(path.into()));
     }
@@ -1121,7 +1121,7 @@ pub(crate) fn destination(path: &Path) -> Result<Destination> {
 /// A text or JSON result. It is buffered and written under a temporary name. `finish` makes it
 /// durable and renames it. A device or FIFO that the user names is written to directly. An object
 /// of a store is there after `finish`, and nothing of it before.
-pub(crate) struct AtomicFile {
+pub struct AtomicFile {
     /// The path, for messages.
     path: PathBuf,
     /// The temporary and the final name; `None` if the bytes go to an object, or through to a

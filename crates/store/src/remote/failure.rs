@@ -26,17 +26,17 @@ impl From<Failure> for io::Error {
 const STOPPED: &str = "a stop was asked for";
 
 /// The error of a reader that is stopped. What it has read is not all there is, so it is a failure.
-pub(crate) fn stopped() -> io::Error {
+pub fn stopped() -> io::Error {
     Failure(STOPPED.into()).into()
 }
 
 /// Whether an error is [`stopped`].
-pub(crate) fn is_stop(error: &io::Error) -> bool {
+pub fn is_stop(error: &io::Error) -> bool {
     is_failure(error) && error.to_string() == STOPPED
 }
 
 /// Whether an error is such a failure.
-pub(crate) fn is_failure(error: &io::Error) -> bool {
+pub fn is_failure(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Failure>())
 }
 
@@ -45,7 +45,7 @@ static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The number of an error that the operating system or a store returned, for [`failed`]. Those of
 /// stores are below zero.
-pub(crate) fn number_of(error: &io::Error) -> Option<i32> {
+pub fn number_of(error: &io::Error) -> Option<i32> {
     if !is_failure(error) {
         return error.raw_os_error();
     }
@@ -60,7 +60,7 @@ pub(crate) fn number_of(error: &io::Error) -> Option<i32> {
 }
 
 /// The error with this number.
-pub(crate) fn failed(number: i32) -> io::Error {
+pub fn failed(number: i32) -> io::Error {
     let place = usize::try_from(-1 - i64::from(number));
     let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     match place.ok().and_then(|place| said.get(place)) {

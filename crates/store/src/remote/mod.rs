@@ -34,31 +34,31 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::Result;
-use crate::base::command::state;
-use crate::base::progress::Stop;
+use lookalike_base::Result;
+use lookalike_base::command::state;
+use lookalike_base::progress::Stop;
 
-pub(crate) use failure::{failed, is_failure, is_stop, number_of, stopped};
+pub use failure::{failed, is_failure, is_stop, number_of, stopped};
 #[cfg(feature = "remote")]
-pub(in crate::store) use object::{Object, Window};
+pub use object::{Object, Window};
 #[cfg(feature = "remote")]
 pub use stores::configure;
 #[cfg(feature = "remote")]
-pub(in crate::store) use stores::metadata;
+pub use stores::metadata;
 #[cfg(feature = "remote")]
-pub(crate) use stores::{below, list};
+pub use stores::{below, list};
 #[cfg(feature = "remote")]
-pub(in crate::store) use upload::Upload;
+pub use upload::Upload;
 #[cfg(feature = "remote")]
-pub(crate) use upload::{abort, check_writable, memory_of_upload};
+pub use upload::{abort, check_writable, memory_of_upload};
 #[cfg(not(feature = "remote"))]
-pub(in crate::store) use without::Upload;
+pub use without::Upload;
 #[cfg(not(feature = "remote"))]
-pub(crate) use without::{abort, below, check_writable, list, memory_of_upload};
+pub use without::{abort, below, check_writable, list, memory_of_upload};
 
 /// Is told the id of an upload of several parts before the first of them is sent. What a killed
 /// command leaves unfinished can then be aborted by the next one.
-pub(crate) type Begun = dyn Fn(&str) -> std::io::Result<()> + Send + Sync;
+pub type Begun = dyn Fn(&str) -> std::io::Result<()> + Send + Sync;
 
 /// Returns variables, by name, or says what is wrong with the files that have them.
 pub type Asked = fn() -> Result<Vec<(String, String)>, String>;
@@ -100,7 +100,7 @@ pub fn is_address(path: &Path) -> bool {
 
 /// An address with something secret in it, without that; and why it is refused. Addresses are printed
 /// and stored.
-pub(crate) fn secret(address: &Path) -> Option<(String, &'static str)> {
+pub fn secret(address: &Path) -> Option<(String, &'static str)> {
     let text = address.to_string_lossy();
     let (scheme, rest) = text.split_once("://")?;
     let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
@@ -118,7 +118,7 @@ pub(crate) fn secret(address: &Path) -> Option<(String, &'static str)> {
 }
 
 /// The bucket or host of an address, as an address: `s3://bucket`.
-pub(crate) fn host(address: &Path) -> PathBuf {
+pub fn host(address: &Path) -> PathBuf {
     let text = normal(address).to_string_lossy().into_owned();
     let from = text.find("://").map_or(0, |at| at + 3);
     let length = text[from..].find('/').unwrap_or(text.len() - from);
@@ -127,7 +127,7 @@ pub(crate) fn host(address: &Path) -> PathBuf {
 
 /// The address to which the names of the objects that an address names are relative: without what
 /// comes from the first component on that is a glob.
-pub(crate) fn prefix(path: &Path) -> PathBuf {
+pub fn prefix(path: &Path) -> PathBuf {
     let mut text = path.to_string_lossy().into_owned();
     let from = text.find("://").map_or(0, |at| at + 3);
     text[..from].make_ascii_lowercase();
@@ -142,7 +142,7 @@ pub(crate) fn prefix(path: &Path) -> PathBuf {
 
 /// An address in the one spelling that others are compared with: its scheme in small letters, and no
 /// slash at its end.
-pub(crate) fn normal(address: &Path) -> PathBuf {
+pub fn normal(address: &Path) -> PathBuf {
     let text = address.to_string_lossy();
     let (scheme, rest) = text.split_once("://").unwrap_or((&text, ""));
     format!(
@@ -180,17 +180,17 @@ struct State {
 }
 
 /// Says whether the command that begins reads objects.
-pub(crate) fn begin(in_use: bool) {
+pub fn begin(in_use: bool) {
     state::<State>().in_use.store(in_use, Ordering::Relaxed);
 }
 
 /// Says what ends the waits of this command for a store.
-pub(crate) fn wait_until(stop: &Stop) {
+pub fn wait_until(stop: &Stop) {
     state::<State>().stop.get_or_init(|| stop.clone());
 }
 
 /// Returns an error if this command has been asked to stop.
-pub(crate) fn check_stop(stage: &'static str) -> Result<()> {
+pub fn check_stop(stage: &'static str) -> Result<()> {
     let state = state::<State>();
     state.stop.get().map_or(Ok(()), |stop| stop.check(stage))
 }
@@ -203,7 +203,7 @@ fn is_stopped() -> bool {
 
 /// The part of this much memory that is kept for bytes of objects: an eighth, and 256 MiB at most.
 /// Nothing if the command reads none.
-pub(crate) fn reserve(memory: u64) -> u64 {
+pub fn reserve(memory: u64) -> u64 {
     let state = state::<State>();
     if !state.in_use.load(Ordering::Relaxed) {
         return 0;
@@ -215,7 +215,7 @@ pub(crate) fn reserve(memory: u64) -> u64 {
 }
 
 /// The least memory that leaves this much beside what is kept for bytes of objects.
-pub(crate) fn with_reserve(rest: u64) -> u64 {
+pub fn with_reserve(rest: u64) -> u64 {
     match state::<State>().in_use.load(Ordering::Relaxed) {
         true => rest.saturating_add((rest / 7 + 1).min(MOST_RESERVED)),
         false => rest,
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn the_end_or_begin_of_another_command_changes_nothing() {
-        use crate::base::command::Command;
+        use lookalike_base::command::Command;
         Command::default().run(|| {
             begin(true);
             let stop = Stop::default();

@@ -15,8 +15,8 @@ use super::address::Address;
 use super::failure::Failure;
 use super::stores::{self, Coming};
 use super::{LEAST_RESERVED, State};
-use crate::base::command::state;
-use crate::store::metadata::Metadata;
+use crate::metadata::Metadata;
+use lookalike_base::command::state;
 
 /// The first range of a reader. One that goes on asks for twice as much each time, up to
 /// [`MOST`]: a reader of one document should not load megabytes, and one of the whole object
@@ -55,7 +55,7 @@ impl Drop for Held {
 }
 
 /// An object that is read.
-pub(in crate::store) struct Object {
+pub struct Object {
     store: Arc<dyn ObjectStore>,
     key: Key,
     text: Arc<str>,
@@ -72,7 +72,7 @@ impl fmt::Debug for Object {
 
 /// What one reader has of an object.
 #[derive(Default)]
-pub(in crate::store) struct Window {
+pub struct Window {
     begin: u64,
     bytes: Bytes,
     held: Option<Held>,

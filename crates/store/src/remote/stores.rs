@@ -30,9 +30,9 @@ use super::address::{Address, InDataset, Kind};
 use super::client::Connector;
 use super::failure::Failure;
 use super::{Settings, State};
-use crate::base::command::state;
-use crate::base::threads::lock;
-use crate::store::metadata::Metadata;
+use crate::metadata::Metadata;
+use lookalike_base::command::state;
+use lookalike_base::threads::lock;
 
 /// Where a machine in a cloud finds the credentials of its role, which are asked for last.
 const MACHINE: &str = "169.254.169.254";
@@ -467,7 +467,7 @@ fn head(address: &Address) -> io::Result<Coming<object_store::Result<ObjectMeta>
 }
 
 /// What the store says of an object.
-pub(in crate::store) fn metadata(path: &Path) -> io::Result<Metadata> {
+pub fn metadata(path: &Path) -> io::Result<Metadata> {
     let address = Address::of(path)?;
     let found = head(&address)?.wait()?;
     let found = found.map_err(|error| refused(&error))?;
@@ -490,7 +490,7 @@ pub(super) fn last_metadata(path: &Path) -> io::Result<Metadata> {
 ///
 /// # Errors
 /// `NotFound` if there are none.
-pub(crate) fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
+pub fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     let address = Address::of(path)?;
     if !address.key.is_empty() && !address.key.ends_with('/') {
         match metadata(path) {
@@ -531,7 +531,7 @@ pub(crate) fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
 
 /// The names of the objects below an address, relative to it, and what the store says of them. No
 /// more than `most` are asked for.
-pub(crate) fn below(path: &Path, most: usize) -> io::Result<Vec<(String, Metadata)>> {
+pub fn below(path: &Path, most: usize) -> io::Result<Vec<(String, Metadata)>> {
     let address = Address::of(path)?;
     let from = match address.path()?.as_ref() {
         "" => 0,

@@ -46,12 +46,12 @@ fn part_bytes(expected: u64) -> u64 {
 }
 
 /// Memory of an upload of about this size: a part that is collected and one on its way.
-pub(crate) fn memory_of_upload(expected: u64) -> u64 {
+pub fn memory_of_upload(expected: u64) -> u64 {
     2 * part_bytes(expected)
 }
 
 /// Says why nothing can be written below an address, if that is so.
-pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
+pub fn check_writable(path: &Path) -> io::Result<()> {
     let address = Address::of(path)?;
     let what = match address.kind {
         Kind::S3 | Kind::Google | Kind::Azure => return address.path().map(|_| ()),
@@ -72,7 +72,7 @@ fn refused(error: &object_store::Error) -> io::Error {
 }
 
 /// Aborts an upload, unless it is complete or was aborted.
-pub(crate) fn abort(path: &Path, id: &str) -> io::Result<()> {
+pub fn abort(path: &Path, id: &str) -> io::Result<()> {
     let ((_, parts), key) = writable(path)?;
     let id = id.to_string();
     match answer(async move { parts.abort_multipart(&key, &id).await }) {
@@ -100,7 +100,7 @@ fn writable(path: &Path) -> io::Result<(Writers, Key)> {
 }
 
 /// An object that is being written. Without [`Upload::place`] it is given up when it is dropped.
-pub(in crate::store) struct Upload {
+pub struct Upload {
     objects: Arc<dyn ObjectStore>,
     parts: Arc<dyn MultipartStore>,
     key: Key,

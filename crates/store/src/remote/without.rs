@@ -6,34 +6,34 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Begun;
-use crate::store::metadata::Metadata;
+use crate::metadata::Metadata;
 
 fn none<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-pub(crate) fn list(_: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
+pub fn list(_: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
     none()
 }
 
-pub(crate) fn below(_: &Path, _: usize) -> io::Result<Vec<(String, Metadata)>> {
+pub fn below(_: &Path, _: usize) -> io::Result<Vec<(String, Metadata)>> {
     none()
 }
 
-pub(crate) fn check_writable(_: &Path) -> io::Result<()> {
+pub fn check_writable(_: &Path) -> io::Result<()> {
     none()
 }
 
-pub(crate) fn abort(_: &Path, _: &str) -> io::Result<()> {
+pub fn abort(_: &Path, _: &str) -> io::Result<()> {
     none()
 }
 
-pub(crate) fn memory_of_upload(_: u64) -> u64 {
+pub fn memory_of_upload(_: u64) -> u64 {
     0
 }
 
 #[derive(Debug)]
-pub(in crate::store) enum Upload {}
+pub enum Upload {}
 
 impl Upload {
     pub fn create(_: &Path, _: u64, _: Option<Arc<Begun>>) -> io::Result<Upload> {

@@ -19,16 +19,16 @@ mod text;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::base::measure::Measure;
-use crate::base::numbers::count;
-use crate::store::disk::AtomicFile;
-use crate::store::workspace::ResultFile;
-use crate::{Error, Result};
+use crate::disk::AtomicFile;
+use crate::workspace::ResultFile;
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::count;
+use lookalike_base::{Error, Result};
 
 use parquet::ParquetRows;
-pub(crate) use parquet::{CREATED_BY, Failure, Remembering, TABLE_BYTES};
+pub use parquet::{CREATED_BY, Failure, Remembering, TABLE_BYTES};
 pub use text::cell;
-pub(crate) use text::{header, push_row, unescaped};
+pub use text::{header, push_row, unescaped};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub enum Kind {
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     Lines,
     Parquet,
 }
@@ -64,7 +64,7 @@ pub struct Column {
 }
 
 impl Column {
-    pub(crate) const fn new(name: &'static str, kind: Kind) -> Column {
+    pub const fn new(name: &'static str, kind: Kind) -> Column {
         Column {
             name,
             kind,
@@ -74,29 +74,29 @@ impl Column {
     }
 
     /// The column may have nulls, for which a text file has `null`.
-    pub(crate) const fn or(mut self, null: &'static str) -> Column {
+    pub const fn or(mut self, null: &'static str) -> Column {
         self.null = Some(null);
         self
     }
 
     /// Files of the other format do not have the column.
-    pub(crate) const fn only(mut self, format: Format) -> Column {
+    pub const fn only(mut self, format: Format) -> Column {
         self.only = Some(format);
         self
     }
 
     /// The name for people.
-    pub(crate) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         self.name.replace('_', " ")
     }
 
-    pub(crate) fn is_in(&self, format: Format) -> bool {
+    pub fn is_in(&self, format: Format) -> bool {
         self.only.is_none_or(|only| only == format)
     }
 
     /// The value that [`push_row`] wrote into a cell, without its escapes; `None` if the column
     /// cannot have it.
-    pub(crate) fn parse<'a>(&self, text: &'a str) -> Option<Cell<'a>> {
+    pub fn parse<'a>(&self, text: &'a str) -> Option<Cell<'a>> {
         match self.kind {
             _ if self.null == Some(text) => Some(Cell::Null),
             Kind::Text => Some(Cell::Text(text)),
@@ -108,17 +108,18 @@ impl Column {
 
 /// The columns of a table: `NAME: KIND`, with `or NULL` if cells may be null ([`Column::or`]), and
 /// `in FORMAT` if only files of one format have the column.
+#[macro_export]
 macro_rules! columns {
     ($($name:ident: $kind:ident $(or $null:literal)? $(in $format:ident)?),* $(,)?) => {
-        [$($crate::store::table::Column::new(
+        [$($crate::table::Column::new(
             stringify!($name),
-            $crate::store::table::Kind::$kind,
-        )$(.or($null))?$(.only($crate::store::table::Format::$format))?),*]
+            $crate::table::Kind::$kind,
+        )$(.or($null))?$(.only($crate::table::Format::$format))?),*]
     };
 }
 
 /// A row with names: a type whose fields are the columns of a table.
-pub(crate) trait Row {
+pub trait Row {
     /// The columns, in the order of the fields.
     const COLUMNS: &'static [Column];
 
@@ -128,9 +129,10 @@ pub(crate) trait Row {
 
 /// Declares a type of rows: `FIELD: TYPE as KIND` ([`columns!`]). Its fields are also the members of
 /// its JSON object.
+#[macro_export]
 macro_rules! row {
-    (@cell Text $field:expr) => { $crate::store::table::Cell::from(&$field) };
-    (@cell $kind:ident $field:expr) => { $crate::store::table::Cell::from($field) };
+    (@cell Text $field:expr) => { $crate::table::Cell::from(&$field) };
+    (@cell $kind:ident $field:expr) => { $crate::table::Cell::from($field) };
     (
         $(#[$about:meta])*
         $vis:vis struct $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty as $kind:ident,)+ }
@@ -141,25 +143,26 @@ macro_rules! row {
             $($(#[$doc])* pub $field: $type,)+
         }
 
-        impl $crate::store::table::Row for $name {
-            const COLUMNS: &'static [$crate::store::table::Column] =
-                &$crate::store::table::columns! { $($field: $kind),+ };
+        impl $crate::table::Row for $name {
+            const COLUMNS: &'static [$crate::table::Column] =
+                &$crate::table::columns! { $($field: $kind),+ };
 
-            fn cells(&self) -> Vec<$crate::store::table::Cell<'_>> {
-                vec![$($crate::store::table::row!(@cell $kind self.$field)),+]
+            fn cells(&self) -> Vec<$crate::table::Cell<'_>> {
+                vec![$($crate::table::row!(@cell $kind self.$field)),+]
             }
         }
     };
 }
 
 /// The cells of a row.
+#[macro_export]
 macro_rules! cells {
     ($($cell:expr),* $(,)?) => {
-        [$($crate::store::table::Cell::from($cell)),*]
+        [$($crate::table::Cell::from($cell)),*]
     };
 }
 
-pub(crate) use {cells, columns, row};
+pub use {cells, columns, row};
 
 /// A value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -181,7 +184,7 @@ pub enum Cell<'a> {
 
 impl Cell<'_> {
     /// The value for people.
-    pub(crate) fn shown(self) -> String {
+    pub fn shown(self) -> String {
         match self {
             Cell::Number(number) => count(number),
             Cell::Text(text) => text.into(),
@@ -190,7 +193,7 @@ impl Cell<'_> {
     }
 
     /// The value in JSON.
-    pub(crate) fn json(self) -> String {
+    pub fn json(self) -> String {
         let mut out = String::new();
         match self {
             Cell::Text(text) => out = serde_json::Value::from(text).to_string(),
@@ -231,7 +234,7 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
 }
 
 /// A table that is being written.
-pub(crate) struct Table<W: Write + Send> {
+pub struct Table<W: Write + Send> {
     path: PathBuf,
     out: Out<W>,
 }

@@ -30,8 +30,8 @@ use ::parquet::schema::types::Type;
 use bytes::Bytes;
 
 use super::{Cell, Column, Format, Kind};
-use crate::store::digest_text;
-use crate::{Error, Result};
+use crate::digest_text;
+use lookalike_base::{Error, Result};
 
 /// The most rows in a row group. Readers divide the work among threads by row groups, and DuckDB
 /// writes as many.
@@ -40,11 +40,11 @@ const GROUP_ROWS: usize = 122_880;
 const GROUP_BYTES: usize = 8 << 20;
 /// The most memory of a table whose rows are small: a row group with room to grow, the encoded
 /// pages of a column, and its compressor.
-pub(crate) const TABLE_BYTES: u64 = 32 << 20;
+pub const TABLE_BYTES: u64 = 32 << 20;
 /// Rows that are passed to the encoder at a time.
 const BATCH_ROWS: usize = 1024;
 /// The program that writes the files, as stated in them.
-pub(crate) const CREATED_BY: &str = concat!("lookalike ", env!("CARGO_PKG_VERSION"));
+pub const CREATED_BY: &str = concat!("lookalike ", env!("CARGO_PKG_VERSION"));
 
 /// The values of a column that are not written yet, without the nulls.
 enum Values {
@@ -174,7 +174,7 @@ fn encode<T: DataType>(
 
 /// An error of the output that the `parquet` crate may turn into text.
 #[derive(Clone, Default)]
-pub(crate) struct Failure(Arc<Mutex<Option<io::Error>>>);
+pub struct Failure(Arc<Mutex<Option<io::Error>>>);
 
 impl Failure {
     /// Takes the error.
@@ -184,7 +184,7 @@ impl Failure {
 }
 
 /// A writer that remembers its error.
-pub(crate) struct Remembering<W> {
+pub struct Remembering<W> {
     inner: W,
     failure: Failure,
 }

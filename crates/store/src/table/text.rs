@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{Cell, Column, Format};
-use crate::base::numbers::push_decimal;
+use lookalike_base::numbers::push_decimal;
 
 /// A cell of a text file: a backslash and control characters are escaped. A terminal would obey
 /// some of them.
@@ -35,7 +35,7 @@ pub fn cell(text: &str) -> Cow<'_, str> {
 }
 
 /// The bytes that [`cell`] escaped; `None` if it did not write this.
-pub(crate) fn unescaped(cell: &[u8]) -> Option<Cow<'_, [u8]>> {
+pub fn unescaped(cell: &[u8]) -> Option<Cow<'_, [u8]>> {
     if !cell.contains(&b'\\') {
         return Some(cell.into());
     }
@@ -60,7 +60,7 @@ pub(crate) fn unescaped(cell: &[u8]) -> Option<Cow<'_, [u8]>> {
 }
 
 /// The comment lines and the line with the names of the columns.
-pub(crate) fn header(parameters: &[(&str, String)], columns: &[Column]) -> String {
+pub fn header(parameters: &[(&str, String)], columns: &[Column]) -> String {
     let mut out = String::new();
     for (name, value) in parameters {
         let _ = writeln!(out, "# {name}: {value}");
@@ -71,7 +71,7 @@ pub(crate) fn header(parameters: &[(&str, String)], columns: &[Column]) -> Strin
 }
 
 /// Appends the line of a row.
-pub(crate) fn push_row(lines: &mut String, columns: &[Column], cells: &[Cell<'_>]) {
+pub fn push_row(lines: &mut String, columns: &[Column], cells: &[Cell<'_>]) {
     let cells = columns.iter().zip(cells);
     for (column, value) in cells.filter(|(column, _)| column.is_in(Format::Lines)) {
         push_cell(lines, *value, column.null.unwrap_or_default());

@@ -13,13 +13,13 @@ use super::manifest::{Base, FIRST_FORMAT, MANIFEST_FILE, MANIFEST_FORMAT, Manife
 use super::place::{is_run, near, output_kind, refuse_remote};
 use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
-use crate::base::error::{NOT_THERE, refuse};
-use crate::base::progress::{Context, joined_all};
-use crate::base::threads;
-use crate::base::threads::lock;
-use crate::base::workers::Queue;
-use crate::store::{self, Kind, disk, received};
-use crate::{Error, Result};
+use crate::{self as store, Kind, disk, received};
+use lookalike_base::error::{NOT_THERE, refuse};
+use lookalike_base::progress::{Context, joined_all};
+use lookalike_base::threads;
+use lookalike_base::threads::lock;
+use lookalike_base::workers::Queue;
+use lookalike_base::{Error, Result};
 
 /// An output directory, locked for this process.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Places {
     }
 
     /// Whether a part is one of another directory that this one uses.
-    pub(crate) fn is_lent(&self, directory: &str, name: &str) -> bool {
+    pub fn is_lent(&self, directory: &str, name: &str) -> bool {
         let lent = self.lent.as_ref();
         lent.is_some_and(|(_, base)| base.has(directory, name))
     }
@@ -320,13 +320,13 @@ fn not_output(directory: &Path) -> Result<Error> {
 impl Workspace {
     /// Refuses a directory that another process has locked, before a long computation starts.
     /// Opening the directory later checks again.
-    pub(crate) fn look_whether_free(directory: &Path) -> Result<()> {
+    pub fn look_whether_free(directory: &Path) -> Result<()> {
         Lock::look_whether_free(directory)
     }
 
     /// Opens the directory for a run over `inputs`, or creates it with the manifest `begin`. An
     /// existing directory must come from the same inputs, and `check` must accept its parameters.
-    pub(crate) fn open_or_create(
+    pub fn open_or_create(
         directory: &Path,
         begin: Manifest,
         inputs: impl Iterator<Item = InputEntry> + Clone,
@@ -448,7 +448,7 @@ impl Workspace {
     }
 
     /// A directory with this manifest, without its lock. Other processes may change its files.
-    pub(crate) fn unlocked(directory: &Path, manifest: Manifest) -> Workspace {
+    pub fn unlocked(directory: &Path, manifest: Manifest) -> Workspace {
         Workspace {
             places: Places::of(directory, &manifest),
             manifest,
@@ -470,7 +470,7 @@ impl Workspace {
 
     /// Copies the list of inputs of `base`, because rejects and report pages refer to input files
     /// by number.
-    pub(crate) fn copy_inputs(&self, base: &Workspace) -> Result<()> {
+    pub fn copy_inputs(&self, base: &Workspace) -> Result<()> {
         let list = self.places.directory.join(INPUTS_FILE);
         if disk::is_gone(&list)? {
             let mut out = disk::AtomicFile::create(&list)?;
@@ -481,7 +481,7 @@ impl Workspace {
     }
 
     /// Adds inputs to the end of the list. The caller commits: until then the lines do not count.
-    pub(crate) fn append_inputs(&mut self, new: &[InputEntry], skipped: Skipped) -> Result<()> {
+    pub fn append_inputs(&mut self, new: &[InputEntry], skipped: Skipped) -> Result<()> {
         let mut entry = super::inputs::append(self.directory(), &self.manifest.inputs, new)?;
         entry.skipped.hidden += skipped.hidden;
         entry.skipped.excluded += skipped.excluded;
@@ -492,18 +492,18 @@ impl Workspace {
 
     /// Drops missing committed files from the manifest, creates the subdirectories, and removes
     /// scrap. Parts that come from the inputs can be rebuilt only if `inputs` are available.
-    pub(crate) fn recover(&mut self, inputs: bool) -> Result<()> {
+    pub fn recover(&mut self, inputs: bool) -> Result<()> {
         self.lost = self.forget_gone(inputs)?;
         self.prepare()
     }
 
     /// Takes the list of committed files that were missing at the start and have to be rebuilt.
-    pub(crate) fn take_lost(&mut self) -> Vec<PathBuf> {
+    pub fn take_lost(&mut self) -> Vec<PathBuf> {
         std::mem::take(&mut self.lost)
     }
 
     /// Removes the directory and every file in it that this program wrote.
-    pub(crate) fn discard(self) -> Result<()> {
+    pub fn discard(self) -> Result<()> {
         let own = self.places.directory.clone();
         self.clear()?;
         disk::remove_directory(&own)
@@ -547,17 +547,17 @@ impl Workspace {
     }
 
     /// The record of a stage. Without it, the error says that the stage must run first.
-    pub(crate) fn record<R: StageRecord>(&self, stage: &'static str) -> Result<&R> {
+    pub fn record<R: StageRecord>(&self, stage: &'static str) -> Result<&R> {
         self.manifest.get().ok_or_else(|| self.missing(stage))
     }
 
     /// Whether there is a record of a stage that matches.
-    pub(crate) fn matches<R: StageRecord>(&self, test: impl FnOnce(&R) -> bool) -> bool {
+    pub fn matches<R: StageRecord>(&self, test: impl FnOnce(&R) -> bool) -> bool {
         self.manifest.get().is_some_and(test)
     }
 
     /// The error that a stage must run first.
-    pub(crate) fn missing(&self, stage: &'static str) -> Error {
+    pub fn missing(&self, stage: &'static str) -> Error {
         Error::no_stage(self.directory(), stage)
     }
 
@@ -621,13 +621,13 @@ impl Workspace {
     }
 
     /// Removes finished and unfinished parts that the manifest does not name.
-    pub(crate) fn remove_scrap(&self) -> Result<()> {
+    pub fn remove_scrap(&self) -> Result<()> {
         self.remove_scrap_with(1)
     }
 
     /// As [`Workspace::remove_scrap`], with several threads if there are many files. It takes the
     /// system some time to give back the memory and the disk space of a large one.
-    pub(crate) fn remove_scrap_with(&self, threads: usize) -> Result<()> {
+    pub fn remove_scrap_with(&self, threads: usize) -> Result<()> {
         self.may_change()?;
         let mut scrap = Vec::new();
         let named = self.manifest.parts();
@@ -667,7 +667,7 @@ impl Workspace {
     /// counts the parts that are new since the last call. A later commit or the end of the stage
     /// commits what is left out; a run that is killed before makes it again. So manifests take at
     /// most a sixty-fourth of the bytes that are written.
-    pub(crate) fn commit_part(&mut self, directories: &[&str], bytes: u64) -> Result<()> {
+    pub fn commit_part(&mut self, directories: &[&str], bytes: u64) -> Result<()> {
         self.uncommitted += bytes;
         if is_due(self.manifest_bytes, self.uncommitted) {
             return self.commit(directories);

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::ResultFile;
-use crate::base::numbers::counted;
-use crate::store::disk::{self, AtomicFile, Metadata};
-use crate::store::{json, received, remote};
-use crate::{Error, Result};
+use crate::disk::{self, AtomicFile, Metadata};
+use crate::{json, received, remote};
+use lookalike_base::numbers::counted;
+use lookalike_base::{Error, Result};
 
 /// Name of the list of inputs in an output directory.
 pub const INPUTS_FILE: &str = "inputs.jsonl";
@@ -61,7 +61,7 @@ fn is_zero(count: &u64) -> bool {
 
 impl Skipped {
     /// Whether nothing was left out.
-    pub(crate) fn is_nothing(&self) -> bool {
+    pub fn is_nothing(&self) -> bool {
         *self == Skipped::default()
     }
 }
@@ -113,7 +113,7 @@ pub struct FileIdentity {
 
 impl FileIdentity {
     /// The identity of an object in a store.
-    pub(crate) fn of_object(metadata: &Metadata) -> io::Result<FileIdentity> {
+    pub fn of_object(metadata: &Metadata) -> io::Result<FileIdentity> {
         Ok(FileIdentity {
             size: metadata.size(),
             modified_ns: metadata.modified_ns()?,
@@ -122,7 +122,7 @@ impl FileIdentity {
     }
 
     /// Whether this is the object with this metadata.
-    pub(crate) fn has_etag_of(&self, metadata: &Metadata) -> bool {
+    pub fn has_etag_of(&self, metadata: &Metadata) -> bool {
         metadata.etag().is_none() || self.digest == digest_of_etag(metadata.etag())
     }
 
@@ -294,7 +294,7 @@ impl InputList {
     }
 
     /// Returns the path of the input with a number, like [`InputList::entry_of`].
-    pub(crate) fn path_of(&mut self, file: u32) -> Result<&str> {
+    pub fn path_of(&mut self, file: u32) -> Result<&str> {
         Ok(self.entry_of(file)?.map_or("", |entry| &entry.path))
     }
 }
@@ -375,7 +375,7 @@ fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
 
 /// Checks that the list begins as the manifest says. A command that was stopped while it added
 /// inputs may have left more lines, which do not count.
-pub(crate) fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
+pub fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
     let list = &entry.list;
     let path = directory.join(&list.name);
     if disk::size(&path)? <= list.bytes {

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use crate::base::process;
-use crate::store::disk;
-use crate::{Error, Result};
+use crate::disk;
+use lookalike_base::process;
+use lookalike_base::{Error, Result};
 
 /// Name of the lock file in an output directory.
-pub(crate) const LOCK_FILE: &str = "lock";
+pub const LOCK_FILE: &str = "lock";
 
 /// A lock on a directory. Dropping it releases the lock.
 #[derive(Debug)]
-pub(crate) struct Lock(
+pub struct Lock(
     #[expect(dead_code, reason = "the system's lock lives with it")] Option<disk::File>,
 );
 
@@ -47,7 +47,7 @@ impl Lock {
     }
 
     /// Refuses a directory that another process has locked.
-    pub(crate) fn look_whether_free(directory: &Path) -> Result<()> {
+    pub fn look_whether_free(directory: &Path) -> Result<()> {
         match disk::locked_by(&directory.join(LOCK_FILE)) {
             Some(holder) => Err(locked(directory, holder)),
             None => Ok(()),

@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 use super::inputs::InputsEntry;
 use super::record::{AnyRecord, StageRecord, StageRecordKind};
-use crate::Result;
-use crate::base::process;
-use crate::base::threads;
-use crate::store::disk::{self, AtomicFile};
-use crate::store::{self, Kind, PartInfo, received};
+use crate::disk::{self, AtomicFile};
+use crate::{self as store, Kind, PartInfo, received};
+use lookalike_base::Result;
+use lookalike_base::process;
+use lookalike_base::threads;
 
 /// Name of the manifest in an output directory.
 pub const MANIFEST_FILE: &str = "manifest.json";
@@ -176,7 +176,7 @@ impl Manifest {
     }
 
     /// Returns a copy of a record, or a new one.
-    pub(crate) fn get_or_default<R: StageRecord + Clone + Default>(&self) -> R {
+    pub fn get_or_default<R: StageRecord + Clone + Default>(&self) -> R {
         self.get().cloned().unwrap_or_default()
     }
 
@@ -218,7 +218,7 @@ impl Manifest {
     }
 
     /// Removes the records of all later stages.
-    pub(crate) fn remove_after<R: StageRecord>(&mut self) {
+    pub fn remove_after<R: StageRecord>(&mut self) {
         let kinds = self.kinds.iter().map(|kind| kind.name);
         for name in kinds.skip_while(|name| *name != R::NAME).skip(1) {
             self.records.remove(name);
@@ -261,7 +261,7 @@ impl Manifest {
     }
 
     /// Every result file that the manifest names, without the auxiliary files.
-    pub(crate) fn result_files(&self) -> impl Iterator<Item = &ResultFile> {
+    pub fn result_files(&self) -> impl Iterator<Item = &ResultFile> {
         self.records.values().flat_map(|record| record.files())
     }
 
@@ -364,14 +364,14 @@ impl ResultFile {
 }
 
 /// Writes a small file into a directory. The caller adds it to the manifest.
-pub(crate) fn put(directory: &Path, name: &str, content: &[u8]) -> Result<ResultFile> {
+pub fn put(directory: &Path, name: &str, content: &[u8]) -> Result<ResultFile> {
     let mut file = AtomicFile::create(&directory.join(name))?;
     file.put(content)?;
     Ok(ResultFile::new(name, file.finish()?))
 }
 
 /// Checks that a file has the recorded size and checksum.
-pub(crate) fn check(directory: &Path, file: &ResultFile) -> Result<()> {
+pub fn check(directory: &Path, file: &ResultFile) -> Result<()> {
     disk::check(&directory.join(&file.name), file.bytes, &file.checksum)
 }
 
@@ -382,7 +382,7 @@ pub struct Cost {
     pub wall_seconds: f64,
     /// Seconds of CPU time, user and system, all threads.
     pub cpu_seconds: f64,
-    /// Seconds of CPU time that no number of cores would divide ([`crate::base::threads`]): the
+    /// Seconds of CPU time that no number of cores would divide ([`lookalike_base::threads`]): the
     /// time of the thread that runs the stage, or of its busiest thread where there are several. 0
     /// in directories of version 0.1.0.
     #[serde(default)]
@@ -397,7 +397,7 @@ pub struct Cost {
 
 impl Cost {
     /// Adds the cost of more work.
-    pub(crate) fn add(&mut self, more: &Cost) {
+    pub fn add(&mut self, more: &Cost) {
         self.wall_seconds += more.wall_seconds;
         self.cpu_seconds += more.cpu_seconds;
         self.undivided_seconds += more.undivided_seconds;
@@ -407,7 +407,7 @@ impl Cost {
 }
 
 /// Measures the cost of some work of this thread and of those that it starts.
-pub(crate) struct Meter {
+pub struct Meter {
     wall: Instant,
     cpu: f64,
     undivided: f64,
@@ -415,7 +415,7 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// Begins to measure.
-    pub(crate) fn start() -> Meter {
+    pub fn start() -> Meter {
         Meter {
             wall: Instant::now(),
             cpu: process::cpu_seconds(),
@@ -424,7 +424,7 @@ impl Meter {
     }
 
     /// The cost so far.
-    pub(crate) fn cost(&self) -> Cost {
+    pub fn cost(&self) -> Cost {
         Cost {
             wall_seconds: self.wall.elapsed().as_secs_f64(),
             cpu_seconds: process::cpu_seconds() - self.cpu,

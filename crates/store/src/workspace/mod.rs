@@ -33,17 +33,17 @@ mod place;
 mod record;
 
 pub use directory::{Places, Workspace};
-pub(crate) use inputs::check as check_inputs;
+pub use inputs::check as check_inputs;
 pub use inputs::{
     Arranged, FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped, arrange,
 };
-pub(crate) use lock::LOCK_FILE;
-pub(crate) use lock::Lock;
+pub use lock::LOCK_FILE;
+pub use lock::Lock;
 pub use manifest::{Base, Cost, MANIFEST_FILE, Manifest, ResultFile};
-pub(crate) use manifest::{Meter, check as check_file, put as put_file};
-pub(crate) use own::OwnDirectory;
+pub use manifest::{Meter, check as check_file, put as put_file};
+pub use own::OwnDirectory;
 pub use place::{OutputKind, PRIVATE, output_kind, refuse_remote};
-pub(crate) use place::{
+pub use place::{
     STATE_FILE, check_address, check_secret, has_records, missing, refuse_below_another,
     refuse_held, resolved,
 };

@@ -12,9 +12,9 @@ use super::directory::Workspace;
 use super::lock::LOCK_FILE;
 use super::manifest::{MANIFEST_FILE, check, put};
 use super::{INPUTS_FILE, ResultFile};
-use crate::Result;
-use crate::base::progress::Context;
-use crate::store::disk::{self, AtomicFile};
+use crate::disk::{self, AtomicFile};
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
 
 impl Workspace {
     /// Whether the manifest names the file and its content is unchanged.
@@ -25,13 +25,13 @@ impl Workspace {
 
     /// Refuses files that the manifest names and whose content has changed. It cannot check other
     /// files.
-    pub(crate) fn check_others(&self, which: impl Fn(&str) -> bool) -> Result<()> {
+    pub fn check_others(&self, which: impl Fn(&str) -> bool) -> Result<()> {
         let mut named = self.manifest.others.iter().filter(|file| which(&file.name));
         named.try_for_each(|file| check(self.directory(), file))
     }
 
     /// Removes files from the manifest before they are rewritten or deleted. Returns their names.
-    pub(crate) fn forget_others(&mut self, which: impl Fn(&str) -> bool) -> Result<Vec<String>> {
+    pub fn forget_others(&mut self, which: impl Fn(&str) -> bool) -> Result<Vec<String>> {
         self.may_change()?;
         let mut taken = Vec::new();
         self.manifest.others.retain(|file| {
@@ -48,7 +48,7 @@ impl Workspace {
     }
 
     /// Adds complete files to the manifest and commits it.
-    pub(crate) fn name_others(&mut self, files: Vec<ResultFile>) -> Result<()> {
+    pub fn name_others(&mut self, files: Vec<ResultFile>) -> Result<()> {
         for file in &files {
             if let Some(directory) = self.directory().join(&file.name).parent() {
                 disk::sync_directory(directory)?;
@@ -69,7 +69,7 @@ impl Workspace {
     }
 
     /// Writes a file piece by piece into the directory and adds it to the manifest.
-    pub(crate) fn write_other(
+    pub fn write_other(
         &mut self,
         name: &str,
         write: impl FnOnce(&mut AtomicFile) -> Result<()>,
@@ -83,7 +83,7 @@ impl Workspace {
 
     /// Writes a file anywhere, and adds it to the manifest if it lies in the directory. `write`
     /// returns its length and checksum first.
-    pub(crate) fn write_file<T>(
+    pub fn write_file<T>(
         &mut self,
         output: &Path,
         write: impl FnOnce(&Workspace) -> Result<((u64, u64), T)>,
@@ -102,7 +102,7 @@ impl Workspace {
 
     /// The name of a file in this directory, however its path is spelt. `None` for files elsewhere,
     /// and for names that belong to the workspace or to result files.
-    pub(crate) fn other_name(&self, path: &Path) -> Option<String> {
+    pub fn other_name(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
         let parent = path.parent().filter(|parent| *parent != Path::new(""));
         let parent = disk::canonical(parent.unwrap_or(Path::new("."))).ok()?;
@@ -120,7 +120,7 @@ fn place_of(file: &ResultFile) -> Option<&str> {
 
 impl Workspace {
     /// Whether a committed part in one of these subdirectories is missing.
-    pub(crate) fn misses_part_in(&self, places: &[&str]) -> Result<bool> {
+    pub fn misses_part_in(&self, places: &[&str]) -> Result<bool> {
         for (place, _, part) in self.manifest.parts() {
             if places.contains(&place) && disk::is_gone(&self.part(place, &part.name))? {
                 return Ok(true);
@@ -143,7 +143,7 @@ impl Workspace {
 
     /// Removes missing files from the manifest in memory, for a directory that is opened to read
     /// it, and reports them.
-    pub(crate) fn read_without_gone(&mut self, context: &Context<'_>) -> Result<()> {
+    pub fn read_without_gone(&mut self, context: &Context<'_>) -> Result<()> {
         for path in self.without_gone(false)? {
             let line = format!("{} is missing; it is left out", path.display());
             context.progress.note(&line);

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::lock::{LOCK_FILE, Lock};
-use crate::Result;
-use crate::base::error::refuse;
-use crate::store::disk::{self, AtomicFile};
-use crate::store::json;
+use crate::disk::{self, AtomicFile};
+use crate::json;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
 
 /// A directory that one command writes, its report last: if the report exists, the other files are
 /// complete.
-pub(crate) struct OwnDirectory {
+pub struct OwnDirectory {
     path: PathBuf,
     report: &'static str,
     _lock: Lock,

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use super::inputs::INPUTS_FILE;
 use super::lock::LOCK_FILE;
 use super::manifest::MANIFEST_FILE;
-use crate::store::{disk, remote};
-use crate::{Error, Result};
+use crate::{disk, remote};
+use lookalike_base::{Error, Result};
 
 /// The program's own subdirectory in a directory of records. Walks of directories skip hidden
 /// names.
 pub const PRIVATE: &str = ".lookalike";
 /// Says what a directory of records was made from.
-pub(crate) const STATE_FILE: &str = "dedup.json";
+pub const STATE_FILE: &str = "dedup.json";
 
 /// How a manifest says that this program wrote it.
 const PROGRAM: &[u8] = b"\"program\": \"lookalike ";
@@ -46,7 +46,7 @@ pub fn output_kind(directory: &Path) -> Result<Option<OutputKind>> {
 }
 
 /// Whether a path leads to a directory with records that were written again.
-pub(crate) fn has_records(path: &Path) -> Result<bool> {
+pub fn has_records(path: &Path) -> Result<bool> {
     is_there(&path.join(PRIVATE).join(STATE_FILE))
 }
 
@@ -80,7 +80,7 @@ fn is_there(path: &Path) -> Result<bool> {
 ///
 /// # Errors
 /// `Io`.
-pub(crate) fn holder(real: &Path) -> Result<Option<(&Path, OutputKind)>> {
+pub fn holder(real: &Path) -> Result<Option<(&Path, OutputKind)>> {
     for directory in real.ancestors().skip(1) {
         if let Some(kind) = output_kind(directory)? {
             return Ok(Some((directory, kind)));
@@ -95,13 +95,13 @@ pub(crate) fn holder(real: &Path) -> Result<Option<(&Path, OutputKind)>> {
 ///
 /// # Errors
 /// `BadParameter`; `Io`.
-pub(crate) fn refuse_below_another(parameter: &'static str, directory: &Path) -> Result<()> {
+pub fn refuse_below_another(parameter: &'static str, directory: &Path) -> Result<()> {
     refuse_remote(directory)?;
     refuse_held(parameter, directory)
 }
 
 /// As [`refuse_below_another`], for a place that may be an address.
-pub(crate) fn refuse_held(parameter: &'static str, directory: &Path) -> Result<()> {
+pub fn refuse_held(parameter: &'static str, directory: &Path) -> Result<()> {
     match holder(&resolved(directory)?)? {
         None => Ok(()),
         Some((holder, _)) => Err(Error::parameter(parameter, directory.display()).because(
@@ -141,7 +141,7 @@ pub fn refuse_remote(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// `BadParameter`, with the rest of the address.
-pub(crate) fn check_secret(path: &Path) -> Result<()> {
+pub fn check_secret(path: &Path) -> Result<()> {
     match remote::secret(path) {
         Some((shown, why)) => Err(Error::parameter("address", shown).because(why)),
         None => Ok(()),
@@ -152,7 +152,7 @@ pub(crate) fn check_secret(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// `BadParameter`, which names the parameter; `Remote`.
-pub(crate) fn check_address(parameter: &'static str, path: &Path) -> Result<()> {
+pub fn check_address(parameter: &'static str, path: &Path) -> Result<()> {
     if !remote::is_address(path) {
         return refuse_remote(path);
     }
@@ -171,7 +171,7 @@ const NEAR_ENOUGH: f64 = 0.85;
 const COMPARED: usize = 10_000;
 
 /// A path that a user named and that does not exist.
-pub(crate) fn missing(path: &Path) -> Error {
+pub fn missing(path: &Path) -> Error {
     match refuse_remote(path) {
         Err(error) => error,
         Ok(()) => Error::Missing {
@@ -202,7 +202,7 @@ pub(super) fn near(path: &Path, fits: impl Fn(&Path) -> bool) -> Option<PathBuf>
 }
 
 /// The real path of what exists of a path, and the rest of it. An address in its one spelling.
-pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
+pub fn resolved(path: &Path) -> Result<PathBuf> {
     if remote::is_address(path) {
         return Ok(remote::normal(path));
     }

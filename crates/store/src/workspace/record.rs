@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::ResultFile;
-use crate::store::{Kind, PartInfo};
+use crate::{Kind, PartInfo};
 
 /// The record of a stage in the manifest.
 pub trait StageRecord: Any + Clone + Debug + Send + Sync + Serialize + DeserializeOwned {

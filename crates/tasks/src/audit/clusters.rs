@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::{Reading, STAGE, score_text};
-use crate::Result;
-use crate::base::least::Least;
-use crate::tasks::dedup::{Fate, Removal};
+use crate::dedup::{Fate, Removal};
+use lookalike_base::Result;
+use lookalike_base::least::Least;
 
 /// Members of a cluster that are shown.
 pub const MEMBERS_SHOWN: usize = 20;

@@ -2,13 +2,13 @@
 //! person can judge it.
 //!
 //! # In and out
-//! In: a directory of kept records (KEPT) of [`crate::tasks::dedup`], the work directory that it
+//! In: a directory of kept records (KEPT) of [`crate::dedup`], the work directory that it
 //! names, and the inputs, whose texts are read again. Out: an [`Audit`], from which the report page
 //! is written, and a file for the verdicts of a person ([`review`]).
 //!
 //! # Algorithm
 //! 1. `.lookalike/source.json` in KEPT names the work directory and the parameters. The choice is
-//!    made again ([`crate::tasks::dedup`]). Its digest must equal KEPT's: otherwise the pairs, the
+//!    made again ([`crate::dedup`]). Its digest must equal KEPT's: otherwise the pairs, the
 //!    inputs or a list have changed since.
 //! 2. The documents are counted by reason, by input and by other sources (`tally.rs`). Values that
 //!    two documents share are found by an external sort, so the number of values is not limited.
@@ -24,7 +24,7 @@
 //! - The counts by reason are those that `dedup` recorded, and each table adds up to them.
 //!
 //! # Cost
-//! Memory: what the choice takes ([`crate::tasks::dedup`]), then a buffer for sorting. Scratch
+//! Memory: what the choice takes ([`crate::dedup`]), then a buffer for sorting. Scratch
 //! space: 40 bytes a document for each source other than the input, the values themselves, and what
 //! a join takes. Time: the choice, a join, and one reading of the inputs if a source is a field.
 //!
@@ -45,18 +45,18 @@ mod tally;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::base::ids::Threshold;
-use crate::base::measure::{Criterion, Measure};
-use crate::base::memory::Memory;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::base::utf8::cut_after;
-use crate::engine::collection::{self, each_document};
-use crate::engine::sample::Sampled;
-use crate::store::workspace::Workspace;
-use crate::tasks::dedup::{self, Decided, DedupSource, DedupSummary, Removal, Rule};
-use crate::text::read::InputFile;
-use crate::{Error, Result};
+use crate::dedup::{self, Decided, DedupSource, DedupSummary, Removal, Rule};
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::memory::Memory;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::utf8::cut_after;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{self, each_document};
+use lookalike_engine::sample::Sampled;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::InputFile;
 
 pub use clusters::{AuditedCluster, ClusterMember, MEMBERS_SHOWN};
 pub use samples::{SampleKind, SamplePair};
@@ -113,9 +113,9 @@ pub struct AuditedDocument {
     pub record: u32,
     /// Number of words.
     pub words: u64,
-    pub(crate) md5: [u8; 16],
-    pub(crate) number_of_file: u32,
-    pub(crate) offset: u64,
+    pub md5: [u8; 16],
+    pub number_of_file: u32,
+    pub offset: u64,
 }
 
 /// What a deduplication removed.
@@ -189,7 +189,7 @@ struct Reading<'r> {
 /// `BadParameter` if KEPT is not complete, or its work directory is not recorded or gone.
 pub fn open_work(kept: &Path, context: &Context<'_>) -> Result<Workspace> {
     let (source, _) = DedupSource::read(kept)?;
-    crate::engine::pipeline::open_shared(&source.work(kept)?, context)
+    lookalike_engine::pipeline::open_shared(&source.work(kept)?, context)
 }
 
 /// Audits the deduplication that wrote `kept`, with the pairs of its work directory.

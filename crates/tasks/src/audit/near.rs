@@ -7,14 +7,14 @@ use std::cmp::Reverse;
 
 use super::samples::{SampleKind, SamplePair, pair};
 use super::{Reading, STAGE};
-use crate::Result;
-use crate::base::ids::Threshold;
-use crate::base::least::Least;
-use crate::base::measure::Criterion;
-use crate::base::ratio::Ratio;
-use crate::engine::join::each_pair;
-use crate::engine::sample::Sampling;
-use crate::engine::trial;
+use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
+use lookalike_base::least::Least;
+use lookalike_base::measure::Criterion;
+use lookalike_base::ratio::Ratio;
+use lookalike_engine::join::each_pair;
+use lookalike_engine::sample::Sampling;
+use lookalike_engine::trial;
 
 /// How far below the threshold near misses are: a tenth.
 pub const BELOW: (u64, u64) = (1, 10);

@@ -22,20 +22,20 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Audit, AuditedDocument, STAGE, SampleKind, SamplePair};
-use crate::base::memory::Memory;
-use crate::base::numbers::counted;
-use crate::base::precision::wilson;
-use crate::base::progress::Context;
-use crate::base::threads::{lock, unlocked};
-use crate::base::utf8::cut_after;
-use crate::engine::document::{
+use lookalike_base::memory::Memory;
+use lookalike_base::numbers::counted;
+use lookalike_base::precision::wilson;
+use lookalike_base::progress::Context;
+use lookalike_base::threads::{lock, unlocked};
+use lookalike_base::utf8::cut_after;
+use lookalike_base::{Error, Result};
+use lookalike_engine::document::{
     Again, Beginning, READER_BYTES, Readers, Wanted, read_again, record_bytes,
 };
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::text::parse::Parser;
-use crate::text::read::lines::{Lines, shorten};
-use crate::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::parse::Parser;
+use lookalike_text::read::lines::{Lines, shorten};
 
 /// The most bytes of a text in the file. White space is folded before.
 pub const TEXT_BYTES: usize = 16 << 10;
@@ -285,14 +285,14 @@ pub fn write(
             id: &pair.id,
             deduplication: &audit.digest,
             kind: pair.kind.text(),
-            reason: pair.reason.map(crate::tasks::dedup::Removal::text),
+            reason: pair.reason.map(crate::dedup::Removal::text),
             resemblance: pair.score.parse().unwrap_or_default(),
             document: named(document, texts.get(&pair.document)),
             other: named(other, texts.get(&pair.other)),
             correct: None,
             note: "",
         };
-        out.put(&crate::store::to_json(&line, path)?)?;
+        out.put(&lookalike_store::to_json(&line, path)?)?;
         out.put(b"\n")?;
     }
     out.finish()?;

@@ -3,11 +3,11 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{AuditConfig, Reading, STAGE, score_text};
-use crate::Result;
-use crate::base::keywords::keywords;
-use crate::base::least::Least;
-use crate::base::ratio::Ratio;
-use crate::tasks::dedup::{Fate, Removal};
+use crate::dedup::{Fate, Removal};
+use lookalike_base::Result;
+use lookalike_base::keywords::keywords;
+use lookalike_base::least::Least;
+use lookalike_base::ratio::Ratio;
 
 keywords! {
     /// How a pair was chosen.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::tasks::dedup::values::Part;
-use crate::text::read::usual_date;
+use crate::dedup::values::Part;
+use lookalike_text::read::usual_date;
 
 /// A source by which documents are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]

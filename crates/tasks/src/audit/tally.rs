@@ -8,16 +8,16 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::source::{Source, host};
 use super::{NAME_CHARS, Reading, STAGE};
-use crate::Result;
-use crate::base::budget::ByteSize;
-use crate::base::error::refuse;
-use crate::base::least::Least;
-use crate::base::memory::MOST_SORT_BYTES;
-use crate::engine::collection::{self, each_document_of};
-use crate::store::item::item;
-use crate::store::{Aside, Group, Rows, Sort};
-use crate::tasks::dedup::values::{self, FieldSink, Part};
-use crate::tasks::dedup::{Fate, Removal};
+use crate::dedup::values::{self, FieldSink, Part};
+use crate::dedup::{Fate, Removal};
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::error::refuse;
+use lookalike_base::least::Least;
+use lookalike_base::memory::MOST_SORT_BYTES;
+use lookalike_engine::collection::{self, each_document_of};
+use lookalike_store::item::item;
+use lookalike_store::{Aside, Group, Rows, Sort};
 
 /// Sources that a table shows; the others are one row.
 pub const ROWS_SHOWN: usize = 20;

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::ids::Threshold;
-use crate::text::parse::ParseConfig;
-use crate::text::read::ReadConfig;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Threshold;
+use lookalike_text::parse::ParseConfig;
+use lookalike_text::read::ReadConfig;
 
 /// The longest run that can be required.
 pub const MOST_NGRAM: u32 = 1000;
@@ -23,7 +23,7 @@ pub struct ContaminationConfig {
     /// The fields of an item that are looked for, each a text of its own. If there are none, the
     /// field that the reader takes as the text.
     pub fields: Vec<String>,
-    /// The field with the name of an item; with `None`, one of [`crate::text::read::ID_FIELDS`].
+    /// The field with the name of an item; with `None`, one of [`lookalike_text::read::ID_FIELDS`].
     pub item_id: Option<String>,
     /// How the corpus is read. The test sets are read in the same way, but for the names of fields
     /// and the format.

@@ -8,14 +8,14 @@ use csv::ByteRecord;
 use super::rows::{Rows, is_rows};
 use super::stats::{FieldCounts, SetReport};
 use super::{ContaminationConfig, STAGE};
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::memory::Memory;
-use crate::base::numbers::{count, counted};
-use crate::base::progress::Context;
-use crate::base::words::flag_word;
-use crate::text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
-use crate::text::read::{
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::memory::Memory;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::Context;
+use lookalike_base::words::flag_word;
+use lookalike_text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
+use lookalike_text::read::{
     Batch, ContentKind, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record,
     RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, fields_in, interpret, retracted,
     suggested,

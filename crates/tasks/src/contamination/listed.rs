@@ -6,12 +6,12 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
-use crate::base::measure::Measure;
-use crate::base::threads::lock;
-use crate::engine::scan::Place;
-use crate::store::Aside;
-use crate::store::table::Cell;
+use lookalike_base::Result;
+use lookalike_base::measure::Measure;
+use lookalike_base::threads::lock;
+use lookalike_engine::scan::Place;
+use lookalike_store::Aside;
+use lookalike_store::table::Cell;
 
 /// The documents that are to be dropped, for `lookalike dedup --remove`.
 pub const DROP_FILE: &str = "drop.tsv";

@@ -17,7 +17,7 @@
 //! - [`REPORT_FILE`]: the report.
 //!
 //! # Definition
-//! [`crate::text::parse`] defines tokens. An *item* is a record of a test set, and each of its
+//! [`lookalike_text::parse`] defines tokens. An *item* is a record of a test set, and each of its
 //! fields is a text of its own. A *shared run* of a field and a document is a maximal pair of equal
 //! sequences of at least n tokens. A field with fewer than n tokens is matched in full: its run is
 //! the whole field. A field with fewer than [`ContaminationConfig::least`] tokens is not looked for,
@@ -72,13 +72,13 @@ mod stats;
 
 use std::path::PathBuf;
 
-use crate::base::error::refuse;
-use crate::base::ids::Threshold;
-use crate::base::numbers::{count, counted};
-use crate::base::progress::Context;
-use crate::store::workspace::{self, OutputKind};
-use crate::text::read::{InputFile, list_inputs};
-use crate::{Error, Result};
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::{self, OutputKind};
+use lookalike_text::read::{InputFile, list_inputs};
 
 use grams::Grams;
 use items::TestSets;

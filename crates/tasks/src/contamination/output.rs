@@ -8,13 +8,13 @@ use super::items::{Item, TestSets};
 use super::listed::{DROP_FILE, Dropped, Entry, Spill, share};
 use super::search::Search;
 use super::stats::ContaminationReport;
-use crate::base::threads::lock;
-use crate::engine::outputs;
-use crate::store::disk::{self, AtomicFile};
-use crate::store::table::{Column, Table, cells, columns};
-use crate::store::workspace::OwnDirectory;
-use crate::text::read::InputFile;
-use crate::{Error, Result};
+use lookalike_base::threads::lock;
+use lookalike_base::{Error, Result};
+use lookalike_engine::outputs;
+use lookalike_store::disk::{self, AtomicFile};
+use lookalike_store::table::{Column, Table, cells, columns};
+use lookalike_store::workspace::OwnDirectory;
+use lookalike_text::read::InputFile;
 
 /// A line for each item of the test sets.
 pub const ITEMS_FILE: &str = "items.tsv";

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::ContaminationConfig;
-use crate::text::read::{Decompressed, ID_FIELDS, InputFile, TEXT_FIELDS};
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_text::read::{Decompressed, ID_FIELDS, InputFile, TEXT_FIELDS};
 
 /// Endings of compressed files.
 const COMPRESSED: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".Z"];

@@ -12,15 +12,15 @@ use super::listed::{DROP_FILE, Dropped, Listed, Spill, share};
 use super::runs::{ByClass, Run};
 use super::stats::CorpusReport;
 use super::{ContaminationConfig, STAGE};
-use crate::Result;
-use crate::base::budget::Budget;
-use crate::base::progress::Context;
-use crate::base::threads::lock;
-use crate::engine::cluster::reject_line;
-use crate::engine::scan::{Place, Scan};
-use crate::store::to_json;
-use crate::text::parse::{Parser, SpanFinder};
-use crate::text::read::{InputFile, Interpreted, RawDocument, Reject, Unread};
+use lookalike_base::Result;
+use lookalike_base::budget::Budget;
+use lookalike_base::progress::Context;
+use lookalike_base::threads::lock;
+use lookalike_engine::cluster::reject_line;
+use lookalike_engine::scan::{Place, Scan};
+use lookalike_store::to_json;
+use lookalike_text::parse::{Parser, SpanFinder};
+use lookalike_text::read::{InputFile, Interpreted, RawDocument, Reject, Unread};
 
 /// Buffers of the files that are written.
 const FIXED_BYTES: u64 = 24 << 20;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::base::ids::Threshold;
-use crate::text::read::Reject;
+use lookalike_base::ids::Threshold;
+use lookalike_text::read::Reject;
 
 /// The shares of an item whose items are counted.
 pub const LEVELS: [(u64, u64); 4] = [(3, 10), (1, 2), (4, 5), (1, 1)];

@@ -7,24 +7,24 @@ use super::order::Ranks;
 use super::policy::Rule;
 use super::star::{self, OpenDocuments};
 use super::{Empty, STAGE};
-use crate::base::bits::Bits;
-use crate::base::budget::ByteSize;
-use crate::base::ids::Key;
-use crate::base::keywords::keywords;
-use crate::base::measure::{Criterion, Measure};
-use crate::base::progress::Context;
-use crate::base::union_find::UnionFind;
-use crate::engine::collection::{
+use lookalike_base::bits::Bits;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::Key;
+use lookalike_base::keywords::keywords;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::progress::Context;
+use lookalike_base::union_find::UnionFind;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{
     self, Catalogue, MappedSets, Sameness, SharedTexts, each_document,
 };
-use crate::engine::join::{
+use lookalike_engine::join::{
     JoinConfig, Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
 };
-use crate::engine::sample::{SampleEntry, Sampled, Sampling};
-use crate::store::Sort;
-use crate::store::item::item;
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
+use lookalike_store::Sort;
+use lookalike_store::item::item;
+use lookalike_store::workspace::Workspace;
 
 item! {
     /// A pair of classes, the one that is preferred less first.
@@ -90,7 +90,7 @@ impl From<Sameness> for Removal {
 
 /// Whether a document is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub enum Fate {
     Kept,
     Removed {
         reason: Removal,
@@ -101,7 +101,7 @@ pub(crate) enum Fate {
 }
 
 /// The fate of every document, in columns over all documents.
-pub(crate) struct Choice {
+pub struct Choice {
     rule: Rule,
     criterion: Criterion,
     drop_empty: bool,
@@ -670,7 +670,7 @@ pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion
 }
 
 /// Refuses pairs from which it does not follow what may go.
-pub(crate) fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
+pub fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
     let refuse = |given: String, limit: &str| Err(Error::parameter("from", given).because(limit));
     let entry = workspace.record::<PairsEntry>("join")?;
     let directory = workspace.directory().display();

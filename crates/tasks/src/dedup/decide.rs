@@ -6,22 +6,22 @@ use super::places::Places;
 use super::policy::{Policy, Rule};
 use super::referred::{self, References, Referred};
 use super::{DedupConfig, STAGE, order, star, values};
-use crate::Result;
-use crate::base::budget::ByteSize;
-use crate::base::ids::FingerprintKind;
-use crate::base::measure::{Criterion, Measure};
-use crate::base::memory::MOST_SORT_BYTES;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::engine::collection::{self, Catalogue, Names};
-use crate::engine::sample::Sampled;
-use crate::store::disk::Scratch;
-use crate::store::workspace::Workspace;
-use crate::text::read::InputFile;
-use crate::text::rewrite::FIXED_BYTES;
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::FingerprintKind;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::memory::MOST_SORT_BYTES;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_engine::collection::{self, Catalogue, Names};
+use lookalike_engine::sample::Sampled;
+use lookalike_rewrite::FIXED_BYTES;
+use lookalike_store::disk::Scratch;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::InputFile;
 
 /// The fate of every document, and what is known of the documents.
-pub(crate) struct Decided {
+pub struct Decided {
     pub choice: Choice,
     pub places: Places,
     pub names: Names,
@@ -139,6 +139,6 @@ impl Decided {
 }
 
 /// The sizes from which the scores of removed documents follow.
-pub(crate) fn sizes(workspace: &Workspace) -> Result<Sampled> {
+pub fn sizes(workspace: &Workspace) -> Result<Sampled> {
     choose::sizes(workspace, true)
 }

@@ -2,14 +2,14 @@
 
 use super::values::no_such_field;
 use super::{DedupConfig, Form, Policy, Revisit, STAGE};
-use crate::base::error::refuse;
-use crate::base::progress::Context;
-use crate::store::disk::{self, SharedFile};
-use crate::text::read::{Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader};
-use crate::text::rewrite::again::Again;
-use crate::text::rewrite::parquet;
-use crate::text::rewrite::source::is_parquet;
-use crate::{Error, Result};
+use lookalike_base::error::refuse;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_rewrite::again::Again;
+use lookalike_rewrite::parquet;
+use lookalike_rewrite::source::is_parquet;
+use lookalike_store::disk::{self, SharedFile};
+use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader};
 
 /// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC
 /// file. Looks at the first bytes of each input.

@@ -12,14 +12,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::STAGE;
 use super::places::Places;
-use crate::base::bits::Bits;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::collection::Names;
-use crate::store::table::cell;
-use crate::text::read::InputFile;
-use crate::text::read::lines::{Lines, parsed, shorten};
-use crate::{Error, Result};
+use lookalike_base::bits::Bits;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::Names;
+use lookalike_store::table::cell;
+use lookalike_text::read::InputFile;
+use lookalike_text::read::lines::{Lines, parsed, shorten};
 
 /// The most bytes of a line: two names of 64 KiB with every byte escaped, and more.
 const MOST_LINE_BYTES: usize = 1 << 20;

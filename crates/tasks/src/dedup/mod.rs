@@ -34,7 +34,7 @@
 //!   bytes. A command that continues a directory refuses files that have changed.
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
 //!
-//! [`crate::text::rewrite`] writes the files.
+//! [`lookalike_rewrite`] writes the files.
 //!
 //! # Cost
 //! Memory: 44 bytes a document (56 with [`Revisit`]; without listed pairs about 12 more), 400 an
@@ -57,7 +57,7 @@ mod revisit;
 mod search;
 mod source;
 mod star;
-pub(crate) mod values;
+pub mod values;
 mod warc;
 mod write;
 
@@ -68,33 +68,33 @@ use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::refuse;
-use crate::base::keywords::keywords;
-use crate::base::measure::Measure;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::cluster::ResultFormat;
-use crate::engine::collection::{self, Catalogue, InputRecords};
-use crate::engine::join::PairsEntry;
-use crate::store::remote;
-use crate::store::workspace::{Cost, INPUTS_FILE, InputList, MANIFEST_FILE, Meter, Workspace};
-use crate::text::read::{InputFile, ReadConfig};
-use crate::text::rewrite::output::{self, Names, Outputs, Places};
-use crate::text::rewrite::{self, FINISHED_BYTES, FIXED_BYTES, Job, again, files, objects};
-use crate::{Error, Result};
+use lookalike_base::error::refuse;
+use lookalike_base::keywords::keywords;
+use lookalike_base::measure::Measure;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::ResultFormat;
+use lookalike_engine::collection::{self, Catalogue, InputRecords};
+use lookalike_engine::join::PairsEntry;
+use lookalike_rewrite::output::{self, Names, Outputs, Places};
+use lookalike_rewrite::{self as rewrite, FINISHED_BYTES, FIXED_BYTES, Job, again, files, objects};
+use lookalike_store::remote;
+use lookalike_store::workspace::{Cost, INPUTS_FILE, InputList, MANIFEST_FILE, Meter, Workspace};
+use lookalike_text::read::{InputFile, ReadConfig};
 
-pub use crate::text::rewrite::output::PRIVATE;
-pub(crate) use crate::text::rewrite::output::{check_outside_kept, check_outside_taken};
 pub use choose::Removal;
-pub(crate) use choose::{Fate, check_pairs};
-pub(crate) use decide::{Decided, sizes};
+pub use choose::{Fate, check_pairs};
+pub use decide::{Decided, sizes};
 pub use evidence::{
     KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE, removed_docnos,
 };
+pub use lookalike_rewrite::output::PRIVATE;
+pub use lookalike_rewrite::output::{check_outside_kept, check_outside_taken};
 pub use policy::{Policy, Rule, preference};
 pub use referred::References;
 pub use search::{Search, search};
-pub(crate) use source::DedupSource;
+pub use source::DedupSource;
 pub use source::is_kept;
 
 use evidence::Knowledge;
@@ -231,12 +231,12 @@ mod by_reason {
     /// Reasons that earlier programs did not have.
     const NEW: [Removal; 2] = [Removal::Identical, Removal::SameWords];
 
-    pub(crate) fn serialize<S: Serializer>(counts: &Counts, to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(counts: &Counts, to: S) -> Result<S::Ok, S::Error> {
         to.collect_map(Removal::ALL.map(Removal::text).iter().zip(counts))
     }
 
     /// Earlier programs wrote the counts in the order of [`Removal::ALL`], without names.
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Counts, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Counts, D::Error> {
         let value = Value::deserialize(from)?;
         let mut counts = [0; Removal::ALL.len()];
         for (count, reason) in counts.iter_mut().zip(Removal::ALL) {
@@ -253,7 +253,7 @@ mod by_reason {
 
     #[cfg(test)]
     mod tests {
-        use crate::tasks::dedup::DedupSummary;
+        use crate::dedup::DedupSummary;
         use serde_json::{json, to_value};
 
         #[test]
@@ -299,12 +299,12 @@ impl DedupSummary {
     }
 
     /// Records of all kinds that are kept.
-    pub(crate) fn records_kept(&self) -> u64 {
+    pub fn records_kept(&self) -> u64 {
         self.records() - self.records_removed()
     }
 
     /// Records of all kinds that are removed.
-    pub(crate) fn records_removed(&self) -> u64 {
+    pub fn records_removed(&self) -> u64 {
         self.removed_documents() + self.rejected_dropped + self.companions
     }
 }
@@ -383,7 +383,7 @@ fn check_before(
 ///
 /// # Errors
 /// `BadParameter`; `Io`.
-pub(crate) fn check_outside_inputs(
+pub fn check_outside_inputs(
     parameter: &'static str,
     file: &Path,
     inputs: &[PathBuf],
@@ -691,7 +691,7 @@ pub(crate) fn needs_pairs(config: &DedupConfig, removed: bool) -> bool {
 
 /// Digests of everything that decides what is written: the one that a directory gets, and the one
 /// that it may have if it does not need the pairs, which may have been found since.
-pub(crate) fn digests(
+pub fn digests(
     workspace: &Workspace,
     (config, removed): (&DedupConfig, bool),
     list: Option<u64>,
@@ -703,7 +703,7 @@ pub(crate) fn digests(
         let (inputs, collection) = (&manifest.inputs.list.checksum, &manifest.collection_digest);
         let all = (pairs, inputs, collection, config, removed);
         let path = workspace.directory().join(MANIFEST_FILE);
-        let mut bytes = crate::store::to_json(&all, &path)?;
+        let mut bytes = lookalike_store::to_json(&all, &path)?;
         bytes.extend(list.iter().flat_map(|list| list.to_le_bytes()));
         Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
     };
@@ -712,7 +712,7 @@ pub(crate) fn digests(
 
 /// Where a command works if no directory is given for it: beside the kept records, or, if these are
 /// in a store, in the current directory.
-pub(crate) fn work_directory(kept: &Path) -> PathBuf {
+pub fn work_directory(kept: &Path) -> PathBuf {
     let place = match remote::is_address(kept) {
         true => kept.file_name().unwrap_or_default(),
         false => kept.as_os_str(),

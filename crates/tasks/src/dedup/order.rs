@@ -6,14 +6,14 @@ use globset::GlobSet;
 
 use super::STAGE;
 use super::policy::Policy;
-use crate::base::bits::Bits;
-use crate::base::budget::ByteSize;
-use crate::base::progress::Context;
-use crate::engine::collection::each_document;
-use crate::store::item::item;
-use crate::store::workspace::{InputList, Workspace};
-use crate::store::{Rows, Sort};
-use crate::{Error, Result};
+use lookalike_base::bits::Bits;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::each_document;
+use lookalike_store::item::item;
+use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_store::{Rows, Sort};
 
 /// The place of each document in the order of preference, from 0.
 pub(super) enum Ranks {
@@ -47,7 +47,7 @@ pub(super) fn ranks(
     (scratch, memory): (&Path, ByteSize),
     context: &Context<'_>,
 ) -> Result<Ranks> {
-    let documents = crate::engine::collection::Catalogue::stats(workspace)?.documents;
+    let documents = lookalike_engine::collection::Catalogue::stats(workspace)?.documents;
     let mut ranks = Ranks::Input;
     // Nothing after `first` or `last` can break a tie, because there is none.
     let decided = policies
@@ -112,7 +112,7 @@ pub(super) fn ranks(
             })
         })?;
     }
-    let against = crate::engine::collection::against(&workspace.manifest).documents;
+    let against = lookalike_engine::collection::against(&workspace.manifest).documents;
     if against > 0 && matches!(ranks, Ranks::Given(_)) {
         // The documents of the other collection are kept, whatever is preferred among the own ones.
         ranks = sorted(&ranks, documents, (scratch, memory), |push| {

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use super::STAGE;
-use crate::base::progress::Context;
-use crate::engine::collection::{InputRecord, InputRecords};
-use crate::store::workspace::Workspace;
-use crate::{Error, Result};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{InputRecord, InputRecords};
+use lookalike_store::workspace::Workspace;
 
 /// The file and the number of each document's record.
-pub(crate) struct Places {
+pub struct Places {
     /// The first document at or after the beginning of each file.
     pub starts: Vec<u32>,
     /// By document, the number of its record in its file, from 1. Documents and rejected records
@@ -45,7 +45,7 @@ impl Places {
                 if document.file >= files {
                     let list = workspace
                         .directory()
-                        .join(crate::store::workspace::INPUTS_FILE);
+                        .join(lookalike_store::workspace::INPUTS_FILE);
                     return Err(missing(&list, document.file, files));
                 }
                 while places.starts.len() <= document.file as usize {

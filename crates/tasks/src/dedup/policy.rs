@@ -6,7 +6,7 @@ use std::str::FromStr;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use globset::Glob;
 
-use crate::base::keywords::{keywords, stored_as_text};
+use lookalike_base::keywords::{keywords, stored_as_text};
 
 /// One criterion of preference. The first of a list decides, the next ones break its ties, and the
 /// order of the input breaks the rest.

@@ -32,20 +32,20 @@ use super::choose::{Choice, Fate, Removal};
 use super::policy::date;
 use super::values::memory_of_reader;
 use super::{Rejects, STAGE, each_file};
-use crate::Result;
-use crate::base::bits::Bits;
-use crate::base::budget::ByteSize;
-use crate::base::memory::{Credit, MOST_SORT_BYTES};
-use crate::base::progress::Context;
-use crate::base::threads::lock;
-use crate::engine::collection::{self, InputRecord, InputRecords};
-use crate::store::Sort;
-use crate::store::item::item;
-use crate::store::workspace::Workspace;
-use crate::text::read::{
+use lookalike_base::Result;
+use lookalike_base::bits::Bits;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::memory::{Credit, MOST_SORT_BYTES};
+use lookalike_base::progress::Context;
+use lookalike_base::threads::lock;
+use lookalike_engine::collection::{self, InputRecord, InputRecords};
+use lookalike_rewrite::again::Again;
+use lookalike_store::Sort;
+use lookalike_store::item::item;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::{
     Container, InputFile, ReadConfig, RecordKind, WarcNames, normal_digest, normal_url, usual_date,
 };
-use crate::text::rewrite::again::Again;
 
 /// The least memory of the sort.
 const LEAST_SORT_BYTES: u64 = 1 << 20;

@@ -23,19 +23,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::choose::{Choice, Fate};
 use super::policy::date;
 use super::{Revisit, STAGE, each_file};
-use crate::base::bits::Bits;
-use crate::base::measure::Measure;
-use crate::base::memory::Credit;
-use crate::base::progress::Context;
-use crate::engine::collection::{Catalogue, InputRecord, InputRecords};
-use crate::store::VERSION;
-use crate::store::workspace::Workspace;
-use crate::store::{Aside, meta};
-use crate::text::read::{
+use lookalike_base::bits::Bits;
+use lookalike_base::measure::Measure;
+use lookalike_base::memory::Credit;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{Catalogue, InputRecord, InputRecords};
+use lookalike_rewrite::again::Again;
+use lookalike_store::VERSION;
+use lookalike_store::workspace::Workspace;
+use lookalike_store::{Aside, meta};
+use lookalike_text::read::{
     Capture, Container, InputFile, ReadConfig, Reason, RecordKind, Reference, capture, labelled,
 };
-use crate::text::rewrite::again::Again;
-use crate::{Error, Result};
 
 /// The profile of the standard for payloads of the same bytes.
 const IDENTICAL: &str = "http://netpreserve.org/warc/{version}/revisit/identical-payload-digest";

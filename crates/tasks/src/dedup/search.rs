@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use super::{DedupConfig, Rule, check_before, check_inputs, is_kept};
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::measure::Criterion;
-use crate::base::progress::Context;
-use crate::engine::cluster::ResultFormat;
-use crate::engine::collection::CollectionConfig;
-use crate::engine::join::{JoinConfig, Pairs, PairsEntry};
-use crate::engine::pipeline::{self, InputChoice, JoinParameters};
-use crate::store::disk;
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::measure::Criterion;
+use lookalike_base::progress::Context;
+use lookalike_engine::cluster::ResultFormat;
+use lookalike_engine::collection::CollectionConfig;
+use lookalike_engine::join::{JoinConfig, Pairs, PairsEntry};
+use lookalike_engine::pipeline::{self, InputChoice, JoinParameters};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 
 /// A search for the pairs of inputs.
 pub struct Search<'s> {

@@ -10,10 +10,10 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{DedupConfig, DedupSummary};
-use crate::store::workspace::{Workspace, has_records};
-use crate::store::{disk, received, remote};
-use crate::text::rewrite::output::{PRIVATE, State};
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_rewrite::output::{PRIVATE, State};
+use lookalike_store::workspace::{Workspace, has_records};
+use lookalike_store::{disk, received, remote};
 
 /// The name of the record.
 const FILE: &str = "source.json";
@@ -23,7 +23,7 @@ const LIST: &str = "remove";
 
 /// What a directory of kept records was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct DedupSource {
+pub struct DedupSource {
     /// The work directory, as a path from the directory of the kept records. If these are in a
     /// store, as an absolute path.
     #[serde(deserialize_with = "received::way")]
@@ -86,7 +86,7 @@ impl DedupSource {
         }
         let path = kept.join(PRIVATE).join(FILE);
         let mut out = disk::AtomicFile::create(&path)?;
-        out.put(&crate::store::to_json(self, &path)?)?;
+        out.put(&lookalike_store::to_json(self, &path)?)?;
         out.put(b"\n")?;
         out.finish()?;
         disk::sync_parent(&path)
@@ -96,7 +96,7 @@ impl DedupSource {
     ///
     /// # Errors
     /// `BadParameter` if the directory is not complete, or has no record.
-    pub(crate) fn read(kept: &Path) -> Result<(DedupSource, String)> {
+    pub fn read(kept: &Path) -> Result<(DedupSource, String)> {
         let refuse = |limit: &str| Err(Error::parameter("DIR", kept.display()).because(limit));
         let state = State::read(kept)?;
         if !state.complete {
@@ -144,7 +144,7 @@ impl DedupSource {
     ///
     /// # Errors
     /// `BadParameter` if it is gone.
-    pub(crate) fn work(&self, kept: &Path) -> Result<PathBuf> {
+    pub fn work(&self, kept: &Path) -> Result<PathBuf> {
         let work = shortened(&real(kept)?.join(&self.work));
         match disk::exists(&work)? && disk::is_directory(&work)? {
             true => Ok(work),

@@ -2,7 +2,7 @@
 //! documents only, so a cluster of thousands of similar pages takes one comparison for each page.
 //!
 //! # Source
-//! The prefix filter, as in [`crate::engine::join::prefix`].
+//! The prefix filter, as in [`lookalike_engine::join::prefix`].
 //!
 //! # In and out
 //! In: the *open* documents, whose survivor is unknown, in the order (cluster, preference); their
@@ -35,16 +35,16 @@
 use std::path::Path;
 
 use super::STAGE;
-use crate::Result;
-use crate::base::bits::Bits;
-use crate::base::budget::ByteSize;
-use crate::base::ids::Key;
-use crate::base::measure::{Criterion, Measure};
-use crate::base::progress::Context;
-use crate::engine::collection::{Catalogue, LoadedSets, MappedSets, Wanted, segments};
-use crate::store::Sort;
-use crate::store::item::item;
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::bits::Bits;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::Key;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::progress::Context;
+use lookalike_engine::collection::{Catalogue, LoadedSets, MappedSets, Wanted, segments};
+use lookalike_store::Sort;
+use lookalike_store::item::item;
+use lookalike_store::workspace::Workspace;
 
 item! {
     /// A document that is compared with kept ones.
@@ -449,14 +449,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::base::budget::{Budget, Disk};
-    use crate::base::progress::{Silent, Stop};
-    use crate::base::random::Random;
-    use crate::base::union_find::UnionFind;
-    use crate::engine::collection::CollectionConfig;
-    use crate::engine::join::{JoinConfig, each_pair};
-    use crate::engine::pipeline::{self, JoinParameters};
-    use crate::engine::shingle::ShingleConfig;
+    use lookalike_base::budget::{Budget, Disk};
+    use lookalike_base::progress::{Silent, Stop};
+    use lookalike_base::random::Random;
+    use lookalike_base::union_find::UnionFind;
+    use lookalike_engine::collection::CollectionConfig;
+    use lookalike_engine::join::{JoinConfig, each_pair};
+    use lookalike_engine::pipeline::{self, JoinParameters};
+    use lookalike_engine::shingle::ShingleConfig;
 
     /// Pages of templates with a few words of their own, chains in which each text resembles the
     /// next ones, extracts, a text that is many times as long, and texts by themselves.
@@ -544,7 +544,7 @@ mod tests {
             let line =
                 |(n, text): (usize, &String)| format!("{{\"id\":{n},\"text\":\"{text}\"}}\n");
             let lines: String = texts.iter().enumerate().map(line).collect();
-            let mut file = crate::store::disk::AtomicFile::create(&input).unwrap();
+            let mut file = lookalike_store::disk::AtomicFile::create(&input).unwrap();
             file.put(lines.as_bytes()).unwrap();
             file.finish().unwrap();
             let config = CollectionConfig {

@@ -9,18 +9,18 @@ use std::sync::{Mutex, PoisonError};
 use super::each_file;
 use super::places::Places;
 use super::policy::{Policy, preference};
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::memory::Credit;
-use crate::base::numbers::{count, counted};
-use crate::base::progress::{Context, Stop};
-use crate::base::threads::lock;
-use crate::engine::collection::{InputRecord, InputRecords};
-use crate::store::Rows;
-use crate::store::workspace::Workspace;
-use crate::text::read::{InputFile, ReadConfig, RecordKind, RecordReader, other_fields};
-use crate::text::rewrite::again::Again;
-use crate::text::rewrite::source::is_parquet;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::memory::Credit;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::{Context, Stop};
+use lookalike_base::threads::lock;
+use lookalike_engine::collection::{InputRecord, InputRecords};
+use lookalike_rewrite::again::Again;
+use lookalike_rewrite::source::is_parquet;
+use lookalike_store::Rows;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::{InputFile, ReadConfig, RecordKind, RecordReader, other_fields};
 
 /// Buffers of a reader.
 const READER_BYTES: u64 = 4 << 20;
@@ -245,7 +245,7 @@ impl FieldSink for Preferences<'_> {
 
 /// What is read of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part<'p> {
+pub enum Part<'p> {
     /// The field with this name ([`RecordKind::field`]).
     Field(&'p str),
     /// The date ([`RecordKind::date`]).
@@ -253,7 +253,7 @@ pub(crate) enum Part<'p> {
 }
 
 /// Takes the fields of records. Several threads call it at the same time.
-pub(crate) trait FieldSink: Sync {
+pub trait FieldSink: Sync {
     /// What is kept of a field, until [`FieldSink::put`] takes it.
     type Value;
     /// The value of the field of a column, if the record has it.
@@ -264,7 +264,7 @@ pub(crate) trait FieldSink: Sync {
 
 /// Reads a field of every document for each column that names one. The inputs are read once for all
 /// columns, or not at all, with `memory` for all threads together.
-pub(crate) fn fields<S: FieldSink>(
+pub fn fields<S: FieldSink>(
     (workspace, inputs, places): (&Workspace, &[InputFile], &Places),
     columns: &[Option<Part<'_>>],
     (config, memory): (&ReadConfig, u64),

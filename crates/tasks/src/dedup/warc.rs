@@ -6,10 +6,10 @@
 
 use std::collections::HashSet;
 
-use crate::Result;
-use crate::base::progress::Context;
-use crate::text::read::{InputFile, ReadConfig, RecordKind, warc_links};
-use crate::text::rewrite::again::Again;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_rewrite::again::Again;
+use lookalike_text::read::{InputFile, ReadConfig, RecordKind, warc_links};
 
 /// A request or metadata record, and the records that it is linked to.
 struct Companion {

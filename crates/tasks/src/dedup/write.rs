@@ -8,13 +8,13 @@ use super::choose::Fate;
 use super::evidence::Knowledge;
 use super::revisit::Revisits;
 use super::{Rejects, values, warc};
-use crate::Result;
-use crate::base::memory::Credit;
-use crate::base::progress::Context;
-use crate::engine::collection::{InputRecord, InputRecords};
-use crate::text::read::{InputFile, ReadConfig};
-use crate::text::rewrite::source::Source;
-use crate::text::rewrite::{Action, Edit, FileEdit, Span, Target};
+use lookalike_base::Result;
+use lookalike_base::memory::Credit;
+use lookalike_base::progress::Context;
+use lookalike_engine::collection::{InputRecord, InputRecords};
+use lookalike_rewrite::source::Source;
+use lookalike_rewrite::{Action, Edit, FileEdit, Span, Target};
+use lookalike_text::read::{InputFile, ReadConfig};
 
 /// What the writing pass needs to know.
 pub(super) struct Writing<'p> {

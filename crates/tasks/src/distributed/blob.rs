@@ -2,12 +2,12 @@
 //!
 //! A blob begins with a byte that names its kind. Rows of numbers are in ascending order of their
 //! first column, in blocks: number of rows, bytes of the block, then each column packed
-//! ([`crate::store::pack_u64`]), the first one as differences.
+//! ([`lookalike_store::pack_u64`]), the first one as differences.
 
 use std::path::Path;
 
-use crate::store::{pack_u64, unpack_u64};
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_store::{pack_u64, unpack_u64};
 
 use super::bad;
 
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
 
 /// What a row takes of memory, by what its head says of its records.
 #[derive(Default)]
-pub(crate) struct Weight {
+pub struct Weight {
     /// Its documents.
     pub documents: u64,
     /// Bytes that stay, beside those for documents.

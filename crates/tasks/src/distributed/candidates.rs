@@ -2,8 +2,8 @@
 
 use std::mem::take;
 
-use crate::Result;
-use crate::base::measure::Criterion;
+use lookalike_base::Result;
+use lookalike_base::measure::Criterion;
 
 use super::blob::{BLOCKS, PAIRS, POSTINGS, Reader, all_rows, put, put_rows, unexpected};
 use super::merge::Merge;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::Result;
-use crate::base::rate::Rate;
-use crate::engine::sample::Levels;
-use crate::engine::shingle::Shingler;
-use crate::store::Aside;
-use crate::tasks::dedup::{Policy, preference};
-use crate::text::read::{ContentKind, RawDocument};
+use crate::dedup::{Policy, preference};
+use lookalike_base::Result;
+use lookalike_base::rate::Rate;
+use lookalike_engine::sample::Levels;
+use lookalike_engine::shingle::Shingler;
+use lookalike_store::Aside;
+use lookalike_text::read::{ContentKind, RawDocument};
 
 use super::blob::{DOCUMENTS, Reader, compress, put, put_bytes};
 use super::{Config, Row, bad, place_of};
@@ -36,7 +36,7 @@ pub enum Side {
 /// Sends texts to their parts.
 pub struct Intake {
     places: u32,
-    groups: crate::engine::collection::SizeGroups,
+    groups: lookalike_engine::collection::SizeGroups,
     policies: Vec<Policy>,
     shingler: Shingler<u64>,
     /// The records of documents whose MD5s are still to be computed.

@@ -4,7 +4,7 @@ use super::blob::{CLASSES, KEYS, Reader, compress, put, put_rows};
 use super::documents::{Documents, SHORTENED};
 use super::merge::Merge;
 use super::{Config, Row, Stage, bad};
-use crate::Result;
+use lookalike_base::Result;
 
 /// A part is worked on in chunks of documents that have at least this number of fingerprints.
 const CHUNK: usize = 1 << 22;
@@ -35,7 +35,7 @@ pub(super) struct Chunk {
 
 impl Chunk {
     /// The distinct fingerprints, shortened and sorted.
-    pub(crate) fn shortened(&self) -> Vec<u64> {
+    pub fn shortened(&self) -> Vec<u64> {
         let mut keys: Vec<u64> = self.keys.iter().map(|key| key >> SHORTENED).collect();
         keys.sort_unstable();
         keys

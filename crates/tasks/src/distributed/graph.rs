@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::base::union_find::UnionFind;
-use crate::{Error, Result};
+use lookalike_base::union_find::UnionFind;
+use lookalike_base::{Error, Result};
 
 /// The pairs of documents, which are called by bytes.
 ///
@@ -118,7 +118,7 @@ impl Graph {
     /// Calls `take` with each document that is removed, and with its survivor: the first kept
     /// document, in the order of preference, that reaches the threshold with it. The preferred one
     /// of several documents with the same words stands for all
-    /// ([`crate::tasks::dedup::Rule::Star`]).
+    /// ([`crate::dedup::Rule::Star`]).
     pub fn removed(&self, mut take: impl FnMut(&[u8], &[u8])) {
         let (ids, places) = self.order();
         let preferred = Self::preferred(&[&self.equal], &places);

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::Path;
 
-use crate::Result;
-use crate::store::Aside;
+use lookalike_base::Result;
+use lookalike_store::Aside;
 
 use super::bad;
 use super::blob::{Reader, rows_of_block};

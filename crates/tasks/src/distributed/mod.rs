@@ -1,8 +1,8 @@
 //! Pairs on an engine that spreads rows over many machines, such as Apache Spark.
 //!
 //! # Source
-//! The prefix join of [`crate::engine::join`], cut into tasks. A lossless filter by prefixes on such an
-//! engine: Vernica, Carey & Li 2010. Min-hashes in bands: see [`crate::engine::methods`].
+//! The prefix join of [`lookalike_engine::join`], cut into tasks. A lossless filter by prefixes on such an
+//! engine: Vernica, Carey & Li 2010. Min-hashes in bands: see [`lookalike_methods`].
 //!
 //! # In and out
 //! The engine has one kind of row: a *place* and a *blob*, which is one binary value with thousands
@@ -10,7 +10,7 @@
 //! bring all rows of one place into one task, in any order, and to run a failed task again. It
 //! needs no other feature.
 //!
-//! In: texts with identifiers. Out: pairs of identifiers, with the numbers that [`crate::engine::pipeline`]
+//! In: texts with identifiers. Out: pairs of identifiers, with the numbers that [`lookalike_engine::pipeline`]
 //! finds for the same texts.
 //!
 //! # Algorithm
@@ -61,13 +61,13 @@ mod verify;
 
 use std::path::PathBuf;
 
-use crate::base::measure::Criterion;
-use crate::engine::collection::SizeGroups;
-use crate::engine::sample::Sampling;
-use crate::engine::shingle::ShingleConfig;
-use crate::{Error, Result};
+use lookalike_base::measure::Criterion;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::SizeGroups;
+use lookalike_engine::sample::Sampling;
+use lookalike_engine::shingle::ShingleConfig;
 
-pub(crate) use blob::Weight;
+pub use blob::Weight;
 pub use candidates::{Blocks, Candidates};
 pub use documents::{Intake, Side};
 pub use frequencies::{Classes, Frequencies};

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::Result;
-use crate::base::measure::Criterion;
-use crate::engine::methods::MinHashes;
+use lookalike_base::Result;
+use lookalike_base::measure::Criterion;
+use lookalike_methods::MinHashes;
 
 use super::blob::{CLASSES, POSTINGS, put, put_rows};
 use super::documents::{SHORTENED, Sampler};
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn what_is_scattered_is_gathered() {
         assert_eq!(SCATTER.wrapping_mul(GATHER), 1);
-        let mut random = crate::base::random::Random::new(4);
+        let mut random = lookalike_base::random::Random::new(4);
         for _ in 0..100 {
             let key = random.below(u64::MAX);
             assert_eq!(gathered(scattered(key)), key);

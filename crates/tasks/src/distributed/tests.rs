@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use proptest::prelude::*;
 
 use super::*;
-use crate::base::ids::Threshold;
-use crate::base::measure::Measure;
-use crate::base::random::Random;
-use crate::engine::shingle::Shingler;
-use crate::text::read::{ContentKind, RawDocument};
+use lookalike_base::ids::Threshold;
+use lookalike_base::measure::Measure;
+use lookalike_base::random::Random;
+use lookalike_engine::shingle::Shingler;
+use lookalike_text::read::{ContentKind, RawDocument};
 
 /// Small shingles, so that random texts resemble each other.
 fn config(places: u32, threshold: (u64, u64)) -> Config {

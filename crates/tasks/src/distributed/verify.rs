@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::Result;
-use crate::base::measure::Criterion;
-use crate::engine::shingle::Shingler;
-use crate::store::Aside;
+use lookalike_base::Result;
+use lookalike_base::measure::Criterion;
+use lookalike_engine::shingle::Shingler;
+use lookalike_store::Aside;
 
 use super::blob::{
     DOCUMENTS, PAIRS, RESULTS, Reader, TEXTS, all_rows, compress, put, put_bytes, unexpected,
@@ -143,7 +143,7 @@ pub struct Found {
 
 impl Found {
     /// Appends its bytes.
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+    pub fn put(&self, out: &mut Vec<u8>) {
         for bytes in [&self.a, &self.b, &self.ranks[0], &self.ranks[1]] {
             put_bytes(out, bytes);
         }
@@ -154,7 +154,7 @@ impl Found {
     }
 
     /// Passes on the pairs of which `put` appended the bytes.
-    pub(crate) fn each(bytes: &[u8], mut take: impl FnMut(Found) -> Result<()>) -> Result<()> {
+    pub fn each(bytes: &[u8], mut take: impl FnMut(Found) -> Result<()>) -> Result<()> {
         let mut reader = Reader::new(STAGE, bytes);
         while !reader.is_empty() {
             take(Found::read(&mut reader)?)?;

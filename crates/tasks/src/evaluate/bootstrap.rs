@@ -16,9 +16,9 @@
 use serde::Serialize;
 
 use super::STAGE;
-use crate::Result;
-use crate::base::progress::Context;
-use crate::base::random::Random;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_base::random::Random;
 
 /// Draws of documents.
 pub(super) const REPLICATES: u32 = 1000;
@@ -248,8 +248,8 @@ fn percentiles(mut values: Vec<f64>) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::budget::{Budget, ByteSize, Disk};
-    use crate::base::progress::{Silent, Stop};
+    use lookalike_base::budget::{Budget, ByteSize, Disk};
+    use lookalike_base::progress::{Silent, Stop};
 
     fn pair(a: u32, b: u32, place: u64, right: bool) -> Judged {
         Judged {

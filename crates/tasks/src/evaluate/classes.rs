@@ -1,6 +1,6 @@
 //! The composition of each class of identical documents.
 
-use crate::store::item::field;
+use lookalike_store::item::field;
 
 /// For each class, the number of its documents with each label.
 pub(super) struct Classes {

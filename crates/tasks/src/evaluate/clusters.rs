@@ -3,10 +3,10 @@
 use super::Evaluating;
 use super::classes::pairs_of;
 use super::documents::{Documents, NONE};
-use crate::Result;
-use crate::base::precision::Counts;
-use crate::store::Group;
-use crate::store::item::item;
+use lookalike_base::Result;
+use lookalike_base::precision::Counts;
+use lookalike_store::Group;
+use lookalike_store::item::item;
 
 item! {
     /// A document in both clusters, or in one.

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use super::Sources;
 use super::list::{PairList, docno};
-use crate::base::budget::ByteSize;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::base::union_find::UnionFind;
-use crate::engine::collection::SizeGroups;
-use crate::store::item::item;
-use crate::store::{List, Sort};
-use crate::text::read::lines::{parsed, shorten};
-use crate::text::table::Table;
-use crate::{Error, Result};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::union_find::UnionFind;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::SizeGroups;
+use lookalike_store::item::item;
+use lookalike_store::{List, Sort};
+use lookalike_text::read::lines::{parsed, shorten};
+use lookalike_text::table::Table;
 
 use super::STAGE;
 

@@ -12,15 +12,15 @@ use super::classes::Pair;
 use super::documents::{Documents, each_judged};
 use super::rank::{Ranked, SAME, ranking};
 use super::samples::{Found, Levels, Sample, each_pair, means, sample};
-use crate::base::error::refuse;
-use crate::base::numbers::counted;
-use crate::store::Sort;
-use crate::store::disk::AtomicFile;
-use crate::store::item::item;
-use crate::store::table::cell;
-use crate::text::read::lines::{parsed, shorten};
-use crate::text::table::Table;
-use crate::{Error, Result};
+use lookalike_base::error::refuse;
+use lookalike_base::numbers::counted;
+use lookalike_base::{Error, Result};
+use lookalike_store::Sort;
+use lookalike_store::disk::AtomicFile;
+use lookalike_store::item::item;
+use lookalike_store::table::cell;
+use lookalike_text::read::lines::{parsed, shorten};
+use lookalike_text::table::Table;
 
 /// Limits on what a file of judged pairs may have.
 const MOST_GRADE: u32 = (1 << 16) - 1;

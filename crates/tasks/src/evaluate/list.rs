@@ -6,11 +6,11 @@ use std::str::FromStr;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::base::error::refuse;
-use crate::base::ids::Threshold;
-use crate::text::read::lines::{parsed, shorten};
-use crate::text::table::Table;
-use crate::{Error, Result};
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Threshold;
+use lookalike_base::{Error, Result};
+use lookalike_text::read::lines::{parsed, shorten};
+use lookalike_text::table::Table;
 
 /// The columns of a list that hold the docnos and the resemblance, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]

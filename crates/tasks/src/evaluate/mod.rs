@@ -98,24 +98,24 @@ pub mod qrels;
 mod rank;
 mod samples;
 
-use crate::base::budget::ByteSize;
-use crate::base::error::refuse;
-use crate::base::ids::Threshold;
-use crate::base::memory::MOST_SORT_BYTES;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::engine::{outputs, pipeline};
-use crate::store::{Item, Sort, disk};
-use crate::text::table::Table;
-use crate::{Error, Result};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::error::refuse;
+use lookalike_base::ids::Threshold;
+use lookalike_base::memory::MOST_SORT_BYTES;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Error, Result};
+use lookalike_engine::{outputs, pipeline};
+use lookalike_store::{Item, Sort, disk};
+use lookalike_text::table::Table;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-pub use crate::base::precision::Counts;
 pub use bootstrap::{ByCollection, ByGrade, Graded, Intervals, Measures};
 pub use list::{Columns, Scores};
+pub use lookalike_base::precision::Counts;
 pub use rank::{CurvePoint, Ranking, Reaching};
 pub use samples::{Sample, SampleAt};
 
@@ -127,7 +127,7 @@ use list::PairList;
 ///
 /// # Errors
 /// Those of reading the file and of `take`.
-pub(crate) fn each_family(
+pub fn each_family(
     path: &Path,
     context: &Context<'_>,
     mut take: impl FnMut(&Table, &[u8], &[u8]) -> Result<()>,
@@ -144,7 +144,7 @@ const FIXED_BYTES: u64 = 8 << 20;
 /// The least memory for a sort.
 const SORT_BYTES: u64 = 1 << 20;
 /// The largest number of thresholds: the size of a tally grows with its square.
-pub(crate) const MOST_THRESHOLDS: usize = 100;
+pub const MOST_THRESHOLDS: usize = 100;
 
 /// A list of pairs, as named by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -559,7 +559,7 @@ fn compare_with(
                 notes.push(format!(
                     "ignored {} of {} of the {what}, with docnos that the collection of the \
                      ground truth does not have",
-                    crate::base::numbers::count(counts.unknown),
+                    lookalike_base::numbers::count(counts.unknown),
                     counted(counts.pairs, "pair")
                 ));
             }

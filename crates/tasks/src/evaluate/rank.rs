@@ -16,10 +16,10 @@ use serde::Serialize;
 
 use super::Evaluating;
 use super::list::Scores;
-use crate::Result;
-use crate::base::precision::share;
-use crate::store::Sort;
-use crate::store::item::item;
+use lookalike_base::Result;
+use lookalike_base::precision::share;
+use lookalike_store::Sort;
+use lookalike_store::item::item;
 
 /// The place of identical documents in the order of scores.
 pub(super) const SAME: u64 = u64::MAX;

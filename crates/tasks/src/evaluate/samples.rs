@@ -12,13 +12,13 @@ use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, FAMILIES, NONE, each_row, stop};
 use super::list::PairList;
 use super::rank::{Ranked, Ranking, SAME, place, ranking};
-use crate::Result;
-use crate::base::ids::Threshold;
-use crate::base::precision::share;
-use crate::base::progress::Context;
-use crate::store::Sort;
-use crate::store::item::item;
-use crate::text::read::lines::shorten;
+use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
+use lookalike_base::precision::share;
+use lookalike_base::progress::Context;
+use lookalike_store::Sort;
+use lookalike_store::item::item;
+use lookalike_text::read::lines::shorten;
 
 /// The quality of a run by a judged sample (Bernstein & Zobel 2006, section 7).
 #[derive(Clone, Debug, PartialEq, Serialize)]

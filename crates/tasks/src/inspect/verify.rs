@@ -1,26 +1,26 @@
 //! Reads all files again to verify them, and prints their records.
 
-use crate::base::ids::Key;
-use crate::base::numbers::{count, counted};
-use crate::base::utf8::Utf8Check;
-use crate::engine::cluster::ResultsEntry;
-use crate::engine::collection::{
+use lookalike_base::ids::Key;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::utf8::Utf8Check;
+use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::ResultsEntry;
+use lookalike_engine::collection::{
     self, Catalogue, CatalogueEntry, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader,
 };
-use crate::engine::index;
-use crate::engine::join::{JoinProgress, PairsEntry, each_measured_pair, sizes_of_pairs};
-use crate::engine::merge::{PostingsEntry, PostingsReader};
-use crate::engine::pipeline;
-use crate::engine::sample::{SampleEntry, Sampled};
-use crate::engine::sort::{RunFile, RunsEntry};
-use crate::store::checkpoint::Checkpoint;
-use crate::store::workspace::{
+use lookalike_engine::index;
+use lookalike_engine::join::{JoinProgress, PairsEntry, each_measured_pair, sizes_of_pairs};
+use lookalike_engine::merge::{PostingsEntry, PostingsReader};
+use lookalike_engine::pipeline;
+use lookalike_engine::sample::{SampleEntry, Sampled};
+use lookalike_engine::sort::{RunFile, RunsEntry};
+use lookalike_store::checkpoint::Checkpoint;
+use lookalike_store::workspace::{
     MANIFEST_FILE, Manifest, Places, Workspace, check_file, check_inputs,
 };
-use crate::store::{
+use lookalike_store::{
     HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, read_sorted, verify_part,
 };
-use crate::{Error, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
 

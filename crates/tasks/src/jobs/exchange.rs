@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::progress::Context;
-use crate::store::disk::{self, AtomicFile, Scratch};
-use crate::store::remote;
-use crate::{Error, Result};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk::{self, AtomicFile, Scratch};
+use lookalike_store::remote;
 
 use super::STAGE;
 

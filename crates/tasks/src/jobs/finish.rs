@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::base::error::refuse;
-use crate::base::numbers::{count, counted};
-use crate::base::progress::{Context, Unit};
-use crate::engine::cluster::{ResultFormat, each_reject, reject_line};
-use crate::engine::collection::{self, insert_segment};
-use crate::engine::join::Take;
-use crate::engine::pipeline::{self, JoinParameters, Summary};
-use crate::store;
-use crate::store::disk::{self, AtomicFile};
-use crate::store::table::{Cell, Column, cells, columns, header, push_row};
-use crate::store::workspace::{Workspace, resolved};
-use crate::tasks::distributed::Found;
-use crate::text::read::SaidOnce;
-use crate::{Error, Result};
+use crate::distributed::Found;
+use lookalike_base::error::refuse;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::{ResultFormat, each_reject, reject_line};
+use lookalike_engine::collection::{self, insert_segment};
+use lookalike_engine::join::Take;
+use lookalike_engine::pipeline::{self, JoinParameters, Summary};
+use lookalike_store as store;
+use lookalike_store::disk::{self, AtomicFile};
+use lookalike_store::table::{Cell, Column, cells, columns, header, push_row};
+use lookalike_store::workspace::{Workspace, resolved};
+use lookalike_text::read::SaidOnce;
 
 use super::exchange::{Leaving, names, remove_left};
 use super::plan::Plan;

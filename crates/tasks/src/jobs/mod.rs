@@ -14,7 +14,7 @@
 //! # Algorithm
 //! A plan of N tasks has N parts of the documents and N ranges of fingerprints, and each step has N
 //! tasks. The tasks are numbered through, step by step ([`Step`]). A task of the first step reads a
-//! share of the inputs as a run does ([`crate::engine::collection::Share`]), and leaves the segments
+//! share of the inputs as a run does ([`lookalike_engine::collection::Share`]), and leaves the segments
 //! as well. Documents are called by the number of that task and their number in its share.
 //!
 //! # Invariants
@@ -46,14 +46,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::store::disk::{self, Scratch};
-use crate::tasks::distributed::{
+use crate::distributed::{
     Blocks, Candidates, Classes, Found, Frequencies, PartResults, Prefixes, Row, Stage, Verify,
     Weight,
 };
-use crate::{Error, Result};
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Error, Result};
+use lookalike_store::disk::{self, Scratch};
 
 pub use finish::{Listed, finish, pairs};
 pub use plan::{MOST_TASKS, Plan, Planned, StepState, ranges, summary};

@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::base::byte_size::ByteSize;
-use crate::base::error::refuse;
-use crate::base::ids::FingerprintKind;
-use crate::base::numbers::{count, counted};
-use crate::base::progress::Context;
-use crate::engine::collection::{CollectionConfig, SegmentEntry};
-use crate::engine::join::{JoinConfig, Pairs};
-use crate::engine::pipeline::JoinParameters;
-use crate::engine::sample::Sampling;
-use crate::store::received::is_part;
-use crate::store::workspace::{InputEntry, Skipped, check_address, refuse_below_another};
-use crate::store::{disk, received, remote};
-use crate::tasks::distributed::Config;
-use crate::text::read::{InputFile, Inputs};
-use crate::text::rewrite::again;
-use crate::{Error, Result};
+use crate::distributed::Config;
+use lookalike_base::byte_size::ByteSize;
+use lookalike_base::error::refuse;
+use lookalike_base::ids::FingerprintKind;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{CollectionConfig, SegmentEntry};
+use lookalike_engine::join::{JoinConfig, Pairs};
+use lookalike_engine::pipeline::JoinParameters;
+use lookalike_engine::sample::Sampling;
+use lookalike_rewrite::again;
+use lookalike_store::received::is_part;
+use lookalike_store::workspace::{InputEntry, Skipped, check_address, refuse_below_another};
+use lookalike_store::{disk, received, remote};
+use lookalike_text::read::{InputFile, Inputs};
 
 use super::exchange::{Leaving, names, remove_left};
 use super::rows::Facts;
@@ -217,13 +217,13 @@ impl Plan {
                 entry: input.entry(),
                 odd: input.odd_path,
             };
-            lines.extend(crate::store::to_json(&line, &exchange.join(INPUTS))?);
+            lines.extend(lookalike_store::to_json(&line, &exchange.join(INPUTS))?);
             lines.push(b'\n');
         }
         let list = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&lines));
         let path = exchange.join(PLAN);
         let written = planned.written(list);
-        let mut bytes = crate::store::json::pretty(&written, &path)?.into_bytes();
+        let mut bytes = lookalike_store::json::pretty(&written, &path)?.into_bytes();
         bytes.push(b'\n');
         match Plan::read(exchange) {
             Ok(there) if there.digest == digest_of(&bytes) => return Ok(there),

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::base::progress::Context;
-use crate::engine::collection::{self, DocumentReader, Share, TextReader};
-use crate::engine::pipeline;
-use crate::store::Kind;
-use crate::tasks::distributed::Intake;
-use crate::{Error, Result};
+use crate::distributed::Intake;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{self, DocumentReader, Share, TextReader};
+use lookalike_engine::pipeline;
+use lookalike_store::Kind;
 
 use super::exchange::copy;
 use super::plan::Plan;

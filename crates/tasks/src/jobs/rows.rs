@@ -11,14 +11,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::base::byte_size::ByteSize;
-use crate::base::progress::{Context, Stop};
-use crate::engine::collection::SegmentEntry;
-use crate::store::Aside;
-use crate::store::disk::{self, SharedFile};
-use crate::store::received::{self, is_part};
-use crate::tasks::distributed::Row;
-use crate::{Error, Result};
+use crate::distributed::Row;
+use lookalike_base::byte_size::ByteSize;
+use lookalike_base::progress::{Context, Stop};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::SegmentEntry;
+use lookalike_store::Aside;
+use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::received::{self, is_part};
 
 use super::exchange::Leaving;
 use super::{LEAST_BYTES, STAGE};
@@ -140,7 +140,7 @@ impl Writer {
                 index.extend_from_slice(&number.to_le_bytes());
             }
         }
-        let mut end = crate::store::to_json(facts, path)?;
+        let mut end = lookalike_store::to_json(facts, path)?;
         let facts = end.len() as u64;
         end.extend_from_slice(&index);
         end.extend_from_slice(&at.to_le_bytes());

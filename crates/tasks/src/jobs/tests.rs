@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 use super::exchange::names;
 use super::*;
-use crate::base::budget::{Budget, ByteSize, Disk};
-use crate::base::ids::FingerprintKind;
-use crate::base::ids::Threshold;
-use crate::base::progress::{Silent, Stop};
-use crate::base::random::Random;
-use crate::engine::cluster::{RESULT_FILES, ResultFormat};
-use crate::engine::collection::CollectionConfig;
-use crate::engine::join::{JoinConfig, Pairs};
-use crate::engine::pipeline::{self, JoinParameters};
-use crate::engine::sample::Sampling;
-use crate::text::read::Inputs;
+use lookalike_base::budget::{Budget, ByteSize, Disk};
+use lookalike_base::ids::FingerprintKind;
+use lookalike_base::ids::Threshold;
+use lookalike_base::progress::{Silent, Stop};
+use lookalike_base::random::Random;
+use lookalike_engine::cluster::{RESULT_FILES, ResultFormat};
+use lookalike_engine::collection::CollectionConfig;
+use lookalike_engine::join::{JoinConfig, Pairs};
+use lookalike_engine::pipeline::{self, JoinParameters};
+use lookalike_engine::sample::Sampling;
+use lookalike_text::read::Inputs;
 
 fn context(stop: &Stop) -> Context<'_> {
     Context {
@@ -321,7 +321,7 @@ fn remarks_on_inputs_are_kept() {
     let both = ["run", "out"].map(|out| fs::read_to_string(at(out).join("rejects.jsonl")).unwrap());
     assert_eq!(both[0], both[1]);
     assert!(both[0].contains("UTF-8"), "{}", both[0]);
-    search.inputs.files[0].problem = Some((crate::text::read::Reason::Unreadable, "why".into()));
+    search.inputs.files[0].problem = Some((lookalike_text::read::Reason::Unreadable, "why".into()));
     assert!(search.plan(&at("other"), 2, false).is_err());
 }
 

@@ -22,9 +22,9 @@
 
 use std::ops::Range;
 
-use crate::base::keywords::keywords;
-use crate::text::parse::{ParseConfig, each_token, token_spans};
-use crate::text::read::Cut;
+use lookalike_base::keywords::keywords;
+use lookalike_text::parse::{ParseConfig, each_token, token_spans};
+use lookalike_text::read::Cut;
 
 keywords! {
     /// The smallest text that is removed: a token, a line or a paragraph.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::Result;
-use crate::base::bits::Bits;
-use crate::base::progress::Context;
-use crate::engine::collection::CollectionConfig;
-use crate::engine::excluded::{each_text, too_many};
-use crate::store::{digest_bits, digest_text};
-use crate::text::parse::{Parser, TokenConsumer, Tokens};
+use lookalike_base::Result;
+use lookalike_base::bits::Bits;
+use lookalike_base::progress::Context;
+use lookalike_engine::collection::CollectionConfig;
+use lookalike_engine::excluded::{each_text, too_many};
+use lookalike_store::{digest_bits, digest_text};
+use lookalike_text::parse::{Parser, TokenConsumer, Tokens};
 
 /// The most k-grams.
 const MOST: usize = 1 << 18;

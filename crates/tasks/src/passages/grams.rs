@@ -19,11 +19,11 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::store::Item;
-use crate::store::checkpoint::UnitSort;
-use crate::store::item::item;
-use crate::text::parse::{TokenConsumer, Tokens};
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_store::Item;
+use lookalike_store::checkpoint::UnitSort;
+use lookalike_store::item::item;
+use lookalike_text::parse::{TokenConsumer, Tokens};
 
 use super::excluded::ExcludedGrams;
 use super::places::{Place, Repeat, RepeatsReader};

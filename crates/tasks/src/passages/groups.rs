@@ -6,13 +6,13 @@ use std::str::FromStr;
 use std::sync::Mutex;
 
 use super::repeats::Search;
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::keywords::stored_as_text;
-use crate::base::numbers::counted;
-use crate::base::threads::lock;
-use crate::engine::collection::each_document;
-use crate::store::workspace::{InputList, Workspace};
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::keywords::stored_as_text;
+use lookalike_base::numbers::counted;
+use lookalike_base::threads::lock;
+use lookalike_engine::collection::each_document;
+use lookalike_store::workspace::{InputList, Workspace};
 
 /// The number of no group.
 const NONE: u32 = u32::MAX;

@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::places::{Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::sweep::Run;
-use crate::Result;
+use lookalike_base::Result;
 
 /// The most pieces of the matches of a pair.
 pub(crate) const MOST_PIECES: usize = 1 << 20;

@@ -36,21 +36,21 @@ use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::memory::Credit;
-use crate::base::numbers::counted;
-use crate::base::progress::Unit;
-use crate::base::threads::{lock, unlocked};
-use crate::base::utf8::boundary_before;
-use crate::base::workers::in_order;
-use crate::engine::collection::{Catalogue, Column, ColumnBuilder, each_document};
-use crate::store::checkpoint::UnitSort;
-use crate::store::disk::{self, AtomicFile};
-use crate::store::item::item;
-use crate::store::table::{Cell, Table, cells};
-use crate::store::workspace::{ResultFile, Workspace};
-use crate::store::{List, Sort, Sorted};
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::memory::Credit;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Unit;
+use lookalike_base::threads::{lock, unlocked};
+use lookalike_base::utf8::boundary_before;
+use lookalike_base::workers::in_order;
+use lookalike_engine::collection::{Catalogue, Column, ColumnBuilder, each_document};
+use lookalike_store::checkpoint::UnitSort;
+use lookalike_store::disk::{self, AtomicFile};
+use lookalike_store::item::item;
+use lookalike_store::table::{Cell, Table, cells};
+use lookalike_store::workspace::{ResultFile, Workspace};
+use lookalike_store::{List, Sort, Sorted};
 
 /// The most bytes of the text of a passage in `BOILERPLATE_FILE`.
 pub const TEXT_BYTES: usize = 2000;

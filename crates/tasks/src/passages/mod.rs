@@ -59,7 +59,7 @@ mod places;
 mod removable;
 mod remove;
 mod repeats;
-pub(crate) mod shown;
+pub mod shown;
 mod spans;
 mod sweep;
 mod tables;
@@ -70,21 +70,21 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::budget::{ByteSize, PROCESS_BYTES};
-use crate::base::error::refuse;
-use crate::base::keywords::keywords;
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::engine::cluster::{DERIVED_FILES, ResultFormat};
-use crate::engine::collection::{self, Catalogue, Representatives, Reread};
-use crate::engine::join::PairsEntry;
-use crate::store::checkpoint::{self, Checkpoints, StepEntry};
-use crate::store::workspace::{Cost, InputList, MANIFEST_FILE, Meter, ResultFile, Workspace};
-use crate::store::{digest_of, disk};
-use crate::text::parse::TokenKind;
-use crate::text::read::InputFile;
-use crate::text::rewrite::again;
-use crate::{Error, Result};
+use lookalike_base::budget::{ByteSize, PROCESS_BYTES};
+use lookalike_base::error::refuse;
+use lookalike_base::keywords::keywords;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::{DERIVED_FILES, ResultFormat};
+use lookalike_engine::collection::{self, Catalogue, Representatives, Reread};
+use lookalike_engine::join::PairsEntry;
+use lookalike_rewrite::again;
+use lookalike_store::checkpoint::{self, Checkpoints, StepEntry};
+use lookalike_store::workspace::{Cost, InputList, MANIFEST_FILE, Meter, ResultFile, Workspace};
+use lookalike_store::{digest_of, disk};
+use lookalike_text::parse::TokenKind;
+use lookalike_text::read::InputFile;
 
 pub use cuts::Align;
 pub use excluded::ExcludedGrams;
@@ -92,10 +92,10 @@ pub use remove::{REMOVED_ENDING, RemovalConfig, RemovalSummary, remove};
 pub use task::{Done, Task};
 pub use units::{Scope, TextUnit, UnitsConfig};
 
-pub use crate::engine::outputs::PASSAGE_FILES as FILES;
 use grams::MOST_LENGTH;
 pub use groups::By;
 use groups::Groups;
+pub use lookalike_engine::outputs::PASSAGE_FILES as FILES;
 pub use matches::TEXT_BYTES;
 use places::Repeats;
 use repeats::{REPEATS, SORTS, Search};
@@ -351,7 +351,7 @@ pub(crate) fn run_units(
 ///
 /// # Errors
 /// Those of writing the manifest.
-pub(crate) fn end(workspace: &mut Workspace) -> Result<()> {
+pub fn end(workspace: &mut Workspace) -> Result<()> {
     checkpoint::end(workspace)
 }
 

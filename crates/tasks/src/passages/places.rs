@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::STAGE;
-use crate::base::progress::Context;
-use crate::store::disk::{self, File};
-use crate::store::item::{field, item};
-use crate::{Error, Result};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk::{self, File};
+use lookalike_store::item::{field, item};
 
 /// A place: a document, and a token in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ impl Place {
     }
 
     /// The place some tokens further on.
-    pub(crate) fn plus(self, tokens: u32) -> Place {
+    pub fn plus(self, tokens: u32) -> Place {
         Place {
             token: self.token + tokens,
             ..self

@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{REMOVABLE_FILE, STAGE};
-use crate::base::progress::Context;
-use crate::engine::collection::each_place;
-use crate::store::disk::{self, File};
-use crate::store::table::cell;
-use crate::store::workspace::Workspace;
-use crate::text::read::InputFile;
-use crate::{Error, Result};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::each_place;
+use lookalike_store::disk::{self, File};
+use lookalike_store::table::cell;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::InputFile;
 
 /// Bytes that a reader holds.
 const BUFFER: usize = 64 << 10;

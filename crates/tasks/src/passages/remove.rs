@@ -20,7 +20,7 @@
 //! - The kept text is the text as read without the ranges that the side files list, with a space
 //!   where they say so.
 //! - What is written depends on inputs and parameters alone. The directories follow the rules of
-//!   [`crate::text::rewrite`].
+//!   [`lookalike_rewrite`].
 //!
 //! # Cost
 //! The inputs are read once more. Memory: 424 bytes an input file; for each thread its compressor
@@ -46,25 +46,25 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::cuts::{Align, TextCut, cuts};
 use super::removable::{FileRanges, Ranges, Removable};
 use super::{REMOVABLE_FILE, STAGE};
-use crate::base::error;
-use crate::base::memory::Credit;
-use crate::base::progress::Context;
-use crate::base::threads::{lock, unlocked};
-use crate::engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
-use crate::store::disk::{self, Scratch, SharedFile};
-use crate::store::workspace::{Cost, Meter, Workspace};
-use crate::tasks::dedup::{self, Empty};
-use crate::text::parse::{Parser, TokenKind};
-use crate::text::read::parquet::columns::text_columns;
-use crate::text::read::parquet::footer;
-use crate::text::read::{
+use crate::dedup::{self, Empty};
+use lookalike_base::error;
+use lookalike_base::memory::Credit;
+use lookalike_base::progress::Context;
+use lookalike_base::threads::{lock, unlocked};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
+use lookalike_rewrite::again::{Again, standard_input};
+use lookalike_rewrite::output::{self, OutputDirectory, OutputFile, Outputs};
+use lookalike_rewrite::{self as rewrite, Action, Edit, FileEdit, Job, Span, Target, parquet};
+use lookalike_store::disk::{self, Scratch, SharedFile};
+use lookalike_store::workspace::{Cost, Meter, Workspace};
+use lookalike_text::parse::{Parser, TokenKind};
+use lookalike_text::read::parquet::columns::text_columns;
+use lookalike_text::read::parquet::footer;
+use lookalike_text::read::{
     Container, Cut, InputFile, Interpreted, JsonStrings, RawDocument, ReadConfig, RecordKind,
     document_of, interpret, is_blanked, is_markup_by_name,
 };
-use crate::text::rewrite::again::{Again, standard_input};
-use crate::text::rewrite::output::{self, OutputDirectory, OutputFile, Outputs};
-use crate::text::rewrite::{self, Action, Edit, FileEdit, Job, Span, Target, parquet};
-use crate::{Error, Result};
 
 use later::Later;
 
@@ -355,7 +355,7 @@ fn digest(
     let collection = &workspace.manifest.collection_digest;
     let all = (STAGE, inputs, collection, sought, config, removed);
     let path = workspace.directory().join(REMOVABLE_FILE);
-    let bytes = crate::store::to_json(&all, &path)?;
+    let bytes = lookalike_store::to_json(&all, &path)?;
     Ok(format!("{:032x}", xxh3_128(&bytes)))
 }
 
@@ -724,7 +724,7 @@ impl Side<'_> {
             // The numbers of kept files are used in their own directory.
             None => self.out.insert(directory.create(&self.name, self.number)?),
         };
-        let mut bytes = crate::store::to_json(line, out.path())?;
+        let mut bytes = lookalike_store::to_json(line, out.path())?;
         bytes.push(b'\n');
         out.write_all(&bytes)
             .map_err(Error::io("write", out.path()))

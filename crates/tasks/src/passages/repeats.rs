@@ -22,16 +22,16 @@ use super::excluded::ExcludedGrams;
 use super::grams::{Grams, Hashed, Stretch, Stretches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
 use super::{STAGE, Stats};
-use crate::base::budget::ByteSize;
-use crate::base::progress::{Context, Unit};
-use crate::base::workers::{Tasks, work_and_commit};
-use crate::engine::collection::{Representatives, Reread};
-use crate::store::checkpoint::{Checkpoints, UnitSort};
-use crate::store::disk;
-use crate::store::item::item;
-use crate::store::{Item, Sort, Sorted};
-use crate::text::parse::{ParseConfig, Parser};
-use crate::{Error, Result};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::workers::{Tasks, work_and_commit};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{Representatives, Reread};
+use lookalike_store::checkpoint::{Checkpoints, UnitSort};
+use lookalike_store::disk;
+use lookalike_store::item::item;
+use lookalike_store::{Item, Sort, Sorted};
+use lookalike_text::parse::{ParseConfig, Parser};
 
 /// What the search works with.
 pub(super) struct Search<'a, 'w> {
@@ -94,7 +94,7 @@ impl Search<'_, '_> {
 
     /// The items that `push` puts into a sort from the units, unless they were saved. The sort is
     /// saved if it does not fit in memory, or if `lasting` says so.
-    pub(crate) fn of_units<T: Item>(
+    pub fn of_units<T: Item>(
         &self,
         name: &'static str,
         push: impl FnOnce(&UnitSort<'_, T>) -> Result<()>,

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{MATCHES_FILE, OVERLAPS_FILE, STAGE};
-use crate::base::least::Least;
-use crate::base::progress::Context;
-use crate::engine::join::PairsEntry;
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::text::read::lines::{parsed, shorten};
-use crate::text::table::Table;
-use crate::{Error, Result};
+use lookalike_base::least::Least;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_engine::join::PairsEntry;
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::lines::{parsed, shorten};
+use lookalike_text::table::Table;
 
 /// Limit on the passages of a pair.
 const MOST_PASSAGES: usize = 200;
@@ -25,7 +25,7 @@ const PASSAGE_BYTES: u64 = 24;
 
 /// The pairs that share the most words.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub struct Shared {
     /// The least length of a passage, as the files state it.
     pub length: String,
     /// All pairs, including those that are not in the list.
@@ -36,7 +36,7 @@ pub(crate) struct Shared {
 
 /// Two documents that share passages.
 #[derive(Debug)]
-pub(crate) struct SharedPair {
+pub struct SharedPair {
     /// The documents, in the order of the input.
     pub documents: [u32; 2],
     /// By document: its words that the other one also has.
@@ -51,7 +51,7 @@ pub(crate) struct SharedPair {
 
 /// A passage of two documents, in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SharedPassage {
+pub struct SharedPassage {
     /// By document: where it begins.
     pub begins: [usize; 2],
     pub words: usize,
@@ -59,7 +59,7 @@ pub(crate) struct SharedPassage {
 
 /// Whether the page of a directory shows passages: it has no pairs of near-duplicates, and the pairs
 /// of a search for passages.
-pub(crate) fn shows_passages(workspace: &Workspace) -> Result<bool> {
+pub fn shows_passages(workspace: &Workspace) -> Result<bool> {
     let is_there = |name| disk::exists(&workspace.directory().join(name));
     let other = workspace.manifest.has::<PairsEntry>();
     Ok(!other && is_there(OVERLAPS_FILE)? && is_there(MATCHES_FILE)?)
@@ -69,7 +69,7 @@ pub(crate) fn shows_passages(workspace: &Workspace) -> Result<bool> {
 ///
 /// # Errors
 /// `Io`.
-pub(crate) fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
+pub fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
     let size = |name| {
         let path = directory.join(name);
         let found = disk::metadata(&path).map_err(Error::io("inspect", &path))?;
@@ -85,7 +85,7 @@ pub(crate) fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
 ///
 /// # Errors
 /// `BadLine`, `Io`.
-pub(crate) fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Result<Shared> {
+pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Result<Shared> {
     let mut table = Table::open(&directory.join(OVERLAPS_FILE))?;
     table.want_names(&[
         "tokens_a",

@@ -6,15 +6,15 @@ use super::places::{PIECE_BYTES, Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::tables::{COVERAGE, How, SPANS, create};
 use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
-use crate::Result;
-use crate::base::progress::Unit;
-use crate::base::workers::in_order;
-use crate::engine::collection::{Column, ColumnBuilder, DocumentRecord, each_place};
-use crate::store::disk;
-use crate::store::table::{cells, push_row};
-use crate::store::workspace::{InputList, ResultFile, Workspace};
-use crate::text::parse::{ParseConfig, Parser, TokenKind, each_token};
-use crate::text::read::RawDocument;
+use lookalike_base::Result;
+use lookalike_base::progress::Unit;
+use lookalike_base::workers::in_order;
+use lookalike_engine::collection::{Column, ColumnBuilder, DocumentRecord, each_place};
+use lookalike_store::disk;
+use lookalike_store::table::{cells, push_row};
+use lookalike_store::workspace::{InputList, ResultFile, Workspace};
+use lookalike_text::parse::{ParseConfig, Parser, TokenKind, each_token};
+use lookalike_text::read::RawDocument;
 
 /// Spans and removable parts of a document whose lines are made at once.
 const RANGES: usize = 64 << 10;
@@ -105,7 +105,7 @@ impl Positions {
     }
 
     /// The next search begins at this token, which was looked for.
-    pub(crate) fn go_on(&mut self, token: u32) {
+    pub fn go_on(&mut self, token: u32) {
         if let Some(position) = self.of(token) {
             self.from = (token, position);
         }

@@ -27,10 +27,10 @@ use super::STAGE;
 use super::groups::Groups;
 use super::places::Repeats;
 use super::repeats::Search;
-use crate::Result;
-use crate::base::progress::Context;
-use crate::store::item::item;
-use crate::store::{List, Sort, Sorted};
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_store::item::item;
+use lookalike_store::{List, Sort, Sorted};
 
 /// Bytes of memory for each union that may be active where k-grams occur in few groups: in the
 /// heap, and among the new ones.

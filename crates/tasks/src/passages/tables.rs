@@ -4,13 +4,13 @@ use super::{
     BOILERPLATE_FILE, COMMON_FILE, COMMON_PLACES_FILE, COVERAGE_FILE, MATCHES_FILE, OVERLAPS_FILE,
     REMOVABLE_FILE, SPANS_FILE, STAGE,
 };
-use crate::Result;
-use crate::base::progress::Context;
-use crate::engine::collection;
-use crate::store::disk::AtomicFile;
-use crate::store::table::{Column, Table, columns};
-use crate::store::workspace::{ResultFile, Workspace};
-use crate::text::table::TypedTable;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_engine::collection;
+use lookalike_store::disk::AtomicFile;
+use lookalike_store::table::{Column, Table, columns};
+use lookalike_store::workspace::{ResultFile, Workspace};
+use lookalike_text::table::TypedTable;
 
 /// Parameters that a file states: name and value.
 pub(super) type How = [(&'static str, String)];

@@ -8,14 +8,14 @@ use super::remove::{check_before_removal, check_removal, check_removal_inputs, r
 use super::{
     ExcludedGrams, PassagesConfig, RemovalConfig, RemovalSummary, Stats, Then, UnitsConfig,
 };
-use crate::Result;
-use crate::base::error::refuse;
-use crate::base::progress::Context;
-use crate::engine::cluster;
-use crate::engine::collection::{self, CollectionConfig};
-use crate::engine::pipeline::{self, InputChoice};
-use crate::store::workspace::{OutputKind, Workspace, output_kind};
-use crate::tasks::dedup;
+use crate::dedup;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::progress::Context;
+use lookalike_engine::cluster;
+use lookalike_engine::collection::{self, CollectionConfig};
+use lookalike_engine::pipeline::{self, InputChoice};
+use lookalike_store::workspace::{OutputKind, Workspace, output_kind};
 
 /// A search, and where its documents come from.
 pub struct Task<'t> {

@@ -34,13 +34,13 @@ use super::grams::Hashed;
 use super::places::{Place, Repeat, Repeats};
 use super::repeats::{REPEATS, Search, UNITS};
 use super::{Of, STAGE, Stats};
-use crate::base::budget::ByteSize;
-use crate::base::keywords::keywords;
-use crate::engine::cluster::ResultFormat;
-use crate::store::checkpoint::UnitSort;
-use crate::store::{Sort, Sorted};
-use crate::text::parse::{TokenConsumer, Tokens};
-use crate::{Error, Result};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::keywords::keywords;
+use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::ResultFormat;
+use lookalike_store::checkpoint::UnitSort;
+use lookalike_store::{Sort, Sorted};
+use lookalike_text::parse::{TokenConsumer, Tokens};
 
 /// Bits of a key for the number of tokens.
 const COUNT_BITS: u32 = 32;

@@ -20,7 +20,7 @@ struct Cell {
 /// All cells. Each pair counts once for each of its two documents. Memory: 20 bytes for each ratio,
 /// document and combination of size groups, and twice that in addition while pairs are counted.
 #[derive(Debug, Default)]
-pub(crate) struct Cells {
+pub struct Cells {
     cells: Vec<Cell>,
     /// The number of cells at the front that have distinct keys.
     summed: usize,
@@ -33,7 +33,7 @@ const LEAST_NEW: usize = 1 << 16;
 
 impl Cells {
     /// Counts a pair for one of its documents.
-    pub(crate) fn count(&mut self, key: (u8, u8, u8, u32), found: bool, truth: bool) {
+    pub fn count(&mut self, key: (u8, u8, u8, u32), found: bool, truth: bool) {
         self.cells.push(Cell {
             key,
             found: found.into(),
@@ -46,7 +46,7 @@ impl Cells {
     }
 
     /// Memory in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         (self.cells.capacity() * size_of::<Cell>()) as u64
     }
 
@@ -66,7 +66,7 @@ impl Cells {
     }
 
     /// Prepares the cells for queries, after all pairs are counted.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         self.sum();
         for (at, cell) in self.cells.iter().enumerate() {
             let (ratio, smaller, larger, _) = cell.key;
@@ -80,7 +80,7 @@ impl Cells {
 
     /// The numbers of wrong and of missed pairs of two size groups over all documents. Each pair
     /// counts twice, once for each document.
-    pub(crate) fn errors(&self, ratio: u8, smaller: u8, larger: u8) -> (u64, u64) {
+    pub fn errors(&self, ratio: u8, smaller: u8, larger: u8) -> (u64, u64) {
         let cells = self.of(ratio, smaller, larger).iter();
         cells.fold((0, 0), |(wrong, missed), cell| {
             let (found, truth) = (cell.found - cell.correct, cell.truth - cell.correct);
@@ -99,7 +99,7 @@ impl Cells {
 
     /// Precision and recall over the pairs of the given ratios and size groups (ratio, smaller,
     /// larger).
-    pub(crate) fn estimates(&self, of: &[(u8, u8, u8)]) -> (Option<Estimate>, Option<Estimate>) {
+    pub fn estimates(&self, of: &[(u8, u8, u8)]) -> (Option<Estimate>, Option<Estimate>) {
         let mut documents: BTreeMap<u32, (Sums, Sums)> = BTreeMap::new();
         for &(ratio, smaller, larger) in of {
             for cell in self.of(ratio, smaller, larger) {

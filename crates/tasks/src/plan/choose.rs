@@ -6,7 +6,7 @@ use super::{Estimate, Evidence, Target};
 
 /// The choice for a size group.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Choice {
+pub struct Choice {
     /// Number of its ratio in the list of ratios; 0 is every fingerprint.
     pub ratio: u8,
     pub evidence: Evidence,
@@ -22,7 +22,7 @@ pub(crate) struct Choice {
 /// group below the target at every ratio of its own, the group of larger documents with the most
 /// false pairs among them (or missed pairs, if a recall is required) gets a finer ratio, and the
 /// choice starts over.
-pub(crate) fn choose(cells: &Cells, groups: usize, ratios: u8, target: &Target) -> Vec<Choice> {
+pub fn choose(cells: &Cells, groups: usize, ratios: u8, target: &Target) -> Vec<Choice> {
     let mut coarsest = vec![ratios - 1; groups];
     loop {
         match attempt(cells, &coarsest, target) {
@@ -124,7 +124,7 @@ fn meets(cells: &Cells, chosen: &[u8], group: usize, ratio: u8, target: &Target)
 }
 
 /// The coarsest ratio that meets the target over all pairs if every group uses it.
-pub(crate) fn uniform_overall(
+pub fn uniform_overall(
     cells: &Cells,
     groups: usize,
     ratios: u8,
@@ -150,7 +150,7 @@ pub(crate) fn uniform_overall(
 }
 
 /// The coarsest ratio at which every group meets the target if every group uses it.
-pub(crate) fn uniform(cells: &Cells, groups: usize, ratios: u8, target: &Target) -> u8 {
+pub fn uniform(cells: &Cells, groups: usize, ratios: u8, target: &Target) -> u8 {
     (1..ratios)
         .rev()
         .find(|&ratio| {
@@ -163,7 +163,7 @@ pub(crate) fn uniform(cells: &Cells, groups: usize, ratios: u8, target: &Target)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::ids::Threshold;
+    use lookalike_base::ids::Threshold;
 
     /// Pairs of two size groups at a ratio: ratio, smaller group, larger group, and the numbers of
     /// correct, wrong and missed pairs. No two pairs share a document.

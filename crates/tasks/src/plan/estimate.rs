@@ -1,6 +1,6 @@
 //! A share measured on a sample of pairs, with its confidence interval.
 
-use crate::engine::sample::plan::Estimate;
+use lookalike_engine::sample::plan::Estimate;
 
 /// One-sided 95 % quantile of the normal distribution: each end of an interval is on the wrong side
 /// of the true value one time in twenty.
@@ -8,7 +8,7 @@ const Z: f64 = 1.6449;
 
 /// The pairs of one document.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Sums {
+pub struct Sums {
     /// Pairs that count.
     pub whole: u64,
     /// The correct ones among them.
@@ -28,7 +28,7 @@ pub(crate) struct Sums {
 /// number of documents that there would be if all had equally many pairs. The interval is Wilson's
 /// (1927) for this number; it does not collapse where every measured pair was correct (Korn &
 /// Graubard 1998 do the same with an exact interval).
-pub(crate) fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<Estimate> {
+pub fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<Estimate> {
     let (mut whole, mut part, mut squares) = (0u64, 0u64, 0u128);
     for sums in documents.clone() {
         whole += sums.whole;
@@ -71,7 +71,7 @@ pub(crate) fn could_show(worth: f64, target: f64) -> bool {
 }
 
 fn wilson(p: f64, n: f64) -> (f64, f64) {
-    crate::base::precision::wilson(p, n, Z)
+    lookalike_base::precision::wilson(p, n, Z)
 }
 
 #[cfg(test)]

@@ -4,16 +4,16 @@
 use std::path::Path;
 
 use super::{Evidence, PLAN_FILE, Plan, PlanConfig, Planned, PlannedGroup, run, write};
-use crate::Result;
-use crate::base::numbers::{counted, percent};
-use crate::base::progress::Context;
-use crate::engine::collection::{self, CollectionConfig};
-use crate::engine::outputs;
-use crate::engine::pipeline::{self, AppliedPlan, JoinParameters, Summary};
-use crate::engine::sample::PlanGiven;
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::text::read::Inputs;
+use lookalike_base::Result;
+use lookalike_base::numbers::{counted, percent};
+use lookalike_base::progress::Context;
+use lookalike_engine::collection::{self, CollectionConfig};
+use lookalike_engine::outputs;
+use lookalike_engine::pipeline::{self, AppliedPlan, JoinParameters, Summary};
+use lookalike_engine::sample::PlanGiven;
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::Inputs;
 
 /// Makes a sampling plan for a collection.
 pub fn make(

@@ -51,14 +51,14 @@ mod choose;
 mod estimate;
 mod make;
 mod run;
-pub(crate) mod subset;
+pub mod subset;
 
-pub use crate::engine::sample::plan::{
+pub use lookalike_engine::sample::plan::{
     Estimate, Evidence, PLAN_FILE, Plan, PlanConfig, PlannedGroup, Ratio, Subset, Target,
 };
-pub use crate::engine::sample::plan_file::{read, write};
+pub use lookalike_engine::sample::plan_file::{read, write};
 pub use make::{for_collection, keep, make, run_with_plan, write_file};
-pub(crate) use run::run_all;
+pub use run::run_all;
 pub use run::{DIRECTORY, PlanCost, Planned, run};
 
 /// Name of the stage in progress and messages.

@@ -8,15 +8,15 @@ use super::cells::Cells;
 use super::choose::{choose, uniform, uniform_overall};
 use super::subset::{self, DocumentSubset};
 use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
-use crate::Result;
-use crate::base::ids::{FingerprintKind, Key};
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::engine::collection::{self, Catalogue};
-use crate::engine::sample::{Rate, Sampled, Sampling};
-use crate::engine::trial::{self, Documents, TrialCost};
-use crate::store::disk;
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_engine::collection::{self, Catalogue};
+use lookalike_engine::sample::{Rate, Sampled, Sampling};
+use lookalike_engine::trial::{self, Documents, TrialCost};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 
 /// The subdirectory of the output directory for temporary data; removed when the plan is made.
 pub const DIRECTORY: &str = "plan";
@@ -57,7 +57,7 @@ pub fn run(base: &Workspace, config: &PlanConfig, context: &Context<'_>) -> Resu
 fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) -> Result<Planned> {
     let (start, cpu) = (
         std::time::Instant::now(),
-        crate::base::process::cpu_seconds(),
+        lookalike_base::process::cpu_seconds(),
     );
     let trials = config.ratios.len() as u64 + 2;
     context.start(STAGE, Unit::Count("trials"), Some(trials));
@@ -78,7 +78,7 @@ fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) ->
     }
     clear(base)?;
     cost.wall_seconds = start.elapsed().as_secs_f64();
-    cost.cpu_seconds = crate::base::process::cpu_seconds() - cpu;
+    cost.cpu_seconds = lookalike_base::process::cpu_seconds() - cpu;
     Ok(Planned { plan, cost })
 }
 
@@ -107,7 +107,7 @@ fn measure(
 
 /// Makes plans for several targets from measurements on the whole collection. All targets have the
 /// same threshold and the same ratios.
-pub(crate) fn run_all(
+pub fn run_all(
     base: &Workspace,
     configs: &[PlanConfig],
     context: &Context<'_>,

@@ -1,15 +1,15 @@
 //! Draws a random subset of a collection, on which a plan is measured.
 
-use crate::Result;
-use crate::base::ids::{Key, Threshold};
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Silent};
-use crate::base::random::{STEP, mix};
-use crate::engine::collection::{
+use lookalike_base::Result;
+use lookalike_base::ids::{Key, Threshold};
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Silent};
+use lookalike_base::random::{STEP, mix};
+use lookalike_engine::collection::{
     self, Catalogue, DocumentReader, DocumentWriter, Ingested, RejectWriter, SegmentEntry,
     SegmentStats, Segments, SetReader, SetWriter,
 };
-use crate::store::workspace::Workspace;
+use lookalike_store::workspace::Workspace;
 
 use super::{STAGE, Subset};
 
@@ -20,13 +20,13 @@ const SEGMENT_DOCUMENTS: u64 = 1 << 20;
 
 /// Decides which documents belong to a subset.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DocumentSubset {
+pub struct DocumentSubset {
     seed: u64,
     share: Threshold,
 }
 
 impl DocumentSubset {
-    pub(crate) fn new(subset: &Subset) -> DocumentSubset {
+    pub fn new(subset: &Subset) -> DocumentSubset {
         DocumentSubset {
             seed: mix(subset.seed, STEP),
             share: subset.share,
@@ -35,7 +35,7 @@ impl DocumentSubset {
 
     /// Whether the subset contains a document. Only the seed and the MD5 of the document decide, so
     /// other documents and their order have no influence.
-    pub(crate) fn takes(self, md5: [u8; 16]) -> bool {
+    pub fn takes(self, md5: [u8; 16]) -> bool {
         let bits = u128::from_le_bytes(md5);
         let drawn = mix((bits >> 64) as u64 ^ bits as u64, self.seed);
         u128::from(drawn) * u128::from(self.share.denominator())
@@ -44,7 +44,7 @@ impl DocumentSubset {
 }
 
 /// Makes the subset of a collection in its own workspace, unless the workspace already contains it.
-pub(crate) fn make<K: Key>(
+pub fn make<K: Key>(
     base: &Workspace,
     workspace: &mut Workspace,
     selection: DocumentSubset,
@@ -168,11 +168,11 @@ mod tests {
     use md5::{Digest, Md5};
 
     use super::*;
-    use crate::base::budget::{Budget, ByteSize, Disk};
-    use crate::base::progress::Stop;
-    use crate::engine::collection::{CollectionConfig, DocumentRecord, SizeGroups};
-    use crate::engine::pipeline;
-    use crate::engine::shingle::ShingleConfig;
+    use lookalike_base::budget::{Budget, ByteSize, Disk};
+    use lookalike_base::progress::Stop;
+    use lookalike_engine::collection::{CollectionConfig, DocumentRecord, SizeGroups};
+    use lookalike_engine::pipeline;
+    use lookalike_engine::shingle::ShingleConfig;
 
     fn selection(share: (u64, u64), seed: u64) -> DocumentSubset {
         let share = Threshold::new(share.0, share.1).unwrap();

@@ -1,16 +1,16 @@
 //! A batch of queries that are looked up together.
 
-use crate::Result;
-use crate::base::ids::Key;
-use crate::base::measure::{Criterion, Measure};
-use crate::base::progress::{Context, caught, joined_all};
-use crate::base::threads;
-use crate::engine::collection::{
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::progress::{Context, caught, joined_all};
+use lookalike_base::threads;
+use lookalike_engine::collection::{
     self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader, TextDigest,
 };
-use crate::engine::index::{IndexSearcher as LookUps, Lists};
-use crate::store::disk;
-use crate::store::workspace::Workspace;
+use lookalike_engine::index::{IndexSearcher as LookUps, Lists};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::{ControlFlow, Range};

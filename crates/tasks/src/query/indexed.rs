@@ -1,13 +1,13 @@
 //! Answers queries from the index of a collection.
 
-use crate::Result;
-use crate::base::error::Error;
-use crate::base::ids::Key;
-use crate::base::limits;
-use crate::base::measure::{Criterion, Measure};
-use crate::engine::collection::{self, SegmentEntry, SetFile, TextDigest};
-use crate::engine::index::{Facts, Index, IndexSearcher, IndexedDocuments, Lists, key_of};
-use crate::store::workspace::Workspace;
+use lookalike_base::Result;
+use lookalike_base::error::Error;
+use lookalike_base::ids::Key;
+use lookalike_base::limits;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_engine::collection::{self, SegmentEntry, SetFile, TextDigest};
+use lookalike_engine::index::{Facts, Index, IndexSearcher, IndexedDocuments, Lists, key_of};
+use lookalike_store::workspace::Workspace;
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 

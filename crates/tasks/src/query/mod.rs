@@ -14,7 +14,7 @@
 //! # Algorithm
 //! 1. Documents are read and turned into keys in the same way as the documents of the collection,
 //!    until the memory for a batch is full or standard input pauses.
-//! 2. If the collection has an index ([`crate::engine::index`]) and that costs less, the threads
+//! 2. If the collection has an index ([`lookalike_engine::index`]) and that costs less, the threads
 //!    share the queries of the batch. A query looks up the rarest of its keys that every match must
 //!    share one of, and its keys are compared with the sets of the documents that it finds
 //!    (`indexed`).
@@ -50,20 +50,20 @@ mod batch;
 mod indexed;
 mod stored;
 
-use crate::Result;
-use crate::base::budget::{Budget, ByteSize, PROCESS_BYTES};
-use crate::base::error::refuse;
-use crate::base::ids::{FingerprintKind, Key, Threshold};
-use crate::base::keywords::keywords;
-use crate::base::measure::{Criterion, Measure};
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit};
-use crate::engine::collection::{self, Catalogue, CatalogueEntry, Sameness, TextDigest};
-use crate::engine::methods::{self, Keyer, Spec};
-use crate::engine::shingle::{DocumentFacts, Excluded, Shingler};
-use crate::store::workspace::Workspace;
-use crate::text::parse::Parser;
-use crate::text::read::{
+use lookalike_base::Result;
+use lookalike_base::budget::{Budget, ByteSize, PROCESS_BYTES};
+use lookalike_base::error::refuse;
+use lookalike_base::ids::{FingerprintKind, Key, Threshold};
+use lookalike_base::keywords::keywords;
+use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_engine::collection::{self, Catalogue, CatalogueEntry, Sameness, TextDigest};
+use lookalike_engine::shingle::{DocumentFacts, Excluded, Shingler};
+use lookalike_methods::{self as methods, Keyer, Spec};
+use lookalike_store::workspace::Workspace;
+use lookalike_text::parse::Parser;
+use lookalike_text::read::{
     Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes,
 };
 use std::borrow::Cow;
@@ -78,7 +78,7 @@ use batch::{QueryBatch, on_threads};
 use indexed::Asked;
 use indexed::Looker;
 
-pub(crate) use stored::{Stored, stored, stored_bytes};
+pub use stored::{Stored, stored, stored_bytes};
 
 const STAGE: &str = "query";
 /// Buffers of the readers of inputs and of sets.

@@ -2,15 +2,15 @@
 
 use std::cell::Cell;
 
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::ids::{FingerprintKind, Key, Threshold};
-use crate::base::measure::Criterion;
-use crate::base::progress::{Context, Unit};
-use crate::engine::collection::{self, Catalogue, SetsByPlace, TextDigest};
-use crate::engine::shingle::Excluded;
-use crate::store::workspace::Workspace;
-use crate::text::parse::TokenKind;
-use crate::{Error, Result};
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::ids::{FingerprintKind, Key, Threshold};
+use lookalike_base::measure::Criterion;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::{self, Catalogue, SetsByPlace, TextDigest};
+use lookalike_engine::shingle::Excluded;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::parse::TokenKind;
 
 use super::batch::QueryBatch;
 use super::indexed::Asked;
@@ -22,7 +22,7 @@ const LEAST_ROOM: u64 = 4 << 20;
 
 /// A document of a collection whose set is looked up.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stored {
+pub struct Stored {
     /// Its number, which must belong to a representative.
     pub document: u32,
     /// Its words.
@@ -32,7 +32,7 @@ pub(crate) struct Stored {
 }
 
 /// The least memory for look-ups in the collection `to`, besides what the caller holds.
-pub(crate) fn stored_bytes(to: &Workspace, context: &Context<'_>) -> Result<u64> {
+pub fn stored_bytes(to: &Workspace, context: &Context<'_>) -> Result<u64> {
     let documents = Catalogue::stats(to)?.documents;
     let threads = context.budget.threads as u64;
     let each = (4 << 20) + Looker::bytes(documents);
@@ -51,7 +51,7 @@ pub(crate) fn stored_bytes(to: &Workspace, context: &Context<'_>) -> Result<u64>
 /// # Errors
 /// `BadParameter` if the fingerprints of the collections are made in different ways;
 /// `BudgetTooSmall`; those of reading.
-pub(crate) fn stored(
+pub fn stored(
     (stage, context): (&'static str, &Context<'_>),
     (from, wanted): (&Workspace, &[Stored]),
     to: &Workspace,

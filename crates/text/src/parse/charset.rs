@@ -5,7 +5,7 @@
 //! 1. A byte order mark.
 //! 2. The charset declared by the HTTP header, by the XML declaration, or by a `<meta>` tag within
 //!    the first [`PRESCAN_BYTES`].
-//! 3. UTF-16, if the bytes evidently are ([`crate::base::wide`]).
+//! 3. UTF-16, if the bytes evidently are ([`lookalike_base::wide`]).
 //! 4. ISO-2022-JP, if all bytes are ASCII and have its escape sequences.
 //! 5. UTF-8, if the bytes are valid.
 //! 6. UTF-8 that is damaged only in some places.
@@ -38,10 +38,10 @@ use encoding_rs::{
 };
 
 use super::doubt;
-use crate::base::wide::{self, Wide, WideDecoder};
-use crate::base::words::words;
-use crate::text::read::{RawDocument, Reason, Reject, SourceSpan};
-use crate::text::read::{find_any_case, is_one_of};
+use crate::read::{RawDocument, Reason, Reject, SourceSpan};
+use crate::read::{find_any_case, is_one_of};
+use lookalike_base::wide::{self, Wide, WideDecoder};
+use lookalike_base::words::words;
 
 /// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
 /// unless nothing else does.

@@ -7,9 +7,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
-use crate::base::keywords::{keywords, stored_as_text};
-use crate::text::read::extension;
+use crate::read::extension;
+use lookalike_base::Error;
+use lookalike_base::keywords::{keywords, stored_as_text};
 
 /// The unit into which a document's text is cut.
 ///
@@ -49,10 +49,10 @@ pub enum TokenKind {
 
 impl TokenKind {
     /// The text itself: nothing but white space is folded.
-    pub(crate) const RAW: TokenKind = TokenKind::Bytes(NonZeroU32::MIN);
+    pub const RAW: TokenKind = TokenKind::Bytes(NonZeroU32::MIN);
 
     /// Whether the name of a document decides what its tokens are.
-    pub(crate) fn is_by_name(&self) -> bool {
+    pub fn is_by_name(&self) -> bool {
         matches!(
             self,
             TokenKind::Auto(_)
@@ -394,7 +394,7 @@ stored_as_text!(Fold);
 pub const TOKEN_RULE: u32 = 4;
 
 /// The oldest rule that this version can follow. A directory keeps the rule that it was made under.
-pub(crate) const OLDEST_TOKEN_RULE: u32 = 3;
+pub const OLDEST_TOKEN_RULE: u32 = 3;
 
 /// Manifests of version 0.1.0 do not name their rule.
 fn first_rule() -> u32 {
@@ -448,7 +448,7 @@ impl ParseConfig {
     ///
     /// # Errors
     /// `OtherTokenRule`.
-    pub(crate) fn check_rule(&self, path: &Path) -> crate::Result<()> {
+    pub fn check_rule(&self, path: &Path) -> lookalike_base::Result<()> {
         if (OLDEST_TOKEN_RULE..=TOKEN_RULE).contains(&self.token_rule) {
             return Ok(());
         }
@@ -469,7 +469,7 @@ impl ParseConfig {
     }
 
     /// What texts with the same tokens can differ in.
-    pub(crate) fn overlooked(&self) -> String {
+    pub fn overlooked(&self) -> String {
         let mut what = match self.tokens {
             TokenKind::Words | TokenKind::Auto(_) => vec!["case", "punctuation", "white space"],
             TokenKind::Whitespace | TokenKind::Code(_) | TokenKind::Bytes(_) => vec!["white space"],
@@ -486,7 +486,7 @@ impl ParseConfig {
     }
 
     /// The parameters that make tokens comparable, as name and value.
-    pub(crate) fn parameters(&self) -> Vec<(&'static str, String)> {
+    pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut parameters = vec![("tokens", self.tokens.to_string())];
         if !self.fold.is_none() {
             parameters.push(("fold", self.fold.to_string()));
@@ -498,7 +498,7 @@ impl ParseConfig {
     ///
     /// # Errors
     /// `BadParameter`.
-    pub(crate) fn check(&self) -> crate::Result<()> {
+    pub fn check(&self) -> lookalike_base::Result<()> {
         let tokens = &self.tokens;
         match tokens {
             TokenKind::Bytes(_) if !self.fold.is_none() => Err(Error::parameter("fold", self.fold)

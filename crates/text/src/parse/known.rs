@@ -144,7 +144,7 @@ impl ClassCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::parse::class::classify;
+    use crate::parse::class::classify;
 
     #[test]
     fn the_cache_knows_what_the_tables_say() {

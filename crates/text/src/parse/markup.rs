@@ -38,8 +38,8 @@ use html5gum::{Emitter, Error, State};
 use memchr::{memchr2, memmem};
 
 use super::Sink;
-use crate::base::words::words;
-use crate::text::read::ContentKind;
+use crate::read::ContentKind;
+use lookalike_base::words::words;
 
 /// Number of bytes by which tag names are distinguished; the longest relevant name has ten letters.
 const NAME_BYTES: usize = 16;

@@ -91,17 +91,17 @@ use std::io::{self, Read};
 use html5gum::{IoReader, Reader, Tokenizer};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::text::read::{RawDocument, Reason, Reject};
+use crate::read::{RawDocument, Reason, Reject};
 
-use crate::base::utf8::{Carry, Decoded, decode};
 use charset::Decoding;
+use lookalike_base::utf8::{Carry, Decoded, decode};
 use markup::{Scan, TextEmitter, Unread};
 use text::Text;
 use tokens::Canonical;
 
-pub(crate) use config::OLDEST_TOKEN_RULE;
+pub use config::OLDEST_TOKEN_RULE;
 pub use config::{Code, Comments, Fold, Language, ParseConfig, TOKEN_RULE, TokenKind};
-pub(crate) use spans::{
+pub use spans::{
     SpanFinder, canonical_token, each_token, each_token_or_name, push_canonical, token_spans,
 };
 pub use tokens::{TokenConsumer, Tokens};
@@ -472,7 +472,7 @@ impl Parser {
     }
 
     /// Passes the tokens of plain UTF-8 text of a document with this name to `consumer`.
-    pub(crate) fn plain(&mut self, name: &str, text: &[u8], consumer: &mut dyn TokenConsumer) {
+    pub fn plain(&mut self, name: &str, text: &[u8], consumer: &mut dyn TokenConsumer) {
         self.begin(name);
         self.canonical.push(text, consumer);
         self.canonical.finish(consumer);
@@ -522,16 +522,12 @@ impl Parser {
     /// is kept. A byte that belongs to no character becomes U+FFFD. Positions in documents are
     /// offsets in this text; for a plain text in UTF-8 without a byte order mark they are offsets
     /// in the text itself.
-    pub(crate) fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
+    pub fn text_as_read(&mut self, document: &RawDocument<'_>, out: &mut String) {
         self.as_read_in_pieces(document, &mut |piece| out.push_str(piece));
     }
 
     /// Like [`Parser::text_as_read`], in pieces.
-    pub(crate) fn as_read_in_pieces(
-        &mut self,
-        document: &RawDocument<'_>,
-        take: &mut dyn FnMut(&str),
-    ) {
+    pub fn as_read_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&str)) {
         let carry = Carry::default();
         let mut sink = AsRead { carry, take };
         self.source.send(document, &mut Any(&mut sink));
@@ -539,11 +535,7 @@ impl Parser {
     }
 
     /// Like [`Parser::text`], in pieces of about 64 KiB, which may end inside a character.
-    pub(crate) fn text_in_pieces(
-        &mut self,
-        document: &RawDocument<'_>,
-        take: &mut dyn FnMut(&[u8]),
-    ) {
+    pub fn text_in_pieces(&mut self, document: &RawDocument<'_>, take: &mut dyn FnMut(&[u8])) {
         let text = &mut self.text;
         self.source
             .send(document, &mut Any(&mut ToText { text, take }));

@@ -15,12 +15,12 @@ use super::fold::{Rules, each_folded};
 use super::known::{ClassCache, Known};
 use super::masks::{BLOCK, LANES, Masks};
 use super::tokens::{Canonical, TokenConsumer, Tokens};
-use crate::base::utf8::boundary_before;
+use lookalike_base::utf8::boundary_before;
 
 /// The range of each token in `text`, from its first character to its last. Ignorable characters
 /// may be inside, not at the ends. For `bytes:N`, which has no tokens, the runs between white
 /// space.
-pub(crate) fn token_spans(text: &str, config: &ParseConfig) -> Vec<Range<usize>> {
+pub fn token_spans(text: &str, config: &ParseConfig) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut finder = SpanFinder::new(config);
     finder.push(text, &mut |span, _| spans.push(span));
@@ -30,16 +30,12 @@ pub(crate) fn token_spans(text: &str, config: &ParseConfig) -> Vec<Range<usize>>
 
 /// Calls `each` with the range of each token in `text`, as [`token_spans`] returns them, until it
 /// returns `false`.
-pub(crate) fn each_token(
-    text: &str,
-    config: &ParseConfig,
-    mut each: impl FnMut(Range<usize>) -> bool,
-) {
+pub fn each_token(text: &str, config: &ParseConfig, mut each: impl FnMut(Range<usize>) -> bool) {
     each_token_or_name(text, config, |span, _| each(span));
 }
 
 /// As [`each_token`], also with whether the token is a name of a program.
-pub(crate) fn each_token_or_name(
+pub fn each_token_or_name(
     text: &str,
     config: &ParseConfig,
     mut each: impl FnMut(Range<usize>, bool) -> bool,
@@ -70,11 +66,11 @@ thread_local! {
 }
 
 /// Takes the range of a token, and whether it is a name of a program ([`TokenKind::Code`]).
-pub(crate) type Act<'a> = dyn FnMut(Range<usize>, bool) + 'a;
+pub type Act<'a> = dyn FnMut(Range<usize>, bool) + 'a;
 
 /// Finds the range of each token in a text that comes in pieces. Takes a few bytes of memory,
 /// however long the text is.
-pub(crate) struct SpanFinder {
+pub struct SpanFinder {
     words: bool,
     /// Whether all characters count (`bytes:N`).
     raw: bool,
@@ -91,7 +87,7 @@ pub(crate) struct SpanFinder {
 }
 
 impl SpanFinder {
-    pub(crate) fn new(config: &ParseConfig) -> SpanFinder {
+    pub fn new(config: &ParseConfig) -> SpanFinder {
         SpanFinder {
             words: config.tokens == TokenKind::Words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
@@ -108,7 +104,7 @@ impl SpanFinder {
     }
 
     /// Calls `act` with the tokens that end in the next piece.
-    pub(crate) fn push(&mut self, text: &str, act: &mut Act<'_>) {
+    pub fn push(&mut self, text: &str, act: &mut Act<'_>) {
         if self.code.is_some() {
             return self.push_code(text, act);
         }
@@ -170,7 +166,7 @@ impl SpanFinder {
     }
 
     /// Calls `act` with the last token, if the text ends with one.
-    pub(crate) fn finish(mut self, act: &mut Act<'_>) {
+    pub fn finish(mut self, act: &mut Act<'_>) {
         if self.code.is_some() {
             self.step_code('\n', Class::Separator, self.at..self.at, act);
         } else if self.open != Open::None {
@@ -310,14 +306,14 @@ impl SpanFinder {
 
 /// The canonical text of a token: two tokens are equal if their canonical texts are equal. `name`
 /// says whether it is a name of a program.
-pub(crate) fn canonical_token(token: &str, name: bool, config: &ParseConfig) -> String {
+pub fn canonical_token(token: &str, name: bool, config: &ParseConfig) -> String {
     let mut canonical = String::new();
     push_canonical(token, name, config, &mut canonical);
     canonical
 }
 
 /// Appends the canonical text of a token.
-pub(crate) fn push_canonical(token: &str, name: bool, config: &ParseConfig, out: &mut String) {
+pub fn push_canonical(token: &str, name: bool, config: &ParseConfig, out: &mut String) {
     if let TokenKind::Code(code) = config.tokens {
         // The text around a token decides where it ends, so the token is not cut again.
         let whole = ParseConfig {
@@ -372,10 +368,8 @@ impl TokenConsumer for Take<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::parse::{
-        Code, Comments, Language, ParseConfig, Parser, TokenConsumer, Tokens,
-    };
-    use crate::text::read::{ContentKind, RawDocument};
+    use crate::parse::{Code, Comments, Language, ParseConfig, Parser, TokenConsumer, Tokens};
+    use crate::read::{ContentKind, RawDocument};
     use proptest::prelude::*;
     use unicode_normalization::UnicodeNormalization;
 

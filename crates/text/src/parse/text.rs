@@ -11,7 +11,7 @@
 //! - `buffer[..used]` is text not yet passed on. It ends in white space exactly if `gap` is set;
 //!   that white space is passed on only when more text follows.
 
-use crate::base::utf8::{Carry, Decoded, decode};
+use lookalike_base::utf8::{Carry, Decoded, decode};
 
 /// Text is passed on when about this many bytes have accumulated; they fit in the second-level
 /// cache.
@@ -240,7 +240,7 @@ mod tests {
 
     use super::super::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
     use super::*;
-    use crate::text::read::{ContentKind, RawDocument, Reason, Reject};
+    use crate::read::{ContentKind, RawDocument, Reason, Reject};
 
     /// The definition, character by character.
     fn folded(text: &str) -> String {

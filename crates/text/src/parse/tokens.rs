@@ -32,7 +32,7 @@ use super::cut::{Cut, Open, cut};
 use super::fold::{Rules, each_folded};
 use super::known::{ClassCache, Known};
 use super::masks::{BLOCK, LANES, Masks};
-use crate::base::utf8::{Carry, Decoded, decode, is_continuation};
+use lookalike_base::utf8::{Carry, Decoded, decode, is_continuation};
 
 /// The least length of a run for which processing one word of the masks pays off.
 const LEAST_RUN: usize = 16;
@@ -990,7 +990,7 @@ mod tests {
 
     fn of(tokens: TokenKind, compat: bool) -> ParseConfig {
         ParseConfig {
-            fold: crate::text::parse::Fold {
+            fold: crate::parse::Fold {
                 compat,
                 ..Default::default()
             },

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::bytes::{first_line, text_of, trim_line};
-use crate::base::words::words;
+use lookalike_base::words::words;
 
 /// Iterates over `name: value` lines and their continuation lines, up to the empty line that ends
 /// them.

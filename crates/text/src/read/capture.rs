@@ -21,11 +21,11 @@ use super::http;
 use super::outcome::HEAD;
 
 /// The most bytes of a record that [`revisit`] needs: its header and the header of the response.
-pub(crate) const REVISIT_HEAD: usize = 2 * HEAD;
+pub const REVISIT_HEAD: usize = 2 * HEAD;
 
 /// The bytes that a response delivered, in digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct Payload {
+pub struct Payload {
     /// For the field `WARC-Payload-Digest`.
     pub sha1: [u8; 20],
     /// Beside SHA-1, for which different bytes of equal digests have been made.
@@ -46,7 +46,7 @@ impl Payload {
 
 /// What a `response` or `resource` record says about its capture.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct Capture {
+pub struct Capture {
     /// `WARC-Record-ID`, as the record has it.
     pub id: Vec<u8>,
     /// `WARC-Target-URI` without angle brackets.
@@ -62,7 +62,7 @@ pub(crate) struct Capture {
 /// Reads the capture of a record. `None` if the record has another type, lacks a field that every
 /// such record has, or continues in other records. `measured` is false if the stated length of the
 /// record was wrong.
-pub(crate) fn capture(bytes: &[u8], measured: bool) -> Option<Capture> {
+pub fn capture(bytes: &[u8], measured: bool) -> Option<Capture> {
     let head = Head::parse(bytes)?;
     let whole = measured && !head.fields.truncated;
     Some(Capture {
@@ -76,7 +76,7 @@ pub(crate) fn capture(bytes: &[u8], measured: bool) -> Option<Capture> {
 
 /// What a `revisit` record says beside the fields of the record that it replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reference {
+pub struct Reference {
     /// The record that it refers to.
     pub to: Capture,
     /// `WARC-Profile`; `{version}` stands for the version of WARC, 1.0 or 1.1.
@@ -91,7 +91,7 @@ pub(crate) struct Reference {
 ///
 /// It has the fields of the record, in their order, except for those that describe the block or the
 /// reference. It keeps the record's id: the requests and metadata of the capture name it.
-pub(crate) fn revisit(head: &[u8], reference: &Reference) -> Option<Vec<u8>> {
+pub fn revisit(head: &[u8], reference: &Reference) -> Option<Vec<u8>> {
     const REPLACED: [&[u8]; 9] = [
         b"content-length",
         b"content-type",
@@ -209,7 +209,7 @@ impl<'a> Head<'a> {
 }
 
 /// A digest as `WARC-Payload-Digest` states it: `sha1:` and Base32 (RFC 4648).
-pub(crate) fn labelled(sha1: &[u8; 20]) -> Vec<u8> {
+pub fn labelled(sha1: &[u8; 20]) -> Vec<u8> {
     const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     let mut out = b"sha1:".to_vec();
     for five in sha1.chunks(5) {

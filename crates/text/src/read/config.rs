@@ -12,10 +12,10 @@ use super::dialect::Mark;
 use super::fields::{FieldPath, Step, is_page};
 use super::record::ContentKind;
 use super::split_at::SplitAt;
-use crate::base::budget::ByteSize;
-use crate::base::error::refuse;
-use crate::base::keywords::keywords;
-use crate::base::progress::Context;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::error::refuse;
+use lookalike_base::keywords::keywords;
+use lookalike_base::progress::Context;
 
 /// Number of decompressed bytes up to which the compression ratio is not checked. Small files of
 /// very repetitive text are not bombs, and 16 MiB fill no disk.
@@ -144,7 +144,7 @@ keywords! {
 
 /// The version of the rule by which fields are read as text. Rule 1 left out what is not a string,
 /// and took one child as the text of a record of markup.
-pub(crate) const READ_RULE: u32 = 2;
+pub const READ_RULE: u32 = 2;
 
 /// The parameters of reading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -259,14 +259,14 @@ impl ReadConfig {
     /// Refuses to read with programs that the command does not name, that are gone, or that have
     /// another version than when the parameters were made. Callers are about to read documents,
     /// because this may start the programs.
-    pub(crate) fn check_programs(&self, context: &Context<'_>) -> crate::Result<()> {
+    pub fn check_programs(&self, context: &Context<'_>) -> lookalike_base::Result<()> {
         let mut all = self.convert.iter();
         all.try_for_each(|program| program.check(context.programs))
     }
 
     /// As [`ReadConfig::check_programs`], but documents of the programs that the command does not
     /// name are rejected.
-    pub(crate) fn check_named_programs(&self, context: &Context<'_>) -> crate::Result<()> {
+    pub fn check_named_programs(&self, context: &Context<'_>) -> lookalike_base::Result<()> {
         let mut named = self
             .convert
             .iter()
@@ -275,7 +275,7 @@ impl ReadConfig {
     }
 
     /// Rejects limits that would allow no input at all, and empty field names.
-    pub fn check(&self) -> crate::Result<()> {
+    pub fn check(&self) -> lookalike_base::Result<()> {
         if self.max_document.0 == 0 || self.max_document.0 > 1 << 32 {
             return refuse("max-document", self.max_document, "1 byte to 4GiB");
         }
@@ -467,7 +467,7 @@ impl ReadConfig {
     }
 
     /// Whether WARC records of a type, in lower case, are documents.
-    pub(crate) fn reads_warc_type(&self, kind: &[u8]) -> bool {
+    pub fn reads_warc_type(&self, kind: &[u8]) -> bool {
         let types = self.warc_type.as_deref().unwrap_or(WARC_TYPES);
         types.split(',').any(|name| name.as_bytes() == kind)
     }

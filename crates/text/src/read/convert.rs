@@ -45,8 +45,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use serde::{Deserialize, Serialize};
 
 use super::record::{ContentKind, Reason};
-use crate::base::budget::ByteSize;
-use crate::base::progress::Stop;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::progress::Stop;
 
 /// The time in which a program has to print its version. Java programs take a second or two.
 const VERSION_TIME: Duration = Duration::from_secs(10);
@@ -161,7 +161,7 @@ impl Converter {
     }
 
     /// The program as a command names it.
-    pub(crate) fn given(&self) -> String {
+    pub fn given(&self) -> String {
         let html = if self.html { ":html" } else { "" };
         format!("{}{html}={}", self.kind, self.command)
     }
@@ -246,10 +246,10 @@ impl Converter {
 
     /// Refuses a program that a command does not name (`programs`), that is gone, or that has
     /// another version.
-    pub(super) fn check(&self, programs: &[String]) -> crate::Result<()> {
-        let refused = |limit: String| crate::base::error::refuse("convert", self, &limit);
+    pub(super) fn check(&self, programs: &[String]) -> lookalike_base::Result<()> {
+        let refused = |limit: String| lookalike_base::error::refuse("convert", self, &limit);
         if !self.is_named(programs) {
-            return crate::base::error::refuse(
+            return lookalike_base::error::refuse(
                 "convert",
                 "",
                 format!(
@@ -315,7 +315,7 @@ impl Converter {
 
 /// The extension of a file's name in lower case, without the one of a compression. A name without a
 /// point is its own extension.
-pub(crate) fn extension(name: &str) -> Option<String> {
+pub fn extension(name: &str) -> Option<String> {
     let name = name.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
     let mut parts = name.rsplit('.');
     let extension = match parts.next()? {

@@ -8,7 +8,7 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// A date in the usual form, or as it is.
-pub(crate) fn usual_date(date: &str) -> String {
+pub fn usual_date(date: &str) -> String {
     let as_it_is = || date.chars().take(CHARS).collect();
     digits(date)
         .or_else(|| named_month(date))

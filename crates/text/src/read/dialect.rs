@@ -10,7 +10,7 @@ use memchr::memmem;
 pub(super) const LONGEST_MARK: usize = 8;
 
 /// The names of control characters, from 0 on.
-const CONTROLS: [&str; 32] = crate::base::words::words(
+const CONTROLS: [&str; 32] = lookalike_base::words::words(
     "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM \
      SUB ESC FS GS RS US",
 );

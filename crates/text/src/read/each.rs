@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use super::reader::Next;
 use super::{Batch, InputFile, Interpreted, ReadConfig, RecordReader, interpret};
-use crate::base::progress::Context;
-use crate::{Error, Result};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
 
 /// Number of records between reports of progress.
 const SHOW_AFTER: u64 = 1024;
 
 /// The error of a command that has already used records of a file that turn out to be damaged
 /// ([`super::Record::retracts`]).
-pub(crate) fn retracted(input: &InputFile) -> Error {
+pub fn retracted(input: &InputFile) -> Error {
     Error::io("read", &input.path)(std::io::Error::other(
         "the checksum of a long compressed part is wrong, and records of it were already used; \
          restore the file, or decompress it and remove what is damaged",
@@ -20,7 +20,7 @@ pub(crate) fn retracted(input: &InputFile) -> Error {
 }
 
 /// An event of reading the inputs.
-pub(crate) enum Coming<'a> {
+pub enum Coming<'a> {
     /// The next record.
     Record(Interpreted<'a>),
     /// A record of this number of bytes, before it is interpreted.
@@ -31,7 +31,7 @@ pub(crate) enum Coming<'a> {
 
 /// Reads the records of the inputs in order, one in memory at a time. Progress of `stage` continues
 /// from `before` bytes.
-pub(crate) fn each_interpreted(
+pub fn each_interpreted(
     inputs: &[InputFile],
     config: &ReadConfig,
     (stage, before): (&'static str, u64),
@@ -56,7 +56,7 @@ pub(crate) fn each_interpreted(
 /// As [`each_interpreted`], but JSON lines of standard input are read as
 /// [`RecordReader::open_by_line`] says. `act` returns the time after which it wants to know that
 /// standard input has paused there; `None` if it has nothing to do then.
-pub(crate) fn each_as_it_comes(
+pub fn each_as_it_comes(
     inputs: &[InputFile],
     config: &ReadConfig,
     stage: &'static str,
@@ -72,7 +72,7 @@ pub(crate) fn each_as_it_comes(
     )
 }
 
-type Open = fn(&InputFile, u32, &ReadConfig, &crate::base::progress::Stop) -> RecordReader;
+type Open = fn(&InputFile, u32, &ReadConfig, &lookalike_base::progress::Stop) -> RecordReader;
 
 fn each(
     inputs: &[InputFile],

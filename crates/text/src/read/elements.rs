@@ -38,8 +38,8 @@ use super::sgml;
 use super::sniff::{kind_of_markup, looks_like_markup};
 use super::tags::{CDATA, Kind, Tag, Tags, local};
 use super::wordless::{in_attributes, other_attributes};
-use crate::base::numbers::counted;
-use crate::base::words::{flag_word, words};
+use lookalike_base::numbers::counted;
+use lookalike_base::words::{flag_word, words};
 
 /// The attributes searched for the text, in this order, without `--text-field`, and the elements
 /// whose text may be escaped once more.

@@ -106,7 +106,7 @@ fn blank(text: &mut [u8], ranges: &[Range<usize>]) {
 }
 
 /// Whether a text with blanks can be what was made of another one.
-pub(crate) fn is_blanked(blanked: &[u8], text: &[u8]) -> bool {
+pub fn is_blanked(blanked: &[u8], text: &[u8]) -> bool {
     let mut pairs = blanked.iter().zip(text);
     blanked.len() == text.len() && pairs.all(|(a, b)| a == b || matches!(a, b' ' | b'\t'))
 }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::record::{Reason, Reject};
-use crate::base::words::{flag_word, words};
+use lookalike_base::words::{flag_word, words};
 
 /// The fields searched for the text, in this order, without `--text-field`.
 pub const TEXT_FIELDS: [&str; 7] = words("text contents content body html raw_content article");
@@ -44,7 +44,7 @@ pub(super) fn is_page(text: &[u8]) -> bool {
 
 /// A step on the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step<'p> {
+pub enum Step<'p> {
     /// The field of this name, or the element of this number, from 0.
     Name(Cow<'p, str>),
     /// All elements of a list.
@@ -140,7 +140,7 @@ impl<'p> FieldPath<'p> {
 }
 
 /// A name in the spelling of a path: in quotes if it needs them.
-pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
+pub fn quoted(name: &str) -> Cow<'_, str> {
     let plain = |byte: u8| !b".,|[]=\"\\".contains(&byte);
     if !name.is_empty() && name.bytes().all(plain) {
         return name.into();
@@ -158,7 +158,7 @@ pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
 
 /// A field that a record or a file has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub struct Known {
     /// Its path.
     pub path: String,
     /// The type of its values.
@@ -181,7 +181,7 @@ const LONGEST_TEXT: &str = "; the longest text is in ";
 
 /// Why a record or a file has no text: which field is missing or not text, which fields are there,
 /// and which one may be meant.
-pub(crate) fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
+pub fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
     let detail = match given {
         None => usual
             .iter()
@@ -256,7 +256,7 @@ pub fn astray(given: &str, columns: Vec<(String, String, bool)>) -> Result<Optio
 }
 
 /// The fields that a record has, and the one that a name may mean, behind a message that names it.
-pub(crate) fn other_fields(given: &str, known: &[Known]) -> String {
+pub fn other_fields(given: &str, known: &[Known]) -> String {
     let meant = nearest(given, known.iter());
     let meant = meant.map_or(String::new(), |meant| format!("{MEANT}{}?", meant.path));
     list_of("; the first record has ", known) + &meant
@@ -264,12 +264,12 @@ pub(crate) fn other_fields(given: &str, known: &[Known]) -> String {
 
 /// The fields that the detail of a reject lists, and the field that it suggests, with the text
 /// before them.
-pub(crate) fn fields_in(detail: &str) -> &str {
+pub fn fields_in(detail: &str) -> &str {
     detail.find(LIST).map_or("", |at| &detail[at..])
 }
 
 /// A field as the flag that names it, and what it means for a list.
-pub(crate) fn as_flag(field: &str) -> String {
+pub fn as_flag(field: &str) -> String {
     let list = field
         .rfind("[].")
         .and_then(|at| field.split_at_checked(at + 2));
@@ -292,7 +292,7 @@ fn is_numbered(path: &str) -> bool {
 }
 
 /// The field that the detail of a reject suggests.
-pub(crate) fn suggested(detail: &str) -> Option<&str> {
+pub fn suggested(detail: &str) -> Option<&str> {
     let meant = detail
         .rsplit_once(MEANT)
         .and_then(|(_, meant)| meant.strip_suffix('?'));
@@ -410,7 +410,7 @@ fn last_name(path: &str) -> &str {
 /// Remembers the file for which a detail was given at length, so that it is not repeated for each
 /// record.
 #[derive(Default)]
-pub(crate) struct SaidOnce {
+pub struct SaidOnce {
     file: Option<u32>,
     /// The names of a file that were said to be left out.
     names: (Option<u32>, BTreeSet<String>),
@@ -422,7 +422,7 @@ const MOST_NAMES: usize = 256;
 impl SaidOnce {
     /// The detail of the next reject: the fields that a record has are listed once for a file.
     /// `None` if only names are left out that were named.
-    pub(crate) fn detail<'r>(&mut self, reject: &'r Reject) -> Option<&'r str> {
+    pub fn detail<'r>(&mut self, reject: &'r Reject) -> Option<&'r str> {
         let file = Some(reject.source.file);
         if matches!(reject.reason, Reason::ElementsLeft | Reason::AttributeText)
             && let Some((names, _)) = reject.detail.split_once(LEFT_OUT)

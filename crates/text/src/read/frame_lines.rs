@@ -42,7 +42,7 @@ fn unmarked(line: &[u8]) -> &[u8] {
 
 impl LineFramer {
     /// The sink for the next record, or for the one that has begun.
-    pub(crate) fn sink<'b>(&mut self, bytes: &'b mut Vec<u8>, limit: u64) -> Sink<'b> {
+    pub fn sink<'b>(&mut self, bytes: &'b mut Vec<u8>, limit: u64) -> Sink<'b> {
         match self.begun.take() {
             Some(begun) => Sink::resumed(bytes, limit, begun),
             None => Sink::new(bytes, limit),

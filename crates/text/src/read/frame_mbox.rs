@@ -26,7 +26,7 @@ use super::framer::{Framer, Step};
 use super::mail::{MMDF, begins_field, is_field_of_mail};
 use super::record::{Message, Reason, RecordKind};
 use super::stream::{Sink, Stream};
-use crate::base::words::words;
+use lookalike_base::words::words;
 
 /// Maximum look-ahead for a separator and the field after it: senders may be long.
 const LOOK: usize = 4 << 10;

@@ -2,11 +2,11 @@
 
 use super::record::{Reason, RecordKind};
 use super::stream::{Sink, Stream};
-use crate::base::keywords::keywords;
+use lookalike_base::keywords::keywords;
 
 keywords! {
     /// The format of an input: what its records are cut by.
-    pub(crate) enum Container {
+    pub enum Container {
         Trec = "TREC",
         Reuters = "Reuters-21578",
         Warc = "WARC",

@@ -12,7 +12,7 @@ use super::outcome::Refusal;
 use super::record::{ContentKind, Reason};
 use super::sniff::{binary_kind, kind_of_markup, looks_like_markup, surely_text};
 use super::source::{BodyStream, inflate_body};
-use crate::base::wide::{self, Wide};
+use lookalike_base::wide::{self, Wide};
 
 /// The relevant fields of an HTTP header. Names match in any case. The last one of a repeated
 /// `Content-Type` counts, as in browsers.

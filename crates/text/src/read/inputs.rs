@@ -10,11 +10,11 @@ use std::path::{Component, Path, PathBuf};
 
 use super::record::Reason;
 use super::source::lasting;
-use crate::base::error::Error;
-use crate::base::error::refuse;
-use crate::store::disk::{self, Metadata, SharedFile};
-use crate::store::remote;
-use crate::store::workspace::{
+use lookalike_base::error::Error;
+use lookalike_base::error::refuse;
+use lookalike_store::disk::{self, Metadata, SharedFile};
+use lookalike_store::remote;
+use lookalike_store::workspace::{
     FileIdentity, InputEntry, OutputKind, Skipped, check_secret, missing, output_kind,
     refuse_remote,
 };
@@ -41,7 +41,7 @@ pub struct InputFile {
 
 impl InputFile {
     /// A file that is not listed yet, or standard input.
-    pub(crate) fn named(path: impl Into<PathBuf>, docno: impl Into<String>) -> InputFile {
+    pub fn named(path: impl Into<PathBuf>, docno: impl Into<String>) -> InputFile {
         InputFile {
             path: path.into(),
             real: None,
@@ -53,21 +53,18 @@ impl InputFile {
     }
 
     /// Its bytes on disk; 0 if they are unknown.
-    pub(crate) fn size(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         self.identity.as_ref().map_or(0, |file| file.size)
     }
 
     /// The bytes of all inputs on disk, if they are known.
-    pub(crate) fn total(inputs: &[InputFile]) -> Option<u64> {
+    pub fn total(inputs: &[InputFile]) -> Option<u64> {
         let sizes = inputs.iter().map(|input| input.identity.as_ref());
         sizes.map(|file| file.map(|file| file.size)).sum()
     }
-}
 
-#[cfg(test)]
-impl InputFile {
-    /// A file of this size that does not exist.
-    pub(crate) fn of_size(size: u64) -> InputFile {
+    /// A file of this size that does not exist, for the tests of what depends on sizes.
+    pub fn of_size(size: u64) -> InputFile {
         InputFile {
             identity: Some(FileIdentity {
                 size,
@@ -77,9 +74,7 @@ impl InputFile {
             ..InputFile::named("x", "x")
         }
     }
-}
 
-impl InputFile {
     /// The line of this file in the list of inputs.
     pub fn entry(&self) -> InputEntry {
         InputEntry {
@@ -95,11 +90,7 @@ impl InputFile {
     }
 
     /// A listed input, which is at this path.
-    pub(crate) fn of_entry(
-        entry: &InputEntry,
-        path: &Path,
-        problem: Option<(Reason, String)>,
-    ) -> Self {
+    pub fn of_entry(entry: &InputEntry, path: &Path, problem: Option<(Reason, String)>) -> Self {
         InputFile {
             real: entry.real.clone().map(PathBuf::from),
             identity: entry.identity.clone(),
@@ -113,13 +104,13 @@ impl InputFile {
     ///
     /// # Errors
     /// `InputChanged`.
-    pub fn check_path(&self) -> crate::Result<()> {
+    pub fn check_path(&self) -> lookalike_base::Result<()> {
         self.check(|| disk::metadata(&self.path))
     }
 
     /// Like [`InputFile::check_path`], but for the file that was opened, wherever its path leads by
     /// then.
-    pub(super) fn check_opened(&self, opened: &SharedFile) -> crate::Result<()> {
+    pub(super) fn check_opened(&self, opened: &SharedFile) -> lookalike_base::Result<()> {
         self.check(|| opened.metadata())
     }
 
@@ -127,7 +118,7 @@ impl InputFile {
     ///
     /// This cannot detect a change that keeps the size and happens within one tick of the file
     /// system's clock (some milliseconds), or one after which the modification time was set back.
-    fn check(&self, now: impl FnOnce() -> io::Result<Metadata>) -> crate::Result<()> {
+    fn check(&self, now: impl FnOnce() -> io::Result<Metadata>) -> lookalike_base::Result<()> {
         let Some(listed) = &self.identity else {
             return Ok(());
         };
@@ -180,7 +171,7 @@ pub struct Selection {
 
 impl Selection {
     /// Whether this is the default selection.
-    pub(crate) fn is_default(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         *self == Selection::default()
     }
 }
@@ -202,7 +193,7 @@ impl Inputs {
     ///
     /// # Errors
     /// `Unreadable` with the first of them and their number.
-    pub(crate) fn check_readable(&self) -> crate::Result<()> {
+    pub fn check_readable(&self) -> lookalike_base::Result<()> {
         let mut problems = self.files.iter().filter_map(|file| match &file.problem {
             Some((Reason::Unreadable, detail)) => Some((&file.path, detail)),
             _ => None,
@@ -231,7 +222,7 @@ impl Deref for Inputs {
 ///
 /// # Errors
 /// As [`list_selected`].
-pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Inputs> {
+pub fn list_inputs(arguments: &[PathBuf]) -> lookalike_base::Result<Inputs> {
     list_selected(arguments, &Selection::default())
 }
 
@@ -247,17 +238,20 @@ pub fn list_inputs(arguments: &[PathBuf]) -> crate::Result<Inputs> {
 /// # Errors
 /// `Missing` if an argument does not exist; `Io` if it cannot be examined, or if the disk or the
 /// machine fails; `BadParameter` if an argument is an output directory of a run.
-pub fn list_selected(arguments: &[PathBuf], selection: &Selection) -> crate::Result<Inputs> {
+pub fn list_selected(
+    arguments: &[PathBuf],
+    selection: &Selection,
+) -> lookalike_base::Result<Inputs> {
     list_outside(arguments, selection, None)
 }
 
 /// As [`list_selected`], without the files of a directory, which is given by its real path: the
 /// output directory of the command may lie in an input.
-pub(crate) fn list_outside(
+pub fn list_outside(
     arguments: &[PathBuf],
     selection: &Selection,
     out: Option<PathBuf>,
-) -> crate::Result<Inputs> {
+) -> lookalike_base::Result<Inputs> {
     let mut walk = Walk::new(selection)?;
     walk.out = out;
     for argument in arguments {
@@ -310,7 +304,7 @@ pub(crate) fn list_outside(
 }
 
 /// The real path of a file; `None` if it has none for a permanent reason.
-fn real(path: &Path) -> crate::Result<Option<PathBuf>> {
+fn real(path: &Path) -> lookalike_base::Result<Option<PathBuf>> {
     match disk::canonical(path) {
         Ok(real) => Ok(Some(real)),
         Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", path)),
@@ -348,7 +342,7 @@ struct Walk {
 }
 
 /// Compiles all globs into one set.
-fn set(name: &'static str, globs: &[Glob]) -> crate::Result<GlobSet> {
+fn set(name: &'static str, globs: &[Glob]) -> lookalike_base::Result<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
         set.add(glob.clone());
@@ -359,7 +353,7 @@ fn set(name: &'static str, globs: &[Glob]) -> crate::Result<GlobSet> {
 }
 
 impl Walk {
-    fn new(selection: &Selection) -> crate::Result<Walk> {
+    fn new(selection: &Selection) -> lookalike_base::Result<Walk> {
         let include = set("include", &selection.include)?;
         Ok(Walk {
             files: Vec::new(),
@@ -399,7 +393,7 @@ impl Walk {
 
     /// Lists the objects that an address names. The names of those below a prefix are relative to
     /// it; before a glob, it ends with the last `/`.
-    fn objects(&mut self, argument: &Path) -> crate::Result<()> {
+    fn objects(&mut self, argument: &Path) -> lookalike_base::Result<()> {
         check_secret(argument)?;
         let found = remote::list(argument).map_err(Error::io("list", argument))?;
         let prefix = remote::prefix(argument);
@@ -431,7 +425,7 @@ impl Walk {
     ///
     /// Real paths are composed during the walk. To resolve a path, the system examines every name
     /// in it from the root, so resolving each of a thousand nested directories would take minutes.
-    fn directory(&mut self, directory: &Path, argument: &Path) -> crate::Result<()> {
+    fn directory(&mut self, directory: &Path, argument: &Path) -> lookalike_base::Result<()> {
         let mut waiting = match disk::canonical(directory) {
             Ok(real) => vec![(directory.to_path_buf(), real)],
             Err(error) => return self.refused(directory, argument, "", error),
@@ -481,7 +475,7 @@ impl Walk {
     }
 
     /// Follows the links found so far, and the links behind them, in the order of their paths.
-    fn follow_links(&mut self) -> crate::Result<()> {
+    fn follow_links(&mut self) -> lookalike_base::Result<()> {
         while !self.links.is_empty() {
             let mut links = std::mem::take(&mut self.links);
             links.sort_by(|a, b| bytes_of(&a.0).cmp(bytes_of(&b.0)));
@@ -498,7 +492,12 @@ impl Walk {
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, real: Option<PathBuf>, argument: &Path) -> crate::Result<()> {
+    fn file(
+        &mut self,
+        path: &Path,
+        real: Option<PathBuf>,
+        argument: &Path,
+    ) -> lookalike_base::Result<()> {
         let metadata = match disk::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) => return self.refused(path, argument, "", error),
@@ -535,7 +534,7 @@ impl Walk {
         argument: &Path,
         what: &str,
         error: io::Error,
-    ) -> crate::Result<()> {
+    ) -> lookalike_base::Result<()> {
         if !lasting(&error) {
             return Err(error).map_err(Error::io("read", path));
         }
@@ -571,7 +570,7 @@ impl Walk {
 
     /// Lengthens the names until all differ: each begins with one more component of the path of its
     /// argument.
-    fn tell_apart(&mut self) -> crate::Result<()> {
+    fn tell_apart(&mut self) -> lookalike_base::Result<()> {
         if self.names_differ() {
             return Ok(());
         }
@@ -623,7 +622,7 @@ impl Walk {
 
 /// Gives inputs names that are not taken: each begins with as many more components of its path as
 /// it needs.
-pub(crate) fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
+pub fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
     for input in inputs {
         if taken.contains(&input.docno) {
             let absolute = input
@@ -646,7 +645,7 @@ pub(crate) fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
 }
 
 /// The absolute path of a directory, with its symbolic links unless it leads through `..`.
-fn absolute_path(path: &Path) -> crate::Result<PathBuf> {
+fn absolute_path(path: &Path) -> lookalike_base::Result<PathBuf> {
     let here = Path::new(".");
     let path = if path.as_os_str().is_empty() {
         here
@@ -708,8 +707,8 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     use super::*;
-    use crate::base::command::Command;
-    use crate::base::progress::Stop;
+    use lookalike_base::command::Command;
+    use lookalike_base::progress::Stop;
 
     #[test]
     fn docnos_are_relative_and_escaped() {
@@ -736,7 +735,7 @@ mod tests {
         stop.request();
         let stopped = list(&stop).map(drop).unwrap_err();
         assert!(
-            matches!(stopped, crate::Error::Interrupted { .. }),
+            matches!(stopped, lookalike_base::Error::Interrupted { .. }),
             "{stopped}"
         );
     }

@@ -19,8 +19,8 @@ use super::sgml::{self, Reuters, TrecSgml};
 use super::sniff::{binary_file_kind, binary_kind, kind_of_markup, looks_like_markup};
 use super::trec_web::TrecWeb;
 use super::warc::{ArcRecord, WarcRecord};
-use crate::base::progress::Stop;
-use crate::base::words::{flag_word, shell_word, words};
+use lookalike_base::progress::Stop;
+use lookalike_base::words::{flag_word, shell_word, words};
 
 /// The result of interpreting a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum Interpreted<'a> {
 
 impl Interpreted<'_> {
     /// Why a program of the user did not convert it, if that is the reason.
-    pub(crate) fn not_converted(&self) -> Option<&Reject> {
+    pub fn not_converted(&self) -> Option<&Reject> {
         match self {
             Interpreted::Rejected(reject) if reject.reason == Reason::NotConverted => Some(reject),
             _ => None,
@@ -193,7 +193,7 @@ fn too_long(docno: &str) -> String {
 impl RecordKind {
     /// Whether the document can be larger than the record, because its contents are encoded
     /// or converted.
-    pub(crate) fn grows(&self, config: &ReadConfig) -> bool {
+    pub fn grows(&self, config: &ReadConfig) -> bool {
         use RecordKind::{Arc, Mail, Plain, Warc};
         match self {
             Warc | Arc | Mail(_) => true,
@@ -223,18 +223,18 @@ impl RecordKind {
     }
 
     /// The docno in the first bytes of a record that is not delivered.
-    pub(crate) fn docno(&self, held: &[u8]) -> Option<String> {
+    pub fn docno(&self, held: &[u8]) -> Option<String> {
         self.interpreter().ok()?.docno(head_of(held))
     }
 
     /// The value of a field of a record: of a JSON object or an element by its path, of a row of a
     /// table by the name or number of its column, of a WARC header by its name.
-    pub(crate) fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
+    pub fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
         self.interpreter().ok()?.field(bytes, name)
     }
 
     /// The fields of a JSON object or of a row of a table, for a message; none of other records.
-    pub(crate) fn known(&self, bytes: &[u8]) -> Vec<Known> {
+    pub fn known(&self, bytes: &[u8]) -> Vec<Known> {
         self.interpreter().map_or(Vec::new(), |of| of.known(bytes))
     }
 
@@ -244,7 +244,7 @@ impl RecordKind {
     ///
     /// In the form `2004-01-31T12:00:00Z` or `2004-01-31` if the record's form is known. The zone
     /// of a mail message is left out.
-    pub(crate) fn date(&self, bytes: &[u8]) -> Option<String> {
+    pub fn date(&self, bytes: &[u8]) -> Option<String> {
         let found = self.interpreter().ok()?.date(bytes)?;
         let found = found.trim();
         (!found.is_empty()).then(|| usual_date(found))
@@ -252,7 +252,7 @@ impl RecordKind {
 }
 
 /// The document in a JSON object or in a file that is one document, without its docno.
-pub(crate) fn document_of<'a>(
+pub fn document_of<'a>(
     is_json: bool,
     name: &str,
     bytes: &'a [u8],
@@ -271,7 +271,7 @@ pub(crate) fn document_of<'a>(
 }
 
 /// Whether a file that is one document is markup by its name, or by the format that all have.
-pub(crate) fn is_markup_by_name(name: &str, config: &ReadConfig) -> bool {
+pub fn is_markup_by_name(name: &str, config: &ReadConfig) -> bool {
     match config.format {
         Some(format) => format == Format::Html,
         None => Format::of_extension(name) == Some(Format::Html),

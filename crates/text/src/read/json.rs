@@ -15,7 +15,7 @@ use super::json_values::{
 use super::outcome::{Interpreter, Outcome, Parts, Refusal};
 use super::record::Reason;
 use super::resolve::{Names, Texts, is_null, no_docno, take_each};
-use crate::base::words::flag_word;
+use lookalike_base::words::flag_word;
 
 /// The text of an object, if it has one.
 #[derive(Default)]
@@ -472,7 +472,7 @@ impl<'t> Body<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::read::record::ContentKind;
+    use crate::read::record::ContentKind;
 
     fn parts<'a>(object: &'a str, config: &ReadConfig) -> Parts<'a> {
         match JsonObject.document(object.as_bytes(), config) {
@@ -510,7 +510,7 @@ mod tests {
         assert_eq!(names, [Some("text/html"); 3]);
         assert_eq!(&*all.body, b" text/html ");
         let config = ReadConfig {
-            markup: Some(crate::text::read::Markup::Auto),
+            markup: Some(crate::read::Markup::Auto),
             ..of_text("type")
         };
         let typed = parts(r#"{"id":7,"type":"text/html"}"#, &config);
@@ -531,7 +531,7 @@ mod tests {
         }
         // The same text many times would outgrow the memory that is counted for the record.
         let most = |bytes| ReadConfig {
-            max_document: crate::base::budget::ByteSize(bytes),
+            max_document: lookalike_base::budget::ByteSize(bytes),
             ..of_text(&["prompt"; 40].join(","))
         };
         assert_eq!(parts(object, &most(79)).body.len(), 79);

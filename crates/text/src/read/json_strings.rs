@@ -15,13 +15,13 @@ use super::json_values::{Malformed, escape};
 
 /// A part of a text that is taken out, and whether a space takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub struct Cut {
     pub range: Range<usize>,
     pub space: bool,
 }
 
 /// The strings of an object's text.
-pub(crate) struct JsonStrings<'b> {
+pub struct JsonStrings<'b> {
     bytes: &'b [u8],
     /// The object, with U+FFFD in place of bytes that are not UTF-8.
     text: Cow<'b, str>,
@@ -166,8 +166,8 @@ impl<'b> Original<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::read::json::JsonObject;
-    use crate::text::read::outcome::{Interpreter, Outcome};
+    use crate::read::json::JsonObject;
+    use crate::read::outcome::{Interpreter, Outcome};
 
     fn config(field: Option<&str>) -> ReadConfig {
         ReadConfig {

@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use super::fields::{FieldPath, Step, quoted, short};
 use super::resolve::Level;
-use crate::base::numbers::counted;
-use crate::base::words::{flag_word, words};
+use lookalike_base::numbers::counted;
+use lookalike_base::words::{flag_word, words};
 use memchr::{memchr, memchr2};
 use serde_json::value::RawValue;
 
@@ -68,7 +68,7 @@ impl Value {
     }
 
     /// What is between the quotes of a string; any other value in the object's spelling.
-    pub(crate) fn literal<'t>(&self, text: &'t str) -> &'t str {
+    pub fn literal<'t>(&self, text: &'t str) -> &'t str {
         let whole = self.text(text);
         match self.kind {
             Kind::String { .. } => whole.get(1..whole.len() - 1).unwrap_or_default(),
@@ -79,7 +79,7 @@ impl Value {
 
 /// Why a text is not a JSON object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Malformed {
+pub struct Malformed {
     pub at: usize,
     pub what: &'static str,
 }
@@ -383,7 +383,7 @@ pub(super) struct Left {
 
 impl Reached {
     /// Whether the path led to a text, if only to an empty one.
-    pub(crate) fn is_text(&self) -> bool {
+    pub fn is_text(&self) -> bool {
         self.values > 0 || self.list && !self.object
     }
 
@@ -767,7 +767,7 @@ pub(super) fn escape(text: &str) -> (usize, Option<char>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::read::resolve::may_begin;
+    use crate::read::resolve::may_begin;
 
     /// The strings that a path leads to, joined by bars; numbers and truth values as written.
     fn found(object: &str, path: &str) -> Option<String> {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::Decompressed;
-use crate::store::disk::READ_BUFFER;
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_store::disk::READ_BUFFER;
 
 /// Reads a file line by line.
-pub(crate) struct Lines {
+pub struct Lines {
     path: PathBuf,
     input: BufReader<Decompressed>,
     /// The current line, without its end.
@@ -25,7 +25,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Opens a file.
-    pub(crate) fn open(path: &Path, most: usize) -> Result<Lines> {
+    pub fn open(path: &Path, most: usize) -> Result<Lines> {
         Ok(Lines {
             path: path.into(),
             input: BufReader::with_capacity(READ_BUFFER, Decompressed::open(path)?),
@@ -38,7 +38,7 @@ impl Lines {
     /// Reads the next line; `false` at the end of the file.
     ///
     /// LF or CRLF ends a line. A byte order mark before the first line is dropped.
-    pub(crate) fn advance(&mut self) -> Result<bool> {
+    pub fn advance(&mut self) -> Result<bool> {
         self.line.clear();
         let mut any = false;
         loop {
@@ -72,7 +72,7 @@ impl Lines {
     }
 
     /// Reads the next line that has more than white space; `false` at the end of the file.
-    pub(crate) fn advance_to_text(&mut self) -> Result<bool> {
+    pub fn advance_to_text(&mut self) -> Result<bool> {
         while self.advance()? {
             if !self.line.trim_ascii().is_empty() {
                 return Ok(true);
@@ -82,28 +82,28 @@ impl Lines {
     }
 
     /// The current line, without its end.
-    pub(crate) fn line(&self) -> &[u8] {
+    pub fn line(&self) -> &[u8] {
         &self.line
     }
 
     /// The number of the current line, from 1.
-    pub(crate) fn number(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         self.number
     }
 
     /// An error in the current line.
-    pub(crate) fn bad(&self, expected: impl ToString, found: impl ToString) -> Error {
+    pub fn bad(&self, expected: impl ToString, found: impl ToString) -> Error {
         Error::bad_line(&self.path, self.number, expected, found)
     }
 }
 
 /// The value of a field, if it is one of this type.
-pub(crate) fn parsed<T: FromStr>(field: &[u8]) -> Option<T> {
+pub fn parsed<T: FromStr>(field: &[u8]) -> Option<T> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
 /// Text for a message: the first hundred characters.
-pub(crate) fn shorten(bytes: &[u8]) -> String {
+pub fn shorten(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut short: String = text.chars().take(100).collect();
     if short.len() < text.len() {

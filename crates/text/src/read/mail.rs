@@ -62,9 +62,9 @@ use super::mail_text::{Enriched, Visible};
 use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Message, Reason};
 use super::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
-use crate::base::utf8::Utf8Check;
-use crate::base::wide::Wide;
-use crate::base::words::words;
+use lookalike_base::utf8::Utf8Check;
+use lookalike_base::wide::Wide;
+use lookalike_base::words::words;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
 const MOST_DEPTH: usize = 16;

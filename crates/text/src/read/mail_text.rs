@@ -6,8 +6,8 @@
 
 use super::bytes::is_one_of;
 use super::tags::{Stop, TagRest};
-use crate::base::utf8::{Carry, Decoded, decode};
-use crate::base::words::words;
+use lookalike_base::utf8::{Carry, Decoded, decode};
+use lookalike_base::words::words;
 
 /// The longest command of text/enriched that is looked at; the standard allows 60 characters.
 const MOST_COMMAND: usize = 120;

@@ -23,9 +23,9 @@ use super::parquet::pages::ReadAt;
 use super::reader::{Framing, RecordReader};
 use super::record::{Batch, Part};
 use super::source::{Codec, compression_of, read_all_at};
-use crate::base::progress::Stop;
-use crate::store::disk::{self, SharedFile};
-use crate::store::remote;
+use lookalike_base::progress::Stop;
+use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::remote;
 
 /// How far after its intended beginning a piece may begin.
 const SEARCH: usize = 4 << 20;
@@ -34,7 +34,7 @@ const STEP: usize = 64 << 10;
 
 /// Consecutive inputs, or a piece of one, that one thread reads.
 #[derive(Clone, Debug)]
-pub(crate) struct Stretch {
+pub struct Stretch {
     /// The indices of its inputs.
     pub files: Range<u32>,
     /// The piece, if it is not whole inputs.
@@ -90,7 +90,7 @@ impl Stretch {
 
 /// A file in pieces.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub struct Pieces {
     input: InputFile,
     file: u32,
     config: ReadConfig,
@@ -175,7 +175,7 @@ impl Piece {
     }
 
     /// Whether the file ends with it.
-    pub(crate) fn is_last(&self) -> bool {
+    pub fn is_last(&self) -> bool {
         self.index + 1 == self.pieces.counts.len()
     }
 
@@ -364,9 +364,9 @@ fn next_begin(file: &SharedFile, framer: &dyn Framer, from: u64) -> io::Result<O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::read::Record;
-    use crate::text::read::config::Format;
-    use crate::text::read::record::Origin;
+    use crate::read::Record;
+    use crate::read::config::Format;
+    use crate::read::record::Origin;
     use proptest::prelude::*;
     use std::fs;
 
@@ -402,7 +402,7 @@ mod tests {
         let config = ReadConfig {
             format,
             record: record.map(Into::into),
-            max_document: crate::base::byte_size::ByteSize(max_document),
+            max_document: lookalike_base::byte_size::ByteSize(max_document),
             ..ReadConfig::default()
         };
         same_with(bytes, &config, each)
@@ -416,7 +416,7 @@ mod tests {
             real: None,
             docno: "file".into(),
             odd_path: false,
-            identity: Some(crate::text::read::FileIdentity::of(&path).unwrap()),
+            identity: Some(crate::read::FileIdentity::of(&path).unwrap()),
             problem: None,
             path,
         };
@@ -579,7 +579,7 @@ mod tests {
             for expression in ["^A", "^A|^$", "s$"] {
                 let config = ReadConfig {
                     split_at: expression.parse().ok(),
-                    max_document: crate::base::byte_size::ByteSize(most),
+                    max_document: lookalike_base::byte_size::ByteSize(most),
                     ..ReadConfig::default()
                 };
                 let text: String = lines.iter().map(|&line| TEXT[line % TEXT.len()]).collect();

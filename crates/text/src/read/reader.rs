@@ -34,10 +34,10 @@ use super::source::{Codec, Fault, From, Helpers, Input, Source, Stoppable, compr
 use super::standard_input::{StandardInput, pauses_for};
 use super::stream::{Sink, Stream, line_feeds};
 use super::table::{Claim, Look};
-use crate::base::progress::Stop;
-use crate::base::wide::{self, Wide};
-use crate::store::disk::{self, SharedFile};
-use crate::store::remote;
+use lookalike_base::progress::Stop;
+use lookalike_base::wide::{self, Wide};
+use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::remote;
 
 /// Number of bytes examined to detect the format.
 const LOOK: usize = 64 << 10;
@@ -164,7 +164,7 @@ pub(super) enum Framing {
 
 /// The result of [`RecordReader::next_or_pause`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub enum Next {
     /// The batch has one record more.
     Record,
     /// The input has paused. The batch may have the first bytes of the next record and must be
@@ -270,7 +270,7 @@ impl RecordReader {
 
     /// Lets helpers decompress parts of `input`, which this reads, ahead of this. It changes no
     /// record. No record may have been read.
-    pub(crate) fn decompress_ahead(&mut self, input: &InputFile, helpers: &Helpers) {
+    pub fn decompress_ahead(&mut self, input: &InputFile, helpers: &Helpers) {
         if let (Some(opened), Some(identity)) = (&self.opened, &input.identity)
             && identity.size >= LEAST_AHEAD
         {
@@ -279,7 +279,7 @@ impl RecordReader {
     }
 
     /// Bytes that the decompressor may take.
-    pub(crate) fn decoder_memory(&self) -> u64 {
+    pub fn decoder_memory(&self) -> u64 {
         self.stream.decoder_memory()
     }
 
@@ -366,7 +366,7 @@ impl RecordReader {
     ///
     /// # Errors
     /// If the file cannot be opened.
-    pub(crate) fn beginning(
+    pub fn beginning(
         input: &InputFile,
         limit: u64,
         config: &ReadConfig,
@@ -380,7 +380,7 @@ impl RecordReader {
 
     /// The fields of the first record of a file that has some, or the columns of a Parquet file,
     /// for a message.
-    pub(crate) fn known_fields(input: &InputFile, config: &ReadConfig) -> Vec<Known> {
+    pub fn known_fields(input: &InputFile, config: &ReadConfig) -> Vec<Known> {
         /// Bytes at the beginning of the file that are read.
         const LOOK_BYTES: u64 = 256 << 10;
         let Ok(mut reader) = RecordReader::beginning(input, LOOK_BYTES, config) else {
@@ -461,7 +461,7 @@ impl RecordReader {
     ///
     /// # Errors
     /// `InputChanged`.
-    pub(crate) fn check_unchanged(&self, input: &InputFile) -> crate::Result<()> {
+    pub fn check_unchanged(&self, input: &InputFile) -> lookalike_base::Result<()> {
         match &self.opened {
             Some(opened) => input.check_opened(opened),
             None => Ok(()),
@@ -497,19 +497,19 @@ impl RecordReader {
     }
 
     /// The failure that ended the input, if any, as the error of a command.
-    pub(crate) fn check(&self, input: &InputFile) -> crate::Result<()> {
+    pub fn check(&self, input: &InputFile) -> lookalike_base::Result<()> {
         match self.failure() {
             None => Ok(()),
             Some(error) if remote::is_stop(&error) => {
-                Err(crate::Error::Interrupted { stage: "read" })
+                Err(lookalike_base::Error::Interrupted { stage: "read" })
             }
-            Some(error) => Err(error).map_err(crate::Error::io("read", &input.path)),
+            Some(error) => Err(error).map_err(lookalike_base::Error::io("read", &input.path)),
         }
     }
 
     /// The format of the input, by its first bytes. `None` if it has no records: it is empty, not
     /// text, or cannot be read.
-    pub(crate) fn container(&mut self) -> Option<Container> {
+    pub fn container(&mut self) -> Option<Container> {
         if matches!(self.state, State::Start) {
             self.state = self.detect().ok()?;
         }

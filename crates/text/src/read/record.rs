@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
 use super::split_at::SplitAt;
-use crate::base::keywords::keywords;
-use crate::base::progress::Stop;
+use lookalike_base::keywords::keywords;
+use lookalike_base::progress::Stop;
 
 /// The place of a record: the number of the input file and a range of its decompressed bytes, which
 /// are decoded to UTF-8 if the file is in UTF-16.
@@ -336,7 +336,6 @@ keywords! {
     /// [`Reason::text`] gives the text that appears under `reason` in `rejects.jsonl` and in the
     /// ledger.
     #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
-    #[non_exhaustive]
     pub enum Reason {
         // Reasons that concern the whole file, or the rest of it.
         /// The file could not be opened or read.
@@ -453,7 +452,7 @@ pub struct Reject {
 impl Reject {
     /// Whether the warning is about a record that lost or changed a part: its stated length is
     /// wrong, or an encoding of its body is broken. A body that is not encoded at all is whole.
-    pub(crate) fn is_damage(&self) -> bool {
+    pub fn is_damage(&self) -> bool {
         match self.reason {
             Reason::WrongLength => true,
             Reason::BadChunks | Reason::BadContentEncoding => ["broken", "invalid"]
@@ -464,7 +463,7 @@ impl Reject {
     }
 
     /// The reject in one line, for messages.
-    pub(crate) fn line(&self, file: &str) -> String {
+    pub fn line(&self, file: &str) -> String {
         let place = match &self.docno {
             Some(docno) => format!("document {docno}"),
             None => format!("offset {}", self.source.offset),

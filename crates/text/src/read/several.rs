@@ -14,7 +14,7 @@ use super::mail::begins_field;
 use super::record::ContentKind;
 use super::split_at::SplitAt;
 use super::table::rows;
-use crate::base::words::{flag_word, shell_word};
+use lookalike_base::words::{flag_word, shell_word};
 
 /// Bytes that are looked at.
 const LOOK: usize = 64 << 10;

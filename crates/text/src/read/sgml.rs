@@ -22,7 +22,7 @@ use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Reason};
 use super::tags::{Aside, attributes, closes};
 use super::wordless::is_letter;
-use crate::base::words::words;
+use lookalike_base::words::words;
 
 /// Elements that contain the text itself.
 const BODIES: [&str; 9] = [

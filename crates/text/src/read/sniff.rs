@@ -5,8 +5,8 @@ use super::fields::is_page;
 use super::record::ContentKind;
 use super::source::compression_of;
 use super::tags::{Tags, local};
-use crate::base::wide::{self, Wide, WideDecoder};
-use crate::base::words::words;
+use lookalike_base::wide::{self, Wide, WideDecoder};
+use lookalike_base::words::words;
 
 /// Number of bytes examined to distinguish text from binary data.
 pub(super) const LOOK_BINARY: usize = 8 << 10;

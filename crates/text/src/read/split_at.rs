@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::base::keywords::stored_as_text;
+use lookalike_base::keywords::stored_as_text;
 
 /// The most bytes of an expression when it is compiled, and of each of the two caches with which a
 /// thread looks for it. A search takes time in proportion to the text and, at worst, to the
@@ -15,7 +15,7 @@ use crate::base::keywords::stored_as_text;
 const MOST_COMPILED: usize = 1 << 20;
 
 /// Memory of an expression that all threads share, and of one thread that looks for it.
-pub(crate) const SPLIT_BYTES: [u64; 2] = [MOST_COMPILED as u64, 2 * MOST_COMPILED as u64];
+pub const SPLIT_BYTES: [u64; 2] = [MOST_COMPILED as u64, 2 * MOST_COMPILED as u64];
 
 /// The longest part of a line that is compared with the expression.
 pub(super) const LONGEST_LINE: usize = 64 << 10;

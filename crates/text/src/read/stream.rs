@@ -3,8 +3,8 @@
 use super::bytes::{reserve, spaces};
 use super::record::{Reason, SourceSpan};
 use super::source::{Fault, Helpers, STEP, Source};
-use crate::base::wide::{Wide, WideDecoder};
-use crate::store::disk::SharedFile;
+use lookalike_base::wide::{Wide, WideDecoder};
+use lookalike_store::disk::SharedFile;
 
 /// A sliding window over a source. The way that the source splits its reads has no effect: each
 /// look-ahead requests a number of bytes, and gets them or all that are left.
@@ -61,12 +61,12 @@ impl Stream {
     }
 
     /// Bytes that the decompressor may take.
-    pub(crate) fn decoder_memory(&self) -> u64 {
+    pub fn decoder_memory(&self) -> u64 {
         self.source.as_ref().map_or(0, Source::memory)
     }
 
     /// Lets others decompress parts of `file`, which this reads from its first byte.
-    pub(crate) fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
+    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
         if let Some(source) = &mut self.source {
             source.decompress_ahead(file, length, helpers);
         }
@@ -131,7 +131,7 @@ impl Stream {
     }
 
     /// Goes on behind a fault that says so, and has been taken.
-    pub(crate) fn go_on(&mut self) {
+    pub fn go_on(&mut self) {
         self.ended = false;
     }
 
@@ -310,7 +310,7 @@ impl<'b> Sink<'b> {
     }
 
     /// Removes `n` bytes from the end of the record, because they do not belong to it.
-    pub(crate) fn shorten(&mut self, n: usize) {
+    pub fn shorten(&mut self, n: usize) {
         if !self.too_large() {
             self.bytes
                 .truncate((self.bytes.len() - n.min(self.bytes.len())).max(self.first));
@@ -324,7 +324,7 @@ impl<'b> Sink<'b> {
     }
 
     /// Drops the bytes: the record is not delivered.
-    pub(crate) fn discard(self) {
+    pub fn discard(self) {
         self.bytes.truncate(self.first);
     }
 }

@@ -125,12 +125,12 @@ impl Aside {
 pub(super) const COMMENT: &[u8] = b"<!--";
 pub(super) const CDATA: &[u8] = b"<![CDATA[";
 
-pub(crate) fn is_doctype(bytes: &[u8]) -> bool {
+pub fn is_doctype(bytes: &[u8]) -> bool {
     begins_any_case(bytes, b"<!DOCTYPE")
 }
 
 /// The length of the document type declaration at the start of these bytes, if its end is there.
-pub(crate) fn doctype_end(bytes: &[u8]) -> Option<usize> {
+pub fn doctype_end(bytes: &[u8]) -> Option<usize> {
     let (mut at, mut inside) = (9, false);
     while let Some(&byte) = bytes.get(at) {
         let rest = &bytes[at..];

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::fields::{as_flag, suggested};
 use super::record::{Reason, Reject};
-use crate::base::numbers::count;
+use lookalike_base::numbers::count;
 
 /// Files that a warning names.
 const NAMED: usize = 3;
@@ -13,7 +13,7 @@ const NAMED: usize = 3;
 /// The files of some inputs from which no document was read, by the reason for which their first
 /// record was rejected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unread {
+pub struct Unread {
     by_reason: BTreeMap<&'static str, Files>,
     field: Option<String>,
 }

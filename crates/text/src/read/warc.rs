@@ -10,7 +10,7 @@ use super::config::ReadConfig;
 use super::http::{self, Body, Head};
 use super::outcome::{Interpreter, Outcome, Parts, Refusal, head_of, refused};
 use super::record::Reason;
-use crate::base::words::words;
+use lookalike_base::words::words;
 
 impl<'a> WarcHead<'a> {
     /// Old versions of wget put the URL in angle brackets.
@@ -38,7 +38,7 @@ impl<'a> WarcHead<'a> {
 /// The type of a WARC record, and hashes of what links it to the other records of its capture: the
 /// values of `WARC-Record-ID`, `WARC-Concurrent-To` and `WARC-Refers-To` (ISO 28500, section 5),
 /// and its URL with its date, because some crawlers write no links.
-pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
+pub fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
     const LINKS: [&str; 3] = ["warc-record-id", "warc-concurrent-to", "warc-refers-to"];
     let head = WarcHead::parse(bytes);
     let mut links = Vec::new();
@@ -66,7 +66,7 @@ pub(crate) fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
 /// The fields of a WARC record that name it, and the record to which it refers. Values have no angle
 /// brackets, and the first one that is not empty counts.
 #[derive(Default)]
-pub(crate) struct WarcNames<'a> {
+pub struct WarcNames<'a> {
     /// `WARC-Type`.
     pub kind: Option<&'a [u8]>,
     /// `WARC-Record-ID`.
@@ -125,7 +125,7 @@ impl<'a> WarcNames<'a> {
 }
 
 /// A URL with its scheme and host in lower case, and without the default port.
-pub(crate) fn normal_url(url: &[u8]) -> Vec<u8> {
+pub fn normal_url(url: &[u8]) -> Vec<u8> {
     let mut url = url.to_vec();
     let Some(scheme) = memchr::memmem::find(&url, b"://") else {
         return url;
@@ -149,7 +149,7 @@ pub(crate) fn normal_url(url: &[u8]) -> Vec<u8> {
 }
 
 /// A digest with its label in lower case.
-pub(crate) fn normal_digest(digest: &[u8]) -> Vec<u8> {
+pub fn normal_digest(digest: &[u8]) -> Vec<u8> {
     let label = memchr::memchr(b':', digest).unwrap_or(0);
     [&digest[..label].to_ascii_lowercase(), &digest[label..]].concat()
 }

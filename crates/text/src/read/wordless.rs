@@ -6,7 +6,7 @@ use super::bytes::is_one_of;
 use super::fields::LEFT_OUT;
 use super::record::{ContentKind, RawDocument};
 use super::tags::{Kind, Tag, Tags, local};
-use crate::base::words::{flag_word, shell_word};
+use lookalike_base::words::{flag_word, shell_word};
 
 /// Bytes of a document that are looked at.
 const LOOK: usize = 256 << 10;
@@ -48,7 +48,7 @@ const FEW: usize = 16;
 
 /// Why a document has no words, for a line of `rejects.jsonl`. `record` says that it is an element
 /// of a file.
-pub(crate) fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
+pub fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
     let body = &document.body[..document.body.len().min(LOOK)];
     let attributes = || in_attributes(body, document.content, 0, record, !record);
     let place = || match document.content {
@@ -64,11 +64,7 @@ pub(crate) fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
 }
 
 /// Where the text of XML is that has few words, nearly all others being in attributes.
-pub(crate) fn text_in_attributes(
-    document: &RawDocument<'_>,
-    words: u64,
-    record: bool,
-) -> Option<String> {
+pub fn text_in_attributes(document: &RawDocument<'_>, words: u64, record: bool) -> Option<String> {
     let length = document.body.len();
     let body = &document.body[..length.min(LOOK)];
     // Those in the part that is looked at, if they are everywhere alike. Few texts have so many tags.

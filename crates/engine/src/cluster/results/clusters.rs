@@ -1,16 +1,16 @@
 //! The members of clusters, `clusters.jsonl` and `clusters.parquet`.
 
-use crate::Result;
-use crate::base::budget::ByteSize;
-use crate::base::measure::Measure;
-use crate::base::progress::Context;
-use crate::engine::collection::{Catalogue, Names};
-use crate::engine::sample::Sampled;
-use crate::store::Sort;
-use crate::store::disk::AtomicFile;
-use crate::store::item::item;
-use crate::store::table::{Cell, Column, Table, cells, columns};
-use crate::store::workspace::{ResultFile, Workspace};
+use crate::collection::{Catalogue, Names};
+use crate::sample::Sampled;
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::measure::Measure;
+use lookalike_base::progress::Context;
+use lookalike_store::Sort;
+use lookalike_store::disk::AtomicFile;
+use lookalike_store::item::item;
+use lookalike_store::table::{Cell, Column, Table, cells, columns};
+use lookalike_store::workspace::{ResultFile, Workspace};
 use std::fmt::Write;
 
 use super::TABLES;

@@ -1,13 +1,13 @@
 //! Which cluster each document is in.
 
-use crate::Result;
-use crate::base::bits::{Bits, Ranks};
-use crate::base::progress::Context;
-use crate::base::union_find::UnionFind;
-use crate::engine::collection::{self, Catalogue};
-use crate::engine::join::{JoinConfig, Pairs, each_measured_pair, each_pair};
-use crate::engine::sample::Sampled;
-use crate::store::workspace::Workspace;
+use crate::collection::{self, Catalogue};
+use crate::join::{JoinConfig, Pairs, each_measured_pair, each_pair};
+use crate::sample::Sampled;
+use lookalike_base::Result;
+use lookalike_base::bits::{Bits, Ranks};
+use lookalike_base::progress::Context;
+use lookalike_base::union_find::UnionFind;
+use lookalike_store::workspace::Workspace;
 
 use super::{ClusterStats, STAGE};
 

@@ -1,12 +1,12 @@
 //! `exact-duplicates.tsv`, `documents.tsv` and `documents.parquet`.
 
-use crate::Result;
-use crate::base::progress::Context;
-use crate::engine::collection::{
+use crate::collection::{
     self, Catalogue, DocumentView, Names, Sameness, SharedTexts, each_document_of, each_place,
 };
-use crate::store::table::{Cell, Column, Table, cells, columns};
-use crate::store::workspace::{InputList, Manifest, ResultFile, Workspace};
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_store::table::{Cell, Column, Table, cells, columns};
+use lookalike_store::workspace::{InputList, Manifest, ResultFile, Workspace};
 
 use super::components::Components;
 use super::lines::{parameters, size_column};

@@ -1,10 +1,10 @@
 //! Common to all result files: their parameters, the names of columns, and JSON strings.
 
-use crate::base::measure::Measure;
-use crate::engine::collection;
-use crate::engine::join::{Pairs, PairsEntry};
-use crate::engine::sample::SampleEntry;
-use crate::store::workspace::Manifest;
+use crate::collection;
+use crate::join::{Pairs, PairsEntry};
+use crate::sample::SampleEntry;
+use lookalike_base::measure::Measure;
+use lookalike_store::workspace::Manifest;
 
 /// The parameters that two files must share to be comparable: name and value.
 pub(super) fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::base::keywords::keywords;
-use crate::store::disk::READ_BUFFER;
-use crate::text::read::Decompressed;
-use crate::text::read::lines::shorten;
-use crate::{Error, Result};
+use lookalike_base::keywords::keywords;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk::READ_BUFFER;
+use lookalike_text::read::Decompressed;
+use lookalike_text::read::lines::shorten;
 
 /// A longer record of a member is an error. Docnos are far shorter.
 const MOST_RECORD_BYTES: u64 = 16 << 20;
@@ -48,7 +48,7 @@ struct Head {
 }
 
 /// Reads the members of all clusters.
-pub(crate) struct Members {
+pub struct Members {
     path: PathBuf,
     input: BufReader<Decompressed>,
     /// The number of the cluster of the last member.

@@ -9,19 +9,19 @@ mod pairs;
 mod rejects;
 mod tables;
 
-use crate::base::budget::ByteSize;
-use crate::base::keywords::keywords;
-use crate::base::measure::Measure;
-use crate::base::memory::MOST_SORT_BYTES;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit, caught, joined};
-use crate::base::threads;
-use crate::engine::collection::{Catalogue, SharedTexts};
-use crate::engine::join::{Pairs, PairsEntry, sizes_of_pairs};
-use crate::engine::sample::Sampled;
-use crate::store::table::{Column, Format};
-use crate::store::workspace::{Manifest, ResultFile, StageRecord, Workspace, check_file};
-use crate::{Error, Result};
+use crate::collection::{Catalogue, SharedTexts};
+use crate::join::{Pairs, PairsEntry, sizes_of_pairs};
+use crate::sample::Sampled;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::keywords::keywords;
+use lookalike_base::measure::Measure;
+use lookalike_base::memory::MOST_SORT_BYTES;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit, caught, joined};
+use lookalike_base::threads;
+use lookalike_base::{Error, Result};
+use lookalike_store::table::{Column, Format};
+use lookalike_store::workspace::{Manifest, ResultFile, StageRecord, Workspace, check_file};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,9 +30,9 @@ use components::Components;
 use documents::write_documents;
 use pairs::{PairRows, write_pairs};
 
-pub(crate) use members::Members;
+pub use members::Members;
 pub use members::{Member, MemberKind};
-pub(crate) use rejects::{each_reject, reject_line, write_rejects};
+pub use rejects::{each_reject, reject_line, write_rejects};
 pub use tables::{TABLE_FILES, TablesEntry, write_tables};
 
 const STAGE: &str = "cluster";
@@ -67,7 +67,7 @@ pub const RESULT_FILES: [&str; 5] = [
 ];
 
 /// The columns of a result file.
-pub(crate) fn columns(manifest: &Manifest, file: &str) -> Vec<Column> {
+pub fn columns(manifest: &Manifest, file: &str) -> Vec<Column> {
     let pairs = manifest.get::<PairsEntry>();
     let measure = pairs.map_or_else(Measure::default, |pairs| pairs.config.measure);
     let columns = match file {
@@ -204,7 +204,7 @@ fn sort_memory(
 
 /// The cluster of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ClusterOf {
+pub struct ClusterOf {
     /// Its number, as in `clusters.jsonl`.
     pub number: u32,
     /// Its representative.
@@ -217,7 +217,7 @@ pub(crate) struct ClusterOf {
 
 /// The cluster of a document with its first members, from the committed pairs; `None` if the
 /// document is in no cluster.
-pub(crate) fn cluster_of(
+pub fn cluster_of(
     workspace: &Workspace,
     document: u32,
     most: usize,
@@ -246,7 +246,7 @@ pub(crate) fn cluster_of(
 }
 
 /// The memory that [`cluster_of`] takes.
-pub(crate) fn cluster_of_bytes(documents: u64) -> u64 {
+pub fn cluster_of_bytes(documents: u64) -> u64 {
     // Union-find, then roots and numbers.
     documents * 4 + components::bytes(documents)
 }

@@ -5,16 +5,16 @@
 
 use std::borrow::Cow;
 
-use crate::Result;
-use crate::base::measure::Measure;
-use crate::base::progress::Context;
-use crate::base::workers::in_order;
-use crate::engine::collection::Names;
-use crate::engine::join::{JoinConfig, Pair, Pairs, each_measured_pair};
-use crate::engine::sample::Sampled;
-use crate::store::disk::AtomicFile;
-use crate::store::table::{Cell, Column, Table, cells, columns, push_row};
-use crate::store::workspace::{Manifest, ResultFile, Workspace};
+use crate::collection::Names;
+use crate::join::{JoinConfig, Pair, Pairs, each_measured_pair};
+use crate::sample::Sampled;
+use lookalike_base::Result;
+use lookalike_base::measure::Measure;
+use lookalike_base::progress::Context;
+use lookalike_base::workers::in_order;
+use lookalike_store::disk::AtomicFile;
+use lookalike_store::table::{Cell, Column, Table, cells, columns, push_row};
+use lookalike_store::workspace::{Manifest, ResultFile, Workspace};
 
 use super::lines::{parameters, size_column};
 use super::{STAGE, TABLES};

@@ -1,12 +1,12 @@
 //! `rejects.jsonl`.
 
-use crate::Result;
-use crate::engine::collection::{self, CatalogueEntry, RejectReader};
-use crate::store::PartInfo;
-use crate::store::disk::AtomicFile;
-use crate::store::table::{Column, columns};
-use crate::store::workspace::{InputList, ResultFile, Workspace};
-use crate::text::read::{Reject, SaidOnce};
+use crate::collection::{self, CatalogueEntry, RejectReader};
+use lookalike_base::Result;
+use lookalike_store::PartInfo;
+use lookalike_store::disk::AtomicFile;
+use lookalike_store::table::{Column, columns};
+use lookalike_store::workspace::{InputList, ResultFile, Workspace};
+use lookalike_text::read::{Reject, SaidOnce};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(super) const COLUMNS: [Column; 6] = columns! {
 };
 
 /// `rejects.jsonl`: in input order, then docnos that are not unique.
-pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {
+pub fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> Result<ResultFile> {
     let manifest = &workspace.manifest;
     let mut out = AtomicFile::create(&workspace.directory().join("rejects.jsonl"))?;
     let mut inputs = InputList::open(workspace.directory())?;
@@ -49,7 +49,7 @@ pub(crate) fn write_rejects(workspace: &Workspace, stats: &mut ClusterStats) -> 
 }
 
 /// Passes the rejects of a part to `take`, and whether the document of each is used nevertheless.
-pub(crate) fn each_reject(
+pub fn each_reject(
     (path, parameters, info): (&Path, u128, &PartInfo),
     said: &mut SaidOnce,
     mut take: impl FnMut(&Reject, bool) -> Result<()>,
@@ -66,7 +66,7 @@ pub(crate) fn each_reject(
 }
 
 /// One line of `rejects.jsonl`.
-pub(crate) fn reject_line(file: &str, reject: &Reject, kept: bool) -> String {
+pub fn reject_line(file: &str, reject: &Reject, kept: bool) -> String {
     let mut line = String::new();
     let _ = write!(
         line,

@@ -5,13 +5,13 @@
 //! them in a record of its own, so that text files and tables can be made again one without the
 //! other.
 
-use crate::Result;
-use crate::base::progress::{Context, Unit};
-use crate::engine::collection::Catalogue;
-use crate::engine::join::{PairsEntry, sizes_of_pairs};
-use crate::store::disk;
-use crate::store::table::TABLE_BYTES;
-use crate::store::workspace::{ResultFile, StageRecord, Workspace, check_file};
+use crate::collection::Catalogue;
+use crate::join::{PairsEntry, sizes_of_pairs};
+use lookalike_base::Result;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_store::disk;
+use lookalike_store::table::TABLE_BYTES;
+use lookalike_store::workspace::{ResultFile, StageRecord, Workspace, check_file};
 use serde::{Deserialize, Serialize};
 
 use super::clusters::clusters_table;

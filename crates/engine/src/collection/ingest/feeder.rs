@@ -1,10 +1,10 @@
 //! The reader of a unit: frames records into batches, and cuts the unit into segments.
 
-use crate::base::memory::{Credit, Taken};
-use crate::base::progress::Context;
-use crate::engine::collection::{CollectionConfig, Cursor};
-use crate::text::read::{Batch, Helpers, InputFile, Piece, RecordReader, SourceSpan, retracted};
-use crate::{Error, Result};
+use crate::collection::{CollectionConfig, Cursor};
+use lookalike_base::memory::{Credit, Taken};
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_text::read::{Batch, Helpers, InputFile, Piece, RecordReader, SourceSpan, retracted};
 use std::ops::Range;
 use std::path::Path;
 

@@ -35,17 +35,17 @@ mod units;
 mod worker;
 mod writer;
 
-use crate::Result;
-use crate::base::budget::{Budget, ByteSize};
-use crate::base::ids::Key;
-use crate::base::numbers::counted;
-use crate::base::progress::{Context, Unit as Progressing};
-use crate::engine::collection::{
+use crate::collection::{
     self, Addition, Additions, CollectionConfig, Cursor, Ingested, SegmentEntry, Segments,
 };
-use crate::store::workspace::Workspace;
-use crate::store::{PartInfo, disk};
-use crate::text::read::InputFile;
+use lookalike_base::Result;
+use lookalike_base::budget::{Budget, ByteSize};
+use lookalike_base::ids::Key;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::{Context, Unit as Progressing};
+use lookalike_store::workspace::Workspace;
+use lookalike_store::{PartInfo, disk};
+use lookalike_text::read::InputFile;
 
 use feeder::{Damaged, Known};
 use shares::{INPUT_BYTES, Shares};
@@ -54,7 +54,7 @@ use units::Unit;
 
 pub use units::Share;
 
-pub(crate) use reread::Reread;
+pub use reread::Reread;
 pub use shares::least_memory;
 pub use stats::SegmentStats;
 
@@ -63,11 +63,7 @@ const STAGE: &str = "ingest";
 const DIRECTORY: &str = "collection";
 
 /// Refuses a budget that is too small for reading this number of inputs.
-pub(crate) fn require_memory(
-    config: &CollectionConfig,
-    inputs: usize,
-    budget: &Budget,
-) -> Result<()> {
+pub fn require_memory(config: &CollectionConfig, inputs: usize, budget: &Budget) -> Result<()> {
     let least = |most| {
         let mut config = config.clone();
         config.read.max_document = most;

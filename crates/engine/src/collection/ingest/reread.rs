@@ -19,23 +19,23 @@ use super::feeder::{Decoding, Feeder, Known};
 use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
 use super::{DIRECTORY, STAGE, least_memory};
-use crate::base::budget::ByteSize;
-use crate::base::ids::FingerprintKind;
-use crate::base::memory::Credit;
-use crate::base::progress::{Context, Stop};
-use crate::engine::collection::{
+use crate::collection::{
     Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry,
     TextDigest, segments,
 };
-use crate::engine::shingle::{ShingleConfig, Shingler};
-use crate::store::workspace::{Places, Workspace};
-use crate::text::read::{
+use crate::shingle::{ShingleConfig, Shingler};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::FingerprintKind;
+use lookalike_base::memory::Credit;
+use lookalike_base::progress::{Context, Stop};
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::{Places, Workspace};
+use lookalike_text::read::{
     InputFile, Interpreted, RawDocument, Record, RecordKind, Reject, Stretch, interpret,
 };
-use crate::{Error, Result};
 
 /// Reads documents of a collection again.
-pub(crate) struct Reread<'a> {
+pub struct Reread<'a> {
     places: Places,
     segments: Vec<SegmentEntry>,
     parameters: u128,
@@ -160,7 +160,7 @@ impl<'a> Reread<'a> {
     ///
     /// # Errors
     /// As [`Reread::each`].
-    pub(crate) fn each_record(
+    pub fn each_record(
         &self,
         unit: usize,
         mut visit: impl FnMut(u32, &Record, &[u8]) -> Result<()>,

@@ -1,11 +1,11 @@
 //! How the budget is divided, and the memory that batches and documents can take.
 
-use crate::base::budget::ByteSize;
-use crate::base::ids::Key;
-use crate::base::memory::Credit;
-use crate::engine::collection::CollectionConfig;
-use crate::engine::shingle::{Excluded, Shingler};
-use crate::text::read::{RecordKind, SPLIT_BYTES};
+use crate::collection::CollectionConfig;
+use crate::shingle::{Excluded, Shingler};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::Key;
+use lookalike_base::memory::Credit;
+use lookalike_text::read::{RecordKind, SPLIT_BYTES};
 
 /// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small
 /// enough to let the workers finish at about the same time.

@@ -23,16 +23,16 @@ use super::shares::{Grants, Shape, Shares};
 use super::units::Unit;
 use super::worker::{Done, Worker};
 use super::writer::{Committer, SegmentsWriter};
-use crate::base::ids::Key;
-use crate::base::memory::Credit;
-use crate::base::progress::{Context, caught};
-use crate::base::threads;
-use crate::base::threads::lock;
-use crate::engine::collection::CollectionConfig;
-use crate::store::disk;
-use crate::store::workspace::Workspace;
-use crate::text::read::{Helpers, Job};
-use crate::{Error, Result};
+use crate::collection::CollectionConfig;
+use lookalike_base::ids::Key;
+use lookalike_base::memory::Credit;
+use lookalike_base::progress::{Context, caught};
+use lookalike_base::threads;
+use lookalike_base::threads::lock;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::{Helpers, Job};
 
 /// Batches that wait for each helper: one to go on with while the reader works on its own.
 const WAITING_PER_HELPER: usize = 2;

@@ -5,9 +5,9 @@
 
 use std::ops::Deref;
 
-use crate::base::progress::Stop;
-use crate::engine::collection::{Addition, CollectionConfig, Cursor, SegmentEntry};
-use crate::text::read::{InputFile, Piece, Stretch};
+use crate::collection::{Addition, CollectionConfig, Cursor, SegmentEntry};
+use lookalike_base::progress::Stop;
+use lookalike_text::read::{InputFile, Piece, Stretch};
 
 /// A unit has at least this part of a segment's bytes on disk, so that it has enough to do even if
 /// it is compressed.
@@ -116,7 +116,7 @@ pub(super) fn fit(segments: &[SegmentEntry], units: &[Unit]) -> bool {
     let mut fitting = 0;
     for unit in units {
         for (n, segment) in unit.committed(segments).iter().enumerate() {
-            let stem = crate::store::part_stem(unit.part(n));
+            let stem = lookalike_store::part_stem(unit.part(n));
             if segment.documents.name.split('.').next() != Some(&stem) {
                 return false;
             }
@@ -131,8 +131,8 @@ mod tests {
     use std::ops::Range;
 
     use super::*;
-    use crate::base::budget::ByteSize;
-    use crate::text::read::FileIdentity;
+    use lookalike_base::budget::ByteSize;
+    use lookalike_text::read::FileIdentity;
 
     fn inputs(sizes: &[Option<u64>]) -> Vec<InputFile> {
         let input = |size: &Option<u64>| InputFile {
@@ -187,8 +187,7 @@ mod tests {
     /// A segment with documents of this name that ends before this file, or within it.
     fn segment(documents: &str, file: u32, event: u64) -> SegmentEntry {
         let part = |name: &str| serde_json::json!({"name": name, "bytes": 0, "records": 0, "checksum": ""});
-        let stats =
-            serde_json::to_value(crate::engine::collection::SegmentStats::default()).unwrap();
+        let stats = serde_json::to_value(crate::collection::SegmentStats::default()).unwrap();
         serde_json::from_value(serde_json::json!({
             "first_document": 0,
             "documents": part(documents),

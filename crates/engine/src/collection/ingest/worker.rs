@@ -1,10 +1,10 @@
 //! Workers: parse and shingle batches.
 
-use crate::base::budget::ByteSize;
-use crate::base::ids::Key;
-use crate::engine::collection::{CollectionConfig, Cursor, DocumentRecord, TextDigest};
-use crate::engine::shingle::Shingler;
-use crate::text::read::{
+use crate::collection::{CollectionConfig, Cursor, DocumentRecord, TextDigest};
+use crate::shingle::Shingler;
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::Key;
+use lookalike_text::read::{
     Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
     text_in_attributes, why_no_words,
 };
@@ -201,7 +201,7 @@ pub(super) fn read_document(
     config: &CollectionConfig,
     read: &ReadConfig,
     out: &mut Shingled,
-    shingle: impl FnOnce(&crate::text::read::RawDocument<'_>) -> crate::engine::shingle::DocumentFacts,
+    shingle: impl FnOnce(&lookalike_text::read::RawDocument<'_>) -> crate::shingle::DocumentFacts,
 ) -> std::result::Result<Option<DocumentRecord>, Grown> {
     if let RecordKind::Rejected(reject) = &record.kind {
         out.rejects.push((reject.clone(), false));

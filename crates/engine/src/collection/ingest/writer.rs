@@ -1,17 +1,17 @@
 //! The writer of a unit: appends batches to the parts of a segment in input order. And the
 //! committer, which enters the segments of all units into the manifest.
 
-use crate::base::ids::Key;
-use crate::base::progress::Stop;
-use crate::base::threads::lock;
-use crate::engine::collection::{
+use crate::collection::{
     CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, RejectWriter,
     SegmentEntry, SetWriter, TextWriter, insert_segment, segments,
 };
-use crate::engine::shingle::Shingler;
-use crate::store::workspace::Workspace;
-use crate::text::read::{Batch, Interpreted, Reason, Record, interpret};
-use crate::{Error, Result};
+use crate::shingle::Shingler;
+use lookalike_base::ids::Key;
+use lookalike_base::progress::Stop;
+use lookalike_base::threads::lock;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::{Batch, Interpreted, Reason, Record, interpret};
 use std::path::PathBuf;
 use std::sync::Mutex;
 

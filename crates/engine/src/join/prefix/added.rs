@@ -1,6 +1,6 @@
 //! From documents that were added to a collection to sorted candidates.
 //!
-//! A document is looked up in the index ([`crate::engine::index`]), with enough of its fingerprints for any
+//! A document is looked up in the index ([`crate::index`]), with enough of its fingerprints for any
 //! earlier document that reaches the threshold to have one of them. So the cost is that of the
 //! added documents, and no frequency of all documents is needed: any fingerprints will do. The
 //! least ones are taken, which lie together in the index: the fingerprints of many documents are
@@ -9,18 +9,18 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 
-use crate::Result;
-use crate::base::ids::Key;
-use crate::base::numbers::counted;
-use crate::base::progress::Unit;
-use crate::base::threads::{lock, unlocked};
-use crate::base::workers::in_order;
-use crate::engine::collection::{self, Catalogue, SetReader};
-use crate::engine::index::{Index, IndexSearcher};
-use crate::engine::join::{DIRECTORY, JoinProgress, Pair, STAGE, list};
-use crate::engine::sort::RunEntry;
-use crate::store::disk;
-use crate::store::workspace::Workspace;
+use crate::collection::{self, Catalogue, SetReader};
+use crate::index::{Index, IndexSearcher};
+use crate::join::{DIRECTORY, JoinProgress, Pair, STAGE, list};
+use crate::sort::RunEntry;
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Unit;
+use lookalike_base::threads::{lock, unlocked};
+use lookalike_base::workers::in_order;
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 
 use serde::{Deserialize, Serialize};
 
@@ -156,7 +156,7 @@ pub(super) fn run<K: Key>(
         candidates: runs,
         done: None,
     });
-    crate::engine::join::commit(workspace, &progress)
+    crate::join::commit(workspace, &progress)
 }
 
 /// Runs of sorted candidates.

@@ -1,18 +1,18 @@
 //! From postings to sorted candidates.
 
-use crate::base::ids::Key;
-use crate::base::progress::joined_all;
-use crate::base::threads;
-use crate::base::threads::lock;
-use crate::base::union_find::SharedUnionFind;
-use crate::engine::collection::{Column, MappedSets};
-use crate::engine::join::{DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
-use crate::engine::merge::{PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
-use crate::engine::sample::SampleEntry;
-use crate::engine::sort::{RunEntry, RunsEntry};
-use crate::store::workspace::Workspace;
-use crate::store::{PartInfo, disk};
-use crate::{Error, Result};
+use crate::collection::{Column, MappedSets};
+use crate::join::{DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
+use crate::merge::{PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
+use crate::sample::SampleEntry;
+use crate::sort::{RunEntry, RunsEntry};
+use lookalike_base::ids::Key;
+use lookalike_base::progress::joined_all;
+use lookalike_base::threads;
+use lookalike_base::threads::lock;
+use lookalike_base::union_find::SharedUnionFind;
+use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
+use lookalike_store::{PartInfo, disk};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -166,7 +166,7 @@ pub(super) fn run<K: Key>(
         candidates: runs,
         done: None,
     });
-    crate::engine::join::commit(workspace, &progress)
+    crate::join::commit(workspace, &progress)
 }
 
 /// What the sort found that each document can share, if it selected from one level.

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use super::STAGE;
-use crate::Result;
-use crate::base::progress::Stop;
-use crate::base::workers::in_order;
-use crate::engine::sort::{BLOCK_RECORDS, RunFile};
+use crate::sort::{BLOCK_RECORDS, RunFile};
+use lookalike_base::Result;
+use lookalike_base::progress::Stop;
+use lookalike_base::workers::in_order;
 
 /// Blocks of each run in a range of keys, on average, and the fewest of all runs. A range begins
 /// and ends within a block of each run, so one block more of each is decoded.
@@ -147,8 +147,8 @@ impl<'r> Distinct<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Random;
-    use crate::engine::sort::{Compression, Record, RunWriter};
+    use crate::sort::{Compression, Record, RunWriter};
+    use lookalike_base::random::Random;
 
     #[test]
     fn every_candidate_comes_once_and_in_order() {

@@ -33,17 +33,17 @@
 
 use super::candidates::{Lists, Source, shareable};
 use super::{Joining, PrefixPlace, PrefixStats, start_pass};
-use crate::Result;
-use crate::base::ids::Key;
-use crate::base::measure::Criterion;
-use crate::base::progress::Stop;
-use crate::base::workers::in_order;
-use crate::engine::collection::Column;
-use crate::engine::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, commit};
-use crate::engine::merge::{MergeStats, PackedBlock, PostingsDecoder, PostingsEntry};
-use crate::engine::sort::{Record, RunEntry, RunWriter};
-use crate::store::disk;
-use crate::store::workspace::Workspace;
+use crate::collection::Column;
+use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, commit};
+use crate::merge::{MergeStats, PackedBlock, PostingsDecoder, PostingsEntry};
+use crate::sort::{Record, RunEntry, RunWriter};
+use lookalike_base::Result;
+use lookalike_base::ids::Key;
+use lookalike_base::measure::Criterion;
+use lookalike_base::progress::Stop;
+use lookalike_base::workers::in_order;
+use lookalike_store::disk;
+use lookalike_store::workspace::Workspace;
 use std::ops::Range;
 
 /// Behind the last document of a list. No document has this number.

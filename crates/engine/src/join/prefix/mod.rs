@@ -19,7 +19,7 @@
 //! Put all fingerprints in one order. If r(A, B) >= t, then A and B share a fingerprint that is
 //! among the first p(A) = |A| - ceil(t |A|) + 1 of A and among the first p(B) of B. These first
 //! fingerprints are the *prefixes* of A and B. Any order works if it is the same for all documents.
-//! The sort takes only fingerprints that are in prefixes ([`crate::engine::sample::Selection`]),
+//! The sort takes only fingerprints that are in prefixes ([`crate::sample::Selection`]),
 //! with the rarest first.
 //!
 //! 1. *Candidates* ([`candidates`]): stream the postings once. Under each fingerprint, pair the
@@ -58,16 +58,16 @@ mod distinct;
 mod held;
 pub mod verify;
 
-use crate::Result;
-use crate::base::budget::PROCESS_BYTES;
-use crate::base::ids::Key;
-use crate::base::progress::{Context, Unit};
-use crate::engine::collection::{self, Catalogue, MappedSets, Wanted};
-use crate::engine::join::JoinProgress;
-use crate::engine::merge::PostingsEntry;
-use crate::engine::sample::{SampleEntry, Sampled};
-use crate::engine::sort::{Record, RunEntry, RunWriter};
-use crate::store::workspace::Workspace;
+use crate::collection::{self, Catalogue, MappedSets, Wanted};
+use crate::join::JoinProgress;
+use crate::merge::PostingsEntry;
+use crate::sample::{SampleEntry, Sampled};
+use crate::sort::{Record, RunEntry, RunWriter};
+use lookalike_base::Result;
+use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::ids::Key;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_store::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

@@ -4,20 +4,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::distinct::Distinct;
 use super::{Joining, PrefixPlace};
-use crate::base::budget::ByteSize;
-use crate::base::ids::Key;
-use crate::base::measure::Measure;
-use crate::base::progress::{Context, Unit};
-use crate::base::union_find::SharedUnionFind;
-use crate::base::workers::in_order;
-use crate::engine::collection::{self, LoadedSets, MappedSets, Wanted, position};
-use crate::engine::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
-use crate::engine::sample::{SampleEntry, Sampled};
-use crate::engine::sort::{Record, RunEntry, RunWriter};
-use crate::store::item::item;
-use crate::store::workspace::Workspace;
-use crate::store::{HEADER_BYTES, Kind, Sort, disk};
-use crate::{Error, Result};
+use crate::collection::{self, LoadedSets, MappedSets, Wanted, position};
+use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
+use crate::sample::{SampleEntry, Sampled};
+use crate::sort::{Record, RunEntry, RunWriter};
+use lookalike_base::budget::ByteSize;
+use lookalike_base::ids::Key;
+use lookalike_base::measure::Measure;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::union_find::SharedUnionFind;
+use lookalike_base::workers::in_order;
+use lookalike_base::{Error, Result};
+use lookalike_store::item::item;
+use lookalike_store::workspace::Workspace;
+use lookalike_store::{HEADER_BYTES, Kind, Sort, disk};
 
 /// Number of candidates that a thread takes at a time.
 const PIECE: usize = 4 << 10;

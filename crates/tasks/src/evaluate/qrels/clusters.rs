@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::lines::{Names, key_of};
 use super::{Held, NONE, Source};
-use crate::engine::cluster::{MemberKind, Members};
-use crate::text::read::lines::shorten;
-use crate::text::table::Table;
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::{MemberKind, Members};
+use lookalike_text::read::lines::shorten;
+use lookalike_text::table::Table;
 
 /// The place of a document in its cluster.
 #[derive(Clone, Copy, Debug)]

@@ -8,12 +8,12 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{Held, QrelsFormat};
-use crate::text::read;
-use crate::text::read::lines::shorten;
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_text::read;
+use lookalike_text::read::lines::shorten;
 
 /// A longer line is an error, because a line has to fit in memory. A docno has at most 64 KiB.
-pub(crate) const MOST_LINE_BYTES: usize = 1 << 20;
+pub const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// Memory of a line besides its text: the judgement (48, twice while the table grows), its place
 /// during the sort (24), its relevance, whether it is kept and what its groups are (13), its key
@@ -90,7 +90,7 @@ impl Lines {
 }
 
 /// The hash that identifies a docno, as in the catalogue.
-pub(crate) fn key_of(docno: &str) -> u128 {
+pub fn key_of(docno: &str) -> u128 {
     xxh3_128(docno.as_bytes())
 }
 
@@ -111,7 +111,7 @@ impl Topics {
 }
 
 /// A line of the qrels.
-pub(crate) struct Judgement {
+pub struct Judgement {
     pub topic: u32,
     /// The number of the text in the second field of a form with four fields, which is the subtopic
     /// in [`QrelsFormat::Ndeval`]; else 0.
@@ -127,7 +127,7 @@ pub(crate) struct Judgement {
 
 /// All lines of the qrels.
 #[derive(Default)]
-pub(crate) struct Judgements {
+pub struct Judgements {
     /// The form of the lines, never [`QrelsFormat::Auto`].
     pub format: QrelsFormat,
     pub all: Vec<Judgement>,

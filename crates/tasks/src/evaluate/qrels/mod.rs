@@ -108,19 +108,19 @@ mod lines;
 mod ranking;
 mod stats;
 
-use crate::Result;
-use crate::base::memory::Memory;
-use crate::base::progress::Context;
-use crate::engine::outputs;
-use crate::engine::pipeline;
-use crate::store::disk::{self, AtomicFile};
+use lookalike_base::Result;
+use lookalike_base::memory::Memory;
+use lookalike_base::progress::Context;
+use lookalike_engine::outputs;
+use lookalike_engine::pipeline;
+use lookalike_store::disk::{self, AtomicFile};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clusters::Clusters;
 use lines::{JUDGEMENT_BYTES, Names};
 
-pub(crate) use lines::{Judgement, Judgements, MOST_LINE_BYTES, key_of};
+pub use lines::{Judgement, Judgements, MOST_LINE_BYTES, key_of};
 
 pub use config::{Keep, QrelsConfig, QrelsFormat};
 pub use stats::{Differing, FileCounts, QrelsReport, TopicCounts};
@@ -328,10 +328,10 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
 }
 
 /// The memory of judgements and what belongs to them, and how their reading is stopped.
-pub(crate) struct Held<'a> {
+pub struct Held<'a> {
     context: &'a Context<'a>,
     stage: &'static str,
-    pub(crate) memory: Memory,
+    pub memory: Memory,
     /// Bytes of memory of a judgement besides its text.
     line_bytes: u64,
 }
@@ -339,7 +339,7 @@ pub(crate) struct Held<'a> {
 impl<'a> Held<'a> {
     /// `bytes` are in use by the caller, and `line_bytes` are what it needs for each judgement
     /// besides [`JUDGEMENT_BYTES`].
-    pub(crate) fn new(
+    pub fn new(
         stage: &'static str,
         context: &'a Context<'a>,
         (bytes, line_bytes): (u64, u64),
@@ -353,12 +353,12 @@ impl<'a> Held<'a> {
     }
 
     /// Counts a judgement with this number of bytes of text, as [`Memory::take`] does.
-    pub(crate) fn take_line(&mut self, bytes: u64) -> bool {
+    pub fn take_line(&mut self, bytes: u64) -> bool {
         self.memory.take(self.line_bytes + 3 * bytes)
     }
 
     /// Checks from time to time whether a stop was requested.
-    pub(crate) fn stop(&self, n: u64) -> Result<()> {
+    pub fn stop(&self, n: u64) -> Result<()> {
         self.context.tick(self.stage, n)?;
         Ok(())
     }

@@ -9,11 +9,11 @@ use super::clusters::Clusters;
 use super::lines::{Lines, Names, Topics, key_of};
 use super::stats::FileCounts;
 use super::{Held, STAGE};
-use crate::base::numbers::counted;
-use crate::base::progress::Context;
-use crate::store::disk::AtomicFile;
-use crate::text::read::lines::shorten;
-use crate::{Error, Result};
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
+use lookalike_store::disk::AtomicFile;
+use lookalike_text::read::lines::shorten;
 
 /// Memory of a line: its key (16, twice while the table grows), the data about its document (41),
 /// and an entry in each of two tables, of documents by topic and of clusters by topic (9 each if

@@ -9,9 +9,9 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::store::Aside;
-use crate::text::read::Cut;
-use crate::{Error, Result};
+use lookalike_base::{Error, Result};
+use lookalike_store::Aside;
+use lookalike_text::read::Cut;
 
 /// Bytes that wait to be written.
 const BUFFER: u64 = 64 << 10;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::text::parse::config::Language;
+use crate::parse::config::Language;
 
 /// Keywords and literals of each language, in order. LaTeX has none, and `common` has all.
 static KEYWORDS: [(Language, &str); 8] = [

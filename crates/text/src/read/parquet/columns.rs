@@ -15,13 +15,13 @@ use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
 use super::pages::{Limits, Pages, ReadAt};
 use super::written;
-use crate::text::read::config::ReadConfig;
-use crate::text::read::fields::{
+use crate::read::config::ReadConfig;
+use crate::read::fields::{
     FieldPath, ID_FIELDS, Known, Step, TYPE_FIELDS, URL_FIELDS, quoted, short,
 };
-use crate::text::read::json_values::{PART_FACTS, PART_TEXTS};
-use crate::text::read::record::Field;
-use crate::text::read::resolve::{Level, Names, Texts};
+use crate::read::json_values::{PART_FACTS, PART_TEXTS};
+use crate::read::record::Field;
+use crate::read::resolve::{Level, Names, Texts};
 
 fn repeated(node: &Type) -> bool {
     let info = node.get_basic_info();
@@ -448,7 +448,7 @@ pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> (Vec<Cho
 ///
 /// # Errors
 /// Why they are not.
-pub(crate) fn text_columns(
+pub fn text_columns(
     schema: &SchemaDescriptor,
     config: &ReadConfig,
 ) -> std::result::Result<Vec<usize>, String> {

@@ -21,8 +21,8 @@
 //! largest document if that is more, is a reject. While a page is decompressed, its compressed
 //! bytes are also in memory. The footer is in memory as long as the file is read.
 
-pub(crate) mod columns;
-pub(crate) mod pages;
+pub mod columns;
+pub mod pages;
 mod thrift;
 pub mod written;
 
@@ -42,17 +42,17 @@ use parquet::file::metadata::{
 use self::columns::{Chosen, Column, Role, TextColumns};
 use self::pages::{Limits, ReadAt, Trouble, exactly};
 use self::thrift::Fields;
-use crate::base::numbers::counted;
-use crate::store::disk::SharedFile;
-use crate::text::read::bytes::reserve;
-use crate::text::read::config::ReadConfig;
-use crate::text::read::fields::{FieldPath, Known, TEXT_FIELDS, no_text};
-use crate::text::read::outcome::HEAD;
-use crate::text::read::record::{
+use crate::read::bytes::reserve;
+use crate::read::config::ReadConfig;
+use crate::read::fields::{FieldPath, Known, TEXT_FIELDS, no_text};
+use crate::read::outcome::HEAD;
+use crate::read::record::{
     Batch, Field, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
-use crate::text::read::resolve::{Texts, is_null, take_each, usual_of};
-use crate::text::read::source::Fault;
+use crate::read::resolve::{Texts, is_null, take_each, usual_of};
+use crate::read::source::Fault;
+use lookalike_base::numbers::counted;
+use lookalike_store::disk::SharedFile;
 
 /// The first and the last bytes of a file.
 pub(super) const MAGIC: &[u8] = b"PAR1";
@@ -90,7 +90,7 @@ thread_local! {
 ///
 /// Its decoders check some lengths by assertions and slices of pages, so a few damaged bytes make
 /// them panic. A record that cannot be read must not end the process.
-pub(crate) fn guarded<T>(act: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+pub fn guarded<T>(act: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let before = std::panic::take_hook();
@@ -139,7 +139,7 @@ fn fault_of(error: ParquetError) -> Fault {
 }
 
 /// Reads and parses the footer.
-pub(crate) fn footer(
+pub fn footer(
     file: &dyn ReadAt,
     options: Option<&ParquetMetaDataOptions>,
 ) -> Result<ParquetMetaData, ParquetError> {
@@ -148,7 +148,7 @@ pub(crate) fn footer(
 
 /// The path of an encrypted column of a file whose footer can be read, if it has one. Such a file
 /// cannot be written again.
-pub(crate) fn encrypted_column(file: &dyn ReadAt) -> Option<String> {
+pub fn encrypted_column(file: &dyn ReadAt) -> Option<String> {
     let (metadata, encrypted) = footer_and_encrypted(file, None).ok()?;
     path_of(&metadata, *encrypted.first()?)
 }
@@ -157,11 +157,7 @@ pub(crate) fn encrypted_column(file: &dyn ReadAt) -> Option<String> {
 ///
 /// # Errors
 /// `Bomb` if it is too large for the file.
-pub(crate) fn rows_of(
-    metadata: &ParquetMetaData,
-    length: u64,
-    max_ratio: u64,
-) -> Result<u64, Trouble> {
+pub fn rows_of(metadata: &ParquetMetaData, length: u64, max_ratio: u64) -> Result<u64, Trouble> {
     let groups = metadata.row_groups().iter();
     let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
     let rows = rows.fold(0, u64::saturating_add);

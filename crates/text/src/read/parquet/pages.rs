@@ -43,7 +43,7 @@ const VALUES_IN_ROW: u64 = 4 << 20;
 const VALUES_WITH_LENGTH: u64 = 16 << 20;
 
 /// Bytes at any place of a file.
-pub(crate) trait ReadAt: Send + Sync {
+pub trait ReadAt: Send + Sync {
     /// Reads at `offset`; 0 only at the end.
     fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize>;
 
@@ -67,7 +67,7 @@ impl ReadAt for Bytes {
 
 /// Why a column cannot be read on. It passes through the `parquet` crate as an external error.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub enum Trouble {
     /// The disk or the machine failed, not the file.
     #[error("{0}")]
     Io(#[source] io::Error),
@@ -94,7 +94,7 @@ fn too_large<T>(what: String) -> Result<T> {
 }
 
 /// Reads exactly `length` bytes at `offset`, and allocates no more than the file has.
-pub(crate) fn exactly(file: &dyn ReadAt, offset: u64, length: usize) -> Result<Vec<u8>> {
+pub fn exactly(file: &dyn ReadAt, offset: u64, length: usize) -> Result<Vec<u8>> {
     let have = file.length().map_err(Trouble::Io)?;
     if have.saturating_sub(offset) < length as u64 {
         return damaged(format!(
@@ -116,10 +116,10 @@ pub(crate) fn exactly(file: &dyn ReadAt, offset: u64, length: usize) -> Result<V
 
 /// The limits for the pages of one column.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// Bytes of a page, before and after decompression.
     page: usize,
-    /// Decompressed bytes for each compressed one, after [`crate::text::read::RATIO_FREE_BYTES`].
+    /// Decompressed bytes for each compressed one, after [`crate::read::RATIO_FREE_BYTES`].
     max_ratio: u64,
     /// Values in the pages of one row of a list.
     row_values: u64,
@@ -127,7 +127,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// Limits for documents of up to `max_document` bytes.
-    pub(crate) fn new(max_document: u64, max_ratio: u64) -> Limits {
+    pub fn new(max_document: u64, max_ratio: u64) -> Limits {
         let document = usize::try_from(max_document).unwrap_or(usize::MAX);
         Limits {
             page: LARGE_PAGE.max(document.saturating_add(BESIDE_DOCUMENT)),
@@ -137,10 +137,10 @@ impl Limits {
     }
 
     /// Limits for columns that are copied, whatever is in them.
-    pub(crate) fn of_copy() -> Limits {
+    pub fn of_copy() -> Limits {
         Limits {
             page: LARGEST_COPIED,
-            max_ratio: crate::text::read::DEFAULT_MAX_RATIO,
+            max_ratio: crate::read::DEFAULT_MAX_RATIO,
             row_values: VALUES_WITH_LENGTH,
         }
     }
@@ -240,7 +240,7 @@ fn encoding(number: i32) -> Result<Encoding> {
 }
 
 /// The pages of one column chunk.
-pub(crate) struct Pages {
+pub struct Pages {
     file: Arc<dyn ReadAt>,
     /// The next page header, or the page if its header was read.
     at: u64,
@@ -258,7 +258,7 @@ pub(crate) struct Pages {
 
 impl Pages {
     /// The pages of a chunk. The caller sets `in_row` to 0 before each row of a list.
-    pub(crate) fn new(
+    pub fn new(
         file: Arc<dyn ReadAt>,
         chunk: &ColumnChunkMetaData,
         limits: Limits,
@@ -341,7 +341,7 @@ impl Pages {
         }
         self.compressed += header.compressed as u64;
         self.uncompressed += header.uncompressed as u64;
-        let free = self.uncompressed <= crate::text::read::RATIO_FREE_BYTES;
+        let free = self.uncompressed <= crate::read::RATIO_FREE_BYTES;
         let most = self.compressed.saturating_mul(self.limits.max_ratio);
         if !free && self.uncompressed > most {
             return Err(Trouble::Bomb(format!(

@@ -15,18 +15,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::base::memory::{self, Credit};
-use crate::store::disk::SharedFile;
+use lookalike_base::memory::{self, Credit};
+use lookalike_store::disk::SharedFile;
 
 /// Texts that wait for the reader, for each helper: one to go on with.
 const WAITING_PER_HELPER: usize = 2;
 
 /// Work for a helper. It waits for nothing.
-pub(crate) type Job = Box<dyn FnOnce() + Send>;
+pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The threads that help, and the memory for what they decompress.
 #[derive(Clone)]
-pub(crate) struct Helpers {
+pub struct Helpers {
     jobs: Sender<Job>,
     threads: Arc<AtomicUsize>,
     memory: Arc<Credit>,
@@ -34,7 +34,7 @@ pub(crate) struct Helpers {
 
 impl Helpers {
     /// Nobody helps yet. Whoever does takes jobs from the receiver.
-    pub(crate) fn new(memory: u64) -> (Helpers, Receiver<Job>) {
+    pub fn new(memory: u64) -> (Helpers, Receiver<Job>) {
         let (jobs, receiver) = unbounded();
         let helpers = Helpers {
             jobs,
@@ -45,12 +45,12 @@ impl Helpers {
     }
 
     /// One more thread takes jobs and does nothing else.
-    pub(crate) fn joined(&self) {
+    pub fn joined(&self) {
         self.threads.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The threads that do nothing but help.
-    pub(crate) fn threads(&self) -> usize {
+    pub fn threads(&self) -> usize {
         self.threads.load(Ordering::Relaxed)
     }
 

@@ -7,15 +7,15 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::gzip::Gzip;
 use super::input::Input;
 use super::{Fault, exceeds};
-use crate::text::read::bytes::reserve;
-use crate::text::read::config::RATIO_FREE_BYTES;
-use crate::text::read::record::Reason;
+use crate::read::bytes::reserve;
+use crate::read::config::RATIO_FREE_BYTES;
+use crate::read::record::Reason;
 
 /// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
 /// bodies.
 ///
 /// Returns the output and whether the stream was whole; `Err` if the output exceeds a limit.
-pub(in crate::text::read) fn inflate_body(
+pub(in crate::read) fn inflate_body(
     body: &[u8],
     kind: BodyStream,
     limit: u64,
@@ -127,7 +127,7 @@ impl<'b> BodyDecoder<'b> {
 
 /// The compressed streams that an HTTP body may contain.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::text::read) enum BodyStream {
+pub(in crate::read) enum BodyStream {
     Gzip,
     Zlib,
     Deflate,

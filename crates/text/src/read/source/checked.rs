@@ -26,7 +26,7 @@ use std::io::BufRead;
 use super::ahead::{Helped, Shared, Text};
 use super::input::Input;
 use super::{Codec, Failure, Stepped};
-use crate::text::read::record::Reason;
+use crate::read::record::Reason;
 
 /// The longest text of a member that is held back, and the most compressed bytes of it.
 pub(super) const HOLD: usize = 2 << 20;

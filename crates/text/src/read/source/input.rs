@@ -3,9 +3,9 @@
 use std::io::{self, BufRead, Read};
 
 use super::{Failure, Fault, begins_compressed};
-use crate::base::progress::Stop;
-use crate::store::disk::SharedFile;
-use crate::store::remote;
+use lookalike_base::progress::Stop;
+use lookalike_store::disk::SharedFile;
+use lookalike_store::remote;
 
 /// Compressed bytes are read in blocks of this size.
 const INPUT_BUFFER: usize = 256 << 10;
@@ -13,7 +13,7 @@ const INPUT_BUFFER: usize = 256 << 10;
 const FIRST_READ: usize = 16 << 10;
 
 /// Reads a file from some byte on.
-pub(in crate::text::read) struct From {
+pub(in crate::read) struct From {
     pub file: SharedFile,
     pub at: u64,
 }
@@ -28,7 +28,7 @@ impl Read for From {
 
 /// The bytes of an object until a stop is requested: a record may have more of them than come in a
 /// second, or in a day.
-pub(in crate::text::read) struct Stoppable<R> {
+pub(in crate::read) struct Stoppable<R> {
     pub inner: R,
     pub stop: Stop,
 }
@@ -43,7 +43,7 @@ impl<R: Read> Read for Stoppable<R> {
 }
 
 /// The file's own bytes, buffered and counted.
-pub(in crate::text::read) struct Input {
+pub(in crate::read) struct Input {
     inner: Box<dyn Read + Send>,
     /// The file, if it may be read from any place.
     file: Option<SharedFile>,

@@ -13,7 +13,7 @@ use std::io::BufRead;
 
 use super::input::Input;
 use super::{Failure, Fault};
-use crate::text::read::record::Reason;
+use crate::read::record::Reason;
 
 const FIRST_BITS: u32 = 9;
 const CLEAR: usize = 256;

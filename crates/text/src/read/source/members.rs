@@ -10,7 +10,7 @@ use super::Stepped;
 use super::ahead::{Helped, Parts, Text};
 use super::checked::Member;
 use super::input::Input;
-use crate::store::disk::SharedFile;
+use lookalike_store::disk::SharedFile;
 
 /// Compressed bytes that a helper takes at a time. Members of a web archive have tens of kilobytes.
 const STRIDE: u64 = 256 << 10;
@@ -53,7 +53,7 @@ impl<F> Members<F> {
 }
 
 /// Reads at `at` until `out` is full or the file ends.
-pub(in crate::text::read) fn read_all_at(
+pub(in crate::read) fn read_all_at(
     file: &SharedFile,
     out: &mut Vec<u8>,
     at: u64,

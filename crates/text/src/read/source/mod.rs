@@ -29,13 +29,13 @@ use self::xz::Xz;
 use self::zstd::Zstd;
 use super::config::RATIO_FREE_BYTES;
 use super::record::Reason;
-use crate::Error;
-use crate::base::keywords::keywords;
-use crate::base::wide::{self, Wide, WideDecoder};
-use crate::store::disk::SharedFile;
-use crate::store::remote;
+use lookalike_base::Error;
+use lookalike_base::keywords::keywords;
+use lookalike_base::wide::{self, Wide, WideDecoder};
+use lookalike_store::disk::SharedFile;
+use lookalike_store::remote;
 
-pub(crate) use ahead::{Helpers, Job};
+pub use ahead::{Helpers, Job};
 pub(super) use body::{BodyStream, inflate_body};
 pub(super) use input::{From, Input, Stoppable};
 pub(super) use members::read_all_at;
@@ -94,7 +94,7 @@ impl Fault {
 
 /// Whether an error is permanent: a property of the file, which the operating system would report
 /// again, rather than a one-time failure of the disk or the machine.
-pub(crate) fn lasting(error: &io::Error) -> bool {
+pub fn lasting(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
         return true;
@@ -114,7 +114,7 @@ pub(crate) fn lasting(error: &io::Error) -> bool {
 
 keywords! {
     /// The compression of a file.
-    pub(crate) enum Codec {
+    pub enum Codec {
         None = "file",
         Gzip = "gzip",
         Bzip2 = "bzip2",
@@ -407,7 +407,7 @@ impl Source {
 
     /// Lets others decompress parts of the file ahead of this, if it has any. `file` is the file
     /// that this reads, of `length` bytes, and no byte has been read yet.
-    pub(crate) fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
+    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
         let Decoder::Members(members) = &mut self.decoder else {
             return;
         };
@@ -615,8 +615,8 @@ impl Source {
 }
 
 /// The decompressed bytes of a file that is read from its first byte to its last, such as a list of
-/// pairs. Those of UTF-16 are decoded to the faithful form of UTF-8 ([`crate::base::wide`]).
-pub(crate) struct Decompressed {
+/// pairs. Those of UTF-16 are decoded to the faithful form of UTF-8 ([`lookalike_base::wide`]).
+pub struct Decompressed {
     source: Source,
     /// The encoding that they are decoded from, and whether they begin with its byte order mark.
     wide: Option<(Wide, bool)>,
@@ -629,17 +629,21 @@ pub(crate) struct Decompressed {
 
 impl Decompressed {
     /// Opens a file with any supported compression, or none.
-    pub(crate) fn open(path: &Path) -> crate::Result<Decompressed> {
-        Self::of(crate::store::disk::open(path)?, path, false)
+    pub fn open(path: &Path) -> lookalike_base::Result<Decompressed> {
+        Self::of(lookalike_store::disk::open(path)?, path, false)
     }
 
     /// As [`Decompressed::open`], for an input of a collection, which is a regular file.
-    pub(crate) fn open_input(path: &Path) -> crate::Result<Decompressed> {
-        Self::of(crate::store::disk::open_regular(path)?, path, true)
+    pub fn open_input(path: &Path) -> lookalike_base::Result<Decompressed> {
+        Self::of(lookalike_store::disk::open_regular(path)?, path, true)
     }
 
     /// Only of a regular file, which can be read again, is the text in compressed bytes looked at.
-    fn of(file: crate::store::disk::File, path: &Path, regular: bool) -> crate::Result<Self> {
+    fn of(
+        file: lookalike_store::disk::File,
+        path: &Path,
+        regular: bool,
+    ) -> lookalike_base::Result<Self> {
         let failed = |fault| Error::io("read", path)(io_error(fault));
         let mut input = Input::new(Box::new(file));
         let of = |head: &[u8]| Wide::of(head).map(|wide| (wide, Wide::of_mark(head).is_some()));
@@ -647,7 +651,7 @@ impl Decompressed {
         let wide = match compression_of(head) {
             None => of(head),
             Some(_) if regular => {
-                let again = crate::store::disk::open_regular(path)?;
+                let again = lookalike_store::disk::open_regular(path)?;
                 let mut source = Source::new(Input::new(Box::new(again))).map_err(failed)?;
                 let (mut head, mut length) = (vec![0; wide::LOOK], 0);
                 while length < head.len()
@@ -673,18 +677,18 @@ impl Decompressed {
     }
 
     /// The compression that the first bytes show.
-    pub(crate) fn codec(&self) -> Codec {
+    pub fn codec(&self) -> Codec {
         self.source.compression.unwrap_or(Codec::None)
     }
 
     /// The encoding that the bytes are decoded from, and whether they begin with its byte order
     /// mark, if they are decoded.
-    pub(crate) fn wide(&self) -> Option<(Wide, bool)> {
+    pub fn wide(&self) -> Option<(Wide, bool)> {
         self.wide
     }
 
     /// Bytes that the decoder may take.
-    pub(crate) fn memory(&self) -> u64 {
+    pub fn memory(&self) -> u64 {
         self.source.memory
     }
 
@@ -695,13 +699,13 @@ impl Decompressed {
 
     /// Whether more can be read after an error: the stream is damaged, and continues behind the
     /// damage.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub fn goes_on(&self) -> bool {
         self.goes_on
     }
 
     /// The number of members that have begun. Only gzip is known to have several; a call of `read`
     /// gives bytes of one.
-    pub(crate) fn members(&self) -> u64 {
+    pub fn members(&self) -> u64 {
         match &self.source.decoder {
             // Members end inside of what was decoded.
             _ if self.wide.is_some() => 1,

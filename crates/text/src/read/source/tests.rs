@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use super::ahead::{Helpers, Parts};
 use super::members::Members;
 use super::*;
-use crate::base::random::Random;
-use crate::store::disk;
+use lookalike_base::random::Random;
+use lookalike_store::disk;
 
 fn members<F>(file: SharedFile, length: u64) -> Members<F> {
     Members::new(&Helped {

@@ -12,8 +12,8 @@ use super::checked::Member;
 use super::input::Input;
 use super::members::{head_of, read_all_at};
 use super::{DECODER_MEMORY, Failure, Fault, Stepped, xz_dictionary};
-use crate::store::disk::SharedFile;
-use crate::text::read::record::Reason;
+use crate::read::record::Reason;
+use lookalike_store::disk::SharedFile;
 
 /// xz (The .xz File Format 1.2.1), with any number of streams.
 pub(super) struct Xz {

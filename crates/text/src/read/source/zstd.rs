@@ -11,7 +11,7 @@ use super::checked::Member;
 use super::input::Input;
 use super::members::{Format, Members, WINDOW_LOG};
 use super::{Codec, Failure, Fault, Stepped, ZSTD_WINDOW_LOG, zstd_window};
-use crate::text::read::record::Reason;
+use crate::read::record::Reason;
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The frame to be skipped that contains a dictionary for all others, at the beginning of a file

@@ -5,7 +5,7 @@ use super::words::{Pieces, Words, numbers};
 
 /// How stretches without a difference are folded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fold {
+pub struct Fold {
     /// Words shown before and after a difference.
     pub context: usize,
     /// A stretch that would hide fewer words is not folded.
@@ -14,7 +14,7 @@ pub(crate) struct Fold {
 
 /// A part of a comparison, in order. The ranges are of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Block {
+pub enum Block {
     /// Equal words that are not shown.
     Folded(Stretch),
     /// Stretches that are shown.
@@ -33,7 +33,7 @@ const SEA: usize = 4;
 
 /// Two texts and where their words differ.
 #[derive(Debug)]
-pub(crate) struct TextComparison<'t> {
+pub struct TextComparison<'t> {
     pub a: Pieces<'t>,
     pub b: Pieces<'t>,
     /// All stretches, in tokens. A stretch that differs may contain a few equal words.
@@ -41,7 +41,7 @@ pub(crate) struct TextComparison<'t> {
 }
 
 impl<'t> TextComparison<'t> {
-    pub(crate) fn new(a: &'t Words, b: &'t Words) -> Self {
+    pub fn new(a: &'t Words, b: &'t Words) -> Self {
         let (of_a, of_b) = numbers(a, b);
         TextComparison {
             stretches: without_islands(differences(&of_a, &of_b), &of_a, &of_b),
@@ -51,7 +51,7 @@ impl<'t> TextComparison<'t> {
     }
 
     /// The bytes of a stretch, with the punctuation and white space around its words.
-    pub(crate) fn bytes(&self, stretch: &Stretch) -> Stretch {
+    pub fn bytes(&self, stretch: &Stretch) -> Stretch {
         Stretch {
             equal: stretch.equal,
             a: self.a.bytes(&stretch.a),
@@ -60,7 +60,7 @@ impl<'t> TextComparison<'t> {
     }
 
     /// The whole comparison, without long equal stretches if they are to be folded.
-    pub(crate) fn blocks(&self, fold: Option<Fold>) -> Vec<Block> {
+    pub fn blocks(&self, fold: Option<Fold>) -> Vec<Block> {
         let Some(Fold { context, least }) = fold else {
             return match self.stretches.is_empty() {
                 true => Vec::new(),
@@ -96,7 +96,7 @@ impl<'t> TextComparison<'t> {
     /// Cuts stretches into rows, which are shown side by side: where both texts begin a line, and
     /// within long lines between equal words. In each row the two texts are at nearly the same
     /// place, whatever lengths they have.
-    pub(crate) fn rows(&self, shown: &[Stretch]) -> Vec<Vec<Stretch>> {
+    pub fn rows(&self, shown: &[Stretch]) -> Vec<Vec<Stretch>> {
         let mut rows = vec![Vec::new()];
         let (mut words_a, mut words_b) = (0usize, 0usize);
         let mut push = |stretch: Stretch, ends: bool| {
@@ -206,7 +206,7 @@ fn cut(stretch: &Stretch, first: usize, second: usize) -> [Option<Stretch>; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::parse::{ParseConfig, TokenKind};
+    use lookalike_text::parse::{ParseConfig, TokenKind};
 
     const FOLD: Fold = Fold {
         context: 15,

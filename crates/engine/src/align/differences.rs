@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::base::random::{STEP, mix_key};
+use lookalike_base::random::{STEP, mix_key};
 
 /// Upper limit on the memory of [`differences`] for each token of both sequences.
-pub(crate) const BYTES: u64 = 96;
+pub const BYTES: u64 = 96;
 
 /// Two sequences of up to this number of tokens together go to Myers' algorithm whole. Its limits
 /// keep the worst pair of this length to about a second (release build).
@@ -24,14 +24,14 @@ const ANCHORS: [usize; 3] = [32, 8, 1];
 /// A stretch of two sequences: equal tokens, or tokens that only one sequence has in this place.
 /// Ranges are of tokens or of bytes, as the function says that returns them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub struct Stretch {
     pub equal: bool,
     pub a: Range<usize>,
     pub b: Range<usize>,
 }
 
 /// Where two sequences are equal and where they differ: ranges of tokens.
-pub(crate) fn differences(a: &[u32], b: &[u32]) -> Vec<Stretch> {
+pub fn differences(a: &[u32], b: &[u32]) -> Vec<Stretch> {
     let mut out = Out::default();
     between((a, 0..a.len()), (b, 0..b.len()), &ANCHORS, &mut out);
     out.0
@@ -230,7 +230,7 @@ fn myers((a, of_a): Part<'_>, (b, of_b): Part<'_>, out: &mut Out) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Random;
+    use lookalike_base::random::Random;
 
     /// Checks the invariants; returns the number of equal tokens.
     fn check(a: &[u32], b: &[u32]) -> usize {

@@ -3,14 +3,14 @@
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-use crate::text::parse::{ParseConfig, each_token_or_name, push_canonical};
+use lookalike_text::parse::{ParseConfig, each_token_or_name, push_canonical};
 
 /// Upper limit on the memory of [`numbers`] for each token of both texts.
-pub(crate) const NUMBER_BYTES: u64 = 48;
+pub const NUMBER_BYTES: u64 = 48;
 
 /// A readable text and where its tokens lie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Words {
+pub struct Words {
     pub text: String,
     pub spans: Vec<Range<usize>>,
     /// For each token of a program, whether it is a name; empty for other texts.
@@ -23,7 +23,7 @@ pub(crate) struct Words {
 
 impl Words {
     /// The tokens of a text. `parse` is that of the name of its document ([`ParseConfig::of`]).
-    pub(crate) fn new(text: String, cut: bool, parse: ParseConfig) -> Words {
+    pub fn new(text: String, cut: bool, parse: ParseConfig) -> Words {
         let mut tokens = 0;
         each_token_or_name(&text, &parse, |_, _| {
             tokens += 1;
@@ -51,7 +51,7 @@ impl Words {
     }
 
     /// The memory that a text with its spans takes.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.text.capacity()
             + self.spans.capacity() * size_of::<Range<usize>>()
             + self.names.capacity()
@@ -63,7 +63,7 @@ impl Words {
     }
 
     /// The bytes from the first of some tokens to the last.
-    pub(crate) fn bytes_of(&self, tokens: &Range<usize>) -> Range<usize> {
+    pub fn bytes_of(&self, tokens: &Range<usize>) -> Range<usize> {
         let at = |token: usize| self.spans.get(token);
         let start = at(tokens.start).map_or(self.text.len(), |span| span.start);
         let last = tokens.end.checked_sub(1).and_then(at);
@@ -73,7 +73,7 @@ impl Words {
 }
 
 /// A number for each token of two texts. Tokens with the same canonical text have the same number.
-pub(crate) fn numbers(a: &Words, b: &Words) -> (Vec<u32>, Vec<u32>) {
+pub fn numbers(a: &Words, b: &Words) -> (Vec<u32>, Vec<u32>) {
     let tokens = a.spans.len() + b.spans.len();
     let differ = a.parse != b.parse;
     let mut numbering = Numbering {
@@ -157,14 +157,14 @@ impl<'t> Numbering<'t> {
 
 /// A text cut into pieces: each token with the punctuation around it, up to the next white space.
 #[derive(Debug)]
-pub(crate) struct Pieces<'t> {
+pub struct Pieces<'t> {
     pub words: &'t Words,
     /// Where each piece begins, and finally where the text ends.
     starts: Vec<usize>,
 }
 
 impl<'t> Pieces<'t> {
-    pub(crate) fn new(words: &'t Words) -> Self {
+    pub fn new(words: &'t Words) -> Self {
         let mut starts = Vec::with_capacity(words.spans.len() + 1);
         let mut end = 0;
         for span in &words.spans {
@@ -187,7 +187,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// Bytes of some pieces.
-    pub(crate) fn bytes(&self, pieces: &Range<usize>) -> Range<usize> {
+    pub fn bytes(&self, pieces: &Range<usize>) -> Range<usize> {
         let at = |piece: usize| self.starts.get(piece).copied();
         let all = self.words.text.len();
         at(pieces.start).unwrap_or(all)..at(pieces.end).unwrap_or(all)
@@ -195,7 +195,7 @@ impl<'t> Pieces<'t> {
 
     /// The text between a token and the token before it. A line begins before the first token and
     /// after the last.
-    pub(crate) fn gap(&self, token: usize) -> &'t str {
+    pub fn gap(&self, token: usize) -> &'t str {
         let spans = &self.words.spans;
         let before = token.checked_sub(1).and_then(|before| spans.get(before));
         match (before, spans.get(token)) {

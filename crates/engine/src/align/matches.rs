@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// Upper limit on the memory of [`matches()`] for each token of both sequences, without the matches
 /// listed.
-pub(crate) const BYTES: u64 = 64;
+pub const BYTES: u64 = 64;
 
 /// Upper limit on the tokens that are compared to find how long the listed matches are. Two texts
 /// of one token repeated have a match for each of their diagonals, as long as the diagonal.
@@ -13,7 +13,7 @@ pub(crate) const MOST_COMPARED: u64 = 1 << 32;
 
 /// A maximal match: two equal runs of tokens that cannot be extended to either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Match {
+pub struct Match {
     /// The first token of the run in the first sequence.
     pub a: usize,
     /// The first token of the run in the second sequence.
@@ -24,7 +24,7 @@ pub(crate) struct Match {
 
 /// The maximal matches of two sequences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Matches {
+pub struct Matches {
     /// The first matches by their place in the first sequence, then in the second.
     pub listed: Vec<Match>,
     /// Number of all matches.
@@ -42,7 +42,7 @@ const NONE: u32 = u32::MAX;
 /// Finds the maximal matches of at least `least` tokens: each pair of equal runs, one in `a` and
 /// one in `b`, that cannot be extended by a token to the left or to the right. Lists at most `most`
 /// of them, fewer if comparing their tokens would exceed [`MOST_COMPARED`].
-pub(crate) fn matches(a: &[u32], b: &[u32], least: usize, most: usize) -> Matches {
+pub fn matches(a: &[u32], b: &[u32], least: usize, most: usize) -> Matches {
     let least = least.max(1);
     if a.len() < least || b.len() < least {
         return Matches::default();
@@ -273,7 +273,7 @@ fn common(a: &[u32], b: &[u32], most: u64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::random::Random;
+    use lookalike_base::random::Random;
 
     /// By the definition, over all pairs of places.
     fn by_definition(a: &[u32], b: &[u32], least: usize) -> Vec<Match> {

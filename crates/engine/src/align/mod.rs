@@ -42,11 +42,11 @@
 //! The differences need not be the smallest set.
 
 mod blocks;
-pub(crate) mod differences;
-pub(crate) mod matches;
+pub mod differences;
+pub mod matches;
 mod words;
 
-pub(crate) use blocks::{Block, Fold, TextComparison};
-pub(crate) use differences::{Stretch, differences};
-pub(crate) use matches::matches;
-pub(crate) use words::{NUMBER_BYTES, Pieces, Words, numbers};
+pub use blocks::{Block, Fold, TextComparison};
+pub use differences::{Stretch, differences};
+pub use matches::matches;
+pub use words::{NUMBER_BYTES, Pieces, Words, numbers};
