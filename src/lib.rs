@@ -44,6 +44,7 @@
 //! It runs on Unix only, because it relies on POSIX to map files into memory, to lock and sync
 //! directories, and to wait for standard input.
 #![deny(missing_docs)]
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod cli;

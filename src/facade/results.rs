@@ -102,7 +102,7 @@ impl ResultTable {
             docno,
             kind,
             resemblance,
-        }) = members.next()?
+        }) = members.next_member()?
         else {
             return Ok(None);
         };
@@ -204,7 +204,7 @@ pub(super) fn clusters(directory: &Path) -> Result<impl Iterator<Item = Result<C
     pipeline::check_results(directory, &[file])?;
     let mut members = Members::open(&directory.join(file))?;
     // The first member of a cluster ends the cluster before it.
-    let mut next = members.next()?;
+    let mut next = members.next_member()?;
     Ok(until_error(move || {
         let Some(first) = next.take() else {
             return Ok(None);
@@ -214,7 +214,7 @@ pub(super) fn clusters(directory: &Path) -> Result<impl Iterator<Item = Result<C
             representative: members.representative.clone(),
             members: vec![first],
         };
-        while let Some(member) = members.next()? {
+        while let Some(member) = members.next_member()? {
             if members.place == 0 {
                 next = Some(member);
                 break;

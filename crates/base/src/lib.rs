@@ -7,6 +7,7 @@
 //! - text: `utf8`, `words`, `wide`
 //! - the process: [`resource`], [`error`], [`budget`], `command`, `memory`, [`process`],
 //!   [`progress`], [`threads`], `workers`, [`limits`]
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod bits;

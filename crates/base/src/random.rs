@@ -32,7 +32,8 @@ impl Random {
         Random(seed)
     }
 
-    pub fn next(&mut self) -> u64 {
+    /// The next number of the stream.
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0, 0)
     }
@@ -45,7 +46,7 @@ impl Random {
         // This many of the 2^64 numbers must be rejected, so that `bound` divides the rest.
         let unfair = bound.wrapping_neg() % bound;
         loop {
-            let product = u128::from(self.next()) * u128::from(bound);
+            let product = u128::from(self.draw()) * u128::from(bound);
             if product as u64 >= unfair {
                 return (product >> 64) as u64;
             }
@@ -75,7 +76,7 @@ mod tests {
             4_593_380_528_125_082_431,
             16_408_922_859_458_223_821,
         ];
-        assert_eq!([(); 5].map(|()| random.next()), expected);
+        assert_eq!([(); 5].map(|()| random.draw()), expected);
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! same. [`align`] says where two texts agree. [`index`] finds the documents that have a fingerprint, and `document` finds one
 //! document by its name. [`excluded`] reads texts whose shingles count for no document. [`outputs`]
 //! checks that a command may write to the path that the user gave.
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod align;

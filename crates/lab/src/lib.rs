@@ -6,6 +6,7 @@
 //! - [`perturb`]: corpora with known pairs.
 //! - [`formulas`]: the values that the papers predict.
 //! - [`reproduce`]: the tables and figures of the papers on a collection.
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod compare;

@@ -27,6 +27,7 @@
 //! - Features are 64 bits of xxh3 (or the first 64 bits of a digest that a paper prescribes) where
 //!   papers use Rabin fingerprints. The expected number of documents that collide is far below one
 //!   at any collection size that 32-bit document numbers allow.
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod bsw;

@@ -19,6 +19,7 @@
 //!
 //! # Errors
 //! `InputChanged` if a record is not where the edit says; `DamagedInput` for Parquet files; `Io`.
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod again;

@@ -14,6 +14,7 @@
 //! - A file without a footer is not a part. A writer that dies leaves only `.tmp` files, which are
 //!   scrap.
 //! - Every operation on a file uses [`disk`].
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 use std::path::Path;

@@ -716,8 +716,8 @@ mod tests {
         let mut random = Random::new(seed);
         let mut number = |bits: u32| match random.below(3) {
             0 => 0,
-            1 => random.next() >> (64 - bits),
-            _ => random.next() >> (64 - 1 - random.below(bits.into())),
+            1 => random.draw() >> (64 - bits),
+            _ => random.draw() >> (64 - 1 - random.below(bits.into())),
         };
         let mut item = || {
             let key = (number(64), number(64));

@@ -10,6 +10,7 @@
 //! - [`jobs`] runs these tasks as an array of jobs of a scheduler.
 //! - [`plan`] finds a sampling ratio for each size group.
 //! - [`inspect`] verifies every file of an output directory, and shows it as text.
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod audit;

@@ -102,7 +102,7 @@ impl<'w> InputRecords<'w> {
     }
 
     /// The next entry; `None` at the end.
-    pub fn next(&mut self) -> Result<Option<InputRecord>> {
+    pub fn next_record(&mut self) -> Result<Option<InputRecord>> {
         match self.peek()? {
             None => Ok(None),
             Some((_, true)) => {
@@ -127,7 +127,7 @@ impl<'w> InputRecords<'w> {
             if its > file {
                 return Ok(None);
             }
-            let entry = self.next()?;
+            let entry = self.next_record()?;
             if its == file {
                 return Ok(entry);
             }

@@ -176,7 +176,7 @@ impl Knowledge<'_> {
         let mut summary = DedupSummary::default();
         let mut sinks = Sinks::new(self, removed, lists, format)?;
         let mut entries = InputRecords::all(self.workspace);
-        while let Some(entry) = entries.next()? {
+        while let Some(entry) = entries.next_record()? {
             let (number, document) = match entry {
                 InputRecord::Document(number, document) => (number, document),
                 InputRecord::Rejected(reject) => {

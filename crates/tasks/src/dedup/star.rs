@@ -574,8 +574,8 @@ mod tests {
             let sets = MappedSets::open::<u64>(&workspace, 1 << 20).unwrap();
             let mut order: Vec<u32> = (0..texts.len() as u32).collect();
             order.sort_by_cached_key(|&document| match measure {
-                Measure::Containment => (Reverse(sets.bytes_of(document)), random.next()),
-                _ => (Reverse(0), random.next()),
+                Measure::Containment => (Reverse(sets.bytes_of(document)), random.draw()),
+                _ => (Reverse(0), random.draw()),
             });
             let expected = by_pairs(&order, &pairs);
             assert!((100..texts.len()).contains(&expected.len()));

@@ -81,7 +81,7 @@ impl Members {
     }
 
     /// Reads the next member; `None` at the end of the file.
-    pub fn next(&mut self) -> Result<Option<Member>> {
+    pub fn next_member(&mut self) -> Result<Option<Member>> {
         while self.read()? {
             let record = self.record.trim_ascii_start();
             if self.depth == 0 && record.starts_with(b"]") {
@@ -170,7 +170,7 @@ mod tests {
         let path = directory.path().join("clusters.jsonl");
         std::fs::write(&path, text).unwrap();
         let (mut members, mut found) = (Members::open(&path)?, Vec::new());
-        while let Some(member) = members.next()? {
+        while let Some(member) = members.next_member()? {
             let representative = members.representative.clone();
             found.push((members.cluster, representative, members.place, member.docno));
         }

@@ -160,8 +160,8 @@ mod tests {
             let mut all = Vec::new();
             let mut files = Vec::new();
             for number in 0..runs {
-                let count = random.next() % (4 * keys);
-                let random_keys = (0..count).map(|_| random.next() % keys);
+                let count = random.draw() % (4 * keys);
+                let random_keys = (0..count).map(|_| random.draw() % keys);
                 let mut run: Vec<u64> = random_keys.chain([u64::MAX]).collect();
                 run.sort_unstable();
                 run.dedup();

@@ -78,7 +78,7 @@ impl Clusters {
     fn stream(&mut self, path: &Path, held: &mut Held<'_>) -> Result<()> {
         let mut members = Members::open(path)?;
         let (mut read, mut first, mut near, mut named) = (0u64, 0, false, false);
-        while let Some(member) = members.next()? {
+        while let Some(member) = members.next_member()? {
             held.stop(read)?;
             read += 1;
             let (cluster, place, key) = (members.cluster, members.place, key_of(&member.docno));

@@ -26,7 +26,7 @@ fn text(bytes: usize, seed: u64) -> Vec<u8> {
     let letter = |number: u64| {
         b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 \n"[number as usize]
     };
-    (0..bytes).map(|_| letter(random.next() & 63)).collect()
+    (0..bytes).map(|_| letter(random.draw() & 63)).collect()
 }
 
 /// Cuts into pieces of up to `most` bytes.
@@ -408,7 +408,7 @@ fn any_bytes_may_be_searched_for_parts() {
                 .filter(|fields| !fields.is_empty())
             {
                 let at = random.below(fields.len() as u64) as usize;
-                fields[at] = random.next() as u8;
+                fields[at] = random.draw() as u8;
                 let mut crc = flate2::Crc::new();
                 crc.update(fields);
                 bytes[index.end..index.end + 4].copy_from_slice(&crc.sum().to_le_bytes());
