@@ -1,6 +1,6 @@
 //! A value on a path that the user names is in the text, or has a line that says why not.
 
-use lookalike::text::read::{Format, Interpreted, ReadConfig};
+use lookalike::text::read::{Format, Interpreted, Markup, ReadConfig};
 
 use super::reading::{each, lines};
 
@@ -104,6 +104,24 @@ fn values_of_json_count_or_have_a_line() {
                 "1: y",
                 "part of a field left out: t has 1 part without text (a)",
                 "field of --text-field missing: no field t",
+            ],
+        ),
+        // A quotation is another text; without one, such a field is a fact about the text.
+        (
+            "c",
+            r#"{"c":[{"type":"text","text":"x","annotations":[{"type":"file","text":"p q"}],"citations":[{"n":1}]},
+                {"text":{"value":"y","logprobs":["z"],"signature":"\u00e9"}},{"text":"z","citations":[],"signature":"Ab+/="}]}"#,
+            vec![
+                "1: x|y|z",
+                "part of a field left out: c has objects of which only the text counts, not annotations, signature",
+            ],
+        ),
+        (
+            "c",
+            r#"{"c":["x",{"type":"image"},{"type":"image"},{"call":1}],"d":2}"#,
+            vec![
+                "1: x",
+                "part of a field left out: c has 3 parts without text (image, call)",
             ],
         ),
         // A path that goes on where a value ends.
@@ -264,6 +282,65 @@ fn nulls_are_compared_in_the_charset_of_the_file() {
             found.concat(),
             ["no text field: nothing in text", "2: text"]
         );
+    }
+}
+
+/// Beside another field, its tags were words, except in CSV.
+#[test]
+fn the_field_whose_value_is_taken_says_what_is_markup() {
+    for (file, field, expected) in [
+        ("{'html':'<p>x</p>'}", "html", "+<p>x</p>"),
+        ("{'html':'<p>x</p>'}", "d|html", "+<p>x</p>"),
+        ("{'d':'a<b','html':'<p>x</p>'}", "d|html", "-a<b"),
+        (
+            "{'d':'a<b & c','html':'<p>&lt;'}",
+            "d,html",
+            "+a&lt;b &amp; c|<p>&lt;",
+        ),
+        ("{'d':'a<b','html':'<p>x'}", "html,d", "+<p>x|a&lt;b"),
+        (
+            "{'d':'<html><b>a','html':'<p>x'}",
+            "html,d",
+            "+<p>x|<html><b>a",
+        ),
+        (
+            "{'d':'<b>','html':'<p>','mime':'text/html'}",
+            "d,html",
+            "+<b>|<p>",
+        ),
+        ("{'d':{'html':['<p>','<i>']}}", "x|d.html", "+<p>|<i>"),
+        ("d,html\na<b,<p>x\n", "d,html", "+a&lt;b|<p>x"),
+        ("d,html\n,<p>x\n", "d|html", "+<p>x"),
+        ("d,html\na<b,<p>x\n", "d|html", "-a<b"),
+    ] {
+        let (name, file) = match file.starts_with('{') {
+            true => ("f.jsonl", file.replace('\'', "\"")),
+            false => ("f.csv", file.into()),
+        };
+        for (markup, is) in [(Markup::Declared, expected), (Markup::Auto, expected)] {
+            let config = with(|config| {
+                config.text_field = Some(field.into());
+                config.markup = Some(markup);
+            });
+            let found = each(file.as_bytes(), name, &config, |found| match found {
+                Interpreted::Document(document) => {
+                    let sign = if document.content.is_markup() {
+                        "+"
+                    } else {
+                        "-"
+                    };
+                    let body = String::from_utf8_lossy(&document.body).replace('\n', "|");
+                    format!("{sign}{body}")
+                }
+                _ => String::new(),
+            });
+            // A page is one by its first tag only if nothing has to be declared.
+            let is = match markup {
+                Markup::Declared => is.replace("|<html><b>a", "|&lt;html>&lt;b>a"),
+                _ => is.into(),
+            };
+            assert_eq!(found, [is], "{field} of {file}");
+        }
     }
 }
 
@@ -461,6 +538,25 @@ fn elements_of_a_list_are_records() {
             vec!["1: a", "2: b"],
         ),
         ("m[]", &deep, vec!["1: a"]),
+        (
+            "d.m[].r[]",
+            "{\"d\":{\"m\":[{\"r\":[{\"t\":\"a\"}]},{\"q\":[{}]},{\"r\":{\"t\":\"b\"}},{\"r\":null},5,{\"r\":[]}]}}",
+            vec![
+                "1: a",
+                "no list given by --records: an object on the way has no list d.m[].r[]",
+                "no list given by --records: an object on the way has no list d.m[].r[]",
+                "no list given by --records: an object on the way has no list d.m[].r[]",
+                "not valid JSON: not an object",
+            ],
+        ),
+        (
+            "d.m[]",
+            "{\"d\":{\"n\":[]}}{\"d\":5}",
+            vec![
+                "no list given by --records: an object on the way has no list d.m[]",
+                "no list given by --records: the object has no list d.m[]",
+            ],
+        ),
         (
             "m[]",
             "{\"m\":[\"x\",{\"t\":\"b\"},5]}",

@@ -543,9 +543,24 @@ fn columns_that_are_no_text_and_blank_values_are_passed_over() {
     let schema = "message rows { required binary a (STRING); required binary b (STRING);
         required group m (MAP) { repeated group key_value {
             required binary key (STRING); required binary value (STRING); } }
-        required group s { required binary x (STRING); } }";
+        required group s { required binary x (STRING); }
+        required group part { optional binary text; required binary content (STRING);
+            required binary html (STRING); } }";
     written(&path, schema, |group| {
-        for text in ["", "the text", "a longer key", "v", "y"] {
+        for text in [
+            "",
+            "the text",
+            "a longer key",
+            "v",
+            "y",
+            "null",
+            "c<",
+            "<p>h",
+        ] {
+            if text == "null" {
+                column::<ByteArrayType>(group, &[], (&[0], &[]));
+                continue;
+            }
             let levels = if text.contains("key") || text == "v" {
                 &[1][..]
             } else {
@@ -559,11 +574,18 @@ fn columns_that_are_no_text_and_blank_values_are_passed_over() {
     for (field, expected) in [
         ("a|b", "f:1: the text"),
         ("a|b,m.key_value[].value", "f:1: the text v"),
+        // The next column of a part, as in JSON.
+        (
+            "part",
+            "f:1: c<; part of a field left out: part has objects of which only the text counts, not html",
+        ),
+        ("part.content,part.html", "f:1: c&lt; <p>h"),
+        ("part.text|part.html", "f:1: <p>h"),
         (
             "b,m",
             "f:1: the text; field of --text-field missing: m is of type map, not string; it has a (string), b \
-             (string), m.key_value[].key (string), m.key_value[].value (string), s.x (string); did \
-             you mean m.key_value[].value?",
+             (string), m.key_value[].key (string), m.key_value[].value (string), s.x (string), \
+             part.text (bytes), part.content (string), part.html (string); did you mean m.key_value[].value?",
         ),
     ] {
         let config = by_fields(Some(field), None);

@@ -113,12 +113,16 @@ pub(super) fn can_be_json(head: &[u8]) -> bool {
             [] | [b'}', ..] => true,
             [b'"', rest @ ..] => {
                 let mut at = 0;
-                while let Some(found) = memchr::memchr2(b'"', b'\\', &rest[at.min(rest.len())..]) {
+                let end = |rest| memchr::memchr3(b'"', b'\\', b'\n', rest);
+                while let Some(found) = end(&rest[at.min(rest.len())..]) {
                     at += found;
-                    if rest[at] == b'"' {
-                        return matches!(rest[at + 1..].trim_ascii_start(), [] | [b':', ..]);
+                    match rest[at] {
+                        b'"' => {
+                            return matches!(rest[at + 1..].trim_ascii_start(), [] | [b':', ..]);
+                        }
+                        b'\n' => return false,
+                        _ => at += 2,
                     }
-                    at += 2;
                 }
                 true
             }

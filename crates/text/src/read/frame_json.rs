@@ -41,9 +41,17 @@ struct Within {
     path: String,
     /// The name of the next member on the way; `None` for all elements of a list.
     steps: Vec<Option<String>>,
-    /// The objects (`true`) and lists in which the framer is, and the steps that lead to their values.
-    open: Vec<(bool, usize)>,
-    /// Whether the outermost object has a list at the end of the path.
+    /// The objects and lists in which the framer is.
+    open: Vec<Around>,
+}
+
+/// An object or a list around the records.
+#[derive(Clone, Copy)]
+struct Around {
+    is_object: bool,
+    /// The steps that lead to its values.
+    at: usize,
+    /// Whether an object has the next value on the way.
     found: bool,
 }
 
@@ -247,6 +255,13 @@ impl Framer for JsonFramer {
     }
 }
 
+impl Within {
+    /// Whether the next value is an element of a list.
+    fn in_list(&self) -> bool {
+        self.open.last().is_some_and(|around| !around.is_object)
+    }
+}
+
 impl JsonFramer {
     /// A framer of objects, or of the elements of the list in them that `--records` names.
     pub fn new(records: Option<&str>) -> Self {
@@ -299,22 +314,44 @@ impl JsonFramer {
                     stream.consume(MARK.len());
                     continue;
                 }
-                (Some(b'}'), Some((true, at))) => {
+                (
+                    Some(b'}'),
+                    Some(Around {
+                        is_object: true,
+                        found,
+                        ..
+                    }),
+                ) => {
                     sink.pass(stream, 1);
                     within.open.pop();
-                    if at == 0 && !within.found {
-                        let what = format!("the object has no list {}", within.path);
+                    if !found {
+                        let what = match within.open.is_empty() {
+                            true => format!("the object has no list {}", within.path),
+                            false => format!("an object on the way has no list {}", within.path),
+                        };
                         return Step::rejected(Reason::NoList, what);
                     }
                     sink.forget();
                     continue;
                 }
-                (Some(b']'), Some((false, _))) => {
+                (
+                    Some(b']'),
+                    Some(Around {
+                        is_object: false, ..
+                    }),
+                ) => {
                     stream.consume(1);
                     within.open.pop();
                     continue;
                 }
-                (Some(b'"'), Some((true, at))) => {
+                (
+                    Some(b'"'),
+                    Some(Around {
+                        is_object: true,
+                        at,
+                        ..
+                    }),
+                ) => {
                     let name = string(stream);
                     if stream.skip_space(1).first() != Some(&b':') {
                         return self.bad_line(stream, sink);
@@ -324,30 +361,45 @@ impl JsonFramer {
                     let is_next = within.steps.get(at).is_some_and(|step| *step == name);
                     is_next.then_some(at + 1)
                 }
-                (_, Some((true, _))) => return self.bad_line(stream, sink),
-                (_, Some((false, at))) => Some(at),
+                (
+                    _,
+                    Some(Around {
+                        is_object: true, ..
+                    }),
+                ) => return self.bad_line(stream, sink),
+                (_, Some(Around { at, .. })) => Some(at),
                 (_, None) => Some(0),
             };
             let step = at.map(|at| (at, within.steps.get(at)));
+            let mut enter = |is_object: bool, at| {
+                // What holds it has the next value on the way.
+                if let Some(around) = within.open.last_mut() {
+                    around.found = true;
+                }
+                let found = !is_object;
+                within.open.push(Around {
+                    is_object,
+                    at,
+                    found,
+                });
+            };
             match (stream.ensure(1).first().copied(), step) {
                 (Some(b'{'), Some((_, None))) => return object(stream, sink),
                 (Some(b'{'), Some((at, Some(Some(_))))) => {
                     stream.consume(1);
-                    within.found &= at > 0;
-                    within.open.push((true, at));
+                    enter(true, at);
                 }
                 (Some(b'['), Some((at, Some(None)))) => {
                     stream.consume(1);
-                    within.found |= at + 1 == within.steps.len();
-                    within.open.push((false, at + 1));
+                    enter(false, at + 1);
                 }
                 (Some(b'['), Some((0, _))) => {
                     stream.consume(1);
-                    within.open.push((false, 0));
+                    enter(false, 0);
                 }
                 // Only objects are expected around the lists.
                 (Some(_), Some((0, _))) => return self.bad_line(stream, sink),
-                (Some(_), Some((_, None))) => {
+                (Some(_), Some((_, next))) if next.is_none() || within.in_list() => {
                     let offset = stream.offset();
                     pass(stream, sink);
                     return match stream.offset() == offset {

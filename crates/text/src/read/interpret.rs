@@ -283,14 +283,30 @@ impl Interpreter for RowFields {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         let declared = self.content_type.as_ref();
         let declared = declared.map(|kind| kind.to_ascii_lowercase());
-        let content = config.content(self.html, declared.as_deref(), bytes);
+        let docno = Cow::Owned(self.docno.clone());
+        // Bytes can be anything, even what is a file elsewhere.
+        let values = self
+            .parts
+            .iter()
+            .flatten()
+            .filter_map(|part| bytes.get(part.clone()));
+        let mut values = values.chain([bytes]).filter(|_| !self.utf8);
+        if let Some(kind) = values.find_map(binary_kind) {
+            return refused(Some(docno), Reason::NotText, format!("the value is {kind}"));
+        }
+        let mut body = bytes.into();
+        let content = self.marks.content(declared.as_deref(), &mut body, config);
+        let content = match content {
+            Ok(content) => content,
+            Err(refusal) => return refused(Some(docno), refusal.reason, refusal.detail),
+        };
         Outcome::Document(Parts {
             url: self.url.clone().map(Cow::Owned),
             title: self.title.clone().map(Cow::Owned),
             charset: self.utf8.then(|| "utf-8".into()),
             fields: self.field.into_iter().map(Cow::Borrowed).collect(),
             notices: self.notices.clone(),
-            ..Parts::of(self.docno.clone().into(), content, bytes.into())
+            ..Parts::of(docno, content, body)
         })
     }
 

@@ -9,19 +9,17 @@ use super::fields::{
     DATE_FIELDS, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
 use super::json_values::{
-    Kind, Malformed, Members, Objects, Reached, Start, Take, Value, decode, elements, is_part,
-    members, named, reach, text_of,
+    Kind, Malformed, Members, Objects, Reached, Start, Value, decode, elements, is_part, members,
+    named, reach, text_of,
 };
 use super::outcome::{Interpreter, Outcome, Parts, Refusal};
-use super::record::Reason;
+use super::record::{Marks, Reason};
 use super::resolve::{Names, Texts, is_null, no_docno, take_each};
 use lookalike_base::words::flag_word;
 
 /// The text of an object, if it has one.
 #[derive(Default)]
 pub(super) struct Found {
-    /// Whether the name of its field says that it is HTML.
-    pub html: bool,
     /// The usual name of its field, if no flag names it.
     pub field: Option<&'static str>,
     /// What is not in the text although it is in the fields, or a field that is not there.
@@ -36,20 +34,21 @@ impl Found {
     }
 }
 
-/// Hands over the values of the text in their order; `None` without a text.
+/// Hands over the values of the text in their order, each with whether its field is called `html`;
+/// `None` without a text.
 pub(super) fn values(
     (texts, config): (&Texts<'_>, &ReadConfig),
     text: &str,
     members: &Members<'_>,
-    take: &mut Take<'_>,
+    take: &mut dyn FnMut(&Value, bool),
 ) -> Result<Option<Found>, Malformed> {
     let mut any = false;
-    let mut take = |value: &Value| {
+    let mut take = |value: &Value, html| {
         let nulls = &config.null;
         let is_text = nulls.is_empty() || !is_null(nulls, text_of(text, value).as_bytes());
         if is_text {
             any = true;
-            take(value);
+            take(value, html);
         }
         is_text
     };
@@ -67,7 +66,9 @@ pub(super) fn values(
         blank && reached.is_ok_and(|reached| reached.is_text())
     };
     let missing = take_each(&texts.fields(&members), is_blank, |&start| {
-        let reached = reach(text, start, Objects::Parts, &mut take)?;
+        let reached = reach(text, start, Objects::Parts, &mut |value| {
+            take(value, start.html)
+        })?;
         found.left_out(&reached, start.name.trim());
         let several = reached.like_records(start.path);
         (found.notices).extend(several.map(|like| (Reason::PerhapsSeveral, like)));
@@ -75,7 +76,6 @@ pub(super) fn values(
         Ok(reached.is_text())
     })?;
     found.notices.extend(missing);
-    found.html = texts.paths().all(|path| path.last() == "html");
     Ok((any || list).then_some(found))
 }
 
@@ -84,7 +84,7 @@ pub(super) fn values(
 fn usual_text(
     text: &str,
     members: &Members<'_>,
-    take: &mut Take<'_>,
+    take: &mut dyn FnMut(&Value, bool) -> bool,
 ) -> Result<Option<Found>, Malformed> {
     let mut found = Found::default();
     for name in TEXT_FIELDS {
@@ -106,8 +106,9 @@ fn usual_text(
             Kind::Word => return Err(Malformed::no_value(value)),
             _ => false,
         };
-        if is_text && reach(text, Start::at(name, value), Objects::None, take)?.is_text() {
-            found.html = name == "html";
+        let start = Start::at(name, value);
+        let mut take = |value: &Value| take(value, start.html);
+        if is_text && reach(text, start, Objects::None, &mut take)?.is_text() {
             found.field = Some(name);
             found.notices.truncate(1);
             return Ok(Some(found));
@@ -129,13 +130,15 @@ pub(super) fn text_strings(
     let texts = Texts::of(config);
     let members = members(text, |name| texts.want(name))?;
     let (mut places, mut other) = (Vec::new(), None);
-    values((&texts, config), text, &members, &mut |value| {
-        match value.kind {
+    values(
+        (&texts, config),
+        text,
+        &members,
+        &mut |value, _| match value.kind {
             Kind::String { .. } => places.push(value.place.start + 1..value.place.end - 1),
             _ => other = Some(value.place.start),
-        }
-        true
-    })?;
+        },
+    )?;
     let what = "a number or a truth value, which cannot be cut,";
     other.map_or(Ok(places), |at| Err(Malformed { at, what }))
 }
@@ -285,9 +288,8 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     let docno = docno.unwrap_or_default();
 
     let mut body = Body::default();
-    let found = values((&texts, config), text, &members, &mut |value| {
-        body.add(text, value, config);
-        true
+    let found = values((&texts, config), text, &members, &mut |value, html| {
+        body.add(text, value, html, config);
     });
     let found = found.map_err(bad)?;
     if body.length > config.max_document.0 {
@@ -312,15 +314,18 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
         notices.extend(cut_short(text, &body.text));
     }
     let kind = kind.map(|kind| kind.to_ascii_lowercase());
-    let body = match body.text {
+    let marks = body.marks;
+    let mut body = match body.text {
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
         Cow::Owned(text) => Cow::Owned(text.into_bytes()),
     };
+    let content = marks.content(kind.as_deref(), &mut body, config);
+    let content = content.map_err(|refusal| (Some(docno.clone()), refusal))?;
     Ok(Parts {
         docno: docno.into(),
         url: url.map(Cow::Owned),
         title: title.map(Cow::Owned),
-        content: config.content(found.html, kind.as_deref(), &body),
+        content,
         charset: Some("utf-8".into()),
         body,
         fields: found.field.into_iter().map(Cow::Borrowed).collect(),
@@ -431,13 +436,16 @@ struct Body<'t> {
     any: bool,
     /// The bytes of the text, which can be more than are kept.
     length: u64,
+    /// Which values are HTML.
+    marks: Marks,
     half: bool,
     /// Where a string begins that has an escape that JSON does not have.
     bad_escape: Option<usize>,
 }
 
 impl<'t> Body<'t> {
-    fn add(&mut self, text: &'t str, value: &Value, config: &ReadConfig) {
+    fn add(&mut self, text: &'t str, value: &Value, html: bool, config: &ReadConfig) {
+        self.marks.add(self.text.len(), html);
         let literal = value.literal(text);
         let escaped = matches!(value.kind, Kind::String { escaped: true });
         let first = !std::mem::replace(&mut self.any, true);

@@ -301,9 +301,11 @@ pub(super) fn is_part(text: &str, object: &Value) -> bool {
     let is = |names: &[&str]| members.iter().any(|(name, _)| names.contains(&&**name));
     is(&["type", "text"])
         && is(&PART_TEXTS)
-        && members
-            .iter()
-            .all(|(name, _)| PART_TEXTS.contains(&&**name) || PART_FACTS.contains(&&**name))
+        && members.iter().all(|(name, _)| {
+            [&PART_TEXTS[..], &PART_FACTS, &PART_QUOTES]
+                .iter()
+                .any(|known| known.contains(&&**name))
+        })
 }
 
 /// The value of the last member of this name.
@@ -373,12 +375,12 @@ pub(super) struct Reached {
 /// What counts neither as text nor as nothing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Left {
-    /// Objects at the end of the path that have no text, and what the first of them is.
-    parts: (u64, String),
+    /// Objects at the end of the path that have no text, and the first kinds of them.
+    parts: (u64, Vec<String>),
     /// The first names of members beside the text of the objects at the end of the path.
     beside: Vec<String>,
-    /// Values that end before the path does, and what the first of them is.
-    short: (u64, &'static str),
+    /// Values that end before the path does, and their types.
+    short: (u64, Vec<String>),
 }
 
 impl Reached {
@@ -413,7 +415,7 @@ impl Reached {
             what.push(format!(
                 "{} without text ({})",
                 counted(parts.0, "part"),
-                parts.1
+                parts.1.join(", ")
             ));
         }
         if !beside.is_empty() {
@@ -426,7 +428,7 @@ impl Reached {
             let values = counted(short.0, "value");
             what.push(format!(
                 "{values} of type {}, which the path leads beyond",
-                short.1
+                short.1.join(", ")
             ));
         }
         (!what.is_empty()).then(|| format!("{path} has {}", what.join(", ")))
@@ -455,6 +457,8 @@ pub(super) struct Start<'s> {
     /// The path, and how many of its steps lead on from the member.
     pub path: &'s [Step<'s>],
     left: usize,
+    /// Whether the field at the end is called `html`.
+    pub html: bool,
 }
 
 impl<'s> Start<'s> {
@@ -465,6 +469,7 @@ impl<'s> Start<'s> {
             value,
             path: &[],
             left: 0,
+            html: name == "html",
         }
     }
 }
@@ -477,7 +482,11 @@ impl<'s> Level<'s> for &'s Members<'_> {
     }
 
     fn find(&self, path: &'s FieldPath<'s>) -> Option<Start<'s>> {
-        self.whole(path.literal).or_else(|| {
+        let html = path.last() == "html";
+        let whole = self
+            .whole(path.literal)
+            .map(|start| Start { html, ..start });
+        whole.or_else(|| {
             let (Step::Name(first), rest) = path.steps.split_first()? else {
                 return None;
             };
@@ -486,6 +495,7 @@ impl<'s> Level<'s> for &'s Members<'_> {
                 value: named(self, first)?,
                 path: &path.steps,
                 left: rest.len(),
+                html,
             })
         })
     }
@@ -519,14 +529,32 @@ pub(super) fn named<'v>(members: &'v Members<'_>, wanted: &str) -> Option<&'v Va
 /// of messages, of what tools answer, and of the spans of formatted text.
 pub(super) const PART_TEXTS: [&str; 7] = words("text content parts thinking refusal output value");
 
-/// The most names of members beside the text that a warning has.
-const MOST_BESIDE: usize = 5;
+/// The most names that a warning lists: of members beside the text, of kinds of parts, of types.
+const MOST_NOTED: usize = 5;
 
 /// The members of a part that say what its text is and not what it says.
-pub(super) const PART_FACTS: [&str; 13] = words(
-    "type id index role cache_control annotations citations logprobs signature tool_use_id \
-     tool_call_id is_error content_type",
-);
+pub(super) const PART_FACTS: [&str; 9] =
+    words("type id index role cache_control tool_use_id tool_call_id is_error content_type");
+
+/// Those that may quote another text. Without several words they are facts, too.
+const PART_QUOTES: [&str; 4] = words("annotations citations logprobs signature");
+
+/// Whether a string in a value has several words, perhaps in a script without spaces.
+fn has_words(value: &str) -> bool {
+    let mut walk = Walk::new(value, 0);
+    while let Some(found) = memchr(b'"', value.as_bytes().get(walk.at..).unwrap_or_default()) {
+        let begin = walk.at + found + 1;
+        walk.at += found;
+        if walk.string().is_err() {
+            return false;
+        }
+        let literal = value.get(begin..walk.at - 1).unwrap_or_default().trim();
+        if literal.contains([' ', '\\']) || !literal.is_ascii() {
+            return true;
+        }
+    }
+    false
+}
 
 /// On the way to the end of a path.
 struct Following<'t, 'f, 'a> {
@@ -599,14 +627,8 @@ impl Following<'_, '_, '_> {
             }
             _ => {
                 let short = &mut self.reached.left.short;
-                *short = (
-                    short.0 + 1,
-                    if short.0 == 0 {
-                        value.kind.text()
-                    } else {
-                        short.1
-                    },
-                );
+                short.0 += 1;
+                note(&mut short.1, value.kind.text());
                 Ok(())
             }
         }
@@ -648,28 +670,37 @@ impl Following<'_, '_, '_> {
                 let kind = members.iter().find(|(name, _)| name == "type");
                 let first = kind.map(|(_, kind)| text_of(text, kind));
                 let first = first.or_else(|| members.first().map(|(name, _)| name.clone()));
-                if left.parts.0 == 1 {
-                    left.parts.1 = short(&first.unwrap_or("an empty object".into())).into();
-                }
+                note(
+                    &mut left.parts.1,
+                    &first.unwrap_or("an empty object".into()),
+                );
             }
         } else {
             // The speaker of a text is not a part of it.
             let used = found.map_or("from", |(name, _)| &**name);
-            let is_fact = |name: &str| PART_FACTS.contains(&name) || name == used || name == "from";
+            let is_fact = |name: &str, value: &Value| {
+                PART_FACTS.contains(&name)
+                    || name == used
+                    || name == "from"
+                    || PART_QUOTES.contains(&name) && !has_words(value.text(text))
+            };
             let empty = |value: &Value| matches!(value.text(text), "null" | "[]" | "{}" | "\"\"");
             let beside = members
                 .iter()
-                .filter(|(name, value)| !is_fact(name) && !empty(value));
+                .filter(|(name, value)| !is_fact(name, value) && !empty(value));
             for (name, _) in beside {
-                let name = short(name);
-                if left.beside.len() < MOST_BESIDE
-                    && !left.beside.iter().any(|known| *known == name)
-                {
-                    left.beside.push(name.into());
-                }
+                note(&mut left.beside, name);
             }
         }
         Ok(())
+    }
+}
+
+/// Adds a name to those that a warning lists.
+fn note(names: &mut Vec<String>, name: &str) {
+    let name = short(name);
+    if names.len() < MOST_NOTED && !names.iter().any(|known| *known == name) {
+        names.push(name.into());
     }
 }
 

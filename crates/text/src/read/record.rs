@@ -103,6 +103,19 @@ pub(super) struct Field<'p, F> {
     pub ways: Vec<F>,
 }
 
+/// Which parts of a text come from a field called `html`: where each begins, and whether it does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks(pub Vec<(usize, bool)>);
+
+impl Marks {
+    /// Notes that what is added next to the text, from this place on, is the value of such a field.
+    pub fn add(&mut self, at: usize, html: bool) {
+        if self.0.last().is_none_or(|(_, last)| *last != html) {
+            self.0.push((at, html));
+        }
+    }
+}
+
 /// The facts that all rows of a CSV or TSV file have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
@@ -112,7 +125,8 @@ pub struct Table {
     pub(super) text: Vec<Field<'static, usize>>,
     /// The usual name of the column of the text, if no flag names it.
     pub(super) usual: Option<&'static str>,
-    pub(super) html: bool,
+    /// The columns of HTML.
+    pub(super) htmls: Vec<usize>,
     pub(super) ids: Vec<usize>,
     pub(super) urls: Vec<usize>,
     pub(super) titles: Vec<usize>,
@@ -138,8 +152,8 @@ pub struct RowFields {
     pub content_type: Option<String>,
     /// The column of the text, if no flag names it.
     pub field: Option<&'static str>,
-    /// The column's name says that the text is HTML.
-    pub html: bool,
+    /// Which values are HTML.
+    pub(super) marks: Marks,
     /// The column's type says that the text is UTF-8.
     pub utf8: bool,
     /// If the text has several columns: where the value of each is in the text; `None` if it is

@@ -4,11 +4,14 @@
 //! element. The rest is here: the usual names, a name that is a whole flag, bars, commas, values that
 //! stand for nothing, and what has a line because a record lacks it.
 
+use std::borrow::Cow;
+
 use encoding_rs::WINDOWS_1252;
 
 use super::config::ReadConfig;
 use super::fields::{FieldPath, Step, TEXT_FIELDS};
-use super::record::{Field, Reason};
+use super::outcome::Refusal;
+use super::record::{ContentKind, Field, Marks, Reason};
 
 /// The fields of a record, or of all records of a file.
 pub(super) trait Level<'p> {
@@ -170,6 +173,46 @@ pub(super) fn take_each<F, E>(
     }
     let line = |names: String| (Reason::MissingField, format!("no field {names}"));
     Ok((!missing.is_empty()).then(|| line(missing.join(", "))))
+}
+
+impl Marks {
+    /// What a text is, by the fields whose values it has and by the content type in lower case that
+    /// the record declares. If only a part of it is markup, the other parts are escaped: so each
+    /// field is read as if it were the only one.
+    pub fn content(
+        &self,
+        declared: Option<&str>,
+        body: &mut Cow<'_, [u8]>,
+        config: &ReadConfig,
+    ) -> Result<ContentKind, Refusal> {
+        let html = self.0.iter().any(|(_, html)| *html);
+        let content = config.content(html, declared, body);
+        if self.0.len() < 2 || !content.is_markup() {
+            return Ok(content);
+        }
+        let ends = self.0.iter().skip(1).map(|(begin, _)| *begin);
+        let mut out = Vec::with_capacity(body.len());
+        for (&(begin, html), end) in self.0.iter().zip(ends.chain([body.len()])) {
+            let part = body.get(begin..end).unwrap_or_default();
+            if html || config.content(false, declared, part).is_markup() {
+                out.extend_from_slice(part);
+                continue;
+            }
+            for &byte in part {
+                match byte {
+                    b'<' => out.extend_from_slice(b"&lt;"),
+                    b'&' => out.extend_from_slice(b"&amp;"),
+                    byte => out.push(byte),
+                }
+            }
+            if out.len() as u64 > config.max_document.0 {
+                let detail = format!("more than {} bytes as markup", config.max_document.0);
+                return Err(Refusal::new(Reason::TooLarge, detail));
+            }
+        }
+        *body = out.into();
+        Ok(content)
+    }
 }
 
 /// The line of a record without the docno that the user names.

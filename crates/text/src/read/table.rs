@@ -12,7 +12,7 @@ use super::fields::{
     FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text,
 };
 use super::outcome::{Interpreter, Outcome, Parts, refused};
-use super::record::{Field, Reason, Table};
+use super::record::{Field, Marks, Reason, Table};
 use super::resolve::{Level, Names, Texts, is_null, no_docno, take_each, usual_of};
 
 /// Columns that a message lists.
@@ -319,7 +319,7 @@ impl Table {
                 .is_some_and(|name| name.eq_ignore_ascii_case("html"))
         };
         let mut table = Table {
-            html: ways().all(is_html),
+            htmls: ways().copied().filter(is_html).collect(),
             ids: named(&config.id_field, &ID_FIELDS),
             urls: named(&config.url_field, &URL_FIELDS),
             usual: usual_of(config, &text),
@@ -744,11 +744,17 @@ impl Interpreter for Table {
         let kind = picked
             .name(&self.kinds)
             .map(|kind| kind.to_ascii_lowercase());
-        let body: Cow<'a, [u8]> = match &texts[..] {
-            &[column] => picked.take(column),
+        let mut marks = Marks::default();
+        let mut body: Cow<'a, [u8]> = match &texts[..] {
+            &[column] => {
+                marks.add(0, self.htmls.contains(&column));
+                picked.take(column)
+            }
             _ => {
                 let mut body = Vec::new();
-                for text in texts.iter().filter_map(|&column| picked.get(column)) {
+                for column in &texts {
+                    let text = picked.get(*column).unwrap_or_default();
+                    marks.add(body.len(), self.htmls.contains(column));
                     if !body.is_empty() {
                         body.push(b'\n');
                     }
@@ -761,7 +767,10 @@ impl Interpreter for Table {
                 body.into()
             }
         };
-        let content = config.content(self.html, kind.as_deref(), &body);
+        let content = match marks.content(kind.as_deref(), &mut body, config) {
+            Ok(content) => content,
+            Err(refusal) => return refused(refusal.reason, refusal.detail),
+        };
         // A page in a cell is in the charset of the file, whatever it declares.
         let utf8 = content.is_markup() && std::str::from_utf8(&body).is_ok();
         Outcome::Document(Parts {

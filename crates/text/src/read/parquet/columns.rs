@@ -62,6 +62,10 @@ struct Way<'s> {
     conditions: Vec<Condition<'s>>,
     /// See [`Chosen::part`].
     part: Option<i16>,
+    /// Which of the columns of a part that may have its text is taken, if there is only one part in a
+    /// row. In a list of parts it is always the first.
+    other: usize,
+    is_alone: bool,
     /// See [`Chosen::beside`].
     beside: Option<&'s str>,
 }
@@ -106,12 +110,23 @@ impl<'s> Way<'s> {
             // The text of a part, as in JSON.
             (false, []) => {
                 let children = node.get_fields();
-                let mut texts = PART_TEXTS.iter();
-                let text =
-                    texts.find_map(|key| children.iter().find(|child| child.name() == *key))?;
-                let mut names = children.iter().map(|child| child.name());
-                let beside = names.find(|name| *name != text.name() && !PART_FACTS.contains(name));
-                self.beside = self.beside.or(beside);
+                let of_name = |name: &&str| children.iter().find(|child| child.name() == *name);
+                let mut texts = PART_TEXTS.iter().filter_map(of_name);
+                // Without a value, those before it are passed over.
+                let before: Vec<_> = texts
+                    .by_ref()
+                    .take(std::mem::take(&mut self.other))
+                    .collect();
+                let text = texts.next()?;
+                let mut others = children.iter().filter(|child| {
+                    !PART_FACTS.contains(&child.name())
+                        && !before
+                            .iter()
+                            .chain([&text])
+                            .any(|known| known.name() == child.name())
+                });
+                self.beside = self.beside.or(others.next().map(|child| child.name()));
+                self.is_alone = self.part.is_none() && self.lists.is_empty();
                 self.part = Some(self.definition);
                 self.enter(text);
                 self.follow(text, &[], false)
@@ -228,6 +243,8 @@ pub(super) struct Chosen {
     pub html: bool,
     /// The definition level from which on there is an object whose text the column has.
     part: Option<i16>,
+    /// The path leads through a list or into an object, so the column may be there without a text.
+    pub beneath: bool,
     /// A column of this object that is not in the text.
     pub beside: Option<String>,
     /// The lists on the way to it, unless all their elements are taken.
@@ -269,12 +286,24 @@ struct Led<'s> {
 }
 
 impl<'s> Columns<'s> {
-    fn led(&self, path: &FieldPath<'_>) -> Option<Led<'s>> {
+    /// The column that a path leads to, or the columns of which the first with a value counts.
+    fn led(&self, path: &FieldPath<'_>) -> Option<Vec<Led<'s>>> {
+        let mut led = vec![self.led_to(path, 0)?];
+        if led.iter().all(|led| led.way.is_alone) {
+            led.extend((1..).map_while(|other| self.led_to(path, other)));
+        }
+        Some(led)
+    }
+
+    fn led_to(&self, path: &FieldPath<'_>, other: usize) -> Option<Led<'s>> {
         let schema = self.schema;
         // The name of a column may be the whole path.
         let literal = [Step::Name(path.literal.into())];
         let way = [&literal[..], &path.steps].into_iter().find_map(|steps| {
-            let mut way = Way::default();
+            let mut way = Way {
+                other,
+                ..Way::default()
+            };
             way.follow(schema.root_schema(), steps, false)?;
             (self.role == Role::Text || way.part.is_none()).then_some(way)
         });
@@ -282,6 +311,7 @@ impl<'s> Columns<'s> {
         let raw = |leaf: &usize| schema.column(*leaf).path().string() == path.literal;
         let (leaf, way) = match way {
             Some(way) => (leaf_of(schema, &way.names)?, way),
+            None if other > 0 => return None,
             None => ((0..schema.num_columns()).find(raw)?, Way::default()),
         };
         fits(&schema.column(leaf), self.role, self.given).then(|| Led {
@@ -307,6 +337,7 @@ impl<'s> Columns<'s> {
             path: path.clone(),
             html,
             part: None,
+            beneath: false,
             beside: None,
             lists: Vec::new(),
             present: None,
@@ -321,7 +352,8 @@ impl<'s> Columns<'s> {
         let all = |list: &List| matches!(list.taken, Taken::All);
         chosen.push(Chosen {
             present: way.present,
-            part: way.part,
+            part: way.part.filter(|_| !way.is_alone),
+            beneath: way.part.is_some() || !way.lists.is_empty(),
             beside: way.beside.map(|name| short(name).into_owned()),
             lists: match way.lists.iter().all(all) {
                 true => Vec::new(),
@@ -334,13 +366,13 @@ impl<'s> Columns<'s> {
 }
 
 impl<'p, 's> Level<'p> for Columns<'s> {
-    type Found = Led<'s>;
+    type Found = Vec<Led<'s>>;
 
-    fn whole(&self, name: &'p str) -> Option<Led<'s>> {
+    fn whole(&self, name: &'p str) -> Option<Vec<Led<'s>>> {
         self.led(&FieldPath::whole(name))
     }
 
-    fn find(&self, path: &'p FieldPath<'p>) -> Option<Led<'s>> {
+    fn find(&self, path: &'p FieldPath<'p>) -> Option<Vec<Led<'s>>> {
         self.led(path)
     }
 }
@@ -420,7 +452,7 @@ pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> (Vec<Cho
         };
         // Of the usual names, one is looked at in all rows.
         let most = given.map_or(1, |_| usize::MAX);
-        for led in Names::of(given, usual).all(&columns).take(most) {
+        for led in Names::of(given, usual).all(&columns).take(most).flatten() {
             columns.add(&mut chosen, led);
         }
     }
@@ -434,7 +466,7 @@ pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> (Vec<Cho
     let texts = texts.fields(&columns).into_iter();
     let texts = texts.map(|Field { name, ways }| {
         let add = |led| Some((columns.add(&mut chosen, led)?, numbers.next()?));
-        let ways = ways.into_iter().filter_map(add);
+        let ways = ways.into_iter().flatten().filter_map(add);
         Field {
             name: name.into_owned().into(),
             ways: ways.collect(),

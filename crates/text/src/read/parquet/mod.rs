@@ -47,7 +47,7 @@ use crate::read::config::ReadConfig;
 use crate::read::fields::{FieldPath, Known, TEXT_FIELDS, no_text};
 use crate::read::outcome::HEAD;
 use crate::read::record::{
-    Batch, Field, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
+    Batch, Field, Marks, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
 use crate::read::resolve::{Texts, is_null, take_each, usual_of};
 use crate::read::source::Fault;
@@ -466,11 +466,14 @@ impl ParquetFramer {
             .chosen
             .iter()
             .filter(|chosen| chosen.role == Role::Text);
-        let paths: Vec<&str> = texts.map(|chosen| &*chosen.path).collect();
+        let beneath = texts.clone().any(|chosen| chosen.beneath);
+        let mut paths: Vec<&str> = texts.map(|chosen| &*chosen.path).collect();
+        paths.dedup();
         let why =
             |given: Option<&str>| no_text(given, &TEXT_FIELDS, &columns::known_columns(&metadata));
         self.missing = match &paths[..] {
             [] => why(self.config.text_field.as_deref()),
+            [path] if beneath => format!("no text in {path}"),
             [path] => format!("{path} is null"),
             paths => format!("none of {}", paths.join(", ")),
         };
@@ -512,8 +515,9 @@ impl ParquetFramer {
     ) -> Result<(Row, usize), (String, ParquetError)> {
         let start = out.len();
         let (mut docno, mut url, mut title, mut kind) = (None, None, None, None);
-        // Whether all columns of the text are UTF-8 and HTML.
-        let (mut utf8, mut html) = (true, true);
+        // Whether all columns of the text are UTF-8.
+        let mut utf8 = true;
+        let mut marks = Marks::default();
         for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
             match guarded(|| column.next()) {
                 Ok(true) => {}
@@ -535,7 +539,6 @@ impl ParquetFramer {
                 Role::Condition => {}
                 Role::Text => {
                     utf8 &= columns.get(at).is_some_and(Column::is_text);
-                    html &= chosen.html;
                     parts.push(None);
                 }
             }
@@ -573,6 +576,9 @@ impl ParquetFramer {
                     "objects of which only the text counts, not {beside}"
                 ));
             }
+            if text != before {
+                marks.add(begin, chosen.html);
+            }
             // A null value does not even add a separator.
             if let Some(part) = parts.get_mut(number).filter(|_| text != before) {
                 *part = Some(begin..out.len() - start);
@@ -597,7 +603,7 @@ impl ParquetFramer {
                 title,
                 content_type: kind,
                 field: usual_of(&self.config, &self.texts),
-                html,
+                marks,
                 utf8,
                 parts,
                 notices,
