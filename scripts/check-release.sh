@@ -13,11 +13,11 @@ fail() { echo "$*" >&2; exit 1; }
 version_of() { sed -n "s/^version\(: \| = \"\)\([0-9][0-9.]*\)\"\{0,1\}$/\2/p" "$1" | head -n 1; }
 
 version=$(version_of Cargo.toml)
-for file in python/Cargo.toml python/pyproject.toml CITATION.cff; do
+for file in python/pyproject.toml CITATION.cff; do
     [ "$(version_of "$file")" = "$version" ] || fail "$file has version $(version_of "$file"), Cargo.toml has $version"
 done
 if grep '^lookalike-' Cargo.toml | grep -vF "version = \"$version\""; then fail "Cargo.toml has the crates above in another version"; fi
-for file in Cargo.lock python/Cargo.lock fuzz/Cargo.lock; do
+for file in Cargo.lock fuzz/Cargo.lock; do
     grep -A 1 '^name = "lookalike"$' "$file" | grep -qxF "version = \"$version\"" || fail "$file has another version of lookalike"
 done
 grep -q "^## \($version\|Unreleased\)" CHANGELOG.md || fail "CHANGELOG.md has no heading $version or Unreleased"

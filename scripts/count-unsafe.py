@@ -33,13 +33,16 @@ def packages():
     # Build-time packages (procedural macros, build scripts) run on the builder's machine only.
     normal = lambda node: [d["pkg"] for d in node["deps"] if any(k["kind"] is None for k in d["dep_kinds"])]
     is_macro = lambda id: any("proc-macro" in target["kind"] for target in by_id[id]["targets"])
-    direct, waiting, seen = set(normal(nodes[root])), [root], {root}
+    ours = lambda id: by_id[id]["source"] is None
+    direct, waiting, seen = set(), [root], {root}
     while waiting:
-        for other in normal(nodes[waiting.pop()]):
+        id = waiting.pop()
+        direct.update(normal(nodes[id]) if ours(id) else ())
+        for other in normal(nodes[id]):
             if other not in seen and not is_macro(other):
                 seen.add(other)
                 waiting.append(other)
-    for id in sorted(seen - {root}, key=lambda id: by_id[id]["name"]):
+    for id in sorted((id for id in seen if not ours(id)), key=lambda id: by_id[id]["name"]):
         package = by_id[id]
         yield package["name"], package["version"], id in direct, Path(package["manifest_path"]).parent
 

@@ -2,7 +2,9 @@
 # Builds the Python module, checks its types and runs its tests, in a virtual environment below the target directory.
 #
 #     scripts/test-python.sh
+#     scripts/test-python.sh --spark   # also the tests on Spark and Sail, which are most of the time
 #
+# LOOKALIKE_MODULE is the path of a module that is built, if there is one.
 # Needs cargo, and python3 with venv; Java 17 for the tests on Spark. The module needs Python 3.10 or later, the libraries
 # of its tests 3.11. They come from PyPI, in the versions of python/requirements-*.txt, when these have changed.
 set -euo pipefail
@@ -15,7 +17,9 @@ fi
 
 mkdir -p "${CARGO_TARGET_DIR:-target}"
 target=$(cd "${CARGO_TARGET_DIR:-target}" && pwd)
-export VIRTUAL_ENV=$target/python-venv CARGO_TARGET_DIR=$target/python CARGO_INCREMENTAL=0
+export VIRTUAL_ENV=$target/python-venv CARGO_TARGET_DIR=$target
+spark_too=
+if [ "${1:-}" = --spark ]; then spark_too=yes; fi
 export PATH=$VIRTUAL_ENV/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1
 
 cd python
@@ -30,35 +34,30 @@ environment() {
 }
 environment "$VIRTUAL_ENV" requirements-test.txt
 spark=$target/python-venv-spark sail=$target/python-venv-sail
-# Unpacking takes as long as compiling, and both have waits.
-environment "$spark" requirements-spark.txt &
-installing_spark=$!
-environment "$sail" requirements-sail.txt &
-installing_sail=$!
+environment "$spark" requirements-spark.txt
+if [ -n "$spark_too" ]; then environment "$sail" requirements-sail.txt & fi
+installing_sail=${!:-}
 cargo fmt -- --check
-maturin develop --locked --quiet
+if [ -n "${LOOKALIKE_MODULE:-}" ]; then
+    cp "$LOOKALIKE_MODULE" lookalike/_native.abi3.so
+else
+    maturin develop --locked --quiet
+fi
 
 export PYTHONPATH=$PWD
-tests_on_spark=
-wait "$installing_spark"
 mypy --python-executable "$spark/bin/python" lookalike
 python -m mypy.stubtest lookalike._native --allowlist <(echo lookalike._native.__all__)
+python -m pytest -q --timeout 300
+if [ -z "$spark_too" ]; then exit; fi
+
 if java -version >/dev/null 2>&1; then
-    PATH=$spark/bin:$PATH "$spark/bin/python" -m pytest -q --timeout 600 -o addopts= tests/test_spark.py >"$target/spark.log" 2>&1 &
-    tests_on_spark=$!
+    PATH=$spark/bin:$PATH "$spark/bin/python" -m pytest -q --timeout 600 -o addopts= tests/test_spark.py
 else
     echo "THE TESTS ON SPARK WERE NOT RUN: Java 17 is needed" >&2
 fi
-python -m pytest -q --timeout 300
-
 # A second engine with the interface of Spark: where it differs, the tasks rely on more than they may.
 if wait "$installing_sail"; then
     "$sail/bin/python" tests/on_sail.py
 else
     echo "LEFT OUT: SAIL CANNOT BE INSTALLED HERE" >&2
-fi
-
-if [ -n "$tests_on_spark" ]; then
-    wait "$tests_on_spark" || { cat "$target/spark.log" >&2; exit 1; }
-    tail -n 1 "$target/spark.log"
 fi

@@ -565,7 +565,9 @@ fn exists(path: &str) -> bool {
 
 #[test]
 fn tests_that_pages_name_exist() {
-    let tests = sources(&root().join("tests")) + &sources(&root().join("src"));
+    let tests = sources(&root().join("tests"))
+        + &sources(&root().join("src"))
+        + &sources(&root().join("crates"));
     let (mut wrong, mut checked) = (String::new(), 0);
     for path in markdown(&root().join("docs")) {
         let page = fs::read_to_string(&path).unwrap();

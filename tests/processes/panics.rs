@@ -245,9 +245,9 @@ fn left(out: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// The names of all points in the source.
 fn points() -> BTreeSet<String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let sources = ["src", "crates"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
     let mut found = BTreeSet::new();
-    for path in paths(&source) {
+    for path in sources.iter().flat_map(|source| paths(source)) {
         let text = fs::read_to_string(path).unwrap();
         for after in text.split("disk::point(\"").skip(1) {
             found.insert(after.split('"').next().unwrap().to_string());

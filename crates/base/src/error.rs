@@ -533,6 +533,10 @@ fn remote(path: &Path, scheme: &str) -> String {
             "{path} is not on this machine: only inputs and the outputs of dedup and report may be \
              objects of a store; give a directory or file here"
         ),
+        "s3" | "gs" | "az" | "https" | "http" | "hf" => format!(
+            "{path} is not on this machine, and this program was built without object stores: \
+             install it with `--features remote`, or copy the data here"
+        ),
         scheme => format!(
             "{path} is not on this machine: copy the data here with a program for {scheme}, or \
              mount it as a directory"
