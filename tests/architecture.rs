@@ -524,8 +524,8 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3474, 2, 293]),
-    ("store", [7668, 3, 588]),
+    ("base", [3478, 2, 293]),
+    ("store", [7675, 3, 588]),
     ("text", [24951, 9, 632]),
     ("rewrite", [3099, 0, 148]),
     ("engine", [22423, 13, 1218]),

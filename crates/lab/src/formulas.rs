@@ -50,7 +50,7 @@ fn at_least_one(p: f64, n: f64) -> Option<f64> {
 /// for lexicons much larger than the number of changes; [`lexicon_unchanged`] does not assume this.
 ///
 /// ```
-/// use lookalike::lab::formulas::signature_stability;
+/// use lookalike_lab::formulas::signature_stability;
 /// let one = signature_stability(0.33, 2, 1).unwrap();
 /// assert!((one - 0.1089).abs() < 1e-12);
 /// ```
@@ -123,7 +123,7 @@ pub fn expected_trials(q: f64) -> Option<f64> {
 /// holds for 100 words with k = 25.
 ///
 /// ```
-/// use lookalike::lab::formulas::selected_of_shared;
+/// use lookalike_lab::formulas::selected_of_shared;
 /// let percent = |p: Option<f64>| format!("{:.1} %", p.unwrap() * 100.0);
 /// assert_eq!(percent(selected_of_shared(1024.0, 256.0, 0)), "1.8 %");
 /// assert_eq!(percent(selected_of_shared(1024.0, 256.0, 1)), "7.3 %");
@@ -210,7 +210,7 @@ pub fn expected_false_shared(fields: u64, singletons: u64, shared: u64) -> Optio
 /// them shared.
 ///
 /// ```
-/// use lookalike::lab::formulas::super_shingles_shared;
+/// use lookalike_lab::formulas::super_shingles_shared;
 /// let at = |r| super_shingles_shared(r, 14, 6, 2).unwrap();
 /// assert!(at(0.95) > 0.87 && at(0.8) < 0.03);
 /// ```

@@ -74,7 +74,7 @@ pub struct Misfit {
 /// one space.
 ///
 /// ```
-/// use lookalike::lab::perturb::{Edit, apply};
+/// use lookalike_lab::perturb::{Edit, apply};
 /// let edits = [
 ///     Edit::Swap { at: 0, word: "b".into(), next: "a".into() },
 ///     Edit::Insert { at: 2, word: "x".into() },

@@ -10,7 +10,7 @@ use serde::Deserialize as _;
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{Base, FIRST_FORMAT, MANIFEST_FILE, MANIFEST_FORMAT, Manifest, program};
-use super::place::{is_run, near, output_kind, refuse_remote};
+use super::place::{is_run, is_run_with, near, output_kind, refuse_remote};
 use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
 use crate::{self as store, Kind, disk, received};
@@ -115,7 +115,7 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
         }
         Err(error) => return Err(error),
     };
-    if !is_run(directory)? {
+    if !is_run_with(directory, &bytes)? {
         return Err(Error::NotOutput {
             path: directory.into(),
             what: "another program wrote its manifest.json",

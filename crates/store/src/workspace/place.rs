@@ -61,7 +61,16 @@ pub(crate) fn is_run(directory: &Path) -> Result<bool> {
     // Something that cannot be opened or read is not known to be ours.
     let read =
         disk::open_input(&manifest).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    let says = read.is_ok() && memchr::memmem::find(&head, PROGRAM).is_some();
+    if read.is_err() {
+        head.clear();
+    }
+    is_run_with(directory, &head)
+}
+
+/// As [`is_run`], of a directory whose manifest begins with these bytes.
+pub(super) fn is_run_with(directory: &Path, manifest: &[u8]) -> Result<bool> {
+    let head = &manifest[..manifest.len().min(HEAD_BYTES as usize)];
+    let says = memchr::memmem::find(head, PROGRAM).is_some();
     Ok(says || is_there(&directory.join(LOCK_FILE))? && is_there(&directory.join(INPUTS_FILE))?)
 }
 

@@ -17,7 +17,7 @@ use lookalike_base::keywords::{keywords, stored_as_text};
 /// output, in the form that [`fmt::Display`] prints and [`FromStr`] reads.
 ///
 /// ```
-/// use lookalike::text::parse::TokenKind;
+/// use lookalike_text::parse::TokenKind;
 /// assert_eq!("bytes:20".parse::<TokenKind>().unwrap().to_string(), "bytes:20");
 /// assert!("bytes:0".parse::<TokenKind>().is_err());
 /// assert_eq!("code:python:drop".parse::<TokenKind>().unwrap().to_string(), "code:python:drop");
@@ -298,7 +298,7 @@ impl Language {
 /// Differences between characters that tokens leave out, beyond those that they always leave out.
 ///
 /// ```
-/// use lookalike::text::parse::Fold;
+/// use lookalike_text::parse::Fold;
 /// let fold: Fold = "digits,compat".parse().unwrap();
 /// assert_eq!(fold.to_string(), "compat,digits");
 /// assert!("case".parse::<Fold>().is_err());
