@@ -418,6 +418,16 @@ fn attributes_that_are_left_out_are_noticed() {
         ),
         ("o", "<r><o text='two words' id='a b c'/></r>", None),
         (
+            "o",
+            "<r><o id='a b c d' Body='two words' t='a b c d' u='a b c' class='a b c d'><n>x</n></o></r>",
+            Some("@Body, @t: left out of the text; to count: --text-field n,@Body,@t"),
+        ),
+        (
+            "o",
+            "<r><o v='\u{6587}\u{7ae0}\u{3067}\u{3059}\u{6587}\u{7ae0}\u{3067}'>x<n>y</n></o></r>",
+            Some("@v: left out of the text; to count: --text-field @v, in place of the text"),
+        ),
+        (
             "row",
             "<r><row Body='a body' Title='its title' By='one two three' C='one two three four'/></r>",
             Some("@C, @Title: left out of the text; to count: --text-field @Body,@C,@Title"),

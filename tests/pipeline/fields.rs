@@ -454,6 +454,18 @@ fn elements_beside_the_text_have_a_line() {
             ),
             "NOTE, AUTHOR: left out of the text; to count: --record REUTERS --text-field TITLE,BODY,NOTE,AUTHOR",
         ),
+        (
+            doc("<FOO>12 13 14</FOO><BAR>&#28450;&#23383;</BAR><D-T>2001 a</D-T>"),
+            "",
+        ),
+        (
+            doc("<A>a b</A><B>1 2 3 4 5 6 7 8 9 10 11 12 13</B><C>\u{6f22}\u{5b57}\u{304b}</C>"),
+            "A, B, C: left out of the text; to count: --record DOC --text-field TEXT,A,B,C",
+        ),
+        (
+            solr("<field name=\"keywords\">two words</field>"),
+            "keywords: left out of the text; to count: --record doc",
+        ),
         (solr("<field name=\"price\">10</field>"), ""),
         (
             solr("<field name=\"my_summary\">two words</field>"),

@@ -391,8 +391,8 @@ fn markup_without_end() {
         ("<!DOCTYPE ", "x", LONG - 10),
     ];
     for (before, again, times) in all.into_iter().step_by(one_in(3)) {
-        // What hides the text to its end has a line.
-        let hides = before.starts_with("<script") || before == "<!--" || again == "<!--";
+        // What hides words to the end has a line.
+        let hides = before.starts_with("<script");
         let noticed: &[_] = if hides {
             &[("markup not closed", 1)]
         } else {

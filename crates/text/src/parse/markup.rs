@@ -29,13 +29,15 @@
 //!
 //! # Where we depart from the standard
 //! A tag such as `<p>`, which SVG and MathML do not have, ends them if they were not closed
-//! (13.2.6.5). A tag that does not end before the document does is text ([`Unread::Tag`]).
+//! (13.2.6.5). A tag that does not end before the document does is text ([`Unread::Tag`]). What the
+//! internal subset of a document type declares is no text, although the standard ends the
+//! declaration at its first `>`.
 
 use std::convert::Infallible;
 use std::fmt;
 
 use html5gum::{Emitter, Error, State};
-use memchr::{memchr2, memmem};
+use memchr::{memchr, memchr2, memmem};
 
 use super::Sink;
 use crate::read::ContentKind;
@@ -48,8 +50,16 @@ const NAME_BYTES: usize = 16;
 /// same again for white space to be folded.
 const TITLE_BYTES: usize = 2 * 4 * super::TITLE_CHARS;
 
-/// Bytes that may be left out behind markup that is not closed without a notice.
-const LITTLE: usize = 32;
+/// Attributes without a value that a tag may have for each other one, and with a `<` behind them:
+/// with more, it is a sentence behind a `<`.
+const BARE: (usize, usize) = (4, 1);
+
+/// Attributes of HTML without a value.
+const FLAGS: [&str; 27] = words(
+    "allowfullscreen async autofocus autoplay checked compact controls declare default defer \
+     disabled formnovalidate hidden inert ismap itemscope loop multiple muted nomodule noresize \
+     noshade novalidate nowrap readonly required selected",
+);
 
 /// The namespaces of HTML.
 const HTML: [&[u8]; 2] = [
@@ -110,6 +120,9 @@ const ENDS_FOREIGN: [&str; 44] = words(
 
 /// Elements of SVG or MathML that contain HTML.
 const HOLDS_HTML: [&str; 9] = words("foreignobject desc title annotation-xml mi mo mn ms mtext");
+
+/// What the tokenizer says of a CDATA section that is a comment.
+const SECTION: &[u8] = b"[CDATA[";
 
 /// Whether the name is one of these.
 fn is_in(name: &[u8], names: &[&str]) -> bool {
@@ -186,36 +199,70 @@ pub(super) enum Unread {
 /// Text that was left out because of markup that is not closed.
 #[derive(Debug)]
 pub(super) struct Left {
-    what: String,
+    what: What,
     at: usize,
     bytes: usize,
     to_the_end: bool,
     more: usize,
 }
 
+/// What hides a text.
+#[derive(Debug)]
+pub(super) enum What {
+    Open(String),
+    Sentence(String),
+    Cdata,
+}
+
 impl fmt::Display for Left {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, at, bytes) = (&self.what, self.at, self.bytes);
-        match self.to_the_end {
-            true => write!(
+        let (at, bytes) = (self.at, self.bytes);
+        match (&self.what, self.to_the_end) {
+            (What::Open(what), true) => write!(
                 f,
                 "{what} is not closed: the text from byte {at} to the end, {bytes} bytes, was left \
                  out"
             )?,
-            false => write!(
+            (What::Open(what), false) => write!(
                 f,
                 "{what} is not closed where it seems to be: from byte {at} on, {bytes} bytes were \
                  left out"
             )?,
-        }
-        match self.more {
-            0 => write!(f, "; close it if this is text"),
-            more => write!(
+            (What::Sentence(name), _) => write!(
                 f,
-                ", and {more} such places more; close them if this is text"
-            ),
+                "<{name} is perhaps no tag: from byte {at} to the next >, {bytes} bytes were left \
+                 out"
+            )?,
+            (What::Cdata, _) => write!(
+                f,
+                "<![CDATA[ is a comment in HTML: from byte {at} on, {bytes} bytes were left out"
+            )?,
         }
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(", and {more} such places more"),
+        };
+        let remedy = match self.what {
+            What::Open(_) => "close it",
+            What::Sentence(_) => "write &lt; for <",
+            What::Cdata => "remove the marks around it",
+        };
+        write!(f, "{more}; {remedy} if this is text")
     }
+}
+
+/// What is known of the attributes of a tag.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bare {
+    /// Those without a value, and those with one.
+    count: usize,
+    others: usize,
+    /// Bytes that are not ASCII in their names: scripts without spaces have long ones.
+    wide: usize,
+    /// Whether the current one has none so far.
+    open: bool,
+    /// Whether a `<` is in a name. What follows is another tag.
+    bracket: bool,
 }
 
 /// What is known of a document at a place in its markup.
@@ -232,7 +279,7 @@ pub(super) struct Scan {
     /// Whether a tag was read.
     begun: bool,
     declared: bool,
-    xml: bool,
+    pub xml: bool,
     /// Whether the first element is `<html>`.
     page: bool,
     /// Whether the elements of HTML have their meaning.
@@ -247,6 +294,14 @@ pub(super) struct Scan {
     dropping: bool,
     /// Where what is dropped begins, and whether its tag is written as one that closes itself.
     dropped: (usize, bool),
+    /// Whether there are words in what is dropped.
+    words: Words,
+    /// Where a comment begins, if it is a section of XML.
+    section: Option<usize>,
+    /// Where the internal subset of the document type ends.
+    pub subset: usize,
+    /// The attributes of the current tag.
+    bare: Bare,
     name: Name,
     end_tag: bool,
     self_closing: bool,
@@ -283,11 +338,8 @@ impl Scan {
     }
 
     /// Notes what was left out.
-    pub fn leave(&mut self, what: String, at: usize, to_the_end: bool) {
+    pub fn leave(&mut self, what: What, at: usize, to_the_end: bool) {
         let bytes = self.position.saturating_sub(at);
-        if bytes <= LITTLE {
-            return;
-        }
         match &mut self.left {
             Some(left) => left.more += 1,
             None => {
@@ -305,10 +357,43 @@ impl Scan {
     /// Notes what was dropped of a script or style that is closed only now.
     fn leave_dropped(&mut self, to_the_end: bool) {
         let (at, closes) = self.dropped;
-        if std::mem::take(&mut self.dropping) && (closes || to_the_end) {
+        if std::mem::take(&mut self.dropping) && (closes || to_the_end) && self.words.any() {
             let name = String::from_utf8_lossy(self.raw_name.get());
             let slash = if closes { "/" } else { "" };
-            self.leave(format!("<{name}{slash}>"), at, to_the_end);
+            self.leave(What::Open(format!("<{name}{slash}>")), at, to_the_end);
+        }
+    }
+
+    /// Notes a tag that seems to be a sentence behind a `<`.
+    fn leave_sentence(&mut self) {
+        self.count_bare();
+        let bare = std::mem::take(&mut self.bare);
+        let most = match bare.bracket {
+            true => BARE.1,
+            false => BARE.0 * (1 + bare.others),
+        };
+        let words = bare.count + bare.wide / 6;
+        if bare.count > 0 && self.value.1 {
+            // The quote before ended no value but began one.
+            self.leave(What::Open("a value in quotes".into()), self.value.0, false);
+        } else if words > most
+            && let Some(Unread::Tag(at)) = self.unread
+        {
+            let name = String::from_utf8_lossy(self.name.get()).into_owned();
+            self.leave(What::Sentence(name), at, false);
+        }
+    }
+
+    /// Counts the attribute that ends, if it has no value.
+    fn count_bare(&mut self) {
+        if std::mem::take(&mut self.bare.open) {
+            // Style sheets are no sentence, nor are the names of some frameworks.
+            let name = self.attribute.get();
+            let word = name
+                .first()
+                .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
+            let prose = word && memchr(b'-', name).is_none() && !is_in(name, &FLAGS);
+            self.bare.count += usize::from(prose);
         }
     }
 
@@ -347,6 +432,36 @@ impl Scan {
     }
 }
 
+/// Looks for words outside of tags, in a text that comes in pieces.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Words {
+    found: bool,
+    /// In a tag, and whether it has words.
+    tag: Option<bool>,
+}
+
+impl Words {
+    pub fn push(&mut self, piece: &[u8]) {
+        let mut rest = piece.iter();
+        while !self.found
+            && let Some(&byte) = rest.next()
+        {
+            let word = byte.is_ascii_alphanumeric() || byte >= 0x80;
+            match (byte, &mut self.tag) {
+                (b'<', tag) => *tag = Some(tag.unwrap_or_default()),
+                (b'>', tag) => *tag = None,
+                (_, Some(any)) => *any |= word,
+                (_, None) => self.found = word,
+            }
+        }
+    }
+
+    /// Whether there are any. What does not end is no tag.
+    pub fn any(self) -> bool {
+        self.found || self.tag == Some(true)
+    }
+}
+
 /// Whether HTML has this namespace.
 fn is_html(namespace: &[u8]) -> bool {
     HTML.iter().any(|html| namespace.starts_with(html))
@@ -376,6 +491,7 @@ impl<S: Sink> TextEmitter<'_, S> {
     }
 
     fn start_tag(&mut self) -> Option<State> {
+        self.scan.leave_sentence();
         let name = self.scan.name;
         let name = name.get();
         if !self.scan.begun {
@@ -417,6 +533,7 @@ impl<S: Sink> TextEmitter<'_, S> {
             b"script" | b"style" if html || foreign => {
                 self.scan.dropping = true;
                 self.scan.dropped = (self.scan.position, self.scan.self_closing);
+                self.scan.words = Words::default();
                 match name == b"script" && html {
                     true => State::ScriptData,
                     false => State::RawText,
@@ -499,7 +616,13 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
     fn emit_string(&mut self, text: &[u8]) {
         self.scan.unread = None;
         if self.scan.dropping || text == b"\0" {
+            self.scan.words.push(text);
             return;
+        }
+        let mut text = text;
+        if self.scan.position.saturating_sub(text.len()) < self.scan.subset {
+            let begin = self.scan.position - text.len();
+            text = text.get(self.scan.subset - begin..).unwrap_or_default();
         }
         self.sink.text(text);
         if self.scan.title_state == Title::Open {
@@ -516,6 +639,7 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
         self.scan.class.len = 0;
         self.scan.breaks.len = 0;
         self.scan.namespace = None;
+        self.scan.bare = Bare::default();
         self.scan.value.1 = false;
         self.scan.content.clear();
         self.scan.whole.clear();
@@ -542,12 +666,16 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
 
     #[inline]
     fn init_attribute(&mut self) {
+        self.scan.count_bare();
+        self.scan.bare.open = !self.scan.bare.bracket;
         self.scan.attribute.len = 0;
     }
 
     #[inline]
     fn init_attribute_value(&mut self) {
         self.scan.value = (self.scan.position, false);
+        self.scan.bare.open = false;
+        self.scan.bare.others += 1;
         if self.scan.attribute.get() == b"xmlns" {
             self.scan.namespace = Some(Value::default());
         }
@@ -555,18 +683,25 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
 
     #[inline]
     fn push_attribute_name(&mut self, s: &[u8]) {
+        if s == b"<" {
+            self.scan.bare.bracket = true;
+            self.scan.bare.open &= self.scan.attribute.len > 0;
+        }
         self.scan.attribute.push(s);
+        if !s.is_ascii() {
+            self.scan.bare.wide += s.len();
+        }
         // The quote before ended no value but began one.
         if self.scan.value.1 && memchr2(b'"', b'\'', s).is_some() {
             self.scan.value.1 = false;
-            self.scan
-                .leave("a value in quotes".into(), self.scan.value.0, false);
+            let what = What::Open("a value in quotes".into());
+            self.scan.leave(what, self.scan.value.0, false);
         }
     }
 
     #[inline]
     fn push_attribute_value(&mut self, s: &[u8]) {
-        self.scan.value.1 |= s.len() > LITTLE && memmem::find(s, b"</").is_some();
+        self.scan.value.1 |= memchr(b'<', s).is_some() && memmem::find(s, b"</").is_some();
         match self.scan.attribute.get() {
             b"class" => self.scan.class.push(s),
             b"break" => self.scan.breaks.push(s),
@@ -583,13 +718,16 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
     }
 
     fn emit_current_tag(&mut self) -> Option<State> {
+        let state = match self.scan.end_tag {
+            _ if self.scan.position < self.scan.subset => None,
+            true => {
+                self.end_tag();
+                None
+            }
+            false => self.start_tag(),
+        };
         self.scan.unread = None;
-        if self.scan.end_tag {
-            self.end_tag();
-            None
-        } else {
-            self.start_tag()
-        }
+        state
     }
 
     #[inline]
@@ -613,6 +751,24 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
         self.scan.unread = Some(Unread::Comment(
             self.scan.position.saturating_sub(b"<!--".len()),
         ));
+        self.scan.section = None;
+    }
+
+    fn push_comment(&mut self, s: &[u8]) {
+        if s == SECTION {
+            self.scan.section = Some(self.scan.position);
+            self.scan.words = Words::default();
+        } else if self.scan.section.is_some() {
+            self.scan.words.push(s);
+        }
+    }
+
+    fn emit_current_comment(&mut self) {
+        if let Some(at) = self.scan.section.take()
+            && self.scan.words.any()
+        {
+            self.scan.leave(What::Cdata, at, false);
+        }
     }
 
     fn init_doctype(&mut self) {
@@ -641,10 +797,8 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
 
     fn set_last_start_tag(&mut self, _: Option<&[u8]>) {}
     fn emit_error(&mut self, _: Error) {}
-    fn emit_current_comment(&mut self) {}
     fn emit_current_doctype(&mut self) {}
     fn set_force_quirks(&mut self) {}
-    fn push_comment(&mut self, _: &[u8]) {}
     fn push_doctype_name(&mut self, _: &[u8]) {}
     fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
     fn set_doctype_system_identifier(&mut self, _: &[u8]) {}

@@ -91,11 +91,11 @@ use std::io::{self, Read};
 use html5gum::{IoReader, Reader, Tokenizer};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::read::{RawDocument, Reason, Reject};
+use crate::read::{RawDocument, Reason, Reject, internal_subset};
 
 use charset::Decoding;
 use lookalike_base::utf8::{Carry, Decoded, decode};
-use markup::{Scan, TextEmitter, Unread};
+use markup::{Scan, TextEmitter, Unread, What, Words};
 use text::Text;
 use tokens::Canonical;
 
@@ -118,6 +118,9 @@ const LOOK_UNREAD: u64 = 4 << 10;
 
 /// Bytes of a tag without attributes that the end of a document may have cut.
 const CUT_TAG: usize = 24;
+
+/// Bytes of a decoded text in which its document type ends.
+const LOOK_SUBSET: u64 = 16 << 10;
 
 /// Bytes of text decoded at a time.
 const DECODE_BYTES: usize = 16 << 10;
@@ -281,6 +284,25 @@ impl Source {
         let charset = charset::decide(document, self.detector, &mut notices);
         let text = &document.body[charset.start..];
         self.scan.begin(document.content, charset.xml);
+        let again = || -> Box<dyn Read + '_> {
+            match charset.as_is {
+                true => Box::new(text),
+                // The decoder writes nothing into less room than a character may take.
+                false => Box::new(io::BufReader::new(Decoding::new(&charset, &document.body))),
+            }
+        };
+        // HTML declares nothing.
+        if document.content.is_markup() {
+            let mut head = Vec::new();
+            self.scan.subset = match charset.as_is {
+                true => internal_subset(text),
+                false => {
+                    let _ = again().take(LOOK_SUBSET).read_to_end(&mut head);
+                    internal_subset(&head)
+                }
+            };
+            self.scan.xml |= self.scan.subset > 0;
+        }
         if charset.as_is {
             match document.content.is_markup() {
                 true => self.markup(text, &mut *sink),
@@ -307,13 +329,6 @@ impl Source {
             notices.extend(decoding.notice(&charset));
             self.decoded = decoded;
         }
-        let again = || -> Box<dyn Read + '_> {
-            match charset.as_is {
-                true => Box::new(text),
-                // The decoder writes nothing into less room than a character may take.
-                false => Box::new(io::BufReader::new(Decoding::new(&charset, &document.body))),
-            }
-        };
         self.unread(text, &again, &mut Any(sink));
         if let Some(left) = self.scan.left.take() {
             notices.push(charset::notice(Reason::OpenMarkup, left.to_string()));
@@ -372,8 +387,15 @@ impl Source {
                     let tail = text[text.len().saturating_sub(16)..].iter();
                     let tail: Vec<u8> = tail.copied().filter(|byte| *byte != 0).collect();
                     let closed = tail.ends_with(b"-->") || tail.ends_with(b"--!>");
-                    if !closed && from(at).read_exact(&mut begin).is_ok() && begin == *b"<!--" {
-                        self.scan.leave("<!--".into(), at, true);
+                    let mut rest = from(at);
+                    if !closed && rest.read_exact(&mut begin).is_ok() && begin == *b"<!--" {
+                        let (mut words, mut piece) = (Words::default(), vec![0; DECODE_BYTES]);
+                        while let Ok(length @ 1..) = rest.read(&mut piece) {
+                            words.push(&piece[..length]);
+                        }
+                        if words.any() {
+                            self.scan.leave(What::Open("<!--".into()), at, true);
+                        }
                     }
                 }
                 None => {}

@@ -557,7 +557,17 @@ impl Interpreter for Prolog {
                     notices.extend(missing);
                     notices.extend(element.nested(&texts, given, taken));
                 }
-                None if has_text(element.content) => {}
+                None if has_text(element.content) => {
+                    let names = element.with_text(config);
+                    let own = names.iter().any(|name| **name == *shown(element.tag.name));
+                    let texts = || names.iter().map(ToString::to_string).collect();
+                    let left = other_attributes(
+                        bytes.get(..element.tag.end).unwrap_or_default(),
+                        (!own).then(texts),
+                        |attribute| element.names_it(attribute, config),
+                    );
+                    notices.extend(left.map(|left| (Reason::AttributeText, left)));
+                }
                 None => {
                     let mut texts = TEXTS.iter().filter_map(|name| {
                         let mut all = element.tag.attributes();
@@ -567,8 +577,9 @@ impl Interpreter for Prolog {
                     let place = match texts.next() {
                         Some((name, value)) => {
                             push(value, name);
-                            fields.push(format!("@{}", shown(name)).into());
-                            other_attributes(bytes, name)
+                            let field = format!("@{}", shown(name));
+                            fields.push(field.clone().into());
+                            other_attributes(bytes, Some(vec![field]), |other| other == name)
                         }
                         // The body says what is below a record without such an attribute.
                         None if element.content.is_empty() => {

@@ -10,11 +10,13 @@
 //! The text is the subject, then the parts of type text in their order, with what is in no part. One
 //! part of a multipart/alternative is taken: the first of type text/plain that has text, else the
 //! first of type text/html, else the first other one. But a text/html with over a quarter more
-//! letters and digits than the text/plain is taken instead. In a multipart/related, all parts but the
+//! letters and digits than the text/plain is taken instead. A line names alternatives that say
+//! something else. In a multipart/related, all parts but the
 //! root are resources, which are not text, except text/html.
 //!
 //! Unknown subtypes of text are plain text (RFC 2046, section 4.1.4), and so is message/partial. A
-//! part without a type is text/plain. Multiparts and nested messages, encoded or not, are walked. All
+//! part without a type is text/plain. Multiparts and nested messages, encoded or not, are walked; the
+//! subject of a nested message is text. All
 //! other parts, parts whose disposition is `attachment`, style sheets, scripts, and files inside a
 //! text (uuencode, yEnc) are left out. A notice counts those whose bytes are text. If something was
 //! left out and the parts that were read have no letter or digit, the message is not comparable, and
@@ -43,7 +45,7 @@
 //!   decoded text is in memory.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -58,7 +60,7 @@ use super::bytes::{
 use super::config::ReadConfig;
 use super::date::usual_date;
 use super::encoded::Files;
-use super::mail_text::{Enriched, Visible};
+use super::mail_text::{ENTITY, Enriched, Visible};
 use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Message, Reason};
 use super::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
@@ -94,8 +96,12 @@ const NOTICE: [&[u8]; 7] = [
 ];
 /// Bytes at the beginning of a file in which its message begins.
 const LOOK_BEFORE: usize = 1 << 10;
+/// The first field of a mailbox of Babyl. It is no message with something before its header.
+const BABYL: &[u8] = b"BABYL OPTIONS:";
 /// The line around a message of MMDF, without its line end.
 pub(super) const MMDF: &[u8] = &[1; 4];
+/// Bytes of alternatives that are compared.
+const LOOK_ALIKE: u64 = 1 << 20;
 /// Bytes decoded at a time.
 const PIECE: usize = 4 << 10;
 
@@ -259,8 +265,9 @@ pub(super) fn begins_field(bytes: &[u8]) -> bool {
 /// several parts, or a header that no other text has. `named`: its name is one of a message.
 pub(super) fn begins_message(head: &[u8], named: bool) -> bool {
     let head = head.strip_prefix(MARK).unwrap_or(head);
+    let several = head.starts_with(BABYL);
     let head = &head[inside(head).start..];
-    if !begins_field(head) {
+    if several || !begins_field(head) {
         return false;
     }
     let header = Header::parse(head, "text/plain", &mut Notices::default());
@@ -543,6 +550,30 @@ impl TextPart {
         }
     }
 
+    /// Whether it is a page, perhaps for other programs.
+    fn is_page(&self) -> bool {
+        self.kind == Kind::Markup || self.mime.ends_with("html")
+    }
+
+    /// The words of its visible text, in small letters, without those that have entities.
+    fn words(&self, message: &[u8]) -> BTreeSet<String> {
+        let mut text = Text {
+            bytes: Vec::new(),
+            length: 0,
+            most: LOOK_ALIKE,
+            escaped: false,
+        };
+        self.decoded(message, &mut text, &mut Notices::default());
+        let mut visible = Visible::new(self.is_page());
+        visible.shown = Some(Vec::new());
+        visible.push(&text.bytes);
+        let shown = visible.shown.unwrap_or_default();
+        let words = String::from_utf8_lossy(&shown).to_lowercase();
+        let words = words.split(|c: char| !c.is_alphanumeric() && c != ENTITY);
+        let words = words.filter(|word| !word.is_empty() && !word.contains(ENTITY));
+        words.map(Into::into).collect()
+    }
+
     /// The bytes of its letters and digits.
     fn letters(&self, message: &[u8]) -> Vec<u8> {
         let mut letters = Vec::new();
@@ -631,7 +662,7 @@ impl Walk<'_> {
             kind = Some(Kind::Plain);
         } else if is_message {
             return match header.transfer {
-                Transfer::AsIs => self.part(body, "text/plain", depth + 1),
+                Transfer::AsIs => self.message_within(body, depth + 1),
                 _ => self.encoded(header, body, depth),
             };
         }
@@ -804,10 +835,10 @@ impl Walk<'_> {
             rank(first) == 0 && rank(option) == 1 && lacks
         });
         let taken = page.unwrap_or(first).clone();
-        // The others usually say the same.
+        // The others usually say the same. A text/plain beside a page may only say that there is one.
         let same = |text: &TextPart| match text.kind {
-            Kind::Other => text.mime.ends_with("html"),
-            Kind::Plain if rank(&taken) == 0 && text.look.letters > 0 => {
+            Kind::Other if !text.is_page() => false,
+            Kind::Plain | Kind::Enriched if rank(&taken) == 0 && text.look.letters > 0 => {
                 let taken_letters = || {
                     let taken = self.texts[taken.clone()].iter();
                     taken
@@ -817,7 +848,8 @@ impl Walk<'_> {
                 text.look.letters == letters(&taken)
                     && text.letters(self.message) == taken_letters()
             }
-            _ => true,
+            Kind::Plain => true,
+            _ => !self.differs(text, &self.texts[taken.clone()]),
         };
         let others = options.iter().filter(|option| **option != taken);
         let texts = others.flat_map(|option| &self.texts[option.clone()]);
@@ -828,6 +860,16 @@ impl Walk<'_> {
         unread.iter().for_each(|mime| self.count_unread(mime));
         self.texts.truncate(taken.end.max(from));
         self.texts.drain(from..taken.start);
+    }
+
+    /// Whether a part has words of which over a quarter are in none of the others.
+    fn differs(&self, part: &TextPart, from: &[TextPart]) -> bool {
+        let mut known = BTreeSet::new();
+        for part in from {
+            known.append(&mut part.words(self.message));
+        }
+        let words = part.words(self.message);
+        words.difference(&known).count() * 4 > words.len()
     }
 
     /// Walks a message within, or the parts of a multipart, that are encoded.
@@ -869,7 +911,7 @@ impl Walk<'_> {
                     within.leave(&header, &all);
                 }
             }
-            false => within.part(all, "text/plain", depth + 1),
+            false => within.message_within(all, depth + 1),
         }
         let Walk {
             parts,
@@ -887,6 +929,33 @@ impl Walk<'_> {
             within: text.within.or_else(|| Some(bytes.clone())),
             ..text
         }));
+    }
+
+    /// Walks a message within, whose subject is text like its parts.
+    fn message_within(&mut self, range: Range<usize>, depth: usize) {
+        let message = self.message;
+        let header = Header::parse(&message[range.clone()], "text/plain", &mut self.notices);
+        if let Some(raw) = header.subject.filter(|_| !header.saved)
+            && self.parts < MOST_PARTS
+            && depth <= MOST_DEPTH
+        {
+            let decoded = encoded_words(raw);
+            let charset = decoded.is_some().then(|| "utf-8".into());
+            let subject = decoded.map_or_else(|| raw.to_vec(), String::into_bytes);
+            self.texts.push(TextPart {
+                range: 0..subject.len(),
+                kind: Kind::Plain,
+                mime: "message/rfc822".into(),
+                // As a subject, it makes no message comparable.
+                outside: true,
+                transfer: Transfer::AsIs,
+                mbox: false,
+                charset,
+                look: look(&subject, Kind::Plain, Transfer::AsIs, false),
+                within: Some(Rc::new(subject)),
+            });
+        }
+        self.entity(&header, range, depth);
     }
 
     fn part(&mut self, range: Range<usize>, default: &str, depth: usize) {

@@ -21,7 +21,12 @@ pub(super) struct Visible {
     pub count: u64,
     /// Whether the markup shows images or the like.
     pub media: bool,
+    /// The text, if it is wanted, with a space for each tag and [`ENTITY`] for each entity.
+    pub shown: Option<Vec<u8>>,
 }
+
+/// Stands for an entity, which is not decoded.
+pub(super) const ENTITY: char = '\u{1}';
 
 /// Where a piece of markup ends.
 enum Markup {
@@ -78,6 +83,7 @@ impl Visible {
             carry: Carry::default(),
             count: 0,
             media: false,
+            shown: None,
         }
     }
 
@@ -114,7 +120,9 @@ impl Visible {
                         name.push(byte);
                         Markup::Entity(name)
                     } else {
-                        self.count += u64::from(is_letter(&name));
+                        let letter = is_letter(&name);
+                        self.count += u64::from(letter);
+                        self.show(if letter { &[ENTITY as u8] } else { b" " });
                         Markup::Text
                     }
                 }
@@ -161,12 +169,20 @@ impl Visible {
     /// The text after the tag with this name.
     fn end_tag(&mut self, name: &[u8]) -> Markup {
         self.media |= is_one_of(name, &MEDIA);
+        self.show(b" ");
         let hidden = HIDDEN.iter().find(|end| end[2..] == *name);
         hidden.map_or(Markup::Text, |end| Markup::Hidden(end, 0))
     }
 
+    fn show(&mut self, piece: &[u8]) {
+        if let Some(shown) = &mut self.shown {
+            shown.extend_from_slice(piece);
+        }
+    }
+
     /// Counts letters and digits. Bytes that are not UTF-8 count as a letter.
     fn text(&mut self, mut piece: &[u8]) {
+        self.show(piece);
         if let Some(c) = self.carry.complete(&mut piece) {
             self.count += u64::from(c.is_alphanumeric() || c == char::REPLACEMENT_CHARACTER);
         }

@@ -175,7 +175,7 @@ pub use source::lasting;
 pub use source::{Codec, Decompressed, Helpers, Job};
 pub use split_at::SPLIT_BYTES;
 pub use split_at::SplitAt;
-pub use tags::{doctype_end, is_doctype};
+pub use tags::{doctype_end, internal_subset, is_doctype};
 pub use unread::Unread;
 pub use warc::{WarcNames, normal_digest, normal_url, warc_links};
 pub use wordless::{text_in_attributes, why_no_words};

@@ -21,7 +21,7 @@ use super::fields::LEFT_OUT;
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Reason};
 use super::tags::{Aside, attributes, closes};
-use super::wordless::is_letter;
+use super::wordless::words_in;
 use lookalike_base::words::words;
 
 /// Elements that contain the text itself.
@@ -48,7 +48,8 @@ const CODES: [&str; 10] =
 /// Elements of [`METADATA`] that may have sentences.
 const PROSE: [&str; 6] = words("NOTE CORRECTION GRAPHIC CAPTION DESCRIPT SUBJECT");
 
-/// The most words of an element that are no loss: of facts, and of any other one.
+/// The most words of an element that are no loss: of facts, and of any other one, which may have as
+/// many words and numbers together as facts have words.
 const FACT: usize = 12;
 const CODE: usize = 1;
 
@@ -290,10 +291,14 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// What is left out of a text: the words of its elements, by their names; those in no element have
-/// none.
+/// What is left out of a text: the words and the numbers of its elements, by their names; those in
+/// no element have none.
 #[derive(Default)]
-struct Left<'a>(Vec<(&'a [u8], usize)>);
+struct Left<'a> {
+    counts: Vec<(&'a [u8], (usize, usize))>,
+    /// Whether one is a field of Solr.
+    solr: bool,
+}
 
 impl<'a> Left<'a> {
     /// Counts the words in a part of a document that is left out.
@@ -327,6 +332,7 @@ impl<'a> Left<'a> {
                 let mut field = field.into_iter().flat_map(|tag| attributes(tag, quoted));
                 let field = field.find(|(found, _)| found.eq_ignore_ascii_case(b"name"));
                 let shown = field.map_or(name, |(_, value)| value);
+                self.solr |= shown.as_ptr() != name.as_ptr();
                 if open.is_none_or(|(_, open)| !is_fact(open) && is_fact(shown)) {
                     open = Some((name, shown));
                 }
@@ -336,28 +342,27 @@ impl<'a> Left<'a> {
     }
 
     fn count(&mut self, name: &'a [u8], text: &[u8]) {
-        let words = text.split(u8::is_ascii_whitespace);
-        let words = words.filter(|word| word.iter().filter(|byte| is_letter(byte)).count() > 1);
-        let (words, full) = (words.count(), self.0.len() == MOST_LEFT);
-        let mut known = self.0.iter_mut();
+        let (words, numbers) = words_in(text);
+        let full = self.counts.len() == MOST_LEFT;
+        let mut known = self.counts.iter_mut();
         match known.find(|(other, _)| other.eq_ignore_ascii_case(name)) {
-            Some((_, count)) => *count += words,
-            None if words == 0 || full => {}
-            None => self.0.push((name, words)),
+            Some((_, count)) => *count = (count.0 + words, count.1 + numbers),
+            None if words + numbers == 0 || full => {}
+            None => self.counts.push((name, (words, numbers))),
         }
     }
 
     /// The line of a document with this tag whose text is in the elements `used`; of none, if all
     /// others are.
     fn line(self, tag: &[u8], used: &[&[u8]]) -> Option<(Reason, String)> {
-        let loss = |(name, words): &(&[u8], usize)| {
-            let most = match is_fact(name) && !is_one_of(name, &PROSE) {
-                true => FACT,
-                false => CODE,
+        let loss = |(name, (words, numbers)): &(&[u8], (usize, usize))| {
+            let (most, all) = match is_fact(name) && !is_one_of(name, &PROSE) {
+                true => (FACT, *words),
+                false => (CODE, words + numbers),
             };
-            *words > most && !is_one_of(name, &CODES)
+            (*words > most || all > FACT) && !is_one_of(name, &CODES)
         };
-        let lost = self.0.into_iter().filter(loss);
+        let lost = self.counts.into_iter().filter(loss);
         let lost: Vec<&[u8]> = lost.map(|(name, _)| name).collect();
         let shown = |name: &&[u8]| match *name {
             [] => "words outside of elements".into(),
@@ -366,7 +371,8 @@ impl<'a> Left<'a> {
         let listed = |names: &[&[u8]], by| names.iter().map(shown).collect::<Vec<_>>().join(by);
         let all = [used, &lost].concat();
         let is_element = |name: &&[u8]| !name.is_empty() && leading_name(name).len() == name.len();
-        let fields = match !used.is_empty() && all.iter().all(is_element) {
+        let named = !used.is_empty() && !self.solr && all.iter().all(is_element);
+        let fields = match named {
             true => format!(" --text-field {}", listed(&all, ",")),
             false => String::new(),
         };

@@ -14,7 +14,7 @@
 
 use memchr::{memchr, memchr2, memmem};
 
-use super::bytes::{begins_any_case, spaces};
+use super::bytes::{begins_any_case, spaces, trim_front};
 
 /// A name without its prefix.
 pub(super) fn local(name: &[u8]) -> &[u8] {
@@ -127,6 +127,28 @@ pub(super) const CDATA: &[u8] = b"<![CDATA[";
 
 pub fn is_doctype(bytes: &[u8]) -> bool {
     begins_any_case(bytes, b"<!DOCTYPE")
+}
+
+/// Where the document type declaration at the front of markup ends, if it declares anything itself:
+/// in brackets, before which there are no others.
+pub fn internal_subset(bytes: &[u8]) -> usize {
+    let rest = trim_front(bytes);
+    let mut at = bytes.len() - rest.len();
+    while let Some(rest) = bytes.get(at..)
+        && rest.starts_with(b"<")
+        && let Some(aside) = Aside::at(rest)
+    {
+        let bracket = || rest[2..].iter().find(|byte| b"[<>".contains(byte)) == Some(&b'[');
+        let Some(length) = aside.length(rest, 0).filter(|_| aside != Aside::Cdata) else {
+            return 0;
+        };
+        at += length;
+        if aside == Aside::Doctype {
+            return if bracket() { at } else { 0 };
+        }
+        at += spaces(&bytes[at..]);
+    }
+    0
 }
 
 /// The length of the document type declaration at the start of these bytes, if its end is there.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::bytes::is_one_of;
+use memchr::memmem;
+
+use super::bytes::{find_any_case, is_one_of};
 use super::fields::LEFT_OUT;
 use super::record::{ContentKind, RawDocument};
 use super::tags::{Kind, Tag, Tags, local};
-use lookalike_base::words::{flag_word, shell_word};
+use lookalike_base::words::{flag_word, shell_word, words};
 
 /// Bytes of a document that are looked at.
 const LOOK: usize = 256 << 10;
@@ -15,6 +17,10 @@ const LOOK: usize = 256 << 10;
 const TEXTS: [&str; 10] = [
     "content", "text", "body", "value", "label", "caption", "title", "desc", "comment", "message",
 ];
+
+/// Attributes whose words are no text: those of style sheets, drawings and schemas.
+const NO_TEXT: [&str; 9] =
+    words("class style d points transform viewBox font-family srcset schemaLocation");
 
 /// Elements whose content makes or shows what a reader sees, and what to say about them.
 const SHOWN: [(&[u8], &str); 9] = [
@@ -43,9 +49,6 @@ const SHOWN: [(&[u8], &str); 9] = [
 
 type Words<'b> = (BTreeMap<(&'b [u8], &'b [u8]), usize>, Option<&'b [u8]>);
 
-/// Words in attributes below which nothing is said of them beside a text.
-const FEW: usize = 16;
-
 /// Why a document has no words, for a line of `rejects.jsonl`. `record` says that it is an element
 /// of a file.
 pub fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
@@ -63,22 +66,16 @@ pub fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
     }
 }
 
-/// Where the text of XML is that has few words, nearly all others being in attributes.
+/// Where the text of XML is that has fewer words than its attributes.
 pub fn text_in_attributes(document: &RawDocument<'_>, words: u64, record: bool) -> Option<String> {
     let length = document.body.len();
     let body = &document.body[..length.min(LOOK)];
     // Those in the part that is looked at, if they are everywhere alike. Few texts have so many tags.
     let words = usize::try_from(words).ok()? * body.len() / length.max(1);
-    if document.content != ContentKind::Xml || words * 16 > body.len() {
+    if document.content != ContentKind::Xml || words * 8 > body.len() {
         return None;
     }
-    in_attributes(
-        body,
-        ContentKind::Xml,
-        4 * words.max(FEW / 4),
-        record,
-        !record,
-    )
+    in_attributes(body, ContentKind::Xml, words, record, !record)
 }
 
 /// Where the text is, if the attributes of the markup have more than this number of words. The body
@@ -107,18 +104,27 @@ pub(super) fn in_attributes(
     ))
 }
 
-/// The attributes with texts in a record whose text is another one of its attributes.
-pub(super) fn other_attributes(record: &[u8], text: &[u8]) -> Option<String> {
+/// The attributes with texts in a record whose text is in these fields, or in part in none. `names`
+/// says which of its own attributes are no loss.
+pub(super) fn other_attributes(
+    record: &[u8],
+    texts: Option<Vec<String>>,
+    names: impl Fn(&[u8]) -> bool,
+) -> Option<String> {
     let (mut counts, _) = words_of(record, ContentKind::Xml, true);
     counts.retain(|(name, attribute), count| {
         // Three words may be a name.
         let known = is_one_of(attribute, &TEXTS);
-        *count > if known { 1 } else { 3 } && !(name.is_empty() && *attribute == text)
+        *count > if known { 1 } else { 3 } && !(name.is_empty() && names(attribute))
     });
     let fields: Vec<String> = counts.keys().map(field).collect();
-    let all = format!("@{},{}", String::from_utf8_lossy(text), fields.join(","));
+    let beside = match texts {
+        Some(_) => "",
+        None => ", in place of the text",
+    };
+    let all = [&*texts.unwrap_or_default(), &fields].concat().join(",");
     let (flag, fields) = (flag_word("--text-field", &all), fields.join(", "));
-    (!fields.is_empty()).then(|| format!("{fields}{LEFT_OUT}{flag}"))
+    (!fields.is_empty()).then(|| format!("{fields}{LEFT_OUT}{flag}{beside}"))
 }
 
 /// An attribute of an element, as a field.
@@ -141,14 +147,13 @@ fn words_of(body: &[u8], content: ContentKind, own: bool) -> Words<'_> {
         root = root.or(Some(name));
         // The descriptions in the head of a page are not its text, and words of ALTO are read.
         let read = |attribute: &[u8]| {
-            name.eq_ignore_ascii_case(b"meta") || name == b"String" && attribute == b"CONTENT"
+            name.eq_ignore_ascii_case(b"meta")
+                || name == b"String" && attribute == b"CONTENT"
+                || is_one_of(local(attribute), &NO_TEXT)
         };
         for (attribute, value) in tag.attributes().filter(|(attribute, _)| !read(attribute)) {
             let known = is_one_of(attribute, &TEXTS);
-            let words = value.split(u8::is_ascii_whitespace).filter(|word| {
-                word.iter().filter(|byte| is_letter(byte)).count() > usize::from(!known)
-            });
-            let words = words.count();
+            let words = words_in(value).0;
             // Many attributes have one word, which is a name or a type.
             if known || words > 1 && content == ContentKind::Xml {
                 let name = if is_own { &b""[..] } else { name };
@@ -162,14 +167,61 @@ fn words_of(body: &[u8], content: ContentKind, own: bool) -> Words<'_> {
 /// What a page without words shows.
 fn shown(body: &[u8]) -> Option<String> {
     let mut tags = Tags::of(body).filter(|tag| tag.kind != Kind::Close);
-    let is = |known: &[u8], tag: &Tag<'_>| local(tag.name).eq_ignore_ascii_case(known);
+    // A script that is not closed hides the page, and has its own line.
+    let closed = |tag: &Tag<'_>| {
+        let after = || find_any_case(&body[tag.end..], b"</script").is_some();
+        tag.kind == Kind::Open && after()
+    };
+    let is = |known: &[u8], tag: &Tag<'_>| {
+        local(tag.name).eq_ignore_ascii_case(known) && (known != b"script" || closed(tag))
+    };
     let shown = tags.find_map(|tag| SHOWN.iter().find(|(known, _)| is(known, &tag)));
     shown.map(|(_, what)| (*what).into())
 }
 
-/// Whether a byte is of a letter, in UTF-8.
-pub(super) fn is_letter(byte: &u8) -> bool {
-    byte.is_ascii_alphabetic() || *byte >= 0x80
+/// The number of words between white space that have a letter, and of numbers. Two letters of a
+/// script without spaces count as a word, and so do eight bytes of a charset that is not known.
+pub(super) fn words_in(text: &[u8]) -> (usize, usize) {
+    let (mut words, mut numbers) = (0, 0);
+    for word in text.split(u8::is_ascii_whitespace) {
+        let (mut any, mut alone) = (false, 0);
+        match std::str::from_utf8(word) {
+            Ok(word) => word.chars().for_each(|c| {
+                any |= c.is_alphabetic();
+                alone += usize::from(is_alone(c));
+            }),
+            Err(_) => {
+                any = true;
+                alone = word.iter().filter(|byte| !byte.is_ascii()).count() / 4;
+            }
+        }
+        // Characters that are written as numbers, and are no controls.
+        let is_letter = |&at: &usize| match &word[at + 2..] {
+            [b'x' | b'X', ..] => true,
+            digits => {
+                digits
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_digit())
+                    .count()
+                    > 2
+            }
+        };
+        alone += memmem::find_iter(word, b"&#").filter(is_letter).count();
+        match usize::from(any).max(alone.div_ceil(2)) {
+            0 => numbers += usize::from(word.iter().any(u8::is_ascii_digit)),
+            some => words += some,
+        }
+    }
+    (words, numbers)
+}
+
+/// Whether this is a letter of a script without spaces between words.
+fn is_alone(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{1950}'..='\u{19df}' | '\u{1a20}'..='\u{1aaf}' | '\u{3005}'..='\u{9fff}'
+        | '\u{aa60}'..='\u{aadf}' | '\u{f900}'..='\u{faff}' | '\u{11700}'..='\u{1174f}'
+        | '\u{20000}'..='\u{3ffff}')
+        && c.is_alphanumeric()
 }
 
 #[cfg(test)]
@@ -205,6 +257,24 @@ mod tests {
                 ContentKind::Xml,
                 "<x><t>A</t><o text='a few words'/></x>".into(),
                 1,
+                true,
+            ),
+            (
+                ContentKind::Xml,
+                "<x><t>A few words more</t><o text='a few words'/></x>".into(),
+                4,
+                false,
+            ),
+            (
+                ContentKind::Xml,
+                "<x><t>\u{984c}</t><o v='\u{6587}\u{7ae0}\u{3067}\u{3059}'/></x>".into(),
+                1,
+                true,
+            ),
+            (
+                ContentKind::Xml,
+                "<x><t style='a: b; c: d' class='a b c'>A</t></x>".into(),
+                1,
                 false,
             ),
             (ContentKind::Markup, format!("<p>A title{prose}"), 2, false),
@@ -212,6 +282,24 @@ mod tests {
             let document = RawDocument::of_text(&body, content);
             let found = text_in_attributes(&document, words, false);
             assert_eq!(found.is_some(), noticed, "{body} {found:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_counted_about_as_tokens() {
+        for (text, expected) in [
+            (&b"a bc D-1 12 3.4 - !"[..], (3, 2)),
+            ("\u{e9}t\u{e9} \u{43c}\u{438}\u{440}".as_bytes(), (2, 0)),
+            ("\u{6f22}\u{5b57}\u{304b}\u{3002} 5".as_bytes(), (2, 1)),
+            ("\u{e23}\u{e32}\u{e04}\u{e32}50".as_bytes(), (2, 0)),
+            (b"&#28450;&#23383;&#12363; &#32;", (2, 1)),
+            (
+                b"\x93\xfa\x96\x7b\x8c\xea\x82\xcc\x95\xb6 \xe9t\xe9",
+                (2, 0),
+            ),
+            (b"", (0, 0)),
+        ] {
+            assert_eq!(words_in(text), expected, "{text:?}");
         }
     }
 
@@ -241,6 +329,8 @@ mod tests {
             ("<svg><title/><path d='M 1 2'/></svg>", true, "drawing"),
             ("<p><img src=a.png title=''></p>", true, "OCR"),
             ("<p>&hellip;</p>", true, "the text has no words"),
+            ("<script src='a'/><p>a b", true, "the text has no words"),
+            ("<script>a()", true, "the text has no words"),
             (" \n", false, "the text is empty"),
             ("...!", false, "the text has no words"),
         ] {

@@ -239,7 +239,8 @@ pub(super) fn read_document(
             (Reason::AttributeText, detail)
         }
     };
-    let told = |notice: &Reject| notice.reason == reason;
+    // That attributes of a record are left out says nothing of those of its elements.
+    let told = |notice: &Reject| notice.reason == reason && reason == Reason::NotComparable;
     let detail = detail.filter(|_| !document.notices.iter().any(told));
     let lack = detail.map(|detail| Reject {
         source: record.source,
