@@ -1,6 +1,6 @@
 //! `query`: find documents of a collection that resemble new ones.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -8,14 +8,14 @@ use crate::report::terminal::Growing;
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::counted;
+use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 use lookalike_engine::collection;
 use lookalike_engine::pipeline;
 use lookalike_methods::Spec;
 use lookalike_store::json;
 use lookalike_store::table::{Column, cells, columns, header, push_row};
-use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search};
+use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search, Warning};
 use lookalike_text::read::{ReadConfig, UrlGlobs};
 
 use super::command::{Command, Out, Setup};
@@ -27,6 +27,9 @@ const COLUMNS: [Column; 9] = columns! {
     query: Text, docno: Text, match: Text, score: F64, contains_query: F64, in_query: F64,
     shared: I64, keys_query: I64, keys: I64,
 };
+
+/// The most warnings that are printed.
+const MOST_WARNINGS: u64 = 10;
 
 /// Names of the first columns on a terminal, which has no room for all.
 const SHOWN: &str = "query, docno, match, score, contains, in query, shared";
@@ -131,7 +134,20 @@ impl Command for Options {
             host.say(&header(&[], &COLUMNS))?;
         }
         let first = OnceCell::new();
+        let warned = Cell::new(0);
         let print = |reply: Reply| match reply {
+            Reply::Warning(Warning {
+                query,
+                warning,
+                detail,
+            }) => {
+                warned.set(warned.get() + 1);
+                if warned.get() <= MOST_WARNINGS {
+                    let line = format!("warning: {query}: {warning}: {detail}");
+                    context.progress.note(&line);
+                }
+                Ok(())
+            }
             reply if json => host.say(&super::plain_json(&json::line(&reply, "standard output")?)),
             Reply::Answer(answer) => match &mut table {
                 None => host.say(&rows(&answer)),
@@ -164,6 +180,12 @@ impl Command for Options {
             stats.rejected,
             stats.batches
         ));
+        if warned.get() > MOST_WARNINGS {
+            let more = count(warned.get() - MOST_WARNINGS);
+            context
+                .progress
+                .note(&format!("warning: {more} more warnings"));
+        }
         if let (0, Some(first)) = (stats.queries, first.get()) {
             let rejected = counted(stats.rejected, "record");
             let line =

@@ -258,6 +258,7 @@ impl Collection {
                     let text = rejected.query.unwrap_or_default();
                     Err(Error::parameter("texts", text).because(rejected.detail))
                 }
+                Reply::Warning(_) => Ok(()),
             },
         )?;
         Ok(answers)

@@ -1,7 +1,6 @@
 //! The answer at the end of a command: what was read, what was found, and what to do next.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -16,7 +15,7 @@ use lookalike_base::words::{ansi_word, shell_word};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{self, DocumentReader};
 use lookalike_engine::join::Pairs;
-use lookalike_engine::pipeline::Summary;
+use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::disk;
 use lookalike_store::workspace::{InputList, Workspace};
 use lookalike_tasks::passages::shown::shows_passages;
@@ -46,7 +45,7 @@ pub(crate) fn answer(summary: &Summary, collection: &Workspace, results: &Path) 
     let mut out = read_line(summary, collection);
     found_lines(summary, collection, results, &mut out)?;
     if summary.method.is_none() {
-        not_used(&summary.ingest.rejected, results, &mut out)?;
+        not_used(collection, results, &mut out)?;
     }
     let place = results.display();
     let _ = match summary.join.is_some() && summary.cluster.is_none() {
@@ -269,12 +268,10 @@ fn largest_in(mut clusters: impl BufRead, size: u64) -> std::io::Result<Option<S
 /// The most reasons in a line.
 const MOST_REASONS: usize = 4;
 
-/// Appends a line about the records that are in no document, with the most frequent reasons.
-pub(super) fn not_used(
-    reasons: &BTreeMap<String, u64>,
-    directory: &Path,
-    out: &mut String,
-) -> Result<()> {
+/// Appends a line about the records of a collection that are in no document, with the most frequent
+/// reasons, and the list of them in `directory`; before there is one, the first.
+pub(super) fn not_used(collection: &Workspace, directory: &Path, out: &mut String) -> Result<()> {
+    let reasons = Summary::of(&collection.manifest).ingest.rejected;
     let mut sorted: Vec<_> = reasons.iter().collect();
     if sorted.is_empty() {
         return Ok(());
@@ -305,6 +302,8 @@ pub(super) fn not_used(
     if disk::exists(&list)? {
         let each = if all == 1 { "it" } else { "each" };
         let _ = write!(out, " {} lists {each}.", list.display());
+    } else if let Some(Error::Rejected { first, .. }) = first_reject(collection)? {
+        let _ = write!(out, " The first: {first}");
     }
     out.push('\n');
     Ok(())
@@ -484,7 +483,6 @@ pub fn short_documents(collection: &Workspace) -> Result<Option<String>> {
 pub(crate) fn searched(collection: &Workspace, length: Option<u32>) -> Result<String> {
     let mut out = String::new();
     let directory = collection.directory();
-    let read = Summary::of(&collection.manifest).ingest;
     if let Some(length) = length {
         let mut short = 0;
         each_length(collection, |_, words| {
@@ -499,7 +497,7 @@ pub(crate) fn searched(collection: &Workspace, length: Option<u32>) -> Result<St
             );
         }
     }
-    not_used(&read.rejected, directory, &mut out)?;
+    not_used(collection, directory, &mut out)?;
     let most = most_in_common(directory)?.filter(|_| length.is_some());
     if most.is_some() && shows_passages(collection)? {
         let place = in_shell(directory);

@@ -77,7 +77,7 @@ impl Deduplicated<'_> {
             let _ = writeln!(out, "{}", revisits.join(" "));
         }
         let read = Summary::of(&self.workspace.manifest);
-        not_used(&read.ingest.rejected, self.work, &mut out)?;
+        not_used(self.workspace, self.work, &mut out)?;
         let what = match self.form {
             Form::Records => "Kept records",
             Form::Annotated => "All records",

@@ -21,7 +21,12 @@ pub fn unread_files(workspace: &Workspace) -> Result<Vec<String>> {
     })?;
     let list = workspace.directory().join("rejects.jsonl");
     let list = disk::exists(&list)?.then_some(list);
-    Ok(unread.warnings(list.as_deref()))
+    let read = &config(&workspace.manifest).read;
+    let documents = own_segments(&workspace.manifest)
+        .iter()
+        .any(|segment| segment.stats.documents > 0);
+    let used = read.used_fields(documents);
+    Ok(unread.warnings(list.as_deref(), used))
 }
 
 /// A warning that no document has the field that was given for the docno.

@@ -391,6 +391,65 @@ fn a_method_is_not_taken_for_a_collection() {
 }
 
 /// A search for passages says what it left out, and names the pair with the most in common.
+/// Texts that are not documents of a collection were cut in silence.
+#[test]
+fn warnings_about_every_text_are_told() {
+    let place = tempfile::TempDir::new().unwrap();
+    let at = place.path();
+    let words = |name: &str| (0..60).map(|n| format!("{name}{n} ")).collect::<String>();
+    let open = format!("<p>{}<!-- {}", words("a"), words("lost"));
+    let lines = serde_json::json!({"id": 1, "html": open}).to_string() + "\n{\"id\": 2}\n";
+    fs::write(at.join("q.jsonl"), lines).unwrap();
+    fs::write(at.join("t.html"), &open).unwrap();
+    let document = serde_json::json!({"id": 1, "text": words("a")});
+    fs::write(at.join("in.jsonl"), format!("{document}\n{{\"id\": 9}}\n")).unwrap();
+    let cut = ": markup not closed: <!-- is not closed";
+    for (command, told) in [
+        ("ingest in.jsonl -o base", ""),
+        (
+            "query base q.jsonl",
+            "warning: 1: markup not closed: <!-- is not closed",
+        ),
+        (
+            "contamination in.jsonl --against q.jsonl -o c",
+            "warning: q.jsonl: 1 warning; the first: q.jsonl, document 1",
+        ),
+        (
+            "run in.jsonl -o out --exclude-text t.html",
+            "warning: t.html, document t.html",
+        ),
+        (
+            "passages in.jsonl -o p --exclude-text t.html",
+            "warning: t.html, document t.html",
+        ),
+    ] {
+        let output = lookalike(at, command);
+        let (said, notes) = (
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        );
+        assert!(
+            output.status.success() && !notes.contains("error"),
+            "{command}: {notes}"
+        );
+        assert!(notes.contains(told), "{command}: {notes}");
+        assert_eq!(notes.contains(cut), !told.is_empty(), "{command}: {notes}");
+        if told.is_empty() {
+            assert!(
+                said.contains(" The first: in.jsonl, document 9: no text field"),
+                "{said}"
+            );
+        }
+    }
+    let rejects = fs::read_to_string(at.join("c/rejects.jsonl")).unwrap();
+    let of: Vec<&str> = rejects
+        .lines()
+        .map(|line| line.split("\"reason\"").next().unwrap())
+        .collect();
+    assert_eq!(of.len(), 3, "{rejects}");
+    assert!(of[0].contains("q.jsonl") && of[1].contains("q.jsonl") && of[2].contains("in.jsonl"));
+}
+
 #[test]
 fn a_search_for_passages_ends_with_what_it_left_out() {
     let place = common::temporary();

@@ -244,7 +244,7 @@ fn ask(out: &Path, queries: &PathBuf, config: &QueryConfig) -> Result<Vec<Answer
         |reply| {
             match reply {
                 Reply::Answer(answer) => answers.push(answer),
-                Reply::Rejected(rejected) => panic!("{rejected:?}"),
+                other => panic!("{other:?}"),
             }
             Ok(())
         },

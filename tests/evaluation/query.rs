@@ -68,7 +68,7 @@ fn config(threshold: &str) -> QueryConfig {
 fn answered(reply: Reply) -> Answer {
     match reply {
         Reply::Answer(answer) => answer,
-        Reply::Rejected(rejected) => panic!("{rejected:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

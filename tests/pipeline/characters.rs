@@ -170,7 +170,7 @@ fn queried(run: &Run, out: &Path, file: &Path) -> Result<usize, Error> {
         |reply| {
             match reply {
                 Reply::Answer(answer) => matches += answer.matches.len(),
-                Reply::Rejected(rejected) => panic!("{rejected:?}"),
+                other => panic!("{other:?}"),
             }
             Ok(())
         },

@@ -203,9 +203,60 @@ fn without_a_name_a_list_with_objects_is_no_text() {
                 "part of a field left out: the text is cut, and extended_tweet.full_text goes on: --text-field 'extended_tweet.full_text|text'",
             ],
         ),
+        (
+            r#"{"id":1,"text":"これはとても長い…","long":"これはとても長い日本語"}"#,
+            vec![
+                "1: これはとても長い…",
+                "part of a field left out: the text is cut, and long goes on: --text-field 'long|text'",
+            ],
+        ),
+        (
+            r#"{"id":1,"content":"a b c d [+34 chars]","d":"a b c d e"}"#,
+            vec![
+                "1: a b c d [+34 chars]",
+                "part of a field left out: the text is cut, and d goes on: --text-field 'd|content'",
+            ],
+        ),
+        (
+            r#"{"id":1,"text":"a b c...","d":"a b c d e"}"#,
+            vec!["1: a b c..."],
+        ),
+        (
+            r#"{"id":1,"text":"a b c d...","d":"a b c d…"}"#,
+            vec!["1: a b c d..."],
+        ),
+        (
+            r#"{"id":1,"text":" ","body":"x"}"#,
+            vec![
+                "1:  ",
+                "text not comparable: text is empty, and body is not: --text-field 'body|text'",
+            ],
+        ),
     ] {
         assert_eq!(read("f.jsonl", object, &config), expected, "{object}");
     }
+    let table = "id,text,b,body\n1,a b c d…,a b c d e,\n2,,x,y\n";
+    assert_eq!(
+        read("f.csv", table, &config),
+        [
+            "1: a b c d…",
+            "part of a field left out: the text is cut, and b goes on: --text-field 'b|text'",
+            "no text field: nothing in text; text is empty, and body is not: --text-field 'body|text'",
+        ]
+    );
+    let found = read(
+        "f.jsonl",
+        "{\"id\":1,\"text\":\"a\"} junk {\"text\":\"b\"}\nx\n",
+        &config,
+    );
+    assert_eq!(
+        found,
+        [
+            "1: a",
+            "not valid JSON: not an object, although one is on the same line: put it on a line of its own",
+            "not valid JSON: not an object",
+        ]
+    );
 }
 
 #[test]

@@ -585,7 +585,7 @@ fn columns_that_are_no_text_and_blank_values_are_passed_over() {
             "b,m",
             "f:1: the text; field of --text-field missing: m is of type map, not string; it has a (string), b \
              (string), m.key_value[].key (string), m.key_value[].value (string), s.x (string), \
-             part.text (bytes), part.content (string), part.html (string); did you mean m.key_value[].value?",
+             part.text (bytes), part.content (string), part.html (string); did you mean the column m.key_value[].value?",
         ),
     ] {
         let config = by_fields(Some(field), None);

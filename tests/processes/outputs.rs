@@ -649,7 +649,7 @@ fn unread_files_are_reported_last() {
     let first = "warning: no document was read from in/bad.jsonl: no text field: none of text, \
                  contents, content, body, html, raw_content, article; it has id (integer), story \
                  (string); the longest text is in story\n  help: read such files with --text-field \
-                 story";
+                 'text|story'";
     for (command, list) in [
         ("run in -o o1", "; o1/rejects.jsonl lists each record\n"),
         ("run in -o o1 --quiet", "; o1/rejects.jsonl"),

@@ -23,13 +23,15 @@ use lookalike_base::{Error, Result};
 use lookalike_text::parse::TokenKind;
 use lookalike_text::read::{
     Batch, InputFile, Interpreted, RawDocument, ReadConfig, RecordKind, RecordReader, Reject,
-    interpret, list_inputs,
+    interpret, list_inputs, warnings,
 };
 
 const STAGE: &str = "exclude";
 
 /// The largest document.
 pub const MOST_TEXT_BYTES: u64 = 8 << 20;
+/// The most warnings of a file that are printed.
+const MOST_WARNINGS: u64 = 10;
 /// Bytes of memory for shingles of a document at once.
 const SET_BYTES: u64 = 8 << 20;
 
@@ -72,7 +74,7 @@ fn shingles<K: Key>(
             ));
             told = file.to_path_buf();
         }
-        shingler.in_passes(document, SET_BYTES, &mut set, |_, set| {
+        let facts = shingler.in_passes(document, SET_BYTES, &mut set, |_, set| {
             if !is_full {
                 keys.extend(set.iter().map(|key| key.to_u128()));
                 keys.sort_unstable();
@@ -83,7 +85,7 @@ fn shingles<K: Key>(
         shingler.shrink();
         match is_full {
             true => Err(too_many(file, "shingles", MOST_EXCLUDED)),
-            false => Ok(()),
+            false => Ok((facts.words, facts.notices)),
         }
     })?;
     Ok(Excluded::new(&keys, texts))
@@ -103,12 +105,13 @@ fn wrong(file: &Path, why: impl std::fmt::Display) -> Error {
     Error::parameter("exclude-text", file.display()).because(why.to_string())
 }
 
-/// Passes each document of some files to `each`, in their order. Returns the number of documents.
+/// Passes each document of some files to `each`, in their order, which returns the number of its
+/// words and the warnings of its parser. Returns the number of documents.
 pub fn each_text(
     files: &[PathBuf],
     read: &ReadConfig,
     context: &Context<'_>,
-    mut each: impl FnMut(&RawDocument<'_>, &Path) -> Result<()>,
+    mut each: impl FnMut(&RawDocument<'_>, &Path) -> Result<(u64, Vec<Reject>)>,
 ) -> Result<u64> {
     if let Some(file) = files.iter().find(|file| *file == Path::new("-")) {
         return Err(wrong(
@@ -138,7 +141,7 @@ fn each_of(
     number: u32,
     read: &ReadConfig,
     context: &Context<'_>,
-    each: &mut impl FnMut(&RawDocument<'_>, &Path) -> Result<()>,
+    each: &mut impl FnMut(&RawDocument<'_>, &Path) -> Result<(u64, Vec<Reject>)>,
 ) -> Result<u64> {
     let rejected = |reject: &Reject| {
         let name = input.path.display().to_string();
@@ -146,7 +149,7 @@ fn each_of(
     };
     read.check_programs(context)?;
     let mut records = RecordReader::open(input, number, read, context.stop);
-    let (mut batch, mut documents) = (Batch::default(), 0);
+    let (mut batch, mut documents, mut warned) = (Batch::default(), 0, 0);
     loop {
         batch.clear();
         let more = records.next_into(&mut batch);
@@ -159,8 +162,17 @@ fn each_of(
             let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
             match interpret(record, bytes, read) {
                 Interpreted::Document(document) => {
-                    each(&document, &input.path)?;
+                    let (words, parsed) = each(&document, &input.path)?;
                     documents += 1;
+                    let element = matches!(record.kind, RecordKind::Element(_));
+                    let of = (record.source, element);
+                    for warning in warnings(&document, of, words, parsed) {
+                        warned += 1;
+                        if warned <= MOST_WARNINGS {
+                            let line = warning.line(&input.path.display().to_string());
+                            context.progress.note(&format!("warning: {line}"));
+                        }
+                    }
                 }
                 Interpreted::Rejected(reject) => {
                     context.stop.check(STAGE)?;
@@ -170,6 +182,11 @@ fn each_of(
             }
         }
         if !more {
+            if warned > MOST_WARNINGS {
+                let (name, more) = (input.path.display(), count(warned - MOST_WARNINGS));
+                let line = format!("warning: {name}: {more} more warnings");
+                context.progress.note(&line);
+            }
             return Ok(documents);
         }
     }

@@ -66,6 +66,8 @@ pub struct Place {
     /// Its number in the file, or in the stretch if that is a piece of a file, from 1. Skipped
     /// records do not count.
     pub record: u64,
+    /// Its first byte in the file, or its row.
+    pub offset: u64,
 }
 
 /// What is read, and the memory for it.
@@ -271,6 +273,7 @@ impl<'a> Scan<'a> {
                     stretch,
                     file,
                     record: number + 1,
+                    offset: record.source.offset,
                 };
                 number += u64::from(self.record(record, bytes, place, act)?);
                 events += 1;

@@ -157,11 +157,12 @@ pub fn run(
         lengths.iter().find(reaches).map_or(0, |(words, _)| *words)
     };
     let [words_p10, words_median, words_p90] = [1, 5, 9].map(words);
+    let used = read.used_fields(rows[all].documents > 0);
     Ok(Counts {
         inputs: rows,
         words_p10,
         words_median,
         words_p90,
-        unread: unread.warnings(None),
+        unread: unread.warnings(None, used),
     })
 }

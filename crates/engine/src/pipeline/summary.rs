@@ -14,7 +14,7 @@ use crate::sort::{FormStats, RunsEntry};
 use lookalike_base::{Error, Result};
 use lookalike_store::json;
 use lookalike_store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
-use lookalike_text::read::{Reason, Reject, as_flag, suggested};
+use lookalike_text::read::{Reason, Reject, advised};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -178,11 +178,11 @@ fn hint(found: &[(String, u64)], named: bool, first: Option<&Reject>) -> String 
     let most = found.first().map(|(reason, _)| reason.as_str());
     let is = |reasons: &[Reason]| reasons.iter().any(|reason| Some(reason.text()) == most);
     let first = first.filter(|first| first.reason == Reason::MissingText);
-    if let (true, Some(field)) = (
+    if let (true, Some(flag)) = (
         is(&[Reason::MissingText]),
-        first.and_then(|first| suggested(&first.detail)),
+        first.and_then(|first| advised(&first.detail, "")),
     ) {
-        return format!("give {}", as_flag(field));
+        return format!("give {flag}");
     }
     let hint = if is(&[Reason::MissingText]) && named {
         "give --text-field a field that has strings"

@@ -18,7 +18,7 @@ use lookalike_text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use lookalike_text::read::{
     Batch, ContentKind, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record,
     RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, fields_in, interpret, retracted,
-    suggested,
+    suggested, warnings as warnings_of,
 };
 
 /// The most bytes of tokens that the test sets can have together.
@@ -237,7 +237,8 @@ struct Reading<'c> {
 
 impl Reading<'_> {
     fn file(&mut self, number: usize, input: &InputFile) -> Result<()> {
-        self.sets.sets.push(SetReport::new(&input.docno));
+        let path = input.path.to_string_lossy();
+        self.sets.sets.push(SetReport::new(&input.docno, &path));
         if is_rows(&input.docno) {
             self.rows(number, input)?;
         } else {
@@ -322,7 +323,9 @@ impl Reading<'_> {
                             if slots[at].item == NONE {
                                 slots[at].item = self.item(number, &document.docno);
                             }
-                            self.field(slots[at].item, name, &document)?;
+                            let element = matches!(record.kind, RecordKind::Element(_));
+                            let of = (record.source, element);
+                            self.field(slots[at].item, name, &document, of)?;
                         }
                         Err(reject) => {
                             slots[at].reason = reject.reason;
@@ -363,7 +366,8 @@ impl Reading<'_> {
                     _ => String::new(),
                 },
             });
-            self.set().reject(&input.docno, &reject);
+            let bytes = self.set().reject(&input.docno, &reject);
+            self.memory.take(bytes);
         }
         self.order(&slots);
         Ok(())
@@ -423,7 +427,13 @@ impl Reading<'_> {
     }
 
     /// Adds a field of an item.
-    fn field(&mut self, item: u32, name: usize, document: &RawDocument<'_>) -> Result<()> {
+    fn field(
+        &mut self,
+        item: u32,
+        name: usize,
+        document: &RawDocument<'_>,
+        of: (SourceSpan, bool),
+    ) -> Result<()> {
         let sets = &mut self.sets;
         let (text, tokens) = (sets.text.len(), sets.spans.len());
         let mut collect = Collect {
@@ -432,9 +442,15 @@ impl Reading<'_> {
             starts: &mut sets.starts,
             over: false,
         };
-        let words = self.parser.parse(document, &mut collect).words;
+        let facts = self.parser.parse(document, &mut collect);
+        let (words, over) = (facts.words, collect.over);
         self.parser.shrink();
-        if collect.over {
+        if let Some(set) = sets.sets.last_mut() {
+            for warning in warnings_of(document, of, words, facts.notices) {
+                self.memory.take(set.warn(&warning));
+            }
+        }
+        if over {
             let limit = "all test sets together can have 4GiB of text; give fewer".to_string();
             let given = sets.sets.last().map(|set| set.name.clone());
             return refuse("against", given.unwrap_or_default(), limit);
@@ -535,6 +551,11 @@ impl Reading<'_> {
         while rows.next(&mut row)? {
             self.context.stop.check(STAGE)?;
             let id = rows.id(&row);
+            let of = SourceSpan {
+                file: number as u32,
+                offset: row.position().map_or(0, csv::Position::byte),
+                length: 0,
+            };
             let item = self.item(number, &id);
             for name in 0..self.sets.names.len() {
                 let Some(cell) = rows.field(&row, name) else {
@@ -545,9 +566,10 @@ impl Reading<'_> {
                     content: self.config.read.content(markup, None, cell),
                     body: cell.into(),
                     charset: std::str::from_utf8(cell).ok().map(|_| "utf-8".into()),
+                    docno: id.as_str().into(),
                     ..RawDocument::of_text("", ContentKind::Text)
                 };
-                self.field(item, name, &document)?;
+                self.field(item, name, &document, (of, false))?;
             }
         }
         Ok(())
@@ -561,10 +583,17 @@ pub(super) fn warnings(sets: &[SetReport], config: &ContaminationConfig) -> Vec<
         let rejected: u64 = set.rejected.values().sum();
         if let (true, Some(first)) = (rejected > 0, &set.first) {
             lines.push(format!(
-                "error: {}: {} rejected; the first: {}",
+                "warning: {}: {} rejected; the first: {}",
                 set.name,
                 counted(rejected, "test item"),
                 first.trim_end()
+            ));
+        }
+        if let Some(first) = &set.warned {
+            lines.push(format!(
+                "warning: {}: {}; the first: {first}",
+                set.name,
+                counted(set.lines.len() as u64 - rejected, "warning"),
             ));
         }
         let FieldCounts {

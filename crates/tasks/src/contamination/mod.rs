@@ -215,6 +215,7 @@ fn report(
 ) -> ContaminationReport {
     use std::sync::atomic::Ordering::Relaxed;
     let mut reports = sets.sets.clone();
+    let found = corpus.documents > 0;
     for set in &mut reports {
         let level = |(numerator, denominator)| CoverLevel {
             share: Threshold::new(numerator, denominator).unwrap_or_default(),
@@ -248,7 +249,8 @@ fn report(
                 .output
                 .as_ref()
                 .map(|output| output.join(REJECTS_FILE));
-            search.unread().warnings(list.as_deref())
+            let used = config.read.used_fields(found);
+            search.unread().warnings(list.as_deref(), used)
         },
     }
 }

@@ -87,6 +87,9 @@ impl Output {
         }
         let mut drop = Table::create(directory.path(), DROP_FILE, &format, &DROP)?;
         let mut rejects = directory.file(REJECTS_FILE)?;
+        for (_, line) in sets.sets.iter().flat_map(|set| &set.lines) {
+            rejects.put(line.as_bytes())?;
+        }
         let mut rows = std::mem::take(&mut *lock(&self.spill.rows));
         // The rows of a stretch are in their order.
         rows.sort_by_key(|(stretch, ..)| *stretch);

@@ -20,7 +20,9 @@ use lookalike_engine::cluster::reject_line;
 use lookalike_engine::scan::{Place, Scan};
 use lookalike_store::to_json;
 use lookalike_text::parse::{Parser, SpanFinder};
-use lookalike_text::read::{InputFile, Interpreted, RawDocument, Reject, Unread};
+use lookalike_text::read::{
+    InputFile, Interpreted, RawDocument, Reject, SourceSpan, Unread, warnings,
+};
 
 /// Buffers of the files that are written.
 const FIXED_BYTES: u64 = 24 << 20;
@@ -241,6 +243,19 @@ impl<'a> Search<'a> {
     ) -> Result<()> {
         worker.finder.clear();
         let facts = worker.parser.parse(document, &mut worker.finder);
+        if self.spill.is_some() {
+            let path = self.inputs[place.file as usize].path.to_string_lossy();
+            let source = SourceSpan {
+                file: place.file,
+                offset: place.offset,
+                length: 0,
+            };
+            let of = (source, self.config.read.record.is_some());
+            for warning in warnings(document, of, facts.words, facts.notices) {
+                let line = reject_line(&path, &warning, true);
+                worker.rejects.extend_from_slice(line.as_bytes());
+            }
+        }
         worker.report.documents += 1;
         worker.report.tokens += facts.words;
         if worker.finder.classes().is_empty() {

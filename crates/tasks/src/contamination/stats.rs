@@ -1,11 +1,15 @@
 //! What is reported of a search.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use lookalike_base::ids::Threshold;
+use lookalike_engine::cluster::reject_line;
 use lookalike_text::read::Reject;
+
+/// Bytes of memory for each line that is kept, besides its text.
+const LINE_BYTES: u64 = 64;
 
 /// The shares of an item whose items are counted.
 pub const LEVELS: [(u64, u64); 4] = [(3, 10), (1, 2), (4, 5), (1, 1)];
@@ -63,10 +67,19 @@ pub struct SetReport {
     /// The first of these, in a line.
     #[serde(skip)]
     pub first: Option<String>,
+    /// The first warning about an item, in a line.
+    #[serde(skip)]
+    pub(super) warned: Option<String>,
+    /// What is listed of rejected records and of warnings: the place of each, and its line. A file
+    /// is read once for each field, and says the same each time.
+    #[serde(skip)]
+    pub(super) lines: BTreeSet<(u64, String)>,
+    #[serde(skip)]
+    path: String,
 }
 
 impl SetReport {
-    pub(super) fn new(name: &str) -> SetReport {
+    pub(super) fn new(name: &str, path: &str) -> SetReport {
         SetReport {
             name: name.into(),
             items: 0,
@@ -76,12 +89,34 @@ impl SetReport {
             fields: FieldCounts::default(),
             rejected: BTreeMap::new(),
             first: None,
+            warned: None,
+            lines: BTreeSet::new(),
+            path: path.into(),
         }
     }
 
-    pub(super) fn reject(&mut self, file: &str, reject: &Reject) {
+    /// Keeps a line of `rejects.jsonl`. Returns its bytes of memory.
+    fn keep(&mut self, reject: &Reject, kept: bool) -> u64 {
+        let line = reject_line(&self.path, reject, kept);
+        let bytes = line.len() as u64 + LINE_BYTES;
+        match self.lines.insert((reject.source.offset, line)) {
+            true => bytes,
+            false => 0,
+        }
+    }
+
+    /// Adds a warning about an item. Returns its bytes of memory.
+    pub(super) fn warn(&mut self, warning: &Reject) -> u64 {
+        let name = &self.name;
+        self.warned.get_or_insert_with(|| warning.line(name));
+        self.keep(warning, true)
+    }
+
+    /// Adds a rejected record. Returns its bytes of memory.
+    pub(super) fn reject(&mut self, file: &str, reject: &Reject) -> u64 {
         *self.rejected.entry(reject.reason.text()).or_default() += 1;
         self.first.get_or_insert_with(|| reject.line(file));
+        self.keep(reject, false)
     }
 }
 

@@ -69,12 +69,12 @@ impl ExcludedGrams {
             ends: Bits::new(1 << FILTER_BITS),
         };
         each_text(files, &collection.read, context, |document, file| {
-            parser.parse(document, &mut found);
+            let facts = parser.parse(document, &mut found);
             parser.shrink();
             found.settle();
             match found.grams.len() > MOST {
                 true => Err(too_many(file, "windows of this length", MOST)),
-                false => Ok(()),
+                false => Ok((facts.words, facts.notices)),
             }
         })?;
         let bytes: Vec<_> = found.grams.iter().map(|gram| gram.to_le_bytes()).collect();

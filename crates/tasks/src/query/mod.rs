@@ -64,7 +64,8 @@ use lookalike_methods::{self as methods, Keyer, Spec};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::Parser;
 use lookalike_text::read::{
-    Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes,
+    Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, SourceSpan, each_as_it_comes,
+    warnings,
 };
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -210,6 +211,17 @@ pub struct Rejected {
     pub detail: String,
 }
 
+/// A warning about a record that is a query.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// Its docno.
+    pub query: String,
+    /// The reason, as in `rejects.jsonl`.
+    pub warning: &'static str,
+    /// The reason in detail.
+    pub detail: String,
+}
+
 /// What a record of the inputs gives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -218,6 +230,8 @@ pub enum Reply {
     Answer(Answer),
     /// The record is rejected.
     Rejected(Rejected),
+    /// Something is odd about the next query.
+    Warning(Warning),
 }
 
 /// Totals of a lookup. `records` = `queries` + `rejected` + `skipped`.
@@ -237,8 +251,8 @@ pub struct QueryStats {
     pub batches: u64,
 }
 
-/// Looks up documents in a collection and calls `reply` with the answer to each, and with the
-/// records that are rejected, in input order.
+/// Looks up documents in a collection and calls `reply` with the answer to each, with the records
+/// that are rejected, and with warnings, in input order.
 pub fn run(
     base: &Workspace,
     spec: Option<&Spec>,
@@ -290,7 +304,7 @@ pub fn run(
                     keyer.keys(&String::from_utf8_lossy(&text), set);
                     text.clear();
                     text.shrink_to(TEXT_KEPT);
-                    Ok(Own::of(&facts))
+                    Ok(Own::of(facts))
                 })
             })
         }
@@ -313,11 +327,14 @@ struct Own {
     words: u64,
     md5: [u8; 16],
     text: TextDigest,
+    /// The warnings of the parser.
+    notices: Vec<Reject>,
 }
 
 impl Own {
-    fn of(facts: &DocumentFacts) -> Own {
+    fn of(facts: DocumentFacts) -> Own {
         Own {
+            notices: facts.notices,
             words: facts.words,
             md5: facts.md5,
             text: TextDigest::new(facts.text),
@@ -345,7 +362,7 @@ impl Asking<'_> {
                 // Frees the buffer of a token as long as the document before the next document is
                 // read.
                 shingler.shrink();
-                Ok(Own::of(&facts))
+                Ok(Own::of(facts))
             })
         })
     }
@@ -414,8 +431,10 @@ impl Asking<'_> {
             set: Vec::new(),
             unkeyed: Vec::new(),
             unkeyed_bytes: 0,
+            keyed: 0,
             answered: 0,
             rejects: Rejects::default(),
+            has_elements: self.read.record.is_some(),
             reply: &mut *self.reply,
             stats: QueryStats::default(),
         };
@@ -447,15 +466,15 @@ impl Asking<'_> {
 /// fingerprints, so this is enough for a billion.
 const MOST_TABLES: u64 = 16 << 20;
 
-/// Rejected records that wait for the answers to the queries before them.
+/// Rejected records and warnings that wait for the answers to the queries before them.
 #[derive(Default)]
 struct Rejects {
     /// Each with the number of queries before it.
-    waiting: VecDeque<(u64, Rejected)>,
+    waiting: VecDeque<(u64, Reply)>,
     bytes: u64,
 }
 
-/// The most bytes of rejected records that wait.
+/// The most bytes of rejected records and warnings that wait.
 const REJECTED_BYTES: u64 = 1 << 20;
 
 /// The most bytes of documents that the threads turn into keys together, for each thread: enough
@@ -479,9 +498,12 @@ struct Batches<'a, 'k, K: Key> {
     /// Documents that are still to be turned into keys.
     unkeyed: Vec<RawDocument<'static>>,
     unkeyed_bytes: u64,
-    /// Number of queries that are answered.
+    /// Number of queries that are in a batch, and of those that are answered.
+    keyed: u64,
     answered: u64,
     rejects: Rejects,
+    /// Whether documents are elements of markup.
+    has_elements: bool,
     reply: &'a mut dyn FnMut(Reply) -> Result<()>,
     stats: QueryStats,
 }
@@ -526,6 +548,7 @@ impl<K: Key> Batches<'_, '_, K> {
             unnamed: document.unnamed,
             charset: document.charset.map(|charset| charset.into_owned().into()),
             body: Cow::Owned(document.body.into_owned()),
+            notices: document.notices,
             ..RawDocument::of_text("", document.content)
         });
         match self.unkeyed_bytes > most {
@@ -561,10 +584,9 @@ impl<K: Key> Batches<'_, '_, K> {
         let mut keyed: Vec<_> = on_threads(threads, work)?.into_iter().flatten().collect();
         keyed.sort_unstable_by_key(|(at, _)| *at);
         for (document, (_, made)) in unkeyed.iter().zip(keyed) {
-            let docno = &document.docno;
             match made {
-                Ok((facts, set)) => self.put(docno, facts, &set)?,
-                Err(needed) => self.refuse(docno, needed)?,
+                Ok((facts, set)) => self.put(document, facts, &set)?,
+                Err(needed) => self.refuse(&document.docno, needed)?,
             }
         }
         Ok(())
@@ -575,7 +597,7 @@ impl<K: Key> Batches<'_, '_, K> {
         let room = self.room - self.document;
         let mut set = std::mem::take(&mut self.set);
         match (self.own)(document, &mut set, room) {
-            Ok(facts) => self.put(&document.docno, facts, &set)?,
+            Ok(facts) => self.put(document, facts, &set)?,
             Err(needed) => self.refuse(&document.docno, needed)?,
         }
         self.set = set;
@@ -590,7 +612,19 @@ impl<K: Key> Batches<'_, '_, K> {
     }
 
     /// Adds a query to the batch, which is looked up first if it is full.
-    fn put(&mut self, docno: &str, own: Own, set: &[K]) -> Result<()> {
+    fn put(&mut self, document: &RawDocument<'_>, own: Own, set: &[K]) -> Result<()> {
+        let docno = &*document.docno;
+        let of = (SourceSpan::default(), self.has_elements);
+        for warning in warnings(document, of, own.words, own.notices) {
+            let warning = Warning {
+                query: warning.docno.unwrap_or_default(),
+                warning: warning.reason.text(),
+                detail: warning.detail,
+            };
+            let bytes = warning.query.len() + warning.detail.len();
+            self.wait(self.keyed, Reply::Warning(warning), bytes);
+        }
+        self.keyed += 1;
         let room = self.room - self.document;
         let needed = QueryBatch::<K>::bytes_of_one(set.len());
         if needed > room {
@@ -623,14 +657,24 @@ impl<K: Key> Batches<'_, '_, K> {
             return (self.reply)(Reply::Rejected(rejected));
         }
         let docno = rejected.query.as_ref().map_or(0, String::len);
-        let bytes = size_of::<(u64, Rejected)>() + docno + rejected.detail.len();
-        self.rejects.bytes += bytes as u64;
-        let place = (self.stats.queries, rejected);
-        self.rejects.waiting.push_back(place);
+        let bytes = docno + rejected.detail.len();
+        self.wait(self.stats.queries, Reply::Rejected(rejected), bytes);
         if self.rejects.bytes > REJECTED_BYTES {
             self.ask()?;
         }
         Ok(())
+    }
+
+    /// Keeps a reply with so many bytes until the queries before it are answered.
+    fn wait(&mut self, before: u64, reply: Reply, bytes: usize) {
+        let Rejects {
+            waiting,
+            bytes: all,
+        } = &mut self.rejects;
+        *all += (size_of::<(u64, Reply)>() + bytes) as u64;
+        // Records may be rejected before the queries in front of them are turned into keys.
+        let at = waiting.partition_point(|(other, _)| *other <= before);
+        waiting.insert(at, (before, reply));
     }
 
     /// How long standard input may pause until the queries are looked up; `None` if there are none.
@@ -653,9 +697,9 @@ impl<K: Key> Batches<'_, '_, K> {
             while waiting
                 .front()
                 .is_some_and(|(before, _)| *before <= answered)
-                && let Some((_, rejected)) = waiting.pop_front()
+                && let Some((_, waited)) = waiting.pop_front()
             {
-                reply(Reply::Rejected(rejected))?;
+                reply(waited)?;
             }
             Ok(())
         };

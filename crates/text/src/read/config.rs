@@ -447,6 +447,17 @@ impl ReadConfig {
         self.markup.unwrap_or(Markup::Auto)
     }
 
+    /// The fields of the text, for advice about records without it: empty if there are no `documents`,
+    /// or the flag names several fields of each.
+    pub fn used_fields(&self, documents: bool) -> &str {
+        match &self.text_field {
+            _ if !documents => "",
+            Some(fields) if fields.contains(',') => "",
+            Some(fields) => fields,
+            None => "text",
+        }
+    }
+
     /// What the text of a field is. `html` says whether the field has this name, and `declared` is
     /// the content type in lower case that another field declares.
     #[must_use]

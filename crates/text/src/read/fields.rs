@@ -178,6 +178,8 @@ pub(super) const LEFT_OUT: &str = ": left out of the text; to count: ";
 /// The texts before the field that a detail suggests.
 const MEANT: &str = "; did you mean ";
 const LONGEST_TEXT: &str = "; the longest text is in ";
+/// What precedes a column of Parquet in its place, whose lists make no documents.
+const COLUMN: &str = "the column ";
 
 /// Why a record or a file has no text: which field is missing or not text, which fields are there,
 /// and which one may be meant.
@@ -221,6 +223,14 @@ pub fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
         (None, None, None) => String::new(),
     };
     detail + &list_of(LIST, known) + &meant
+}
+
+/// As [`no_text`], for a Parquet file.
+pub fn no_column(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
+    let detail = no_text(given, usual, known);
+    [MEANT, LONGEST_TEXT].iter().fold(detail, |detail, lead| {
+        detail.replacen(lead, &format!("{lead}{COLUMN}"), 1)
+    })
 }
 
 /// Why a path of the text leads nowhere in a table with these columns, or to no text: each column as
@@ -268,12 +278,17 @@ pub fn fields_in(detail: &str) -> &str {
     detail.find(LIST).map_or("", |at| &detail[at..])
 }
 
-/// A field as the flag that names it, and what it means for a list.
-pub fn as_flag(field: &str) -> String {
+/// The field that the detail of a reject suggests, as the flag that names it, and what it means for
+/// a list. `others` are the fields that other records have, which the flag would leave out.
+pub fn advised(detail: &str, others: &str) -> Option<String> {
+    let field = suggested(detail)?;
+    let is_column = detail.contains(COLUMN);
     let list = field
         .rfind("[].")
-        .and_then(|at| field.split_at_checked(at + 2));
-    let joins = match (list, field.contains("[]")) {
+        .and_then(|at| field.split_at_checked(at + 2))
+        .filter(|_| !is_column);
+    let joins = match (list, field.contains("[]") && !is_column) {
+        _ if !others.is_empty() => String::new(),
         (Some((list, name)), _) => format!(
             ", which makes one document of all its values in a record; for a document each, {} {}",
             flag_word("--records", list),
@@ -282,7 +297,11 @@ pub fn as_flag(field: &str) -> String {
         (None, true) => ", which takes the text of its objects, too".into(),
         (None, false) => String::new(),
     };
-    flag_word("--text-field", field) + &joins
+    let all = match others {
+        "" => field.into(),
+        others => format!("{others}|{field}"),
+    };
+    Some(flag_word("--text-field", &all) + &joins)
 }
 
 /// Whether a path names an element by its number.
@@ -296,7 +315,8 @@ pub fn suggested(detail: &str) -> Option<&str> {
     let meant = detail
         .rsplit_once(MEANT)
         .and_then(|(_, meant)| meant.strip_suffix('?'));
-    meant.or_else(|| Some(detail.rsplit_once(LONGEST_TEXT)?.1))
+    let field = meant.or_else(|| Some(detail.rsplit_once(LONGEST_TEXT)?.1))?;
+    Some(field.strip_prefix(COLUMN).unwrap_or(field))
 }
 
 /// Fields and their types, behind `lead`; nothing if there are none.
@@ -734,8 +754,11 @@ mod tests {
             known("1.text", "string", Some(9)),
         ];
         assert_eq!(suggested(&no_text(None, &["text"], &numbered)), None);
-        assert_eq!(as_flag("-x"), "--text-field=-x");
-        assert!(as_flag("data[].text").ends_with("--records 'data[]' --text-field text"));
+        let advised = |field: &str, others| advised(&format!("{MEANT}{field}?"), others).unwrap();
+        assert_eq!(advised("-x", ""), "--text-field=-x");
+        assert!(advised("data[].text", "").ends_with("--records 'data[]' --text-field text"));
+        assert_eq!(advised("m[].x", "text"), "--text-field 'text|m[].x'");
+        assert_eq!(advised("the column m[].x", ""), "--text-field 'm[].x'");
         let many: Vec<Known> = (0..99)
             .map(|n| known(&"x".repeat(n + 1), "number", None))
             .collect();

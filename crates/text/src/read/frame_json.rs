@@ -430,6 +430,7 @@ impl JsonFramer {
     /// Skips bytes that are not an object, up to the end of the line or, in an array, to the next
     /// brace.
     fn bad_line(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
+        let mut what = "not an object";
         loop {
             let window = stream.ensure(1);
             if window.is_empty() {
@@ -448,12 +449,16 @@ impl JsonFramer {
             if let Some(last) = window[..n].iter().rfind(|byte| !byte.is_ascii_whitespace()) {
                 self.separated = self.in_array && matches!(last, b',' | b'[');
             }
+            if !self.in_array && memchr::memmem::find(&window[..n], b"{\"").is_some() {
+                what =
+                    "not an object, although one is on the same line: put it on a line of its own";
+            }
             sink.pass(stream, n);
             if end.is_some() {
                 break;
             }
         }
-        Step::rejected(Reason::BadJson, "not an object")
+        Step::rejected(Reason::BadJson, what)
     }
 }
 

@@ -14,8 +14,7 @@ use super::json_values::{
 };
 use super::outcome::{Interpreter, Outcome, Parts, Refusal};
 use super::record::{Marks, Reason};
-use super::resolve::{Names, Texts, is_null, no_docno, take_each};
-use lookalike_base::words::flag_word;
+use super::resolve::{Names, Texts, beside, is_null, no_docno, take_each};
 
 /// The text of an object, if it has one.
 #[derive(Default)]
@@ -310,8 +309,8 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
         return Err((Some(docno), Refusal::new(Reason::MissingText, detail)));
     };
     notices.extend(found.notices);
-    if config.text_field.is_none() {
-        notices.extend(cut_short(text, &body.text));
+    if let Some(name) = found.field {
+        notices.extend(beside(name, body.text.as_bytes(), || texts_of(text)));
     }
     let kind = kind.map(|kind| kind.to_ascii_lowercase());
     let marks = body.marks;
@@ -333,25 +332,16 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     })
 }
 
-/// A warning about a text that ends with an ellipsis beside a field that goes on.
-fn cut_short(object: &str, body: &str) -> Option<(Reason, String)> {
-    /// Characters at the end among which the ellipsis is, before an address; and characters at the
-    /// beginning that both have.
-    const END: usize = 40;
-    const BEGIN: usize = 24;
-    let mut end = body.chars().rev().take(END);
-    let (at, _) = body.char_indices().nth(BEGIN)?;
-    let begin = body.get(..at).filter(|_| end.any(|c| c == '…'))?;
-    let longer = known_fields(object).into_iter().find(|known| {
-        let value = (known.text > Some(body.len()))
-            .then(|| JsonObject.field(object.as_bytes(), &known.path));
-        value.flatten().is_some_and(|value| {
-            value.len() > body.len() && value.trim_start().starts_with(begin.trim_start())
-        })
-    })?;
-    let flag = flag_word("--text-field", &format!("{}|text", longer.path));
-    let detail = format!("the text is cut, and {} goes on: {flag}", longer.path);
-    Some((Reason::PartsLeft, detail))
+/// The texts of an object, with their paths.
+fn texts_of(object: &str) -> Vec<(String, String)> {
+    let known = known_fields(object).into_iter();
+    let texts = known
+        .filter(|known| known.text.is_some())
+        .filter_map(|known| {
+            let text = JsonObject.field(object.as_bytes(), &known.path)?;
+            Some((known.path, text))
+        });
+    texts.collect()
 }
 
 /// The fields of an object, for a message: the fields of an object or of a list of objects in it

@@ -12,6 +12,7 @@ use super::config::ReadConfig;
 use super::fields::{FieldPath, Step, TEXT_FIELDS};
 use super::outcome::Refusal;
 use super::record::{ContentKind, Field, Marks, Reason};
+use lookalike_base::words::flag_word;
 
 /// The fields of a record, or of all records of a file.
 pub(super) trait Level<'p> {
@@ -213,6 +214,56 @@ impl Marks {
         *body = out.into();
         Ok(content)
     }
+}
+
+/// A warning about a usual field whose text goes on in another field, or is there alone: the text
+/// ends with an ellipsis, or is empty. `others` are the texts of the record with their paths.
+pub(super) fn beside(
+    name: &str,
+    body: &[u8],
+    others: impl FnOnce() -> Vec<(String, String)>,
+) -> Option<(Reason, String)> {
+    /// Bytes at the end among which the ellipsis is, before an address.
+    const END: usize = 100;
+    /// The fewest words in front of it.
+    const WORDS: usize = 4;
+    let end = body.get(body.len().saturating_sub(END)..).unwrap_or(body);
+    let blank = end.len() == body.len() && body.trim_ascii().is_empty();
+    let has = |mark| memchr::memmem::find(end, mark).is_some();
+    let marks = ["…", "...", "[+"];
+    if !blank && !marks.iter().any(|mark| has(mark.as_bytes())) {
+        return None;
+    }
+    let flag = |other: &str| flag_word("--text-field", &format!("{other}|{name}"));
+    let mut others = others().into_iter().filter(|(path, _)| path != name);
+    if blank {
+        let (path, _) = others
+            .find(|(path, text)| TEXT_FIELDS.contains(&&**path) && !text.trim().is_empty())?;
+        let detail = format!("{name} is empty, and {path} is not: {}", flag(&path));
+        return Some((Reason::NotComparable, detail));
+    }
+    let body = std::str::from_utf8(body).ok()?;
+    let head = marks
+        .iter()
+        .filter_map(|mark| body.get(..body.rfind(mark)?));
+    let head = head
+        .max_by_key(|head| head.len())?
+        .trim_end_matches(['.', '…', '[', ' ']);
+    // A character of a script without spaces is a word or more than half of one.
+    let words = head
+        .split_whitespace()
+        .map(|word| word.chars().filter(|c| *c >= '\u{e00}').count().max(1));
+    if words.sum::<usize>() < WORDS {
+        return None;
+    }
+    let goes_on = |text: &str| {
+        let mut text = text.chars().filter(|c| !c.is_whitespace());
+        let mut head = head.chars().filter(|c| !c.is_whitespace());
+        head.all(|c| text.next() == Some(c)) && text.any(char::is_alphanumeric)
+    };
+    let (path, _) = others.find(|(_, text)| goes_on(text))?;
+    let detail = format!("the text is cut, and {path} goes on: {}", flag(&path));
+    Some((Reason::PartsLeft, detail))
 }
 
 /// The line of a record without the docno that the user names.

@@ -9,11 +9,11 @@ use std::convert::Infallible;
 use super::config::ReadConfig;
 use super::dialect::{Dialect, Mark, RowEnd, Scan};
 use super::fields::{
-    FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text,
+    FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
 use super::outcome::{Interpreter, Outcome, Parts, refused};
 use super::record::{Field, Marks, Reason, Table};
-use super::resolve::{Level, Names, Texts, is_null, no_docno, take_each, usual_of};
+use super::resolve::{Level, Names, Texts, beside, is_null, no_docno, take_each, usual_of};
 
 /// Columns that a message lists.
 const LISTED: usize = 40;
@@ -346,6 +346,34 @@ impl Table {
     /// Whether a row begins after every line end, whatever precedes it.
     pub(super) fn has_lines(&self) -> bool {
         !self.dialect.quotes && self.dialect.end == b'\n'
+    }
+
+    /// Why a row has no text.
+    fn without_text(&self, row: &[u8]) -> String {
+        let columns = self.text.iter().flat_map(|field| &field.ways);
+        let names = columns.filter_map(|&at| self.columns.get(at));
+        let names: Vec<_> = names.map(String::as_str).collect();
+        let detail = match names.iter().all(|name| name.is_empty()) {
+            true => "the cell is empty".into(),
+            false => format!("nothing in {}", names.join(", ")),
+        };
+        match self.beside(row, b"") {
+            Some((_, beside)) => format!("{detail}; {beside}"),
+            None => detail,
+        }
+    }
+
+    /// A warning about a cell of the usual column, if another cell of the row has the text.
+    fn beside(&self, row: &[u8], cell: &[u8]) -> Option<(Reason, String)> {
+        beside(self.usual?, cell, || {
+            let all: Vec<usize> = (0..self.columns.len()).collect();
+            let cells = self.pick(row, &all).cells.into_iter();
+            let text = |(column, cell): (usize, Cow<'_, [u8]>)| {
+                let name = quoted(self.columns.get(column)?).into_owned();
+                Some((name, String::from_utf8_lossy(&cell).into_owned()))
+            };
+            cells.filter_map(text).collect()
+        })
     }
 
     fn pick<'r>(&self, row: &'r [u8], wanted: &[usize]) -> Picked<'r> {
@@ -730,14 +758,7 @@ impl Interpreter for Table {
         });
         notices.extend(missing);
         if texts.is_empty() {
-            let columns = self.text.iter().flat_map(|field| &field.ways);
-            let names = columns.filter_map(|&at| self.columns.get(at));
-            let names: Vec<_> = names.map(String::as_str).collect();
-            let detail = match names.iter().all(|name| name.is_empty()) {
-                true => "the cell is empty".into(),
-                false => format!("nothing in {}", names.join(", ")),
-            };
-            return refused(Reason::MissingText, detail);
+            return refused(Reason::MissingText, self.without_text(bytes));
         }
         let url = picked.name(&self.urls).map(Cow::Owned);
         let title = picked.name(&self.titles);
@@ -771,6 +792,7 @@ impl Interpreter for Table {
             Ok(content) => content,
             Err(refusal) => return refused(refusal.reason, refusal.detail),
         };
+        notices.extend(self.beside(bytes, &body));
         // A page in a cell is in the charset of the file, whatever it declares.
         let utf8 = content.is_markup() && std::str::from_utf8(&body).is_ok();
         Outcome::Document(Parts {

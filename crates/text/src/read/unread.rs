@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::fields::{as_flag, suggested};
+use super::fields::{advised, suggested};
 use super::record::{Reason, Reject};
 use lookalike_base::numbers::count;
 
@@ -15,7 +15,8 @@ const NAMED: usize = 3;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
     by_reason: BTreeMap<&'static str, Files>,
-    field: Option<String>,
+    /// The detail of the first one that suggests a field.
+    suggests: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,8 +42,8 @@ impl Unread {
         if files.detail.is_empty() {
             files.detail = detail.into();
         }
-        if self.field.is_none() {
-            self.field = suggested(detail).map(Into::into);
+        if self.suggests.is_none() && suggested(detail).is_some() {
+            self.suggests = Some(detail.into());
         }
     }
 
@@ -52,8 +53,8 @@ impl Unread {
     }
 
     /// A warning for each reason, and what to do; nothing if there are no such files. `list` is the
-    /// file that lists all rejected records.
-    pub fn warnings(&self, list: Option<&Path>) -> Vec<String> {
+    /// file that lists all rejected records, and `used` are the fields of the text of other files.
+    pub fn warnings(&self, list: Option<&Path>, used: &str) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for (reason, Files { all, names, detail }) in &self.by_reason {
             let mut line = format!("warning: no document was read from {}", names.join(", "));
@@ -68,8 +69,11 @@ impl Unread {
             }
             lines.push(line);
         }
-        let field = self.field.as_deref();
-        let field = field.map(|field| format!("read such files with {}", as_flag(field)));
+        let flag = self
+            .suggests
+            .as_deref()
+            .and_then(|detail| advised(detail, used));
+        let field = flag.map(|flag| format!("read such files with {flag}"));
         let list = list.map(|list| format!("{} lists each record", list.display()));
         let help: Vec<String> = field.into_iter().chain(list).collect();
         if !lines.is_empty() && !help.is_empty() {
@@ -87,18 +91,21 @@ mod tests {
     fn files_are_named_by_reason() {
         let mut unread = Unread::default();
         unread.add("x", Reason::EmptyFile, "");
-        assert_eq!(unread.warnings(Some("r".as_ref())), Vec::<String>::new());
+        assert_eq!(
+            unread.warnings(Some("r".as_ref()), ""),
+            Vec::<String>::new()
+        );
         for name in ["a", "b", "c", "d", "e"] {
             unread.add(name, Reason::BinaryFile, "");
         }
         let detail = "none of text; it has a b (string); the longest text is in a b";
         unread.add("f", Reason::MissingText, detail);
         assert_eq!(
-            unread.warnings(Some("out/rejects.jsonl".as_ref())),
+            unread.warnings(Some("out/rejects.jsonl".as_ref()), "text"),
             [
                 "warning: no document was read from a, b, c and 2 more: binary file".into(),
                 format!("warning: no document was read from f: no text field: {detail}"),
-                "  help: read such files with --text-field 'a b'; out/rejects.jsonl lists each \
+                "  help: read such files with --text-field 'text|a b'; out/rejects.jsonl lists each \
                  record"
                     .into(),
             ]

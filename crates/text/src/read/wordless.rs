@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::bytes::{find_any_case, is_one_of};
 use super::fields::LEFT_OUT;
-use super::record::{ContentKind, RawDocument};
+use super::record::{ContentKind, RawDocument, Reason, Reject, SourceSpan};
 use super::tags::{Kind, Tag, Tags, local};
 use lookalike_base::words::{flag_word, shell_word, words};
 
@@ -51,7 +51,7 @@ type Words<'b> = (BTreeMap<(&'b [u8], &'b [u8]), usize>, Option<&'b [u8]>);
 
 /// Why a document has no words, for a line of `rejects.jsonl`. `record` says that it is an element
 /// of a file.
-pub fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
+fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
     let body = &document.body[..document.body.len().min(LOOK)];
     let attributes = || in_attributes(body, document.content, 0, record, !record);
     let place = || match document.content {
@@ -66,8 +66,41 @@ pub fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
     }
 }
 
+/// The warnings about a document that is used: those of reading it, those of parsing it into this
+/// number of words, and one if nothing or little of it is text. `record` says that it is an element
+/// of a file.
+pub fn warnings(
+    document: &RawDocument<'_>,
+    (source, record): (SourceSpan, bool),
+    words: u64,
+    parsed: Vec<Reject>,
+) -> impl Iterator<Item = Reject> {
+    let (reason, detail) = match words {
+        0 => (Reason::NotComparable, Some(why_no_words(document, record))),
+        words => (
+            Reason::AttributeText,
+            text_in_attributes(document, words, record),
+        ),
+    };
+    // That attributes of a record are left out says nothing of those of its elements.
+    let told = |notice: &Reject| notice.reason == reason && reason == Reason::NotComparable;
+    let detail = detail.filter(|_| !document.notices.iter().any(told));
+    let lack = detail.map(|detail| Reject {
+        source,
+        docno: None,
+        reason,
+        detail,
+    });
+    let all = document.notices.iter().cloned().chain(parsed).chain(lack);
+    all.map(move |notice| Reject {
+        source,
+        docno: notice.docno.or_else(|| Some(document.docno.to_string())),
+        ..notice
+    })
+}
+
 /// Where the text of XML is that has fewer words than its attributes.
-pub fn text_in_attributes(document: &RawDocument<'_>, words: u64, record: bool) -> Option<String> {
+fn text_in_attributes(document: &RawDocument<'_>, words: u64, record: bool) -> Option<String> {
     let length = document.body.len();
     let body = &document.body[..length.min(LOOK)];
     // Those in the part that is looked at, if they are everywhere alike. Few texts have so many tags.

@@ -5,8 +5,7 @@ use crate::shingle::Shingler;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::Key;
 use lookalike_text::read::{
-    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
-    text_in_attributes, why_no_words,
+    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret, warnings,
 };
 use std::collections::BTreeMap;
 
@@ -229,33 +228,9 @@ pub(super) fn read_document(
     };
     let facts = shingle(&document);
     let element = matches!(record.kind, RecordKind::Element(_));
-    let (reason, detail) = match facts.words {
-        0 => (
-            Reason::NotComparable,
-            Some(why_no_words(&document, element)),
-        ),
-        words => {
-            let detail = text_in_attributes(&document, words, element);
-            (Reason::AttributeText, detail)
-        }
-    };
-    // That attributes of a record are left out says nothing of those of its elements.
-    let told = |notice: &Reject| notice.reason == reason && reason == Reason::NotComparable;
-    let detail = detail.filter(|_| !document.notices.iter().any(told));
-    let lack = detail.map(|detail| Reject {
-        source: record.source,
-        docno: None,
-        reason,
-        detail,
-    });
-    let notices = document.notices.iter().cloned().chain(facts.notices);
-    for mut notice in notices.chain(lack) {
-        notice.source = record.source;
-        notice
-            .docno
-            .get_or_insert_with(|| document.docno.to_string());
-        out.rejects.push((notice, true));
-    }
+    let of = (record.source, element);
+    let warnings = warnings(&document, of, facts.words, facts.notices);
+    out.rejects.extend(warnings.map(|warning| (warning, true)));
     out.unnamed += u64::from(document.unnamed);
     for field in document.fields {
         add_field(&mut out.fields, &field, 1);

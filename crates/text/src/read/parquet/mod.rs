@@ -44,7 +44,7 @@ use self::pages::{Limits, ReadAt, Trouble, exactly};
 use self::thrift::Fields;
 use crate::read::bytes::reserve;
 use crate::read::config::ReadConfig;
-use crate::read::fields::{FieldPath, Known, TEXT_FIELDS, no_text};
+use crate::read::fields::{FieldPath, Known, TEXT_FIELDS, no_column};
 use crate::read::outcome::HEAD;
 use crate::read::record::{
     Batch, Field, Marks, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
@@ -469,8 +469,9 @@ impl ParquetFramer {
         let beneath = texts.clone().any(|chosen| chosen.beneath);
         let mut paths: Vec<&str> = texts.map(|chosen| &*chosen.path).collect();
         paths.dedup();
-        let why =
-            |given: Option<&str>| no_text(given, &TEXT_FIELDS, &columns::known_columns(&metadata));
+        let why = |given: Option<&str>| {
+            no_column(given, &TEXT_FIELDS, &columns::known_columns(&metadata))
+        };
         self.missing = match &paths[..] {
             [] => why(self.config.text_field.as_deref()),
             [path] if beneath => format!("no text in {path}"),
