@@ -1380,7 +1380,7 @@ fn no_file_is_read_that_is_longer_than_what_it_describes() {
         done(place.path(), arguments);
     }
     let continued = ["dedup", "in.jsonl", "-o", "kept", "--removed", "removed"];
-    let commands: [(&str, &[&str]); 12] = [
+    let commands: [(&str, &[&str]); 13] = [
         ("d/manifest.json", &["verify", "d"]),
         ("d/manifest.json", &["status", "d"]),
         ("d/manifest.json", &["report", "d", "-o", "p.html"]),
@@ -1394,6 +1394,10 @@ fn no_file_is_read_that_is_longer_than_what_it_describes() {
         ("ex/inputs.jsonl", &["tasks", "finish", "ex", "-o", "o"]),
         (
             "ex/1-read/00000.rows",
+            &["tasks", "finish", "ex", "-o", "o"],
+        ),
+        (
+            "ex/collection/000000.docs",
             &["tasks", "finish", "ex", "-o", "o"],
         ),
     ];
@@ -1411,6 +1415,9 @@ fn no_file_is_read_that_is_longer_than_what_it_describes() {
             "{name} {arguments:?}: {text}"
         );
         assert!(peak < MOST_PEAK, "{name} {arguments:?}: {peak} KiB");
+        // Nor is it copied.
+        let copy = place.path().join("o/collection/000000.docs");
+        assert!(!copy.exists(), "{name}");
         fs::write(&path, good).unwrap();
     }
     // Facts of a gibibyte are refused by their length.

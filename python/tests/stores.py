@@ -263,11 +263,17 @@ class Lying(BaseHTTPRequestHandler):
     - `size`: an object has more bytes than there are on the Earth;
     - `listing`, `hub`: the bucket, or the folder of the dataset, has no end;
     - `itself`: a folder of the hub has itself as an entry;
+    - `again`: the bucket has no end and two pages, which name each other;
+    - `empty`: its pages have no objects;
+    - `token`, `key`, `deep`, `outside`: the name of its next page or of an object is too long, has too many folders, or
+      is not below the prefix;
+    - `range`: the answer to a range ends with the last number;
     - `error`: the text of an error has no end;
     - an address: every request is sent there.
     """
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
@@ -281,16 +287,23 @@ class Lying(BaseHTTPRequestHandler):
         if lie == "error":
             return self.without_end(403, {})
         if "list-type" in self.path:
-            entry = "<Contents><Key>a/{}</Key><LastModified>2026-11-27T00:00:00.000Z</LastModified><ETag>1</ETag><Size>5</Size></Contents>"
-            page = "".join(entry.format(f"{number}-{at}") for at in range(1000))
-            more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{number}</NextContinuationToken>"
+            keys = {
+                "empty": [],
+                "key": ["a/" + "k" * (20 << 20)],
+                "deep": ["a/" + "d/" * 3000 + "x.txt"],
+                "outside": ["b/x.txt"],
+            }.get(lie, [f"a/{number}-{at}" for at in range(1000)])
+            token = {"again": number % 2, "token": "T" * (20 << 20)}.get(lie, number)
+            entry = "<Contents><Key>{}</Key><LastModified>2026-11-27T00:00:00.000Z</LastModified><ETag>1</ETag><Size>5</Size></Contents>"
+            page = "".join(entry.format(key) for key in keys)
+            more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{token}</NextContinuationToken>"
             text = f'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{more}{page}</ListBucketResult>'
             return self.send(200, {"content-type": "application/xml"}, text.encode())
         if path.startswith("/api/"):
             folder = path.split("/tree/main")[1].strip("/")
             inside = folder if lie == "itself" else f"{folder}/{'d' * 50}".strip("/")
             return self.send(200, {}, json.dumps([{"type": "directory", "path": inside}]).encode())
-        if lie in ("listing", "hub", "itself"):
+        if lie not in ("long", "short", "size", "range"):
             return self.send(404, {}, b"")
         size = 2**60 if lie == "size" else 1000
         headers = {"etag": '"1"', "last-modified": "Fri, 27 Nov 2026 00:00:00 GMT", "content-length": size}
@@ -300,7 +313,8 @@ class Lying(BaseHTTPRequestHandler):
             at = int(self.headers["range"].split("=")[1].split("-")[0])
             headers |= {"content-length": 1, "content-range": f"bytes {at}-{size - 1}/{size}"}
             return self.send(206, headers, b"A")
-        return self.without_end(206, {"content-range": f"bytes 0-{size - 1}/{size}", "etag": '"1"'})
+        last = 2**64 - 1 if lie == "range" else size - 1
+        return self.without_end(206, {"content-range": f"bytes 0-{last}/{size}", "etag": '"1"'})
 
     do_HEAD = do_GET
 

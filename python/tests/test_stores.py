@@ -306,7 +306,14 @@ def test_the_hub_and_web_servers(tmp_path):
         ("error", ["hf://datasets/own/set"], "403"),
         ("listing", ["s3://crawl/", "--memory", "256MiB"], "more objects than fit"),
         ("listing", ["s3://crawl/a/*.gz", "--memory", "256MiB"], "more objects than fit"),
-        ("hub", ["hf://datasets/own/set", "--memory", "2MiB"], "more objects than fit"),
+        ("hub", ["hf://datasets/own/set"], "at most 4095 bytes and 256 names"),
+        ("again", ["s3://crawl/a/"], "a page was listed before"),
+        ("empty", ["s3://crawl/a/"], "1000 pages name no more objects"),
+        ("token", ["s3://crawl/a/"], "the name of a page has 20971520 bytes"),
+        ("key", ["s3://crawl/a/"], "this one has 20971528 bytes and 3"),
+        ("deep", ["s3://crawl/a/*/**"], "at most 4095 bytes and 256 names"),
+        ("outside", ["s3://crawl/a/"], "lists \"b/x.txt\" below"),
+        ("range", ["s3://crawl/a"], "sent bytes up to 18446744073709551615"),
         ("itself", ["hf://datasets/own/set/d"], "where it is not"),
     ],
 )
@@ -630,6 +637,27 @@ def test_a_stop_aborts_uploads(s3, proxy, large):
     proxy.watch = None
     told(proxy.address, *arguments)
     assert objects(s3, "stopped/kept") == local(large / "kept")
+
+
+def test_only_uploads_of_the_output_are_aborted(s3, proxy, large):
+    arguments = written(large, "s3://crawl/uploads/kept", "s3://crawl/uploads/removed")
+    told(proxy.address, *arguments)
+    s3.put("uploads/kept/victim.txt", b"mine")
+    before, lists = s3.below("uploads"), [path / "uploads.jsonl" for path in (large / "run/stores").glob("*/.lookalike")]
+    own = {"name": "large.jsonl", "upload": "1"}
+    for lines, said in [
+        ([own | {"upload": ""}], "an upload has a name of 1 to 4095 bytes"),
+        ([own | {"name": "victim.txt", "upload": ""}], "each file of this output once"),
+        ([own, own], "each file of this output once"),
+    ]:
+        proxy.seen.clear()
+        for listed in lists:
+            listed.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        assert said in told(proxy.address, *arguments, fails=True)
+        assert s3.below("uploads") == before and not [seen for seen in proxy.seen if seen[0] == "DELETE"]
+    for listed in lists:
+        listed.unlink()
+    told(proxy.address, *arguments)
 
 
 def test_outputs_that_changed_or_are_not_ours_are_refused(s3, proxy, large, tmp_path):

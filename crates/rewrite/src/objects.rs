@@ -5,8 +5,8 @@
 //! `uploads.jsonl`, with a line for each upload of several parts. The line is on the disk before the
 //! first part is sent, so the next command can abort what a killed one left.
 
-use std::collections::HashMap;
-use std::io::{self, Write};
+use std::collections::{HashMap, HashSet};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use lookalike_base::error::refuse;
 use lookalike_base::limits;
 use lookalike_base::threads::{lock, wait_together};
+use lookalike_base::utf8::cut_after;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{PRIVATE, STATE_FILE, check_address, refuse_held};
 use lookalike_store::{disk, received, remote};
@@ -30,6 +31,9 @@ const UPLOADS: &str = "uploads.jsonl";
 /// is being put, and in both cases the last one may be of almost a part.
 pub(super) const MOST_BYTES: u64 = 8 << 20;
 const WAITING_BYTES: u64 = 4 * MOST_BYTES;
+
+/// Characters of a name in a message.
+pub(super) const SHOWN_CHARS: usize = 100;
 
 /// Objects that are asked for to see whether there are any beside our own.
 const FEW: usize = 16;
@@ -159,9 +163,9 @@ impl Objects {
         disk::create_object(path, expected, Some(Arc::new(begun)))
     }
 
-    /// Aborts what an earlier command left.
-    pub fn begin(&self) -> Result<()> {
-        self.uploads.abort()
+    /// Aborts what an earlier command left of files with these names.
+    pub fn begin(&self, names: HashSet<&str>) -> Result<()> {
+        self.uploads.abort(names)
     }
 
     /// Ends the list of uploads, all of which are finished.
@@ -206,17 +210,34 @@ impl Uploads {
         disk::sync(file, &self.path)
     }
 
-    fn abort(&self) -> Result<()> {
+    /// A command begins each of its files once, and the list may come from someone else: one that
+    /// says more would send requests without end, or to objects of others.
+    fn abort(&self, mut own: HashSet<&str>) -> Result<()> {
         if !disk::exists(&self.path)? {
             return Ok(());
         }
-        let text = received::read_whole(
-            &self.path,
-            received::LINE * limits::waiting_threads() as u64,
-        )?;
-        // No part was sent of an upload whose line is cut off.
-        let lines = text.split(|byte| *byte == b'\n');
-        let left: Vec<Begun> = lines.flat_map(serde_json::from_slice).collect();
+        let most = own.len() + 1;
+        let (mut left, mut line) = (Vec::new(), Vec::new());
+        let mut lines = BufReader::new(disk::open(&self.path)?);
+        for number in 1.. {
+            if received::read_line(&mut lines, &mut line, &self.path)? == 0 {
+                break;
+            }
+            // No part was sent of an upload whose line is cut off.
+            let begun = serde_json::from_slice::<Begun>(&line).ok();
+            let name = begun.as_ref().map(|begun| &*begun.name);
+            if number > most || name.is_some_and(|name| !own.remove(name)) {
+                let found = match name.filter(|_| number <= most) {
+                    Some(name) => format!("{:?}", cut_after(name.into(), SHOWN_CHARS)),
+                    None => "more lines".into(),
+                };
+                let expected =
+                    "each file of this output once; if someone else made the list, delete it";
+                let what = format!("line {number} of the uploads that were begun");
+                return Err(Error::corrupt(&self.path, what).expected(expected, found));
+            }
+            left.extend(begun);
+        }
         wait_together(&left, limits::waiting_threads(), |begun| {
             disk::abort_upload(&self.directory.join(&begun.name), &begun.upload)
         })?;
@@ -226,5 +247,41 @@ impl Uploads {
     fn forget(&self) -> Result<()> {
         *lock(&self.out) = None;
         disk::remove(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lists of strangers sent requests to delete objects beside those of the output.
+    #[test]
+    fn only_uploads_of_own_files_are_aborted() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join(UPLOADS);
+        let uploads = Uploads {
+            directory: "s3://bucket/kept".into(),
+            path: path.clone(),
+            out: Mutex::default(),
+        };
+        let abort = || uploads.abort(["a", "d/b"].into());
+        let line = |name: &str| format!("{{\"name\":\"{name}\",\"upload\":\"1\"}}\n");
+        for (lines, says) in [
+            (line("c"), "line 1 of the uploads"),
+            (
+                line("a") + &line("d/b") + &line("a"),
+                "line 3 of the uploads",
+            ),
+            ("\n".repeat(4), "found more lines"),
+            (line(&"n".repeat(1000)), "…"),
+        ] {
+            std::fs::write(&path, lines).unwrap();
+            let error = abort().unwrap_err().to_string();
+            assert!(error.contains(says) && error.len() < 500, "{error}");
+        }
+        // What is no line of a whole list says nothing.
+        std::fs::write(&path, "\n\n{\"name\":\"a\"").unwrap();
+        abort().unwrap();
+        assert!(!path.exists());
     }
 }

@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::STAGE;
 use super::batch::{Batch, Complete};
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
-use super::objects::{self, Objects};
+use super::objects::{self, Objects, SHOWN_CHARS};
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Stop, joined_all};
@@ -145,14 +145,16 @@ impl OutputDirectory {
         Ok(output)
     }
 
-    /// Begins to write in the directory.
-    pub fn begin(&self) -> Result<()> {
+    /// Begins to write files with these names in the directory.
+    pub fn begin(&self, names: &Names<'_>) -> Result<()> {
         for name in disk::list(&self.private)? {
             if name.ends_with(".tmp") {
                 disk::remove(&self.private.join(name))?;
             }
         }
-        self.objects.as_ref().map_or(Ok(()), Objects::begin)?;
+        let objects = self.objects.as_ref();
+        let own = || names.iter().map(|(name, _)| &**name).collect();
+        objects.map_or(Ok(()), |objects| objects.begin(own()))?;
         self.put_state(false)?;
         self.batch.list().begin(|name| self.has(name))
     }
@@ -445,10 +447,11 @@ impl Outputs {
     /// Checks the files that an earlier command finished under these names in the kept and in the
     /// removed directory, and begins to write.
     pub fn begin(&self, names: (&Names<'_>, &Names<'_>), context: &Context<'_>) -> Result<()> {
-        for (output, names) in self.all().zip([names.0, names.1]) {
+        let all = || self.all().zip([names.0, names.1]);
+        for (output, names) in all() {
             output.check_files(names, context.budget.threads, context)?;
         }
-        self.all().try_for_each(OutputDirectory::begin)
+        all().try_for_each(|(output, names)| output.begin(names))
     }
 
     /// Says that every file is in its place.
@@ -550,8 +553,8 @@ pub fn is_private(name: &str) -> bool {
 /// else could hold any name.
 pub fn plain_name(name: &str, list: &Path, line: usize) -> Result<()> {
     let parts = name.split('/').count();
-    let expected = if name.len() > MOST_NAME || parts > MOST_PARTS {
-        format!("at most {MOST_NAME} bytes and {MOST_PARTS} names, one below the other")
+    let expected = if !remote::is_short(name) {
+        remote::short()
     } else if received::is_below(name) && !is_private(name) {
         return Ok(());
     } else {
@@ -657,13 +660,6 @@ fn check_apart(work: &Path, places: Places<'_>) -> Result<()> {
     }
     Ok(())
 }
-
-/// The most bytes of the name of an output: no longer path can be opened. And the most names in it:
-/// each directory is looked at and made from the first one on.
-const MOST_NAME: usize = 4095;
-const MOST_PARTS: usize = 256;
-/// Characters of a name in a message.
-const SHOWN_CHARS: usize = 100;
 
 /// Whether a path leads to a file that can be copied.
 pub fn is_regular(path: &Path) -> bool {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use lookalike_base::utf8::cut_after;
 use object_store::path::Path as Key;
 
 /// A kind of store.
@@ -37,7 +38,14 @@ pub(super) struct InDataset<'a> {
 }
 
 fn wrong(address: &str, why: &str) -> io::Error {
+    let address = shown(address);
     io::Error::new(io::ErrorKind::InvalidInput, format!("{address}: {why}"))
+}
+
+/// A name as a message has it: that of a stranger may fill the screen.
+pub(super) fn shown(name: &str) -> String {
+    const CHARS: usize = 200;
+    cut_after(name.into(), CHARS)
 }
 
 impl Address {
@@ -76,7 +84,22 @@ impl Address {
         if kind == Kind::Hub {
             address.in_dataset()?;
         }
+        address.check()?;
         Ok(address)
+    }
+
+    /// Refuses an address that is too long for a request, or for the name of an input.
+    pub fn check(&self) -> io::Result<()> {
+        let path = format!("{}/{}", self.bucket, self.key);
+        match super::is_short(path.trim_end_matches('/')) {
+            true => Ok(()),
+            false => {
+                let parts = path.split('/').count();
+                let found = format!("{} bytes and {parts} names", path.len());
+                let what = format!("an address has {}; this one has {found}", super::short());
+                Err(wrong(&self.text(), &what))
+            }
+        }
     }
 
     /// Its key in the store.
@@ -179,9 +202,14 @@ mod tests {
             "hf://datasets/a",
             "hf://datasets/a/b@/c",
             "x://a/b",
+            &format!("s3://bucket/{}", "k".repeat(4089)),
+            &format!("s3://bucket{}", "/d".repeat(256)),
         ] {
-            assert!(of(text).is_err(), "{text}");
+            let error = of(text).unwrap_err().to_string();
+            assert!(error.len() < 400, "{error}");
         }
+        assert!(of(&format!("s3://bucket/{}", "k".repeat(4088))).is_ok());
+        assert!(of(&format!("s3://bucket{}/", "/d".repeat(255))).is_ok());
         assert!(of("s3://bucket/a//b").unwrap().path().is_err());
     }
 

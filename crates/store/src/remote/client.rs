@@ -86,19 +86,33 @@ impl HttpConnector for Connector {
     }
 }
 
-/// The bytes of a range that is asked for: `bytes=BEGIN-LAST`.
-fn range_bytes(request: &HttpRequest) -> Option<u64> {
-    let range = request.headers().get("range")?.to_str().ok()?;
-    let (begin, last) = range.strip_prefix("bytes=")?.split_once('-')?;
-    let (begin, last) = (begin.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
-    last.checked_sub(begin)?.checked_add(1)
+/// The first and the last byte of a range that is asked for, `bytes=BEGIN-LAST`, or that an answer
+/// has, `bytes BEGIN-LAST/SIZE`.
+fn range(headers: &HeaderMap, name: &str) -> Option<(u64, u64)> {
+    let range = headers.get(name)?.to_str().ok()?.trim();
+    let range = range.strip_prefix("bytes")?.get(1..)?;
+    let (begin, last) = range.split('/').next()?.split_once('-')?;
+    Some((begin.parse().ok()?, last.parse().ok()?))
+}
+
+fn refused(what: String) -> HttpError {
+    HttpError::new(HttpErrorKind::Decode, Failure(what))
 }
 
 impl Client {
     async fn answer(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let range = range_bytes(&request);
+        let asked = range(request.headers(), "range");
         let (parts, body) = self.0.call(request).await?.into_parts();
-        let (most, cuts) = match (range, parts.status.as_u16()) {
+        let sent = range(&parts.headers, "content-range");
+        if let (Some((_, last)), Some((_, sent))) = (asked, sent)
+            && sent > last
+        {
+            // The client counts up to the byte after it.
+            let what = format!("the server sent bytes up to {sent}; the range ends with {last}");
+            return Err(refused(what));
+        }
+        let bytes = asked.and_then(|(begin, last)| last.checked_sub(begin)?.checked_add(1));
+        let (most, cuts) = match (bytes, parts.status.as_u16()) {
             (Some(bytes), 206) => (bytes, false),
             // A server that knows no ranges sends the whole object, which nobody wants.
             (Some(_), 200) => (0, true),
@@ -120,7 +134,7 @@ impl Client {
                 break;
             } else if room < bytes.len() {
                 let what = format!("the server sent more than the {most} bytes that are expected");
-                return Err(HttpError::new(HttpErrorKind::Decode, Failure(what)));
+                return Err(refused(what));
             }
         }
         Ok(HttpResponse::from_parts(parts, taken.into()))

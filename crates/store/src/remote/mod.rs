@@ -153,6 +153,21 @@ pub fn normal(address: &Path) -> PathBuf {
     .into()
 }
 
+/// The most bytes of the name of an input, or an address: no longer path can be opened. And the most names in it:
+/// each directory is looked at and made from the first one on.
+const MOST_NAME: usize = 4095;
+const MOST_PARTS: usize = 256;
+
+/// What [`is_short`] expects.
+pub fn short() -> String {
+    format!("at most {MOST_NAME} bytes and {MOST_PARTS} names, one below the other")
+}
+
+/// Whether a name of an input is not too long, nor of too many names.
+pub fn is_short(path: &str) -> bool {
+    path.len() <= MOST_NAME && path.split('/').count() <= MOST_PARTS
+}
+
 /// The signs of a glob.
 const GLOB: [char; 4] = ['*', '?', '[', '{'];
 

@@ -1,7 +1,7 @@
 //! The stores, and what they say of objects.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
 use globset::GlobBuilder;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::multipart::MultipartStore;
 use object_store::path::Path as Key;
 use object_store::{
@@ -25,8 +25,9 @@ use object_store::{
 use serde::Deserialize;
 use tokio::runtime::{self, Runtime};
 use tokio::task::AbortHandle;
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::address::{Address, InDataset, Kind};
+use super::address::{Address, InDataset, Kind, shown};
 use super::client::Connector;
 use super::failure::Failure;
 use super::{Settings, State};
@@ -51,8 +52,16 @@ const MOST_SIZE: u64 = 1 << 50;
 
 /// Memory for an object that is listed, beside two copies of its name; and for all of them, if the
 /// command has no limit.
-const NAME_BYTES: u64 = 400;
+const NAME_BYTES: u64 = 420;
 const MOST_NAMES: u64 = 1 << 30;
+
+/// Pages of a listing, one after the other, that name no object that was not listed before. A store
+/// sends such pages while it passes over what is deleted.
+const MOST_EMPTY: usize = 1000;
+
+/// The most bytes of what a store calls the next page. It is a part of the next request, and names
+/// the last object in some encoding.
+const MOST_TOKEN: usize = 16 << 10;
 
 /// Characters of an error of a store that are shown.
 const MOST_SAID: usize = 600;
@@ -70,11 +79,13 @@ struct Stores {
     open: HashMap<String, Store>,
 }
 
-/// A store, and how objects of several parts are written to it. `None` if nothing is written there.
+/// A store, how objects of several parts are written to it, and how it lists them. `None` if nothing
+/// is written or listed there.
 #[derive(Clone)]
 pub(super) struct Store {
     pub objects: Arc<dyn ObjectStore>,
     pub parts: Option<Arc<dyn MultipartStore>>,
+    pages: Option<Arc<dyn PaginatedListStore>>,
 }
 
 /// Sets how all stores are reached from now on, by the command of this thread or by all calls of the
@@ -93,9 +104,13 @@ pub(super) struct Coming<T> {
 }
 
 impl<T> Coming<T> {
-    /// Waits for it, or for a stop.
+    /// Waits for it, or for a stop. One that was asked for before is heard first: there may be many
+    /// requests with quick answers.
     pub fn wait(self) -> io::Result<T> {
-        self.wait_after_stop(Duration::ZERO)
+        match super::is_stopped() {
+            true => Err(super::stopped()),
+            false => self.wait_after_stop(Duration::ZERO),
+        }
     }
 
     /// As [`Coming::wait`], but for this time also after a stop.
@@ -405,15 +420,17 @@ fn only_read(store: impl ObjectStore) -> Store {
     Store {
         objects: Arc::new(store),
         parts: None,
+        pages: None,
     }
 }
 
 /// A store that is read and written.
-fn both<S: ObjectStore + MultipartStore>(store: S) -> Store {
+fn both<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Store {
     let store = Arc::new(store);
     Store {
         objects: store.clone(),
-        parts: Some(store),
+        parts: Some(store.clone()),
+        pages: Some(store),
     }
 }
 
@@ -425,32 +442,67 @@ thread_local! {
 
 fn metadata_of(meta: &ObjectMeta) -> io::Result<Metadata> {
     if meta.size > MOST_SIZE {
-        let what = format!("it says that {} has {} bytes", meta.location, meta.size);
+        let name = shown(meta.location.as_ref());
+        let what = format!("it says that {name} has {} bytes", meta.size);
         return Err(Failure(what).into());
     }
     let modified = meta.last_modified.timestamp_nanos_opt().unwrap_or(0);
     Ok(Metadata::of_object(meta.size, modified, meta.e_tag.clone()))
 }
 
-/// Counts the names of a listing, which may have a quarter of the command's memory.
-struct Names(u64);
+/// What a listing has named so far. The names may have a quarter of the command's memory.
+struct Names {
+    left: u64,
+    keys: HashSet<u64>,
+    pages: HashSet<u64>,
+    /// Pages since the last new key.
+    empty: usize,
+}
 
 impl Names {
     fn new() -> Names {
-        Names(match state::<State>().memory.load(Ordering::Relaxed) {
+        let left = match state::<State>().memory.load(Ordering::Relaxed) {
             0 => MOST_NAMES,
             memory => memory / 4,
-        })
+        };
+        Names {
+            left,
+            keys: HashSet::new(),
+            pages: HashSet::new(),
+            empty: 0,
+        }
     }
 
-    fn take(&mut self, name: &str) -> io::Result<()> {
-        let left = self.0.checked_sub(NAME_BYTES + 2 * name.len() as u64);
-        self.0 = left.ok_or_else(|| {
+    /// Takes a name. Returns whether it was not listed before: the object at a key and the mark of a
+    /// folder at the same key with a slash are listed with the same one.
+    fn take(&mut self, name: &str) -> io::Result<bool> {
+        let left = self.left.checked_sub(NAME_BYTES + 2 * name.len() as u64);
+        self.left = left.ok_or_else(|| {
             let what = "it lists more objects than fit in the memory of this command: give more \
                         --memory, or an address with fewer objects below it";
             io::Error::new(io::ErrorKind::InvalidInput, what)
         })?;
-        Ok(())
+        let is_new = self.keys.insert(xxh3_64(name.as_bytes()));
+        if is_new {
+            self.empty = 0;
+        }
+        Ok(is_new)
+    }
+
+    /// Takes what the store calls the next page.
+    fn turn(&mut self, page: &str) -> io::Result<()> {
+        self.empty += 1;
+        let what = if page.len() > MOST_TOKEN {
+            format!("the name of a page has {} bytes", page.len())
+        } else if !self.pages.insert(xxh3_64(page.as_bytes())) {
+            "a page was listed before".into()
+        } else if self.empty >= MOST_EMPTY {
+            format!("{MOST_EMPTY} pages name no more objects")
+        } else {
+            return Ok(());
+        };
+        let what = format!("the store's listing has no end: {what}");
+        Err(Failure(what).into())
     }
 }
 
@@ -539,7 +591,8 @@ pub fn below(path: &Path, most: usize) -> io::Result<Vec<(String, Metadata)>> {
     };
     let names = below_prefix(&address, most, |_| true)?.into_iter();
     Ok(names
-        .map(|(key, meta)| (key[from..].into(), meta))
+        // The folder itself may be marked by an object.
+        .filter_map(|(key, meta)| Some((key.get(from..)?.into(), meta)))
         .collect())
 }
 
@@ -549,21 +602,49 @@ fn below_prefix(
     most: usize,
     keeps: impl Fn(&str) -> bool + Send + 'static,
 ) -> io::Result<Vec<(String, Metadata)>> {
-    let (store, key) = (store(address)?, address.path()?);
+    let pages = opened(address)?.pages.ok_or(io::ErrorKind::Unsupported)?;
+    let (folder, root) = (address.path()?, address.clone());
     let mut names = Names::new();
     let request = async move {
-        let prefix = (!key.as_ref().is_empty()).then_some(&key);
-        let mut objects = store.list(prefix).take(most);
-        let mut found = Vec::new();
-        while let Some(meta) = objects.next().await {
-            let meta = meta.map_err(|error| refused(&error))?;
-            // Those that are not kept count as well: a listing may have no end.
-            names.take(meta.location.as_ref())?;
-            if keeps(meta.location.as_ref()) {
-                found.push(meta);
+        let prefix = match folder.as_ref() {
+            "" => None,
+            folder => Some(format!("{folder}/")),
+        };
+        let (mut found, mut page_token) = (Vec::new(), None);
+        loop {
+            let options = PaginatedListOptions {
+                page_token,
+                ..PaginatedListOptions::default()
+            };
+            let page = pages.list_paginated(prefix.as_deref(), options).await;
+            let page = page.map_err(|error| refused(&error))?;
+            for meta in page.result.objects {
+                let key = meta.location.as_ref();
+                let is_outside = |prefix: &String| !key.starts_with(prefix.as_str());
+                if meta.location != folder && prefix.as_ref().is_some_and(is_outside) {
+                    let what = format!(
+                        "the store lists {:?} below {:?}",
+                        shown(key),
+                        folder.as_ref()
+                    );
+                    return Err(Failure(what).into());
+                }
+                // Those that are not kept count as well: a listing may have no end.
+                if names.take(key)? && keeps(key) {
+                    root.at(key).check()?;
+                    found.push(meta);
+                }
+                if names.keys.len() >= most {
+                    return Ok(found);
+                }
             }
+            if let Some(next) = &page.page_token {
+                names.turn(next)?;
+            } else {
+                return Ok::<Vec<ObjectMeta>, io::Error>(found);
+            }
+            page_token = page.page_token;
         }
-        Ok::<Vec<ObjectMeta>, io::Error>(found)
     };
     let mut found = Vec::new();
     for meta in start(request)?.wait()?? {
@@ -602,15 +683,7 @@ fn hub_files(
         path,
     } = address.in_dataset()?;
     let store = store(address)?;
-    let root = format!(
-        "{}/",
-        address
-            .key
-            .splitn(3, '/')
-            .take(2)
-            .collect::<Vec<_>>()
-            .join("/")
-    );
+    let root = address.key[..address.key.len() - path.len()].trim_end_matches('/');
     let mut folders = vec![path.trim_matches('/').to_string()];
     let mut names = Names::new();
     let mut keys = BTreeSet::new();
@@ -645,16 +718,22 @@ fn hub_files(
                 .flatten()
                 .is_none_or(|name| name.is_empty() || name.contains('/'))
             {
+                let (path, folder) = (shown(&path), shown(&folder));
                 let what =
                     format!("the hub lists `{path}` in the folder `{folder}`, where it is not");
                 return Err(Failure(what).into());
             }
             names.take(&path)?;
-            if r#type == "directory" {
-                inside.insert(path);
-            } else if keeps(&format!("{root}{path}")) {
-                keys.insert(format!("{root}{path}"));
+            let key = format!("{root}/{path}");
+            let is_folder = r#type == "directory";
+            if !is_folder && !keeps(&key) {
+                continue;
             }
+            address.at(&key).check()?;
+            match is_folder {
+                true => inside.insert(path),
+                false => keys.insert(key),
+            };
         }
         folders.extend(inside);
     }

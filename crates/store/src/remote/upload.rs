@@ -29,6 +29,9 @@ const MOST_PARTS: u64 = 9_000;
 /// The first bytes that are kept for a part.
 const FIRST: usize = 64 << 10;
 
+/// The most bytes of what a store calls an upload. It is a part of requests.
+const MOST_ID: usize = 4095;
+
 /// How long a request to begin an upload goes on after a stop: without its answer the upload could
 /// not be aborted.
 const TO_BEGIN: Duration = Duration::from_millis(300);
@@ -71,9 +74,22 @@ fn refused(error: &object_store::Error) -> io::Error {
     }
 }
 
+/// Refuses what no store calls an upload. Without it, the request to abort the upload would be one to
+/// delete the object.
+fn check_id(kind: Kind, id: &str) -> io::Result<()> {
+    // Azure has none: what is not made an object vanishes by itself.
+    if id.len() <= MOST_ID && (kind == Kind::Azure || !id.is_empty()) {
+        return Ok(());
+    }
+    let found = id.len();
+    let what = format!("an upload has a name of 1 to {MOST_ID} bytes; this one has {found}");
+    Err(io::Error::new(io::ErrorKind::InvalidData, what))
+}
+
 /// Aborts an upload, unless it is complete or was aborted.
 pub fn abort(path: &Path, id: &str) -> io::Result<()> {
     let ((_, parts), key) = writable(path)?;
+    check_id(Address::of(path)?.kind, id)?;
     let id = id.to_string();
     match answer(async move { parts.abort_multipart(&key, &id).await }) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -103,6 +119,7 @@ fn writable(path: &Path) -> io::Result<(Writers, Key)> {
 pub struct Upload {
     objects: Arc<dyn ObjectStore>,
     parts: Arc<dyn MultipartStore>,
+    kind: Kind,
     key: Key,
     part: usize,
     filling: Vec<u8>,
@@ -128,6 +145,7 @@ impl Upload {
         Ok(Upload {
             objects,
             parts,
+            kind: Address::of(path)?.kind,
             key,
             part: part_bytes(expected) as usize,
             filling: Vec::new(),
@@ -183,6 +201,7 @@ impl Upload {
         let begun = start(async move { parts.create_multipart(&key).await })?;
         let id = begun.wait_after_stop(TO_BEGIN)?;
         let id = id.map_err(|error| refused(&error))?;
+        check_id(self.kind, &id)?;
         self.id = Some(id.clone());
         self.begun.as_ref().map_or(Ok(()), |begun| begun(&id))?;
         Ok(id)

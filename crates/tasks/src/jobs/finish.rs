@@ -15,10 +15,10 @@ use lookalike_engine::cluster::{ResultFormat, each_reject, reject_line};
 use lookalike_engine::collection::{self, insert_segment};
 use lookalike_engine::join::Take;
 use lookalike_engine::pipeline::{self, JoinParameters, Summary};
-use lookalike_store as store;
 use lookalike_store::disk::{self, AtomicFile};
 use lookalike_store::table::{Cell, Column, cells, columns, header, push_row};
 use lookalike_store::workspace::{Workspace, resolved};
+use lookalike_store::{self as store, PartFile};
 use lookalike_text::read::SaidOnce;
 
 use super::exchange::{Leaving, names, remove_left};
@@ -183,10 +183,10 @@ fn bring(
             for (kind, part) in segment.parts() {
                 let from = plan.exchange.join(COLLECTION).join(&part.name);
                 let to = workspace.path(COLLECTION).join(&part.name);
-                let mut out = AtomicFile::create(&to)?;
-                out.put_file(&from, || context.stop.check(STAGE))?;
-                out.finish()?;
-                store::verify_part(&to, kind, Some(part)).map_err(|error| {
+                let damaged = |error| {
+                    if matches!(error, Error::Io { .. }) {
+                        return error;
+                    }
                     let number = done as u32;
                     let step = Step::Read;
                     let rows = plan.path(Task { step, number });
@@ -194,8 +194,14 @@ fn bring(
                         "a whole part; delete it and {}, and run task {done} again",
                         rows.display()
                     );
-                    Error::corrupt(from, "part of the collection").expected(expected, error)
-                })?;
+                    Error::corrupt(&from, "part of the collection").expected(expected, error)
+                };
+                // One of another length could fill the disk before it is read again.
+                PartFile::open(&from, kind, None, Some(part)).map_err(damaged)?;
+                let mut out = AtomicFile::create(&to)?;
+                out.put_file(&from, || context.stop.check(STAGE))?;
+                out.finish()?;
+                store::verify_part(&to, kind, Some(part)).map_err(damaged)?;
             }
             insert_segment(&mut workspace.manifest, segment.clone());
         }

@@ -298,7 +298,8 @@ impl Parts for Blocks {
         }
         let (mut at, mut last) = (start, false);
         let mut checks = Vec::new();
-        while !last && bits_before + at < range.end {
+        // The reader hears a stop before it takes what is there.
+        while !last && bits_before + at < range.end && super::check_stop().is_ok() {
             let next = |places: &[u64]| {
                 let next = places.partition_point(|&place| place <= at);
                 places.get(next).copied().unwrap_or(u64::MAX)

@@ -111,7 +111,7 @@ impl<F: Format> Parts for Members<F> {
             };
             let mut input = Input::of(self.file.clone(), start);
             let (mut filled, mut whole) = (0, None);
-            while filled < TEXT_BYTES {
+            while filled < TEXT_BYTES && super::check_stop().is_ok() {
                 let room = (filled + STEP).min(TEXT_BYTES);
                 if bytes.len() < room {
                     bytes.resize(room.max(bytes.len() * 2).min(TEXT_BYTES), 0);

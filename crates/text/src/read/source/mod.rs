@@ -47,6 +47,12 @@ const ZSTD_WINDOW_LOG: u32 = 27;
 /// Number of bytes requested from a source at a time.
 pub(super) const STEP: usize = 256 << 10;
 
+/// Ends the bytes once a stop is requested: a record may have any number of members, and a member
+/// need not have a byte of it.
+fn check_stop() -> Result<(), Fault> {
+    remote::check_stop("read").map_err(|_| Fault::refused(&remote::stopped()))
+}
+
 /// Why a stream of bytes ended early, or what was left after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
@@ -507,6 +513,7 @@ impl Source {
         let mut left = self.produced;
         let mut bytes = vec![0; STEP];
         loop {
+            check_stop()?;
             match self.step(&mut bytes) {
                 Ok(Stepped::Bytes(n)) if n as u64 > left => {
                     bytes.truncate(n);
@@ -575,6 +582,7 @@ impl Source {
     /// Reads decompressed bytes; 0 at the end.
     fn read_bytes(&mut self, out: &mut [u8], max_ratio: u64) -> Result<usize, Fault> {
         let n = loop {
+            check_stop()?;
             if let Some(n) = self.deliver(out) {
                 break n;
             }

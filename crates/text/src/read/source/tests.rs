@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 use super::ahead::{Helpers, Parts};
 use super::members::Members;
 use super::*;
+use lookalike_base::command::Command;
+use lookalike_base::progress::Stop;
 use lookalike_base::random::Random;
 use lookalike_store::disk;
 
@@ -321,6 +323,63 @@ fn parts_are_found_without_the_ones_before() {
     require_chain(&xz::Blocks::new(xz, length, &bytes).unwrap(), 0, &text);
     let (zstd, length) = file(&each(&frames, zstd));
     require_chain(&members::<Zstd>(zstd, length), 0, &text);
+}
+
+/// The same bytes again and again. Later reads come after the request to stop.
+struct Endless {
+    member: Vec<u8>,
+    at: usize,
+    reads: usize,
+    stop: Stop,
+}
+
+impl Read for Endless {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.reads += 1;
+        if self.reads > 3 {
+            self.stop.request();
+        }
+        for byte in &mut *out {
+            *byte = self.member[self.at];
+            self.at = (self.at + 1) % self.member.len();
+        }
+        Ok(out.len())
+    }
+}
+
+/// Members without a byte of text were passed over to the end of the file.
+#[test]
+fn a_stop_is_heard_between_members() {
+    let skipped = b"\x50\x2a\x4d\x18\x01\0\0\0x";
+    let members = [
+        ("gzip", gzip(b"")),
+        ("words", gzip(b"a ")),
+        ("bzip2", bzip2(b"", 1)),
+        ("zstd", zstd(b"")),
+        ("skippable", skipped.to_vec()),
+    ];
+    for (what, member) in members {
+        let stop = Stop::default();
+        let endless = Endless {
+            member,
+            at: 0,
+            reads: 0,
+            stop: stop.clone(),
+        };
+        let fault = Command::default().run(|| {
+            remote::wait_until(&stop);
+            let mut source = Source::new(Input::new(Box::new(endless))).unwrap();
+            let mut out = vec![0; STEP];
+            loop {
+                match source.read(&mut out, u64::MAX) {
+                    Ok(0) => break None,
+                    Ok(_) => {}
+                    Err(fault) => break Some(fault),
+                }
+            }
+        });
+        assert_eq!(fault, Some(Fault::refused(&remote::stopped())), "{what}");
+    }
 }
 
 #[test]
