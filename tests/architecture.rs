@@ -41,7 +41,7 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     ("store", &[]),
-    ("text", &["read", "parse", "table"]),
+    ("text", &["read", "parse"]),
     ("rewrite", &[]),
     (
         "engine",
@@ -526,13 +526,13 @@ type Row = (&'static str, [usize; 3]);
 const SIZES: &[Row] = &[
     ("base", [3478, 2, 293]),
     ("store", [7791, 3, 591]),
-    ("text", [24956, 9, 632]),
+    ("text", [25048, 9, 621]),
     ("rewrite", [3116, 0, 148]),
-    ("engine", [22423, 13, 1218]),
+    ("engine", [22727, 12, 1237]),
     ("methods", [3665, 1, 88]),
-    ("tasks", [21891, 14, 1108]),
+    ("tasks", [21999, 14, 1112]),
     ("lab", [8289, 7, 542]),
-    ("lookalike", [17369, 6, 473]),
+    ("lookalike", [17392, 6, 473]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -12,8 +12,8 @@ use lookalike_engine::outputs;
 use crate::report::terminal::{self, Layout};
 use crate::report::write_diff;
 use clap::{Args, ValueEnum};
+use lookalike_engine::table::Table;
 use lookalike_store::json;
-use lookalike_text::table::Table;
 
 use super::command::{Command, Out, Printed, Setup};
 use super::flags::{Json, Memory, Programs};

@@ -8,8 +8,8 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::{Member, Members, RESULT_FILES, columns};
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::pipeline;
+use lookalike_engine::table::TypedTable;
 use lookalike_store::table::{Cell, Column, cells};
-use lookalike_text::table::TypedTable;
 
 /// Two documents that reach the threshold. `D` names a document: by its docno, or by its index for
 /// [`find_pairs`](crate::find_pairs).

@@ -13,7 +13,7 @@
 //! [`pipeline`] runs them in order over an output directory and reuses committed stages. `trial`
 //! runs them again with other parameters, in a directory of its own. A method of the literature
 //! replaces the shingles of a document by its own features; the stages from the sort on are the
-//! same. [`align`] says where two texts agree. [`index`] finds the documents that have a fingerprint, and `document` finds one
+//! same. [`align`] says where two texts agree, and [`table`] reads lists and result files row by row. [`index`] finds the documents that have a fingerprint, and `document` finds one
 //! document by its name. [`excluded`] reads texts whose shingles count for no document. [`outputs`]
 //! checks that a command may write to the path that the user gave.
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
@@ -33,4 +33,5 @@ pub mod sample;
 pub mod scan;
 pub mod shingle;
 pub mod sort;
+pub mod table;
 pub mod trial;

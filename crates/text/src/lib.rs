@@ -2,10 +2,8 @@
 //!
 //! - [`read`], stage 1: inputs -> raw documents, in batches
 //! - [`parse`], stage 2: raw documents -> canonical text and tokens
-//! - `table`: lists and result files, row by row
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod parse;
 pub mod read;
-pub mod table;

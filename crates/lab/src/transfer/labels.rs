@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::LabelsFormat;
 use lookalike_base::{Error, Result};
+use lookalike_engine::table::Table;
 use lookalike_store::table::cell;
 use lookalike_tasks::evaluate::qrels::{Held, Judgement, Judgements, MOST_LINE_BYTES, QrelsFormat};
 use lookalike_text::read::lines::{Lines, parsed, shorten};
-use lookalike_text::table::Table;
 
 /// Memory of a label besides what a judgement takes in `qrels`, where 94 bytes are for what is not
 /// done here: its docno's key and document (16, 48), the document that is looked up (32, twice

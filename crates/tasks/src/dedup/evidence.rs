@@ -16,12 +16,12 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{InputRecord, InputRecords, Names};
 use lookalike_engine::sample::Sampled;
+use lookalike_engine::table as read;
 use lookalike_rewrite::annotate::{Annotation, Survivor};
 use lookalike_rewrite::output::{OutputDirectory, OutputFile};
 use lookalike_store::table::{Cell, Column, Table, cells, columns};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::InputFile;
-use lookalike_text::table as read;
 
 /// The evidence for removed documents.
 pub const REMOVED_FILE: &str = "removed.jsonl";

@@ -10,10 +10,10 @@ use lookalike_base::progress::Context;
 use lookalike_base::union_find::UnionFind;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::SizeGroups;
+use lookalike_engine::table::Table;
 use lookalike_store::item::item;
 use lookalike_store::{List, Sort};
 use lookalike_text::read::lines::{parsed, shorten};
-use lookalike_text::table::Table;
 
 use super::STAGE;
 

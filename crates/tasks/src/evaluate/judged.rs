@@ -15,12 +15,12 @@ use super::samples::{Found, Levels, Sample, each_pair, means, sample};
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
 use lookalike_base::{Error, Result};
+use lookalike_engine::table::Table;
 use lookalike_store::Sort;
 use lookalike_store::disk::AtomicFile;
 use lookalike_store::item::item;
 use lookalike_store::table::cell;
 use lookalike_text::read::lines::{parsed, shorten};
-use lookalike_text::table::Table;
 
 /// Limits on what a file of judged pairs may have.
 const MOST_GRADE: u32 = (1 << 16) - 1;

@@ -9,8 +9,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
 use lookalike_base::{Error, Result};
+use lookalike_engine::table::Table;
 use lookalike_text::read::lines::{parsed, shorten};
-use lookalike_text::table::Table;
 
 /// The columns of a list that hold the docnos and the resemblance, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]

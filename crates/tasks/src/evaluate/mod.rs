@@ -105,9 +105,9 @@ use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::{Error, Result};
+use lookalike_engine::table::Table;
 use lookalike_engine::{outputs, pipeline};
 use lookalike_store::{Item, Sort, disk};
-use lookalike_text::table::Table;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

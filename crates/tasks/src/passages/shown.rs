@@ -9,10 +9,10 @@ use lookalike_base::least::Least;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::join::PairsEntry;
+use lookalike_engine::table::Table;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::lines::{parsed, shorten};
-use lookalike_text::table::Table;
 
 /// Limit on the passages of a pair.
 const MOST_PASSAGES: usize = 200;

@@ -7,10 +7,10 @@ use super::{
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
 use lookalike_engine::collection;
+use lookalike_engine::table::TypedTable;
 use lookalike_store::disk::AtomicFile;
 use lookalike_store::table::{Column, Table, columns};
 use lookalike_store::workspace::{ResultFile, Workspace};
-use lookalike_text::table::TypedTable;
 
 /// Parameters that a file states: name and value.
 pub(super) type How = [(&'static str, String)];

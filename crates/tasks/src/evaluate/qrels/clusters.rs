@@ -7,8 +7,8 @@ use super::lines::{Names, key_of};
 use super::{Held, NONE, Source};
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::{MemberKind, Members};
+use lookalike_engine::table::Table;
 use lookalike_text::read::lines::shorten;
-use lookalike_text::table::Table;
 
 /// The place of a document in its cluster.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::read::lines::{Lines, shorten};
 use lookalike_base::{Error, Result};
 use lookalike_store::table::{Cell, Column, unescaped};
+use lookalike_text::read::lines::{Lines, shorten};
 
 /// A longer line is an error, because a line is read into memory whole. Docnos are far shorter.
 const MOST_LINE_BYTES: usize = 16 << 20;
