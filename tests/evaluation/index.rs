@@ -244,7 +244,8 @@ fn ask(out: &Path, queries: &PathBuf, config: &QueryConfig) -> Result<Vec<Answer
         |reply| {
             match reply {
                 Reply::Answer(answer) => answers.push(answer),
-                other => panic!("{other:?}"),
+                Reply::Warning(_) => {}
+                Reply::Rejected(rejected) => panic!("{rejected:?}"),
             }
             Ok(())
         },

@@ -170,7 +170,8 @@ fn queried(run: &Run, out: &Path, file: &Path) -> Result<usize, Error> {
         |reply| {
             match reply {
                 Reply::Answer(answer) => matches += answer.matches.len(),
-                other => panic!("{other:?}"),
+                Reply::Warning(_) => {}
+                Reply::Rejected(rejected) => panic!("{rejected:?}"),
             }
             Ok(())
         },
