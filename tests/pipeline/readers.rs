@@ -2470,11 +2470,11 @@ fn messages() {
     let walked = eml(
         "Content-Type: multipart/mixed; boundary=o\n\nbefore\n--o\nContent-Type: multipart/alternative; boundary=oo\n\n--oo\n\none\n--oo\nContent-Type: text/html\n\n<p>six\n--oo--\n--o\nContent-Type: message/rfc822\n\nSubject: within\n\ntwo\n--o\nContent-Disposition: attachment\n\nthree\n--o\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n\nAAAA\n--o  \n\nfour\n--o--\nafter\n",
     );
-    assert_eq!(walked.text(), "\nbefore\none\nwithin\ntwo\nfour\nafter\n\n");
+    assert_eq!(walked.text(), "\nbefore\none\ntwo\nfour\nafter\n\n");
     let digest = eml(
         "Content-Type: multipart/digest; boundary=d\n\n--d\n\nSubject: =?utf-8?Q?s?=\n\none\n--d\n\n\ntwo",
     );
-    assert_eq!(digest.text(), "\ns\none\ntwo\n");
+    assert_eq!(digest.text(), "\none\ntwo\n");
 }
 
 /// A part with its header.
@@ -2822,7 +2822,7 @@ fn encoded_messages_within() {
         );
         assert_eq!(
             read.text(),
-            "s\nFYI \u{e9}\ninner\none\n<p>caf\u{e9}\n",
+            "s\nFYI \u{e9}\none\n<p>caf\u{e9}\n",
             "{coding}"
         );
         assert!(read.notices.is_empty(), "{:?}", read.notices);

@@ -15,8 +15,7 @@
 //! root are resources, which are not text, except text/html.
 //!
 //! Unknown subtypes of text are plain text (RFC 2046, section 4.1.4), and so is message/partial. A
-//! part without a type is text/plain. Multiparts and nested messages, encoded or not, are walked; the
-//! subject of a nested message is text. All
+//! part without a type is text/plain. Multiparts and nested messages, encoded or not, are walked. All
 //! other parts, parts whose disposition is `attachment`, style sheets, scripts, and files inside a
 //! text (uuencode, yEnc) are left out. A notice counts those whose bytes are text. If something was
 //! left out and the parts that were read have no letter or digit, the message is not comparable, and
@@ -662,7 +661,7 @@ impl Walk<'_> {
             kind = Some(Kind::Plain);
         } else if is_message {
             return match header.transfer {
-                Transfer::AsIs => self.message_within(body, depth + 1),
+                Transfer::AsIs => self.part(body, "text/plain", depth + 1),
                 _ => self.encoded(header, body, depth),
             };
         }
@@ -911,7 +910,7 @@ impl Walk<'_> {
                     within.leave(&header, &all);
                 }
             }
-            false => within.message_within(all, depth + 1),
+            false => within.part(all, "text/plain", depth + 1),
         }
         let Walk {
             parts,
@@ -929,33 +928,6 @@ impl Walk<'_> {
             within: text.within.or_else(|| Some(bytes.clone())),
             ..text
         }));
-    }
-
-    /// Walks a message within, whose subject is text like its parts.
-    fn message_within(&mut self, range: Range<usize>, depth: usize) {
-        let message = self.message;
-        let header = Header::parse(&message[range.clone()], "text/plain", &mut self.notices);
-        if let Some(raw) = header.subject.filter(|_| !header.saved)
-            && self.parts < MOST_PARTS
-            && depth <= MOST_DEPTH
-        {
-            let decoded = encoded_words(raw);
-            let charset = decoded.is_some().then(|| "utf-8".into());
-            let subject = decoded.map_or_else(|| raw.to_vec(), String::into_bytes);
-            self.texts.push(TextPart {
-                range: 0..subject.len(),
-                kind: Kind::Plain,
-                mime: "message/rfc822".into(),
-                // As a subject, it makes no message comparable.
-                outside: true,
-                transfer: Transfer::AsIs,
-                mbox: false,
-                charset,
-                look: look(&subject, Kind::Plain, Transfer::AsIs, false),
-                within: Some(Rc::new(subject)),
-            });
-        }
-        self.entity(&header, range, depth);
     }
 
     fn part(&mut self, range: Range<usize>, default: &str, depth: usize) {
