@@ -376,7 +376,11 @@ fn check(world: &World, config: &ContaminationConfig, report: &ContaminationRepo
         .collect();
     let dropped: Vec<String> = text(DROP_FILE).lines().skip(2).map(String::from).collect();
     assert_eq!(dropped, drop, "{what}");
-    assert_eq!(text(REJECTS_FILE).lines().count() as u64, world.rejected);
+    let rejects = text(REJECTS_FILE);
+    let unused = rejects
+        .lines()
+        .filter(|line| !line.contains("\"document\":\"used\""));
+    assert_eq!(unused.count() as u64, world.rejected);
 
     let set = &report.test_sets[0];
     assert_eq!(set.items, world.items.len() as u64);
@@ -670,7 +674,9 @@ fn every_format_of_a_test_set_gives_the_same_answers() {
         }
         let (report_before, before) = expected.get_or_insert((report.clone(), texts.clone()));
         assert_eq!(*before, texts, "{name}");
-        assert_eq!(*report_before, report, "{name}");
+        // The places of warnings, which are no part of the summary, differ by format.
+        let json = |report| serde_json::to_value::<&ContaminationReport>(report).unwrap();
+        assert_eq!(json(report_before), json(&report), "{name}");
     }
 }
 

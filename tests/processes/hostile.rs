@@ -417,7 +417,14 @@ fn newswire_markup_without_end() {
     ];
     for inside in all.into_iter().step_by(one_in(3)) {
         let bytes = record(inside.repeat((LONG - 64) / inside.len()));
-        case("trec", bytes, 1).check();
+        // Many dates are more than a date.
+        const DATES: &[(&str, u64)] = &[("elements beside the text left out", 1)];
+        let noticed = if inside == "<DATE>a</DATE>" {
+            DATES
+        } else {
+            &[]
+        };
+        case("trec", bytes, 1).noticed(noticed).check();
     }
     case("trec", "<DOC>\n".repeat(1_000_000), 0)
         .rejected(&[("record cut off", 1)])
