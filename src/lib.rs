@@ -38,8 +38,8 @@
 //!
 //! # Guarantees
 //! The library never prints, exits, or reads the environment, except in [`cli`]. One exception:
-//! [`find_pairs`] and [`Collection::query`] use the system's directory for temporary files, unless
-//! they are given another one.
+//! [`find_pairs`], [`Collection::query`] and what only reads a directory use the system's directory
+//! for temporary files, unless they are given another one.
 //!
 //! It runs on Unix only, because it relies on POSIX to map files into memory, to lock and sync
 //! directories, and to wait for standard input.

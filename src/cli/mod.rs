@@ -168,7 +168,7 @@ fn caught(arguments: &Arguments, host: &dyn Host) -> Result<ExitCode, Error> {
     let stores = arguments.stores.allowed(&arguments.addresses)?;
     let main = || {
         remote::begin(!stores.is_empty());
-        // For the commands without limits of their own, too.
+        // Commands without `--memory` need a bound as well.
         memory::begin(limits::default_memory(1));
         arguments.stores.configure(stores);
         arguments.command.main(host)

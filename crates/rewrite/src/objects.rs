@@ -279,7 +279,7 @@ mod tests {
             let error = abort().unwrap_err().to_string();
             assert!(error.contains(says) && error.len() < 500, "{error}");
         }
-        // What is no line of a whole list says nothing.
+        // Empty lines, and a line that was cut off, name no upload.
         std::fs::write(&path, "\n\n{\"name\":\"a\"").unwrap();
         abort().unwrap();
         assert!(!path.exists());

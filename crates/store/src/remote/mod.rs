@@ -153,8 +153,8 @@ pub fn normal(address: &Path) -> PathBuf {
     .into()
 }
 
-/// The most bytes of the name of an input, or an address: no longer path can be opened. And the most names in it:
-/// each directory is looked at and made from the first one on.
+/// The most bytes of the name of an input, or of an address: no longer path can be opened. And the
+/// most names in it: each directory is looked at and made from the first one on.
 const MOST_NAME: usize = 4095;
 const MOST_PARTS: usize = 256;
 

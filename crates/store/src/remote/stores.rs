@@ -25,7 +25,7 @@ use object_store::{
 use serde::Deserialize;
 use tokio::runtime::{self, Runtime};
 use tokio::task::AbortHandle;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::address::{Address, InDataset, Kind, shown};
 use super::client::Connector;
@@ -52,7 +52,7 @@ const MOST_SIZE: u64 = 1 << 50;
 
 /// Memory for an object that is listed, beside two copies of its name; and for all of them, if the
 /// command has no limit.
-const NAME_BYTES: u64 = 420;
+const NAME_BYTES: u64 = 440;
 const MOST_NAMES: u64 = 1 << 30;
 
 /// Pages of a listing, one after the other, that name no object that was not listed before. A store
@@ -453,7 +453,8 @@ fn metadata_of(meta: &ObjectMeta) -> io::Result<Metadata> {
 /// What a listing has named so far. The names may have a quarter of the command's memory.
 struct Names {
     left: u64,
-    keys: HashSet<u64>,
+    /// 128 bits of each key: with 64, one of two keys could be taken for the other and vanish.
+    keys: HashSet<u128>,
     pages: HashSet<u64>,
     /// Pages since the last new key.
     empty: usize,
@@ -482,7 +483,7 @@ impl Names {
                         --memory, or an address with fewer objects below it";
             io::Error::new(io::ErrorKind::InvalidInput, what)
         })?;
-        let is_new = self.keys.insert(xxh3_64(name.as_bytes()));
+        let is_new = self.keys.insert(xxh3_128(name.as_bytes()));
         if is_new {
             self.empty = 0;
         }

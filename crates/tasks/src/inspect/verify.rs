@@ -130,7 +130,7 @@ fn look_through(
         let checked = verify_part(&path, kind, Some(info))
             .and_then(|_| read_whole(&path, kind, parameters, info, documents));
         match checked {
-            // Too little memory is no damage.
+            // Too little memory does not mean that the part is damaged.
             Err(error @ Error::BudgetTooSmall { .. }) => return Err(error),
             checked => found.errors.extend(checked.err()),
         }

@@ -472,6 +472,8 @@ struct Rejects {
     /// Each with the number of queries before it.
     waiting: VecDeque<(u64, Reply)>,
     bytes: u64,
+    /// Bytes of the warnings about queries of the current batch.
+    warned: u64,
 }
 
 /// The most bytes of rejected records and warnings that wait.
@@ -542,7 +544,8 @@ impl<K: Key> Batches<'_, '_, K> {
             self.key()?;
             return self.key_alone(&document);
         }
-        self.unkeyed_bytes += bytes;
+        // A text may be empty.
+        self.unkeyed_bytes += bytes + size_of::<RawDocument<'_>>() as u64;
         self.unkeyed.push(RawDocument {
             docno: Cow::Owned(document.docno.into_owned()),
             unnamed: document.unnamed,
@@ -623,6 +626,10 @@ impl<K: Key> Batches<'_, '_, K> {
             };
             let bytes = warning.query.len() + warning.detail.len();
             self.wait(self.keyed, Reply::Warning(warning), bytes);
+            self.rejects.warned += bytes as u64;
+        }
+        if self.rejects.warned > REJECTED_BYTES {
+            self.look_up()?;
         }
         self.keyed += 1;
         let room = self.room - self.document;
@@ -667,14 +674,13 @@ impl<K: Key> Batches<'_, '_, K> {
 
     /// Keeps a reply with so many bytes until the queries before it are answered.
     fn wait(&mut self, before: u64, reply: Reply, bytes: usize) {
-        let Rejects {
-            waiting,
-            bytes: all,
-        } = &mut self.rejects;
-        *all += (size_of::<(u64, Reply)>() + bytes) as u64;
+        let rejects = &mut self.rejects;
+        rejects.bytes += (size_of::<(u64, Reply)>() + bytes) as u64;
         // Records may be rejected before the queries in front of them are turned into keys.
-        let at = waiting.partition_point(|(other, _)| *other <= before);
-        waiting.insert(at, (before, reply));
+        let at = rejects
+            .waiting
+            .partition_point(|(other, _)| *other <= before);
+        rejects.waiting.insert(at, (before, reply));
     }
 
     /// How long standard input may pause until the queries are looked up; `None` if there are none.
@@ -710,6 +716,7 @@ impl<K: Key> Batches<'_, '_, K> {
             reply(Reply::Answer(answer))
         })?;
         rejected(*answered, reply)?;
+        self.rejects.warned = 0;
         if waiting.is_empty() {
             self.rejects.bytes = 0;
         }

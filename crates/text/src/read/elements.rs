@@ -253,8 +253,8 @@ impl<'p, 'a> Element<'p, 'a> {
             .is_some_and(|steps| values((self.tag, self.content), &steps, self.prolog, true, take))
     }
 
-    /// The line of a record whose fields are also in records within it, if those of the latter are
-    /// not `taken`: they are no documents of their own.
+    /// The line of a record that has records of its own name within it, whose fields were not all
+    /// `taken`: a record within a record is not a document.
     fn nested(
         &self,
         texts: &Texts<'_>,

@@ -451,13 +451,14 @@ impl SaidOnce {
                 self.names = (file, BTreeSet::new());
             }
             let known = &mut self.names.1;
-            let room = known.len() < MOST_NAMES;
-            let new = names
-                .split(", ")
-                .filter(|name| room && !known.contains(*name));
+            let new = names.split(", ").filter(|name| !known.contains(*name));
             let new: Vec<String> = new.map(Into::into).collect();
             let any = !new.is_empty();
             known.extend(new);
+            // Names that are forgotten are said again.
+            while known.len() > MOST_NAMES {
+                known.pop_first();
+            }
             return any.then_some(&reject.detail);
         }
         let lists = [

@@ -536,7 +536,7 @@ const MOST_NOTED: usize = 5;
 pub(super) const PART_FACTS: [&str; 9] =
     words("type id index role cache_control tool_use_id tool_call_id is_error content_type");
 
-/// Those that may quote another text. Without several words they are facts, too.
+/// Members that may quote another text. A value without several words is a fact.
 const PART_QUOTES: [&str; 4] = words("annotations citations logprobs signature");
 
 /// Whether a string in a value has several words, perhaps in a script without spaces.

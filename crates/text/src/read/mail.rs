@@ -95,7 +95,7 @@ const NOTICE: [&[u8]; 7] = [
 ];
 /// Bytes at the beginning of a file in which its message begins.
 const LOOK_BEFORE: usize = 1 << 10;
-/// The first field of a mailbox of Babyl. It is no message with something before its header.
+/// The first field of a mailbox of Babyl, which is not a message with text before its header.
 const BABYL: &[u8] = b"BABYL OPTIONS:";
 /// The line around a message of MMDF, without its line end.
 pub(super) const MMDF: &[u8] = &[1; 4];
