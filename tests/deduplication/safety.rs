@@ -269,7 +269,6 @@ fn formats_that_cannot_be_annotated_are_refused_first() {
     assert_eq!(written(&place.join("kept")).len(), 3);
 }
 
-/// Of estimated or missing pairs it is not known what may go.
 /// Such names were refused after the run, as damage of its list of inputs or as a change.
 #[test]
 fn names_that_cannot_be_written_are_refused_first() {
@@ -292,8 +291,14 @@ fn names_that_cannot_be_written_are_refused_first() {
     refused(&place, "dedup other -o kept", "is not UTF-8");
     done(&place, "run other -o second --quiet");
     refused(&place, "dedup --from second -o kept", "is not UTF-8");
+
+    let deep = format!("deep/{}a.jsonl", "a/".repeat(256));
+    fs::create_dir_all(place.join(&deep).parent().unwrap()).unwrap();
+    fs::write(place.join(&deep), LINES).unwrap();
+    refused(&place, "dedup deep -o kept", "256 names");
 }
 
+/// Of estimated or missing pairs it is not known what may go.
 #[test]
 fn pairs_that_are_not_exact_are_refused() {
     let (_guard, place) = place(&[("in/a.jsonl", LINES)]);

@@ -1032,6 +1032,31 @@ fn files_and_standard_input_are_corpora() {
     assert_eq!(ran("-"), (report, "-".into()));
     let error = lookalike::tasks::contamination::check_corpus(&[at("nowhere")]);
     assert!(error.is_ok(), "the list of inputs says what is wrong");
+
+    // Warnings that no file lists are counted in a line.
+    let lines = [
+        json!({"id": "d", "body": text}),
+        json!({"id": "e", "body": ""}),
+    ];
+    fs::write(
+        at("c.jsonl"),
+        lines.map(|line| format!("{line}\n")).concat(),
+    )
+    .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    command.current_dir(place.path());
+    let arguments = [
+        "contamination",
+        "c.jsonl",
+        "--against",
+        "t.jsonl",
+        "--fields",
+        "q",
+    ];
+    let output = command.args(arguments).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    let expected = "warning: the corpus: 1 warning; the first: c.jsonl, document e: ";
+    assert!(message.contains(expected), "{message}");
 }
 
 /// Words of real documents, as another writer would set them, are found in exactly the documents

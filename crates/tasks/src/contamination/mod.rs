@@ -250,7 +250,8 @@ fn report(
                 .as_ref()
                 .map(|output| output.join(REJECTS_FILE));
             let used = config.read.used_fields(found);
-            search.unread().warnings(list.as_deref(), used)
+            let unread = search.unread().warnings(list.as_deref(), used);
+            unread.into_iter().chain(search.unlisted()).collect()
         },
     }
 }

@@ -11,9 +11,10 @@ use super::items::{Item, TestSets};
 use super::listed::{DROP_FILE, Dropped, Listed, Spill, share};
 use super::runs::{ByClass, Run};
 use super::stats::CorpusReport;
-use super::{ContaminationConfig, STAGE};
+use super::{ContaminationConfig, REJECTS_FILE, STAGE};
 use lookalike_base::Result;
 use lookalike_base::budget::Budget;
+use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::threads::lock;
 use lookalike_engine::cluster::reject_line;
@@ -69,6 +70,8 @@ pub(super) struct Search<'a> {
     budget: Budget,
     /// The first reject, by its place.
     first: Mutex<Option<(Place, String)>>,
+    /// Warnings about documents that no file lists, and the first one, by its place.
+    unlisted: Mutex<(u64, Option<(Place, String)>)>,
 }
 
 /// A document that was found.
@@ -124,6 +127,7 @@ impl<'a> Search<'a> {
             room,
             budget: context.budget,
             first: Mutex::default(),
+            unlisted: Mutex::default(),
         })
     }
 
@@ -209,6 +213,17 @@ impl<'a> Search<'a> {
         lock(&self.first).as_ref().map(|(_, line)| line.clone())
     }
 
+    /// A line for the warnings that no file lists.
+    pub(super) fn unlisted(&self) -> Option<String> {
+        let (count, first) = &*lock(&self.unlisted);
+        let (_, first) = first.as_ref()?;
+        Some(format!(
+            "warning: the corpus: {}; the first: {}; with -o, {REJECTS_FILE} lists them",
+            counted(*count, "warning"),
+            first.trim_end()
+        ))
+    }
+
     /// The tokens of an item that some document covers.
     pub(super) fn covered(&self, item: &Item) -> u32 {
         let bit = |token: usize| {
@@ -243,17 +258,23 @@ impl<'a> Search<'a> {
     ) -> Result<()> {
         worker.finder.clear();
         let facts = worker.parser.parse(document, &mut worker.finder);
-        if self.spill.is_some() {
+        let source = SourceSpan {
+            file: place.file,
+            offset: place.offset,
+            length: 0,
+        };
+        let of = (source, self.config.read.record.is_some());
+        for warning in warnings(document, of, facts.words, facts.notices) {
             let path = self.inputs[place.file as usize].path.to_string_lossy();
-            let source = SourceSpan {
-                file: place.file,
-                offset: place.offset,
-                length: 0,
-            };
-            let of = (source, self.config.read.record.is_some());
-            for warning in warnings(document, of, facts.words, facts.notices) {
+            if self.spill.is_some() {
                 let line = reject_line(&path, &warning, true);
                 worker.rejects.extend_from_slice(line.as_bytes());
+                continue;
+            }
+            let (count, first) = &mut *lock(&self.unlisted);
+            *count += 1;
+            if first.as_ref().is_none_or(|(other, _)| place < *other) {
+                *first = Some((place, warning.line(&path)));
             }
         }
         worker.report.documents += 1;

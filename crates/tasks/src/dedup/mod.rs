@@ -73,6 +73,7 @@ use lookalike_base::keywords::keywords;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
+use lookalike_base::utf8::cut_after;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{self, Catalogue, InputRecords};
@@ -452,15 +453,20 @@ pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses an input whose output would be in the program's own directory.
+/// Refuses an input whose output would be in the program's own directory, or below too many others.
 fn check_name(name: &str, path: &str) -> Result<()> {
-    match output::is_private(name) {
-        true => Err(Error::parameter("INPUT", path).because(format!(
-            "its output would be in {}, where the program keeps its own files; rename it",
-            output::PRIVATE
-        ))),
-        false => Ok(()),
-    }
+    let limit = if output::is_private(name) {
+        let private = output::PRIVATE;
+        format!(
+            "its output would be in {private}, where the program keeps its own files; rename it"
+        )
+    } else if !remote::is_short(name) {
+        let short = remote::short();
+        format!("a path that is written again has {short}; give a folder further down")
+    } else {
+        return Ok(());
+    };
+    Err(Error::parameter("INPUT", cut_after(path.into(), 200)).because(limit))
 }
 
 /// The list of inputs holds text, from which such a file cannot be found again.
