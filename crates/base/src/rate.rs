@@ -56,6 +56,13 @@ impl Rate {
     }
 }
 
+/// The keys of a rising slice that are in `low..=high`.
+pub fn within<K: Ord>(keys: &[K], (low, high): (K, K)) -> &[K] {
+    let from = keys.partition_point(|key| *key < low);
+    let to = keys.partition_point(|key| *key <= high);
+    &keys[from..to.max(from)]
+}
+
 /// ceil(k 2^b / n) for k < n, without overflow for b = 128.
 fn start<K: Key>(k: u32, n: u32) -> u128 {
     if k == 0 {

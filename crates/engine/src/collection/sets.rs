@@ -159,13 +159,10 @@ impl<K: Key> SetReader<K> {
         while left > 0 {
             let n = left.min(PIECE);
             let bytes = self.part.take(n * K::BYTES)?;
-            let from = position(bytes, |key: K| key < least);
-            let to = position(bytes, |key: K| key <= most);
+            let inside = within_le(bytes, (least, most));
             self.piece.clear();
-            if let Some(within) = bytes.get(from * K::BYTES..to * K::BYTES) {
-                self.piece
-                    .extend(within.chunks_exact(K::BYTES).map(K::get_le));
-            }
+            self.piece
+                .extend(inside.chunks_exact(K::BYTES).map(K::get_le));
             take(&self.piece)?;
             left -= n;
         }
@@ -201,7 +198,7 @@ impl<K: Key> SetReader<K> {
 }
 
 /// The position of the first key, in a rising little-endian sequence, for which `before` is false.
-pub fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
+pub(crate) fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
     let (mut low, mut high) = (0, keys.len() / K::BYTES);
     while low < high {
         let middle = low + (high - low) / 2;
@@ -212,6 +209,13 @@ pub fn position<K: Key>(keys: &[u8], before: impl Fn(K) -> bool) -> usize {
         }
     }
     low
+}
+
+/// The keys of a rising little-endian sequence that are in `low..=high`.
+pub fn within_le<K: Key>(keys: &[u8], (low, high): (K, K)) -> &[u8] {
+    let from = position(keys, |key: K| key < low) * K::BYTES;
+    let to = position(keys, |key: K| key <= high) * K::BYTES;
+    &keys[from..to.max(from)]
 }
 
 /// Documents between two stored offsets.

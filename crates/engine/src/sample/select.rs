@@ -47,7 +47,7 @@ use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
 use lookalike_base::progress::{Stop, joined_all};
 use lookalike_base::random::mix_key;
-use lookalike_base::rate::Rate;
+use lookalike_base::rate::{Rate, within};
 use lookalike_base::threads::{self, lock};
 use lookalike_base::workers::Queue;
 use lookalike_store::workspace::Places;
@@ -479,12 +479,10 @@ impl<'a, K: Key> Selector<'a, K> {
         if rate == Rate::FULL {
             return sets.next_split(stored, self.greatest(), take);
         }
-        let (low, high) = rate.bounds::<K>();
+        let bounds = rate.bounds::<K>();
         sets.next_split(stored, self.greatest(), |keys, others| {
-            let from = keys.partition_point(|&key| key < low);
-            let to = keys.partition_point(|&key| key <= high);
-            let end = position(others, |key: K| key <= high) * K::BYTES;
-            take(&keys[from..to.max(from)], &others[..end])
+            let end = position(others, |key: K| key <= bounds.1) * K::BYTES;
+            take(within(keys, bounds), &others[..end])
         })
     }
 

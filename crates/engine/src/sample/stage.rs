@@ -6,6 +6,7 @@ use lookalike_base::ids::Key;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
+use lookalike_base::rate::within;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
 use lookalike_store::{self as store, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION};
@@ -293,10 +294,8 @@ pub fn run<K: Key>(
             inside.fill(0);
             if let Some(sets) = &mut sets {
                 sets.next(stored, |keys| {
-                    for (n, &(low, high)) in inside.iter_mut().zip(&bounds).skip(own) {
-                        let from = keys.partition_point(|&key| key < low);
-                        let to = keys.partition_point(|&key| key <= high);
-                        *n += (to - from) as u32;
+                    for (n, &bounds) in inside.iter_mut().zip(&bounds).skip(own) {
+                        *n += within(keys, bounds).len() as u32;
                     }
                     Ok(())
                 })?;

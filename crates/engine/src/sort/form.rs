@@ -545,12 +545,10 @@ impl<'a, K: Key> Worker<'a, K> {
         if plan.sampled.own(document) as usize > self.spilling.buffer.room() {
             self.spill()?;
         }
-        let (low, high) = plan.sampled.rate(document).bounds::<K>();
+        let bounds = plan.sampled.rate(document).bounds::<K>();
         let mut left = plan.most.map_or(usize::MAX, |most| most as usize);
-        sets.next(stored, |keys| {
-            let from = keys.partition_point(|&key| key < low);
-            let to = keys.partition_point(|&key| key <= high);
-            let keys = &keys[from..to.min(from.saturating_add(left))];
+        sets.next_within(stored, bounds, |keys| {
+            let keys = &keys[..keys.len().min(left)];
             left -= keys.len();
             self.spilling.put(keys, document)
         })

@@ -431,14 +431,6 @@ impl Sampler {
     pub fn place(&self, short: u64) -> u32 {
         self.share(short, self.places.into()) as u32
     }
-
-    /// The keys of a sorted set at a level.
-    pub fn at<'s>(&self, level: usize, set: &'s [u64]) -> &'s [u64] {
-        let (low, high) = self.bounds[level];
-        let from = set.partition_point(|&key| key < low);
-        let to = set.partition_point(|&key| key <= high);
-        &set[from..to]
-    }
 }
 
 impl std::fmt::Debug for Intake {

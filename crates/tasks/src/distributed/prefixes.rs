@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use lookalike_base::Result;
 use lookalike_base::measure::Criterion;
+use lookalike_base::rate::within;
 use lookalike_methods::MinHashes;
 
 use super::blob::{CLASSES, POSTINGS, put, put_rows};
@@ -89,7 +90,7 @@ impl Stage for Prefixes {
             let own = documents.level(node);
             let (_, rank) = documents.number(node);
             for level in own..sampler.bounds.len() {
-                let keys = sampler.at(level, set);
+                let keys = within(set, sampler.bounds[level]);
                 let prefix = self.criterion.prefix(keys.len() as u32, keys.len() as u32) as usize;
                 if prefix == 0 {
                     continue;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use lookalike_base::Result;
+use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
+use lookalike_engine::collection::within_le;
 use lookalike_engine::shingle::Shingler;
 use lookalike_store::Aside;
 
@@ -27,12 +29,11 @@ struct Sets {
     criterion: Criterion,
     sampler: Sampler,
     keys: Aside,
-    /// Place and number of the keys of each document, and its level.
+    /// Offset, number of keys and level of the set of each document.
     places: HashMap<u64, (u64, u32, u8)>,
-    buffer: Vec<u8>,
     /// The first document of the last comparison, and its set.
-    first: (u64, Vec<u64>),
-    second: Vec<u64>,
+    first: (u64, Vec<u8>),
+    second: Vec<u8>,
 }
 
 impl Sets {
@@ -42,33 +43,17 @@ impl Sets {
             sampler: Sampler::new(config),
             keys: Aside::within(&config.scratch, config.memory / 4),
             places: HashMap::new(),
-            buffer: Vec::new(),
             first: (u64::MAX, Vec::new()),
             second: Vec::new(),
         }
     }
 
     fn put(&mut self, document: u64, level: usize, set: &[u64]) -> Result<()> {
-        self.buffer.clear();
-        let bytes = set.iter().flat_map(|key| key.to_le_bytes());
-        self.buffer.extend(bytes);
-        let at = self.keys.put(&self.buffer)?;
+        self.second.clear();
+        set.iter().for_each(|key| key.put_le(&mut self.second));
+        let at = self.keys.put(&self.second)?;
         self.places
             .insert(document, (at, set.len() as u32, level as u8));
-        Ok(())
-    }
-
-    fn get(
-        keys: &Aside,
-        (at, length): (u64, u32),
-        buffer: &mut Vec<u8>,
-        set: &mut Vec<u64>,
-    ) -> Result<()> {
-        buffer.resize(length as usize * 8, 0);
-        keys.get(at, buffer)?;
-        set.clear();
-        let chunks = buffer.as_chunks().0.iter();
-        set.extend(chunks.map(|bytes| u64::from_le_bytes(*bytes)));
         Ok(())
     }
 
@@ -84,46 +69,22 @@ impl Sets {
     fn compare(&mut self, a: u64, b: u64) -> Result<Option<[u32; 3]>> {
         let (at_a, length_a, level_a) = self.place(a)?;
         let (at_b, length_b, level_b) = self.place(b)?;
-        if self.first.0 != a {
-            let (_, set) = &mut self.first;
-            Self::get(&self.keys, (at_a, length_a), &mut self.buffer, set)?;
-            self.first.0 = a;
+        let (first, set_a) = &mut self.first;
+        if *first != a {
+            set_a.resize(length_a as usize * u64::BYTES, 0);
+            self.keys.get(at_a, set_a)?;
+            *first = a;
         }
-        Self::get(
-            &self.keys,
-            (at_b, length_b),
-            &mut self.buffer,
-            &mut self.second,
-        )?;
-        let level = usize::from(level_a.max(level_b));
-        let set_a = self.sampler.at(level, &self.first.1);
-        let set_b = self.sampler.at(level, &self.second);
-        let (size_a, size_b) = (set_a.len() as u64, set_b.len() as u64);
+        self.second.resize(length_b as usize * u64::BYTES, 0);
+        self.keys.get(at_b, &mut self.second)?;
+        let bounds = self.sampler.bounds[usize::from(level_a.max(level_b))];
+        let (set_a, set_b) = (within_le(set_a, bounds), within_le(&self.second, bounds));
+        let [size_a, size_b] = [set_a, set_b].map(|set| (set.len() / u64::BYTES) as u64);
         let least = self.criterion.least_shared(size_a, size_b);
-        let shared = shared(set_a, set_b, least);
-        let reached = shared > 0 && self.criterion.reached(shared, size_a, size_b);
-        Ok(reached.then_some([shared as u32, size_a as u32, size_b as u32]))
+        let shared = u64::shared_le(set_a, set_b, least)
+            .filter(|&shared| self.criterion.reached(shared, size_a, size_b));
+        Ok(shared.map(|shared| [shared as u32, size_a as u32, size_b as u32]))
     }
-}
-
-/// The number of keys that two sorted sets share; something less than `least` if it is below that.
-fn shared(a: &[u64], b: &[u64], least: u64) -> u64 {
-    let (mut i, mut j, mut shared) = (0, 0, 0u64);
-    // The keys that may still be missed on either side.
-    let spare = |n: usize| (n as u64).checked_sub(least);
-    let (Some(spare_a), Some(spare_b)) = (spare(a.len()), spare(b.len())) else {
-        return 0;
-    };
-    while i < a.len() && j < b.len() {
-        let (x, y) = (a[i], b[j]);
-        shared += u64::from(x == y);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
-        if i as u64 - shared > spare_a || j as u64 - shared > spare_b {
-            return 0;
-        }
-    }
-    shared
 }
 
 /// A pair that reaches the threshold.

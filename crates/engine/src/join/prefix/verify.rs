@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::distinct::Distinct;
 use super::{Joining, PrefixPlace};
-use crate::collection::{self, LoadedSets, MappedSets, Wanted, position};
+use crate::collection::{self, LoadedSets, MappedSets, Wanted, within_le};
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
@@ -94,9 +94,7 @@ impl<'a> Verifier<'a> {
         let rate = sampled.rates()[level];
         let mut slice = set;
         if rate.n() > 1 {
-            let (low, high) = rate.bounds::<K>();
-            let from = position(set, |key: K| key < low);
-            slice = &set[from * K::BYTES..position(set, |key: K| key <= high) * K::BYTES];
+            slice = within_le(set, rate.bounds::<K>());
         }
         if let Some(most) = self.most {
             slice = &slice[..slice.len().min(most as usize * K::BYTES)];
