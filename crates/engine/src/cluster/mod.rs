@@ -33,7 +33,8 @@ pub use results::{
     TablesEntry, run, write_tables,
 };
 pub use results::{
-    Members, cluster_of, cluster_of_bytes, columns, each_reject, reject_line, write_rejects,
+    Members, cluster_of, cluster_of_bytes, columns, each_reject, pair_columns, parameters_of,
+    reject_line, write_rejects,
 };
 
 /// Files that later commands make from the results. They are removed together with the results.

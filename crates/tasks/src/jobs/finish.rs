@@ -1,6 +1,5 @@
 //! After the last step: the output directory of a run, or the lines of its pairs.
 
-use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,7 +10,9 @@ use lookalike_base::error::refuse;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::{Error, Result};
-use lookalike_engine::cluster::{ResultFormat, each_reject, reject_line};
+use lookalike_engine::cluster::{
+    ResultFormat, each_reject, pair_columns, parameters_of, reject_line,
+};
 use lookalike_engine::collection::{self, insert_segment};
 use lookalike_engine::join::Take;
 use lookalike_engine::pipeline::{self, JoinParameters, Summary};
@@ -22,7 +23,7 @@ use lookalike_store::{self as store, PartFile};
 use lookalike_text::read::SaidOnce;
 
 use super::exchange::{Leaving, names, remove_left};
-use super::plan::Plan;
+use super::plan::{Plan, Written};
 use super::rows::Facts;
 use super::steps::{Step, Task};
 use super::{COLLECTION, LEAST_BYTES, STAGE, named_document, number_of};
@@ -241,32 +242,17 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     let facts = plan.facts(context)?;
     let bases = bases(&facts);
     let measure = plan.written.join.measure;
-    let mut columns = columns! {
-        docno_a: Text, docno_b: Text, resemblance: F64, shared: U32, shingles_a: U32,
-        shingles_b: U32, document_a: I64, document_b: I64,
-    };
-    columns[2].name = measure.column();
+    let columns = pair_columns("shingles", measure);
     let exact = columns! {
         docno: Text, representative: Text, document: I64, representative_document: I64,
     };
-    let mut parameters = vec![("format", "lookalike 1".to_string())];
-    let (collection, join) = (&plan.written.collection, &plan.written.join);
-    parameters.extend(collection.parameters());
-    let shingle = &collection.shingle;
-    let more: [(&str, &dyn Display); 6] = [
-        ("shingle-size", &shingle.shingle_size),
-        ("short", &shingle.short),
-        ("fingerprint", &shingle.fingerprint),
-        ("seed", &shingle.seed),
-        ("size-groups", &collection.size_groups),
-        ("sampling", &plan.written.sampling),
-    ];
-    parameters.extend(more.map(|(name, value)| (name, value.to_string())));
-    if !measure.is_default() {
-        parameters.push(("score", measure.to_string()));
-    }
-    parameters.push(("threshold", join.threshold.to_string()));
-    parameters.push(("max-postings", "none".into()));
+    let Written {
+        collection,
+        sampling,
+        join,
+        ..
+    } = &plan.written;
+    let parameters = parameters_of(None, collection, Some(sampling), Some(join));
     let begin = |path: &Path, columns: &[Column]| {
         let mut file = Leaving::create(path)?;
         file.put(header(&parameters, columns).as_bytes())?;

@@ -1,24 +1,38 @@
 //! Common to all result files: their parameters, the names of columns, and JSON strings.
 
-use crate::collection;
-use crate::join::{Pairs, PairsEntry};
-use crate::sample::SampleEntry;
+use crate::collection::{self, CollectionConfig};
+use crate::join::{JoinConfig, Pairs, PairsEntry};
+use crate::sample::{SampleEntry, Sampling};
 use lookalike_base::measure::Measure;
 use lookalike_store::workspace::Manifest;
 
 /// The parameters that two files must share to be comparable: name and value.
 pub(super) fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {
-    let config = collection::config(manifest);
+    let sample = manifest.get::<SampleEntry>();
+    let pairs = manifest.get::<PairsEntry>();
+    parameters_of(
+        manifest.method.as_deref(),
+        collection::config(manifest),
+        sample.map(|sample| &sample.sampling),
+        pairs.map(|pairs| &pairs.config),
+    )
+}
+
+/// As [`parameters`], of results that no directory has: how documents were read, whether features of
+/// a method were made of them, and which of the shingles and of the pairs were taken.
+pub fn parameters_of(
+    method: Option<&str>,
+    config: &CollectionConfig,
+    sampling: Option<&Sampling>,
+    join: Option<&JoinConfig>,
+) -> Vec<(&'static str, String)> {
     let shingle = &config.shingle;
     let mut out = vec![("format", "lookalike 1".to_string())];
     // With a method, words are counted as in the collection that the features were made from.
-    let method = manifest
-        .method
-        .iter()
-        .map(|method| ("method", method.clone()));
-    out.extend(method.chain(config.parameters()));
+    out.extend(method.map(|method| ("method", method.into())));
+    out.extend(config.parameters());
     let mut add = |name, value: &dyn std::fmt::Display| out.push((name, value.to_string()));
-    if manifest.method.is_none() {
+    if method.is_none() {
         add("shingle-size", &shingle.shingle_size);
         add("short", &shingle.short);
         add("fingerprint", &shingle.fingerprint);
@@ -27,26 +41,23 @@ pub(super) fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {
             add("exclude-text", &excluded.digest);
         }
     }
-    add("size-groups", &collection::config(manifest).size_groups);
-    if let Some(sample) = manifest.get::<SampleEntry>() {
-        add("sampling", &sample.sampling);
+    add("size-groups", &config.size_groups);
+    if let Some(sampling) = sampling {
+        add("sampling", sampling);
     }
-    if let Some(pairs) = manifest.get::<PairsEntry>() {
-        if !pairs.config.measure.is_default() {
-            add("score", &pairs.config.measure);
+    if let Some(join) = join {
+        if !join.measure.is_default() {
+            add("score", &join.measure);
         }
-        if !matches!(pairs.config.measure, Measure::Shared(_)) {
-            add("threshold", &pairs.config.threshold);
+        if !matches!(join.measure, Measure::Shared(_)) {
+            add("threshold", &join.threshold);
         }
-        let most = pairs
-            .config
-            .max_postings
-            .map_or("none".into(), |n| n.to_string());
+        let most = join.max_postings.map_or("none".into(), |n| n.to_string());
         add("max-postings", &most);
-        if pairs.config.pairs == Pairs::None {
-            add("pairs", &pairs.config.pairs);
+        if join.pairs == Pairs::None {
+            add("pairs", &join.pairs);
         }
-        if let Some(candidates) = pairs.config.candidates {
+        if let Some(candidates) = join.candidates {
             add("verified-candidates", &candidates);
         }
     }

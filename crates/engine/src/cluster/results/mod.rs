@@ -30,8 +30,10 @@ use components::Components;
 use documents::write_documents;
 use pairs::{PairRows, write_pairs};
 
+pub use lines::parameters_of;
 pub use members::Members;
 pub use members::{Member, MemberKind};
+pub use pairs::pair_columns;
 pub use rejects::{each_reject, reject_line, write_rejects};
 pub use tables::{TABLE_FILES, TablesEntry, write_tables};
 
@@ -71,7 +73,7 @@ pub fn columns(manifest: &Manifest, file: &str) -> Vec<Column> {
     let pairs = manifest.get::<PairsEntry>();
     let measure = pairs.map_or_else(Measure::default, |pairs| pairs.config.measure);
     let columns = match file {
-        "pairs.tsv" => pairs::columns(manifest, measure),
+        "pairs.tsv" => pair_columns(lines::size_column(manifest), measure),
         "clusters.jsonl" => clusters::columns(measure).to_vec(),
         "exact-duplicates.tsv" => documents::EXACT.to_vec(),
         "documents.tsv" => documents::columns(manifest).to_vec(),

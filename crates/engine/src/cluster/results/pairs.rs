@@ -14,7 +14,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::workers::in_order;
 use lookalike_store::disk::AtomicFile;
 use lookalike_store::table::{Cell, Column, Table, cells, columns, push_row};
-use lookalike_store::workspace::{Manifest, ResultFile, Workspace};
+use lookalike_store::workspace::{ResultFile, Workspace};
 
 use super::lines::{parameters, size_column};
 use super::{STAGE, TABLES};
@@ -94,15 +94,15 @@ fn each_block(
     pass(block)
 }
 
-/// The columns of a pair list. Their names depend on the measure, and on whether the keys are
-/// shingles.
-pub(super) fn columns(manifest: &Manifest, measure: Measure) -> Vec<Column> {
+/// The columns of a pair list. Their names depend on the measure, and on whether the `keys` of
+/// documents are shingles.
+pub fn pair_columns(keys: &str, measure: Measure) -> Vec<Column> {
     let mut columns = columns! {
         docno_a: Text, docno_b: Text, resemblance: F64, shared: U32, shingles_a: U32,
         shingles_b: U32, document_a: U32, document_b: U32, shingles_union: I64 in Parquet,
     };
     columns[2].name = measure.column();
-    let sizes = match size_column(manifest) {
+    let sizes = match keys {
         _ if measure.of_words() => ["words_a", "words_b", ""],
         "keys" => ["keys_a", "keys_b", "keys_union"],
         _ => ["shingles_a", "shingles_b", "shingles_union"],
@@ -134,7 +134,7 @@ impl<'r> PairRows<'r> {
             names,
             sampled,
             config,
-            columns: columns(&workspace.manifest, config.measure),
+            columns: pair_columns(size_column(&workspace.manifest), config.measure),
         }
     }
 
