@@ -524,13 +524,13 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3478, 2, 293]),
+    ("base", [3483, 2, 294]),
     ("store", [7791, 3, 591]),
     ("text", [25024, 9, 621]),
     ("rewrite", [3116, 0, 148]),
-    ("engine", [22727, 12, 1237]),
+    ("engine", [22734, 12, 1241]),
     ("methods", [3665, 1, 88]),
-    ("tasks", [22029, 14, 1112]),
+    ("tasks", [21975, 13, 1111]),
     ("lab", [8289, 7, 542]),
     ("lookalike", [17392, 6, 473]),
 ];
