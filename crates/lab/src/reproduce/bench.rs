@@ -125,28 +125,25 @@ impl<'a> Bench<'a> {
         Ok(trial::ask_by(on, &place, &Sampling::Full, criterion, context)?.0)
     }
 
-    /// Runs methods on a collection and compares their pairs with the pairs of the first `truths`
-    /// methods. `edits` is the list that [`Bench::copies`] returns.
+    /// Runs methods on a collection and compares them. `edits` is the list that [`Bench::copies`]
+    /// returns.
     ///
     /// # Errors
     /// Those of [`methods::run`] and [`compare::run`].
     pub fn compare(
         &self,
         on: &Workspace,
-        specs: &[&str],
-        truths: usize,
+        specs: &[impl AsRef<str>],
         edits: Option<&Path>,
     ) -> Result<Comparison> {
-        let methods: Vec<Spec> = specs
-            .iter()
-            .map(|spec| Spec::read(spec))
-            .collect::<Result<_>>()?;
-        for spec in specs {
+        let mut methods = Vec::with_capacity(specs.len());
+        for spec in specs.iter().map(AsRef::as_ref) {
+            methods.push(Spec::read(spec)?);
             // Its directory is locked, and compared below.
             drop(self.method(on, spec)?);
         }
         let config = CompareConfig {
-            truths: methods.iter().take(truths).cloned().collect(),
+            truths: Vec::new(),
             methods,
             edits: edits.map(Path::to_path_buf),
             queries: None,

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 use super::Form::Number;
 use super::model::{claim, exhibit, listed};
-use super::{Bench, Claim, Exhibit};
+use super::{Bench, Claim, Exhibit, Reproduction};
 use crate::compare::{Levels, at_levels};
 use crate::formulas::missed;
 use crate::perturb::{Chowdhury, Recipe};
@@ -161,7 +161,7 @@ fn scored(
 }
 
 /// The exhibits and claims, in the order of the paper.
-pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
+pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Result<()> {
     let context = bench.context();
     let drawing = |n: u32, title: &str, more: &str| {
         let about = format!("Cannot be tested here: a drawing that explains {more}");
@@ -222,7 +222,9 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
         None,
         "Whether a pair is true has to be judged by people.",
     ));
-    Ok((exhibits, claims))
+    made.exhibits = exhibits;
+    made.claims = claims;
+    Ok(())
 }
 
 /// A line of `spex.tsv`.

@@ -15,20 +15,20 @@
 //! It has copies with every number of edits from 1 to 50; we make copies with the numbers of [`EDITS`]. Its
 //! documents have 9 to 540 KB.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 use super::Form::Count;
-use super::model::{claim, exhibit, listed};
-use super::{Bench, Claim, Exhibit};
+use super::model::{claim, exhibit, listed, mean, pairs};
+use super::{Bench, Claim, Copies, Reproduction};
 use crate::compare::{
-    Agreement, Comparison, Curve, Distribution, Levels, agreement_at, at_levels, each_copy,
+    Agreement, Comparison, Distribution, Levels, agreement_at, at_levels, each_copy,
 };
 use crate::perturb::{Cherkasova, EditCounts, EditPlaces, Operation, Recipe};
+use lookalike_base::Result;
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, percent};
-use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{TextReader, config, each_document, segments};
 use lookalike_methods::{Keyer, Spec};
 use lookalike_store::workspace::Workspace;
@@ -45,14 +45,8 @@ const WINDOWED: [(&str, &str); 2] = [("Mod100", "mod:n=100"), ("BSW400", "bsw:n=
 const RESEARCH: [&str; 4] = ["mod:n=500", "min", "sketch", "bsw:n=500"];
 /// Coarse and fine samples, of Figures 5 and 6.
 const FREQUENCIES: [&str; 4] = ["sketch:n=10", "sketch", "bsw:n=1000", "bsw:n=100"];
-/// The algorithms of section 5, for short documents, at the lowest threshold of Figure 9.
-const ENTERPRISE: [&str; 4] = [
-    "mod:threshold=0.4",
-    "min:threshold=0.4",
-    "sketch:threshold=0.4",
-    "bsw:threshold=0.4",
-];
-/// What they are called in the paper.
+/// The algorithms of section 5, for short documents, and what they are called in the paper.
+const METHODS: [&str; 4] = ["mod", "min", "sketch", "bsw"];
 const NAMES: [&str; 4] = ["Mod100", "Min100", "Sketch100", "BSW100"];
 /// The thresholds of Figure 9, in per cent, and the place of 70 %, that of Table 2.
 const THRESHOLDS: [u64; 11] = [40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90];
@@ -64,23 +58,40 @@ const TEXT_BYTES: usize = 500_000;
 const TIMED_WINDOWS: [u64; 4] = [5, 20, 50, 100];
 
 /// The exhibits and claims, in the order of the paper.
-pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
+pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Result<()> {
     let originals = bench.originals(ORIGINALS)?;
     if originals == 0 {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok(());
     }
-    let (mut exhibits, mut claims) = research(bench, originals)?;
-    enterprise(bench, &mut exhibits, &mut claims)?;
-    time(bench, &mut exhibits, &mut claims)?;
-    Ok((exhibits, claims))
+    let research = Research::new(bench, originals)?;
+    research.windows(made);
+    research.samples(made);
+    research.algorithms(bench, originals, made)?;
+    enterprise(bench, made)?;
+    time(bench, made)
 }
 
 /// Mean similarity by the number of edits.
 type Points = Vec<(u64, f64)>;
 
-fn points(curve: &Curve) -> Points {
-    let points = curve.points.iter();
+/// The curve of a method. Specifications of one method have one name.
+fn curve(of: &Comparison, spec: &str) -> Points {
+    let name = name(spec);
+    let curves = of.families.iter().flat_map(|of| &of.curves);
+    let points = curves
+        .filter(|of| of.method == name)
+        .flat_map(|of| &of.points);
     points.map(|&(edits, _, mean, _)| (edits, mean)).collect()
+}
+
+/// The name of a method that was run: parameters with their defaults are not in it.
+fn name(spec: &str) -> String {
+    Spec::read(spec).map_or_else(|_| spec.into(), |spec| spec.to_string())
+}
+
+/// A method with each window of Figures 2 and 3.
+fn windows(method: &str) -> [String; 7] {
+    WINDOWS.map(|bytes| format!("{method},window={bytes}"))
 }
 
 /// The last value of a curve: with the most edits.
@@ -101,8 +112,8 @@ fn edited(
     bench: &Bench<'_>,
     originals: u64,
     (name, edit, spread): (&str, Operation, EditPlaces),
-    specs: &[&str],
-) -> Result<(super::Copies, Comparison)> {
+    specs: &[impl AsRef<str>],
+) -> Result<(Copies, Comparison)> {
     let recipe = Recipe::Cherkasova(Cherkasova {
         edit,
         edits: EditCounts(EDITS.to_vec()),
@@ -110,265 +121,244 @@ fn edited(
         ..Cherkasova::default()
     });
     let copies = bench.copies(name, recipe, originals, false)?;
-    let compared = bench.compare(&copies.collection, specs, 0, Some(&copies.edits))?;
+    let compared = bench.compare(&copies.collection, specs, Some(&copies.edits))?;
     Ok((copies, compared))
 }
 
-/// Table 1 and Figures 1 to 8.
-fn research(bench: &Bench<'_>, originals: u64) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
-    let (mut exhibits, mut claims) = (Vec::new(), Vec::new());
-    let windowed = |(_, method): (_, &str)| WINDOWS.map(|n| format!("{method},window={n}"));
-    let named = RESEARCH.iter().chain(&FREQUENCIES).map(ToString::to_string);
-    let specs = WINDOWED
-        .into_iter()
-        .flat_map(windowed)
-        .chain(windowed(("", "bsw:n=100")));
-    // With the default window, a specification has one name only.
-    let specs = specs
-        .chain(named)
-        .map(|spec| Ok(Spec::read(&spec)?.to_string()));
-    let mut specs: Vec<String> = specs.collect::<Result<_>>()?;
-    specs.sort();
-    specs.dedup();
-    let named: Vec<&str> = specs.iter().map(String::as_str).collect();
-    let insert = ("cherkasova-insert", Operation::Insert, EditPlaces::Random);
-    let (copies, compared) = edited(bench, originals, insert, &named)?;
-    let missing = || {
-        Error::parameter("DIR", bench.base.directory().display())
-            .because("the edited copies of its documents were not compared")
-    };
-    let families = compared.families.as_ref().ok_or_else(missing)?;
-    let place = |spec: &str| -> Result<usize> {
-        let name = Spec::read(spec)?.to_string();
-        let found = specs.iter().position(|other| *other == name);
-        found.ok_or_else(missing)
-    };
-    let curve = |spec: &str| -> Result<Points> {
-        let found = families.curves.get(place(spec)?);
-        Ok(found.map(points).unwrap_or_default())
-    };
-    let distribution = |spec: &str| -> Result<&Distribution> {
-        let found = families.distributions.get(place(spec)?);
-        found.ok_or_else(missing)
-    };
+/// Originals and their copies with insertions, for Table 1 and Figures 1 to 8.
+struct Research {
+    compared: Comparison,
+    /// Words and number of each original, the shortest first.
+    by_size: Vec<(u64, u32)>,
+    /// The similarity of a copy, by method, original and edits.
+    by_copy: HashMap<(&'static str, u32, u64), f64>,
+}
 
-    // Table 1: how large the signatures are.
-    let mut sizes = Vec::new();
-    for spec in RESEARCH {
-        let row = compared.methods.get(place(spec)?);
-        let each = row.map(|row| row.keys as f64 / compared.representatives.max(1) as f64);
-        sizes.push((spec, each, ["mod:n=500", "bsw:n=500"].contains(&spec)));
-    }
-    exhibits.push(exhibit!("table-1", "Table 1", "Sizes of the signatures",
-        "Entries in the signature of a document of the research corpus, on average. Min and Sketch have a fixed size; Mod \
-         and BSW grow with the document. Whether a method can approximate containment follows from its definition, not \
-         from a collection.";
-        (spec, entries, grows) in sizes =>
-        method: Text = spec, entries: Number(1) = entries,
-        size_paper: Text = if grows { "grows with the document" } else { "fixed" },
-        containment_paper: Text = if grows { "yes" } else { "no" }));
-
-    // Figures 6 and 8 need every copy.
-    let mut each = [FREQUENCIES, RESEARCH].concat();
-    each.sort_unstable();
-    each.dedup();
-    let methods = each.iter().map(|spec| {
-        let workspace = bench.method(&copies.collection, spec)?.0;
-        Ok((workspace, Spec::read(spec)?.method().join().measure))
-    });
-    let methods: Vec<_> = methods.collect::<Result<_>>()?;
-    let by: Vec<_> = methods
-        .iter()
-        .map(|(workspace, measure)| (workspace, *measure))
-        .collect();
-    let similarities = each_copy(&copies.collection, &by, &copies.edits, &bench.context())?;
-    drop(methods);
-    let mut words: BTreeMap<u32, u64> = BTreeMap::new();
-    words.extend(similarities.iter().map(|copy| (copy.original, 0)));
-    each_document(&copies.collection, |number, document| {
-        if let Some(words) = words.get_mut(&number) {
-            *words = document.words;
+impl Research {
+    fn new(bench: &Bench<'_>, originals: u64) -> Result<Research> {
+        let windowed = WINDOWED.into_iter().flat_map(|(_, method)| windows(method));
+        let each = BTreeSet::from_iter([FREQUENCIES, RESEARCH].concat());
+        let specs = windowed.chain(each.iter().map(ToString::to_string));
+        let specs: BTreeSet<String> = specs
+            .chain([WINDOWED[0].1.into()])
+            .map(|spec| name(&spec))
+            .collect();
+        let specs: Vec<String> = specs.into_iter().collect();
+        let insert = ("cherkasova-insert", Operation::Insert, EditPlaces::Random);
+        let (copies, compared) = edited(bench, originals, insert, &specs)?;
+        let mut by_copy = HashMap::new();
+        for spec in each {
+            let measure = Spec::read(spec)?.method().join().measure;
+            let workspace = bench.method(&copies.collection, spec)?.0;
+            let of = [(&workspace, measure)];
+            for copy in each_copy(&copies.collection, &of, &copies.edits, &bench.context())? {
+                by_copy
+                    .entry((spec, copy.original, copy.edits))
+                    .or_insert(copy.by[0]);
+            }
         }
-        Ok(())
-    })?;
-    let mut by_size: Vec<(u64, u32)> = words.iter().map(|(&n, &words)| (words, n)).collect();
-    by_size.sort_unstable();
-    let by_size = &by_size;
-    let mut by_copy: HashMap<(u32, u64), &[f64]> = HashMap::new();
-    for copy in &similarities {
-        by_copy
-            .entry((copy.original, copy.edits))
-            .or_insert(&copy.by);
-    }
-    let of_copy = |original: u32, edits: u32, spec: &str| -> Option<f64> {
-        let method = each.iter().position(|other| *other == spec)?;
-        by_copy.get(&(original, edits.into()))?.get(method).copied()
-    };
-    let at_most = |spec: &str| -> Vec<f64> {
-        by_size
-            .iter()
-            .filter_map(|&(_, n)| of_copy(n, MOST, spec))
-            .collect()
-    };
-    exhibits.push(
-        exhibit!("figure-1", "Figure 1", "Sizes of the documents of the research corpus",
-        "Words of each original, in the order of size. The paper's documents have 9 to 540 KB.";
-        (n, (words, _)) in (1u64..).zip(by_size) => document: Count = n, words: Count = *words)
-        .lines("document", &["words"], None)
-        .decades(false, true),
-    );
-
-    // Figures 2 and 3: windows.
-    let (mut curves, mut spread) = (Vec::new(), Vec::new());
-    let (mut ends, mut overlaps) = (Vec::new(), Vec::new());
-    for windowed in WINDOWED.map(windowed) {
-        let (mut ends_of, mut overlaps_of) = (Vec::new(), Vec::new());
-        for spec in windowed {
-            let points = curve(&spec)?;
-            ends_of.extend(last(&points));
-            curves.extend(points.into_iter().map(|point| (spec.clone(), point)));
-            let of = distribution(&spec)?;
-            overlaps_of.push(share_at_most(of, 0.0).map(|none| 1.0 - none));
-            spread.extend(SIMILARITIES.map(|similarity| (spec.clone(), similarity, of)));
-        }
-        ends.push(ends_of);
-        overlaps.push(overlaps_of);
-    }
-    let paper = |spec: &str, edits| match (spec, edits) {
-        ("mod:n=100,window=5", 50) => Some(0.97),
-        ("mod:n=100,window=100", 50) => Some(0.66),
-        _ => None,
-    };
-    exhibits.push(exhibit!("figure-2", "Figure 2", "Similarity by window and number of insertions",
-        "Mean similarity of an original and its copy, by the bytes in a window. The paper prints the values of Mod100 at \
-         50 insertions.";
-        (spec, (edits, mean)) in &curves =>
-        method: Text = spec.as_str(), edits: Count = *edits, similarity: Share = *mean,
-        similarity_paper: Share = paper(spec, *edits))
-        .lines("edits", &["similarity"], Some("method")));
-    exhibits.push(exhibit!("figure-3", "Figure 3", "Similarity of different documents by window",
-        "Share of the pairs of originals whose similarity is at most the given one. At 0 are the pairs without a common \
-         entry. The paper leaves these pairs out of its figure.";
-        (spec, similarity, of) in spread =>
-        method: Text = spec, similarity: Number(2) = similarity, pairs_at_most: Share = share_at_most(of, similarity))
-        .lines("similarity", &["pairs_at_most"], Some("method")));
-    claims.push(larger_windows_lower_similarity(&ends));
-    claims.push(small_windows_overlap(&overlaps));
-
-    // Figure 4: different documents.
-    let (mut slightly, mut rows) = (Vec::new(), Vec::new());
-    for (spec, paper) in [
-        ("mod:n=100", Some(0.28)),
-        ("min", None),
-        ("sketch", None),
-        ("bsw:n=100", Some(0.10)),
-    ] {
-        let of = distribution(spec)?;
-        let some = share_at_most(of, 0.04).zip(share_at_most(of, 0.0));
-        let some = some.map(|(most, none)| most - none);
-        slightly.push(some);
-        rows.extend(SIMILARITIES.map(|s| {
-            let at_4 = [some, paper].map(|of| of.filter(|_| s == 0.04));
-            (spec, s, share_at_most(of, s), at_4)
-        }));
-    }
-    exhibits.push(exhibit!("figure-4", "Figure 4",
-        "Similarity of different documents by algorithm, with windows of 20 bytes",
-        "As Figure 3. The slightly similar pairs are those with a similarity above 0 and at most 4 %.";
-        (spec, similarity, share, [here, paper]) in rows =>
-        method: Text = spec, similarity: Number(2) = similarity, pairs_at_most: Share = share,
-        slightly_similar: Share = here, slightly_similar_paper: Share = paper)
-        .lines("similarity", &["pairs_at_most"], Some("method")));
-    claims.push(mod_overlaps_more_than_bsw(slightly[0], slightly[3]));
-
-    // Figures 5 and 6: sampling frequency, and each document.
-    let of_frequencies = FREQUENCIES.map(|spec| curve(spec).unwrap_or_default());
-    let rows = FREQUENCIES.into_iter().zip(&of_frequencies);
-    exhibits.push(exhibit!("figure-5", "Figure 5", "Similarity by sampling frequency and number of insertions",
-        "Mean similarity of an original and its copy.";
-        (spec, point) in rows.flat_map(|(spec, points)| points.iter().map(move |point| (spec, *point))) =>
-        method: Text = spec, edits: Count = point.0, similarity: Share = point.1)
-        .lines("edits", &["similarity"], Some("method")));
-    claims.push(frequency_hardly_changes_the_mean(&of_frequencies));
-    let of_documents = |specs: [&'static str; 4]| {
-        let each = specs.into_iter();
-        each.flat_map(move |spec| {
-            let of_each = (1u64..).zip(by_size);
-            of_each.map(move |(n, (_, of))| (spec, n, *of))
+        let originals: BTreeSet<u32> = by_copy.keys().map(|(_, original, _)| *original).collect();
+        let mut by_size = Vec::new();
+        each_document(&copies.collection, |number, document| {
+            if originals.contains(&number) {
+                by_size.push((document.words, number));
+            }
+            Ok(())
+        })?;
+        by_size.sort_unstable();
+        Ok(Research {
+            compared,
+            by_size,
+            by_copy,
         })
-    };
-    let rows = of_documents(FREQUENCIES);
-    let rows = rows.filter_map(|(spec, n, of)| Some((spec, n, of_copy(of, MOST, spec)?)));
-    exhibits.push(exhibit!("figure-6", "Figure 6",
-        "Similarity of each document and its copy with 50 insertions, by sampling frequency",
-        "Documents are in the order of size, the shortest first.";
-        (spec, n, similarity) in rows => method: Text = spec, document: Count = n, similarity: Share = similarity)
-        .lines("document", &["similarity"], Some("method")));
-    claims.push(coarse_sampling_scatters(&FREQUENCIES.map(at_most)));
+    }
 
-    // Figure 7: the algorithms side by side.
-    let inserted = RESEARCH.map(|spec| curve(spec).unwrap_or_default());
-    let other = |name, edit, spread| -> Result<Vec<Points>> {
-        let (_, compared) = edited(bench, originals, (name, edit, spread), &RESEARCH)?;
-        let curves = compared.families.map_or(Vec::new(), |of| of.curves);
-        Ok(curves.iter().map(points).collect())
-    };
-    let removed = other("cherkasova-remove", Operation::Remove, EditPlaces::Random)?;
-    let evenly = other("cherkasova-even", Operation::Insert, EditPlaces::Uniform)?;
-    let at = |curves: &[Points], n: usize, edits: u64| -> Option<f64> {
-        let found = curves.get(n)?.iter().find(|point| point.0 == edits)?;
-        Some(found.1)
-    };
-    let each_curve = inserted.iter().enumerate();
-    exhibits.push(exhibit!("figure-7", "Figure 7", "Similarity by algorithm and kind of edits",
-        "Mean similarity of an original and its copy: words inserted at random places (a), words removed (b), and words \
-         inserted at even distances, which the paper only mentions.";
-        (n, &(edits, mean)) in each_curve.flat_map(|(n, points)| points.iter().map(move |point| (n, point))) =>
-        method: Text = RESEARCH[n], edits: Count = edits, inserted: Share = mean,
-        removed: Share = at(&removed, n, edits), inserted_evenly: Share = at(&evenly, n, edits))
-        .lines("edits", &["inserted", "removed", "inserted_evenly"], Some("method")));
-    claims.push(few_edits_are_alike(&inserted));
-    claims.push(mod_and_min_report_more(
-        ("Section 4.3, Figure 7(a)", "insertions"),
-        &inserted,
-    ));
-    claims.push(mod_and_min_report_more(
-        ("Section 4.3, Figure 7(b)", "removals"),
-        &removed,
-    ));
-    let says = "Removed words lower the similarity slightly more than inserted ones.";
-    claims.push(lower("Section 4.3, Figure 7(b)", says, &inserted, &removed));
-    let says = "Edits at even distances lower the similarity more than edits at random places.";
-    claims.push(lower("Section 4.3", says, &inserted, &evenly));
+    fn curves<const N: usize>(&self, specs: [&str; N]) -> [Points; N] {
+        specs.map(|spec| curve(&self.compared, spec))
+    }
 
-    // Figure 8: each document by algorithm.
-    exhibits.push(exhibit!("figure-8", "Figure 8", "Similarity of each document and its copy, by algorithm",
-        "Documents are in the order of size, the shortest first: with 5 insertions (a) and with 50 (b).";
-        (spec, n, of) in of_documents(RESEARCH) =>
-        method: Text = spec, document: Count = n, with_5: Share = of_copy(of, 5, spec),
-        with_50: Share = of_copy(of, MOST, spec))
-        .lines("document", &["with_5", "with_50"], Some("method")));
-    claims.push(short_documents_suffer(
-        &at_most("sketch"),
-        &at_most("bsw:n=500"),
-    ));
-    Ok((exhibits, claims))
+    /// Share of the pairs of originals with a similarity of at most `most`.
+    fn share(&self, spec: &str, most: f64) -> Option<f64> {
+        let name = name(spec);
+        let mut all = self
+            .compared
+            .families
+            .iter()
+            .flat_map(|of| &of.distributions);
+        share_at_most(all.find(|of| of.method == name)?, most)
+    }
+
+    fn of_copy(&self, spec: &'static str, original: u32, edits: u32) -> Option<f64> {
+        self.by_copy.get(&(spec, original, edits.into())).copied()
+    }
+
+    /// The similarities of all copies with the most edits, that of the shortest document first.
+    fn at_most(&self, spec: &'static str) -> Vec<f64> {
+        let each = self.by_size.iter();
+        each.filter_map(|&(_, original)| self.of_copy(spec, original, MOST))
+            .collect()
+    }
+
+    /// Table 1 and Figures 1 to 4: signatures, and windows.
+    fn windows(&self, made: &mut Reproduction) {
+        let entries = |spec: &str| {
+            let row = self
+                .compared
+                .methods
+                .iter()
+                .find(|row| row.method == name(spec))?;
+            Some(row.keys as f64 / self.compared.representatives.max(1) as f64)
+        };
+        let grows = |spec: &str| ["mod:n=500", "bsw:n=500"].contains(&spec);
+        made.exhibits.push(exhibit!("table-1", "Table 1", "Sizes of the signatures",
+            "Entries in the signature of a document of the research corpus, on average. Min and Sketch have a fixed size; \
+             Mod and BSW grow with the document. Whether a method can approximate containment follows from its definition, \
+             not from a collection.";
+            spec in RESEARCH =>
+            method: Text = spec, entries: Number(1) = entries(spec),
+            size_paper: Text = if grows(spec) { "grows with the document" } else { "fixed" },
+            containment_paper: Text = if grows(spec) { "yes" } else { "no" }));
+        made.exhibits.push(exhibit!("figure-1", "Figure 1", "Sizes of the documents of the research corpus",
+            "Words of each original, in the order of size. The paper's documents have 9 to 540 KB.";
+            (n, (words, _)) in (1u64..).zip(&self.by_size) => document: Count = n, words: Count = *words)
+            .lines("document", &["words"], None)
+            .decades(false, true));
+        let windowed = WINDOWED.map(|(_, method)| windows(method));
+        let paper = |spec: &str, edits| match (spec, edits) {
+            ("mod:n=100,window=5", 50) => Some(0.97),
+            ("mod:n=100,window=100", 50) => Some(0.66),
+            _ => None,
+        };
+        made.exhibits.push(exhibit!("figure-2", "Figure 2", "Similarity by window and number of insertions",
+            "Mean similarity of an original and its copy, by the bytes in a window. The paper prints the values of Mod100 \
+             at 50 insertions.";
+            (spec, (edits, mean)) in windowed.iter().flatten().flat_map(|spec| pairs([spec], curve(&self.compared, spec))) =>
+            method: Text = spec.as_str(), edits: Count = edits, similarity: Share = mean,
+            similarity_paper: Share = paper(spec, edits))
+            .lines("edits", &["similarity"], Some("method")));
+        made.exhibits.push(exhibit!("figure-3", "Figure 3", "Similarity of different documents by window",
+            "Share of the pairs of originals whose similarity is at most the given one. At 0 are the pairs without a common \
+             entry. The paper leaves these pairs out of its figure.";
+            (spec, similarity) in pairs(windowed.iter().flatten(), SIMILARITIES) =>
+            method: Text = spec.as_str(), similarity: Number(2) = similarity,
+            pairs_at_most: Share = self.share(spec, similarity))
+            .lines("similarity", &["pairs_at_most"], Some("method")));
+        let ends = windowed.each_ref().map(|specs| {
+            specs
+                .iter()
+                .filter_map(|spec| last(&curve(&self.compared, spec)))
+                .collect()
+        });
+        made.claims.push(larger_windows_lower_similarity(&ends));
+        let some = |spec: &String| Some(1.0 - self.share(spec, 0.0)?);
+        let overlaps = windowed
+            .each_ref()
+            .map(|specs| specs.iter().map(some).collect());
+        made.claims.push(small_windows_overlap(&overlaps));
+        let slightly = |spec: &str| Some(self.share(spec, 0.04)? - self.share(spec, 0.0)?);
+        let specs = [
+            ("mod:n=100", Some(0.28)),
+            ("min", None),
+            ("sketch", None),
+            ("bsw:n=100", Some(0.10)),
+        ];
+        made.exhibits.push(exhibit!("figure-4", "Figure 4",
+            "Similarity of different documents by algorithm, with windows of 20 bytes",
+            "As Figure 3. The slightly similar pairs are those with a similarity above 0 and at most 4 %.";
+            ((spec, paper), similarity) in pairs(specs, SIMILARITIES) =>
+            method: Text = spec, similarity: Number(2) = similarity, pairs_at_most: Share = self.share(spec, similarity),
+            slightly_similar: Share = slightly(spec).filter(|_| similarity == 0.04),
+            slightly_similar_paper: Share = paper.filter(|_| similarity == 0.04))
+            .lines("similarity", &["pairs_at_most"], Some("method")));
+        made.claims.push(mod_overlaps_more_than_bsw(
+            slightly("mod:n=100"),
+            slightly("bsw:n=100"),
+        ));
+    }
+
+    /// Figures 5 and 6: sampling frequency, and each document.
+    fn samples(&self, made: &mut Reproduction) {
+        let curves = self.curves(FREQUENCIES);
+        let rows = FREQUENCIES.into_iter().zip(&curves);
+        made.exhibits.push(exhibit!("figure-5", "Figure 5", "Similarity by sampling frequency and number of insertions",
+            "Mean similarity of an original and its copy.";
+            (spec, (edits, mean)) in rows.flat_map(|(spec, points)| pairs([spec], points.clone())) =>
+            method: Text = spec, edits: Count = edits, similarity: Share = mean)
+            .lines("edits", &["similarity"], Some("method")));
+        made.claims.push(frequency_hardly_changes_the_mean(&curves));
+        let rows = pairs(FREQUENCIES, (1u64..).zip(&self.by_size));
+        let rows =
+            rows.filter_map(|(spec, (n, (_, of)))| Some((spec, n, self.of_copy(spec, *of, MOST)?)));
+        made.exhibits.push(exhibit!("figure-6", "Figure 6",
+            "Similarity of each document and its copy with 50 insertions, by sampling frequency",
+            "Documents are in the order of size, the shortest first.";
+            (spec, n, similarity) in rows => method: Text = spec, document: Count = n, similarity: Share = similarity)
+            .lines("document", &["similarity"], Some("method")));
+        made.claims.push(coarse_sampling_scatters(
+            &FREQUENCIES.map(|spec| self.at_most(spec)),
+        ));
+    }
+
+    /// Figures 7 and 8: the algorithms side by side, and each document.
+    fn algorithms(&self, bench: &Bench<'_>, originals: u64, made: &mut Reproduction) -> Result<()> {
+        let inserted = self.curves(RESEARCH);
+        let other = |name, edit, spread| -> Result<[Points; 4]> {
+            let (_, compared) = edited(bench, originals, (name, edit, spread), &RESEARCH)?;
+            Ok(RESEARCH.map(|spec| curve(&compared, spec)))
+        };
+        let removed = other("cherkasova-remove", Operation::Remove, EditPlaces::Random)?;
+        let evenly = other("cherkasova-even", Operation::Insert, EditPlaces::Uniform)?;
+        let at = |curve: &Points, edits| Some(curve.iter().find(|point| point.0 == edits)?.1);
+        let rows = inserted.iter().enumerate();
+        made.exhibits.push(exhibit!("figure-7", "Figure 7", "Similarity by algorithm and kind of edits",
+            "Mean similarity of an original and its copy: words inserted at random places (a), words removed (b), and words \
+             inserted at even distances, which the paper only mentions.";
+            (n, (edits, mean)) in rows.flat_map(|(n, points)| pairs([n], points.clone())) =>
+            method: Text = RESEARCH[n], edits: Count = edits, inserted: Share = mean,
+            removed: Share = at(&removed[n], edits), inserted_evenly: Share = at(&evenly[n], edits))
+            .lines("edits", &["inserted", "removed", "inserted_evenly"], Some("method")));
+        made.claims.extend([
+            few_edits_are_alike(&inserted),
+            mod_and_min_report_more(("Section 4.3, Figure 7(a)", "insertions"), &inserted),
+            mod_and_min_report_more(("Section 4.3, Figure 7(b)", "removals"), &removed),
+            lower(
+                "Section 4.3, Figure 7(b)",
+                "Removed words lower the similarity slightly more than inserted ones.",
+                &inserted,
+                &removed,
+            ),
+            lower(
+                "Section 4.3",
+                "Edits at even distances lower the similarity more than edits at random places.",
+                &inserted,
+                &evenly,
+            ),
+        ]);
+        made.exhibits.push(exhibit!("figure-8", "Figure 8", "Similarity of each document and its copy, by algorithm",
+            "Documents are in the order of size, the shortest first: with 5 insertions (a) and with 50 (b).";
+            (spec, (n, (_, of))) in pairs(RESEARCH, (1u64..).zip(&self.by_size)) =>
+            method: Text = spec, document: Count = n, with_5: Share = self.of_copy(spec, *of, 5),
+            with_50: Share = self.of_copy(spec, *of, MOST))
+            .lines("document", &["with_5", "with_50"], Some("method")));
+        made.claims.push(short_documents_suffer(
+            &self.at_most("sketch"),
+            &self.at_most("bsw:n=500"),
+        ));
+        Ok(())
+    }
 }
 
 /// Figures 9 and 10, Table 2.
-fn enterprise(
-    bench: &Bench<'_>,
-    exhibits: &mut Vec<Exhibit>,
-    claims: &mut Vec<Claim>,
-) -> Result<()> {
+fn enterprise(bench: &Bench<'_>, made: &mut Reproduction) -> Result<()> {
     let context = bench.context();
     let thresholds = THRESHOLDS.iter();
     let thresholds = thresholds.filter_map(|&hundredths| Threshold::new(hundredths, 100));
     let thresholds: Vec<Threshold> = thresholds.collect();
     let (mut workspaces, mut levels, mut counts) = (Vec::new(), Vec::new(), Vec::new());
-    for spec in ENTERPRISE {
-        let (workspace, _) = bench.method(&bench.base, spec)?;
-        let measure = Spec::read(spec)?.method().join().measure;
+    for method in METHODS {
+        let spec = format!("{method}:threshold=0.4");
+        let (workspace, _) = bench.method(&bench.base, &spec)?;
+        let measure = Spec::read(&spec)?.method().join().measure;
         let of = Levels::of_measure(&workspace, measure, &thresholds, &context)?;
         counts.push(at_levels(&workspace, &of, None, &context)?);
         workspaces.push(workspace);
@@ -376,13 +366,13 @@ fn enterprise(
     }
     let pairs = |level: usize, method: usize| counts[method].get(level).map(|at| at.pairs);
     let names = NAMES.map(str::to_lowercase);
-    exhibits.push(exhibit!("figure-9", "Figure 9", "Pairs by threshold",
+    made.exhibits.push(exhibit!("figure-9", "Figure 9", "Pairs by threshold",
         "Pairs of the collection whose similarity reaches the threshold. Each algorithm is joined once, at 40 %.";
         hundredths in THRESHOLDS => threshold: Share = hundredths as f64 / 100.0)
         .columns(&names, Count, pairs)
         .lines("threshold", &names.each_ref().map(String::as_str), None)
         .decades(false, true));
-    exhibits.push(exhibit!("figure-10", "Figure 10", "Sizes of the documents",
+    made.exhibits.push(exhibit!("figure-10", "Figure 10", "Sizes of the documents",
         "Words of a document that is longer than the given share of all documents. The documents of the paper's first \
          collection mostly have 600 to 1,500 bytes, those of the second 2 to 4 KB.";
         (share, words) in sizes(&bench.base)? => share: Share = share, words: Count = words)
@@ -390,34 +380,27 @@ fn enterprise(
         .decades(false, true));
     let agreement = agreement_at(&workspaces, &levels, AT_70, &context)?;
     let all = agreement.by_methods.last().copied().unwrap_or(0);
-    let found = [0, 1, 2, 3].map(|method| pairs(AT_70, method).unwrap_or(0));
-    // Pairs and false ones of the paper's first collection, pairs of the second.
-    let paper = [
-        [Some(61u64), Some(13), None],
-        [None, Some(1), None],
-        [None, Some(0), None],
-        [None, Some(1), None],
-        [Some(65), None, Some(81)],
-        [Some(12), None, Some(45)],
+    let [a, b, c, d] = [0, 1, 2, 3].map(|method| pairs(AT_70, method).unwrap_or(0));
+    // Pairs here; pairs and false ones of the paper's first collection; pairs of its second.
+    let rows = [
+        (NAMES[0], a, Some(61u64), Some(13u64), None),
+        (NAMES[1], b, None, Some(1), None),
+        (NAMES[2], c, None, Some(0), None),
+        (NAMES[3], d, None, Some(1), None),
+        ("any", agreement.any, Some(65), None, Some(81u64)),
+        ("all four", all, Some(12), None, Some(45)),
     ];
-    let rows = NAMES
-        .into_iter()
-        .chain(["any", "all four"])
-        .zip(found.into_iter().chain([agreement.any, all]));
-    exhibits.push(exhibit!("table-2", "Table 2", "Pairs with a similarity of 70 % or more",
+    made.exhibits.push(exhibit!("table-2", "Table 2", "Pairs with a similarity of 70 % or more",
         "The paper has 5,040 documents in its first collection and 2,500 in the second. It looks at each pair and counts \
          the false ones, which this program cannot do; `lookalike evaluate --judged` does it for judged pairs.";
-        (n, ((name, pairs), paper)) in rows.zip(paper).enumerate() =>
+        (n, (name, pairs, pairs_1, false_1, pairs_2)) in rows.into_iter().enumerate() =>
         method: Text = name, pairs: Count = pairs, only_here: Count = agreement.alone.get(n).copied(),
-        pairs_1_paper: Count = paper[0], false_1_paper: Count = paper[1], pairs_2_paper: Count = paper[2]));
-    claims.push(mod_and_min_find_more_pairs(&found));
-    claims.push(few_pairs_are_found_by_all(&agreement));
-    claims.push(Claim::new(
-        ("Section 5, Table 2", "table-2"),
-        "Mod100 lists the most false pairs, all of them pairs of short documents.",
-        None,
-        "Whether a pair is true has to be judged by people.",
-    ));
+        pairs_1_paper: Count = pairs_1, false_1_paper: Count = false_1, pairs_2_paper: Count = pairs_2));
+    made.claims.push(mod_and_min_find_more_pairs(&[a, b, c, d]));
+    made.claims.push(few_pairs_are_found_by_all(&agreement));
+    made.claims.push(claim!("Section 5, Table 2", "table-2",
+        "Mod100 lists the most false pairs, all of them pairs of short documents.";
+        whether None, "Whether a pair is true has to be judged by people."));
     Ok(())
 }
 
@@ -448,41 +431,38 @@ fn sizes(base: &Workspace) -> Result<Vec<(f64, u64)>> {
 }
 
 /// Figure 11.
-fn time(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Claim>) -> Result<()> {
+fn time(bench: &Bench<'_>, made: &mut Reproduction) -> Result<()> {
     let context = bench.context();
     let what = || "the features of a text of 500 KB".to_string();
     let least = PROCESS_BYTES + 64 * TEXT_BYTES as u64;
     context.budget.require(least, what)?;
     let text = text(&bench.base)?;
     let parse = &config(&bench.base.manifest).shingle.parse;
-    let (mut seconds, mut rows) = (Vec::new(), Vec::new());
-    for method in ["mod", "min", "sketch", "bsw"] {
-        let mut of_method = Vec::new();
-        for window in TIMED_WINDOWS {
-            bench.note(&format!("{method}: window of {window} bytes"))?;
-            let spec = Spec::read(&format!("{method}:window={window}"))?;
-            let keys = spec.method().prepare(&bench.base, &context)?;
-            let mut keyer = Keyer::new(&*keys, parse);
-            let mut set = Vec::new();
-            let begin = Instant::now();
-            keyer.keys(&text, &mut set);
-            let took = begin.elapsed().as_secs_f64();
-            rows.push((method, window, took));
-            of_method.push(took);
-        }
-        seconds.push(of_method);
+    let mut rows = Vec::new();
+    for (method, window) in pairs(METHODS, TIMED_WINDOWS) {
+        bench.note(&format!("{method}: window of {window} bytes"))?;
+        let spec = Spec::read(&format!("{method}:window={window}"))?;
+        let keys = spec.method().prepare(&bench.base, &context)?;
+        let mut keyer = Keyer::new(&*keys, parse);
+        let begin = Instant::now();
+        keyer.keys(&text, &mut Vec::new());
+        rows.push((method, window, begin.elapsed().as_secs_f64()));
     }
+    let seconds = rows.chunks_exact(TIMED_WINDOWS.len());
+    let seconds: Vec<Vec<f64>> = seconds
+        .map(|of| of.iter().map(|row| row.2).collect())
+        .collect();
     let about = format!(
         "Seconds to make the signature of a text of {} bytes, put together of documents of the collection, on one thread. \
          The paper's text has 500 KB. Its hash functions differ: Rabin fingerprints for Mod, Min and BSW, Jenkins's \
          functions for Sketch. Ours is xxh3 for all of them.",
         count(text.len() as u64)
     );
-    exhibits.push(exhibit!("figure-11", "Figure 11", "Seconds to process a text", about;
+    made.exhibits.push(exhibit!("figure-11", "Figure 11", "Seconds to process a text", about;
         (method, window, seconds) in rows => method: Text = method, window: Count = window, seconds: Seconds = seconds)
         .lines("window", &["seconds"], Some("method"))
         .decades(false, true));
-    claims.push(sketch_takes_longest(&seconds));
+    made.claims.push(sketch_takes_longest(&seconds));
     Ok(())
 }
 
@@ -573,14 +553,10 @@ fn frequency_hardly_changes_the_mean(curves: &[Points]) -> Claim {
         most in apart.reduce(f64::max) => most <= NEAR, "The means of two frequencies are at most {most:.4} apart.")
 }
 
-fn mean(of: &[f64]) -> f64 {
-    of.iter().sum::<f64>() / of.len() as f64
-}
-
 fn deviation(values: &[f64]) -> Option<f64> {
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-    (!values.is_empty()).then(|| (squares / values.len() as f64).sqrt())
+    let average = mean(values.iter().copied());
+    let squares = mean(values.iter().map(|v| (v - average) * (v - average)));
+    (!values.is_empty()).then(|| squares.sqrt())
 }
 
 /// Similarities of all documents with 50 edits: Sketch10, Sketch100, BSW1000, BSW100.
@@ -633,7 +609,7 @@ fn lower(place: &str, says: &str, inserted: &[Points], others: &[Points]) -> Cla
     let both = ends(inserted).zip(ends(others));
     let both = both.filter(|(a, b)| a.len() == b.len());
     claim!(place, "figure-7", says;
-        (inserted, others) in both.map(|(a, b)| (mean(&a), mean(&b))) => others < inserted,
+        (inserted, others) in both.map(|(a, b)| (mean(a), mean(b))) => others < inserted,
         "With the most edits, over the four algorithms: {}, and {} for words inserted at random.",
         percent(others, 1), percent(inserted, 1))
 }
@@ -642,7 +618,7 @@ fn lower(place: &str, says: &str, inserted: &[Points], others: &[Points]) -> Cla
 fn short_documents_suffer(sketch: &[f64], bsw: &[f64]) -> Claim {
     let halves = |of: &[f64]| {
         let (short, long) = of.split_at(of.len() / 2);
-        (!short.is_empty()).then(|| (mean(short), mean(long)))
+        (!short.is_empty()).then(|| (mean(short.to_vec()), mean(long.to_vec())))
     };
     claim!("Section 4.3, Figure 8", "figure-8",
         "Many edits lower the similarities of Sketch and BSW more in short documents.";
@@ -655,37 +631,25 @@ fn short_documents_suffer(sketch: &[f64], bsw: &[f64]) -> Claim {
 fn mod_and_min_find_more_pairs(pairs: &[u64; 4]) -> Claim {
     let known = pairs.iter().any(|pairs| *pairs > 0);
     let each = |(name, pairs): (&str, &u64)| format!("{name} {}", count(*pairs));
-    Claim::new(
-        ("Section 5, Table 2", "table-2"),
-        "At 70 %, Mod100 and Min100 find more pairs than Sketch100 and BSW100.",
-        known.then(|| pairs[0].min(pairs[1]) > pairs[2].max(pairs[3])),
-        format!(
-            "Pairs: {}.",
-            listed(", ", NAMES.into_iter().zip(pairs), each)
-        ),
-    )
+    claim!("Section 5, Table 2", "table-2", "At 70 %, Mod100 and Min100 find more pairs than Sketch100 and BSW100.";
+        whether known.then(|| pairs[0].min(pairs[1]) > pairs[2].max(pairs[3])),
+        "Pairs: {}.", listed(", ", NAMES.into_iter().zip(pairs), each))
 }
 
 /// In the paper 12 of 65 and 45 of 81 pairs.
 fn few_pairs_are_found_by_all(agreement: &Agreement) -> Claim {
     let all = agreement.by_methods.last().copied().unwrap_or(0);
     let any = agreement.any;
-    Claim::new(
-        ("Section 5, Table 2", "table-2"),
-        "All four algorithms agree on fewer than 60 % of the pairs that any of them finds.",
-        (any > 0).then(|| all * 10 < any * 6),
-        format!(
-            "{} of {} pairs are found by all four.",
-            count(all),
-            count(any)
-        ),
-    )
+    claim!("Section 5, Table 2", "table-2",
+        "All four algorithms agree on fewer than 60 % of the pairs that any of them finds.";
+        whether (any > 0).then(|| all * 10 < any * 6),
+        "{} of {} pairs are found by all four.", count(all), count(any))
 }
 
 /// Seconds of Mod, Min, Sketch and BSW, by window.
 fn sketch_takes_longest(seconds: &[Vec<f64>]) -> Claim {
     let known = seconds.len() == 4 && seconds.iter().all(|of| !of.is_empty());
-    let means: Vec<f64> = seconds.iter().map(|of| mean(of)).collect();
+    let means: Vec<f64> = seconds.iter().map(|of| mean(of.clone())).collect();
     claim!("Section 5, Figure 11", "figure-11", "Sketch takes longer than Mod, Min and BSW.";
         means in known.then_some(means) => [0, 1, 3].iter().all(|&other| means[2] > means[other]),
         "Mean over the windows: Mod {:.3} s, Min {:.3} s, Sketch {:.3} s, BSW {:.3} s.",

@@ -27,7 +27,7 @@ use published::{
 
 use super::Form::{Number, Seconds, Share};
 use super::model::{exhibit, listed};
-use super::{Bench, Claim, Exhibit, Plotted};
+use super::{Bench, Claim, Exhibit, Plotted, Reproduction};
 use crate::compare::{Families, MethodRow};
 use crate::perturb::{Chowdhury, Recipe};
 use lookalike_base::Result;
@@ -100,7 +100,7 @@ struct SuperShingles {
 }
 
 /// The exhibits and claims, in the order of the paper.
-pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
+pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Result<()> {
     let context = bench.context();
     let scratch = bench.scratch()?.to_path_buf();
     bench.note("the combinations of filters")?;
@@ -124,8 +124,7 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
     let mut specs: Vec<String> = dsc.into();
     specs.extend(super_shingles.iter().cloned().chain(i_match));
     specs.push("syntactic:filters=nosc+stem".into());
-    let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
-    let compared = bench.compare(&bench.base, &specs, 0, None)?;
+    let compared = bench.compare(&bench.base, &specs, None)?;
     let rows = compared.methods;
     let (dsc, rest) = rows.split_at(THRESHOLDS.len());
     let (ss, rest) = rest.split_at(TABLE_V.len());
@@ -188,7 +187,9 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
         None,
         "the collection has no judgements here; `lookalike qrels` checks the judgements of a collection",
     ));
-    Ok((exhibits, claims))
+    made.exhibits = exhibits;
+    made.claims = claims;
+    Ok(())
 }
 
 /// The documents that a method compares: those with features, and their exact duplicates. All
@@ -230,7 +231,7 @@ fn edited(bench: &Bench<'_>, every: u32, originals: u64) -> Result<Edited> {
     });
     let copies = bench.copies(&format!("chowdhury-{every}"), recipe, originals, true)?;
     let specs = COPIES.map(|(_, spec)| spec);
-    let of = bench.compare(&copies.collection, &specs, 0, Some(&copies.edits))?;
+    let of = bench.compare(&copies.collection, &specs, Some(&copies.edits))?;
     Ok(Edited::of(&of.families.unwrap_or_else(Families::none)))
 }
 

@@ -18,7 +18,7 @@
 
 use super::Form::{Number, Share};
 use super::model::{claim, exhibit, listed};
-use super::{Bench, Claim, Exhibit};
+use super::{Bench, Claim, Exhibit, Reproduction};
 use crate::compare::{COST, Labels, QueryRow, Sample, increases, of_method};
 use crate::formulas::{expected_trials, lexicon_unchanged, signature_stability};
 use lookalike_base::Result;
@@ -138,7 +138,7 @@ fn with_lexicons(of: &str, lexicons: u32) -> String {
 }
 
 /// The exhibits and claims, in the order of the paper.
-pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
+pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Result<()> {
     let context = bench.context();
     let labels = bench.known.labels.as_deref();
     let labels = labels.map(|path| Labels::read(&bench.base, path, &context));
@@ -205,7 +205,9 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
             .flat_map(|(table, found)| mail_claims(table, found)),
     );
     claims.extend(formula_claims(&computed_table_4()));
-    Ok((exhibits, claims))
+    made.exhibits = exhibits;
+    made.claims = claims;
+    Ok(())
 }
 
 fn section_3(remedies: &[Found]) -> Exhibit {

@@ -131,19 +131,20 @@ pub fn run(
 ) -> Result<Reproduction> {
     let mut bench = Bench::open(directory, out, known, context)?;
     let stats = Catalogue::stats(&bench.base)?;
-    let (documents, representatives) = (stats.documents, stats.representatives);
-    let (exhibits, claims) = match paper {
-        Paper::Chowdhury2002 => chowdhury::reproduce(&mut bench)?,
-        Paper::Bernstein2006 => bernstein::reproduce(&mut bench)?,
-        Paper::Ye2008 => ye::reproduce(&mut bench)?,
-        Paper::Kolcz2008 => kolcz::reproduce(&mut bench)?,
-        Paper::Cherkasova2009 => cherkasova::reproduce(&mut bench)?,
-    };
-    Ok(Reproduction {
+    let mut made = Reproduction {
         paper,
-        documents,
-        representatives,
-        claims,
-        exhibits,
-    })
+        documents: stats.documents,
+        representatives: stats.representatives,
+        claims: Vec::new(),
+        exhibits: Vec::new(),
+    };
+    let reproduce = match paper {
+        Paper::Chowdhury2002 => chowdhury::reproduce,
+        Paper::Bernstein2006 => bernstein::reproduce,
+        Paper::Ye2008 => ye::reproduce,
+        Paper::Kolcz2008 => kolcz::reproduce,
+        Paper::Cherkasova2009 => cherkasova::reproduce,
+    };
+    reproduce(&mut bench, &mut made)?;
+    Ok(made)
 }

@@ -244,8 +244,12 @@ macro_rules! exhibit {
 pub use exhibit;
 
 /// Declares a claim: its place, its exhibit and what it says; the numbers that decide it, if there
-/// are any; whether it holds with them, and what they are. `else` is said if there are none.
+/// are any; whether it holds with them, and what they are. `else` is said if there are none. With
+/// `whether`, the same is said if something decides it and if nothing does.
 macro_rules! claim {
+    ($place:expr, $exhibit:expr, $says:expr; whether $holds:expr, $here:literal $(, $value:expr)*) => {
+        $crate::reproduce::Claim::new(($place, $exhibit), $says, $holds, format!($here $(, $value)*))
+    };
     ($place:expr, $exhibit:expr, $says:expr; $known:pat in $numbers:expr => $holds:expr, $here:literal $(, $value:expr)*) => {
         $crate::reproduce::model::claim!($place, $exhibit, $says; $known in $numbers => $holds, $here $(, $value)*;
             else "There are no such numbers on this collection.")
@@ -258,6 +262,21 @@ macro_rules! claim {
     };
 }
 pub(super) use claim;
+
+/// Each of some things with each of some others.
+pub(super) fn pairs<A: Clone, B>(
+    all: impl IntoIterator<Item = A>,
+    with: impl IntoIterator<Item = B> + Clone,
+) -> impl Iterator<Item = (A, B)> {
+    let with = move |one: A| with.clone().into_iter().map(move |b| (one.clone(), b));
+    all.into_iter().flat_map(with)
+}
+
+/// The mean of some numbers; not a number of none.
+pub(super) fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    let all: Vec<f64> = numbers.into_iter().collect();
+    all.iter().sum::<f64>() / all.len() as f64
+}
 
 /// Values by a function, with something between them.
 pub(super) fn listed<T>(

@@ -12,7 +12,7 @@
 //! As in [`crate::study`]. The collection decides the shingle size.
 
 use super::model::{claim, exhibit, listed};
-use super::{Bench, Claim, Exhibit};
+use super::{Bench, Claim, Exhibit, Reproduction};
 use crate::study::{
     self, GroupRatios, Metric, PairKind, PowerLaw, ROUNDING, RatioTrials, Scope, StudyConfig,
     USUAL, View, has_pairs, plans, power_law,
@@ -41,7 +41,7 @@ pub const GOV: [(&str, u64, u64); 11] = [
 const COARSE: u32 = 16;
 
 /// The exhibits and claims, in the order of the paper.
-pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
+pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Result<()> {
     bench.note("sampled runs of every class")?;
     let context = bench.context();
     let (study, _) = study::run(&mut bench.base, &StudyConfig::default(), &context)?;
@@ -114,7 +114,9 @@ pub(super) fn reproduce(bench: &mut Bench<'_>) -> Result<(Vec<Exhibit>, Vec<Clai
         recall_depends_little_on_the_threshold(&along(Metric::Recall, Scope::All)),
         adaptive_takes_fewer(cases(&view, &plans)),
     ];
-    Ok((exhibits, claims))
+    made.exhibits = exhibits;
+    made.claims = claims;
+    Ok(())
 }
 
 /// The pairs that the paper counted: it ran each group by itself, and the whole collection.
