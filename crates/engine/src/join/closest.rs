@@ -1,15 +1,10 @@
 //! The two documents that resemble each other most, for a run that found no pair: how far is the
 //! threshold from them?
 //!
-//! # Source
-//! The join for the k most similar pairs of Xiao, Wang, Lin & Shang 2009, with k = 1: prefixes that
-//! grow until no longer one can contain a better pair.
-//!
 //! # Algorithm
-//! Order the fingerprints that several documents have, the rarest first. In round i each document
-//! looks up its i-th fingerprint among those of earlier rounds, and all documents with it are
-//! compared. A document that has n fingerprints, s of them shared, cannot reach more than
-//! (s - i) / n from round i on. It stops as soon as that is below the best resemblance so far.
+//! A document that has n fingerprints, s of them also in others, resembles none more than s / n. In
+//! the falling order of this bound, each document counts what it shares with those before it. The
+//! search ends at the first document whose bound is below the best resemblance so far.
 //!
 //! # Invariants
 //! - The pair is the best one, unless the search ended after [`MOST_STEPS`]. Of equally good pairs
@@ -17,10 +12,9 @@
 //! - The limits depend on the collection alone, so the answer does not depend on memory or threads.
 //!
 //! # Cost
-//! All fingerprints in memory, 28 bytes each (44 with MD5); at most [`MOST_FINGERPRINTS`].
+//! All fingerprints in memory, 24 bytes each (40 with MD5); at most [`MOST_FINGERPRINTS`].
 
-use std::num::NonZeroU32;
-use std::ops::Range;
+use std::cmp::Ordering;
 
 use crate::collection::{self, Catalogue, SetsByPlace};
 use crate::join::{PairsEntry, STAGE, list};
@@ -33,7 +27,7 @@ use lookalike_store::workspace::Workspace;
 /// Limit on the fingerprints of a collection that is searched.
 pub const MOST_FINGERPRINTS: u64 = 1 << 20;
 
-/// Limit on the comparisons of two fingerprints, and on the pairs looked at: about a second.
+/// Limit on the shared fingerprints that are counted, and on the pairs looked at: about a second.
 const MOST_STEPS: u64 = 1 << 28;
 
 /// The best pair of documents, a < b, as far as it was searched.
@@ -76,8 +70,8 @@ pub fn closest(
     }
 }
 
-/// Bytes for each fingerprint: its record and its element. The links between elements take the place
-/// of the records.
+/// Bytes for each fingerprint: its record and its element. The lists of documents take the place of
+/// the records.
 fn bytes<K: Key>() -> u64 {
     (size_of::<(K, u32)>() + size_of::<Element>()) as u64
 }
@@ -131,60 +125,10 @@ fn of_keys<K: Key>(
     })
 }
 
-/// A fingerprint of a document that other documents have. They sort by document, and then the
-/// rarest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Element {
-    document: u32,
-    documents: u32,
-    fingerprint: u32,
-}
-
-/// Keeps the fingerprints that several documents have, in the order of the documents.
-fn shared_elements<K: Key>(mut keys: Vec<(K, u32)>) -> (Vec<Element>, usize) {
-    keys.sort_unstable();
-    let groups = || {
-        let groups = keys.chunk_by(|x, y| x.0 == y.0);
-        groups.filter(|group| group.len() > 1)
-    };
-    let mut number = 0;
-    let mut elements = Vec::with_capacity(groups().map(<[_]>::len).sum());
-    for (fingerprint, group) in (0..).zip(groups()) {
-        number = fingerprint + 1;
-        elements.extend(group.iter().map(|&(_, document)| Element {
-            document,
-            documents: group.len() as u32,
-            fingerprint,
-        }));
-    }
-    drop(keys);
-    elements.sort_unstable();
-    (elements, number as usize)
-}
-
-/// The number of fingerprints in both lists, which have the same order.
-fn shared_of(a: &[Element], b: &[Element]) -> u32 {
-    let rank = |element: &Element| (element.documents, element.fingerprint);
-    let mut others = b.iter().peekable();
-    let mut shared = 0;
-    for element in a {
-        while others
-            .next_if(|other| rank(other) < rank(element))
-            .is_some()
-        {}
-        shared += u32::from(
-            others
-                .next_if(|other| rank(other) == rank(element))
-                .is_some(),
-        );
-    }
-    shared
-}
-
 /// How the resemblance of two sets of these sizes compares with the best so far.
-fn compared(shared: u64, (a, b): (u64, u64), best: Option<Closest>) -> std::cmp::Ordering {
+fn compared(shared: u64, (a, b): (u64, u64), best: Option<Closest>) -> Ordering {
     let Some(best) = best else {
-        return std::cmp::Ordering::Greater;
+        return Ordering::Greater;
     };
     let (of, size_a, size_b) = (best.shared.into(), best.sizes.0.into(), best.sizes.1.into());
     let union = |shared: u64, a: u64, b: u64| u128::from(a + b - shared);
@@ -192,61 +136,40 @@ fn compared(shared: u64, (a, b): (u64, u64), best: Option<Closest>) -> std::cmp:
     one.cmp(&(u128::from(of) * union(shared, a, b)))
 }
 
-/// The elements of all documents, and those that were looked up, as a chain for each fingerprint.
-struct Chains {
-    elements: Vec<Element>,
-    /// Where the elements of each document begin and end, and the size of its set.
-    documents: Vec<(Range<usize>, u64)>,
-    /// The last element of each fingerprint, and the element before each.
-    last: Vec<Option<NonZeroU32>>,
-    before: Vec<Option<NonZeroU32>>,
+/// A document, and the number of a fingerprint that it shares with others.
+type Element = (u32, u32);
+
+/// The documents that have each fingerprint, of those that were looked at.
+struct Lists {
+    /// Where the documents of a fingerprint begin, and where they end so far.
+    places: Vec<(u32, u32)>,
+    documents: Vec<u32>,
 }
 
-impl Chains {
-    fn new<K: Key>(sizes: &[u32], keys: Vec<(K, u32)>) -> Chains {
-        let (elements, fingerprints) = shared_elements(keys);
-        let mut at = 0;
-        let documents = (0u32..).zip(sizes).map(|(document, &size)| {
-            let of = elements.get(at..).unwrap_or_default();
-            let own = of.iter().take_while(|element| element.document == document);
-            let from = at;
-            at += own.count();
-            (from..at, u64::from(size))
-        });
-        Chains {
-            documents: documents.collect(),
-            last: vec![None; fingerprints],
-            before: vec![None; elements.len()],
-            elements,
+impl Lists {
+    /// Empty lists with room for all, and the elements of the documents.
+    fn new<K: Key>(mut keys: Vec<(K, u32)>) -> (Lists, Vec<Element>) {
+        keys.sort_unstable();
+        let (mut elements, mut places) = (Vec::new(), Vec::new());
+        let groups = keys.chunk_by(|x, y| x.0 == y.0);
+        for (number, group) in (0..).zip(groups.filter(|group| group.len() > 1)) {
+            let begin = elements.len() as u32;
+            places.push((begin, begin));
+            elements.extend(group.iter().map(|&(_, document)| (document, number)));
         }
+        drop(keys);
+        elements.sort_unstable();
+        let documents = vec![0; elements.len()];
+        (Lists { places, documents }, elements)
     }
 
-    /// The elements of a document, where they begin, and the size of its set.
-    fn of(&self, document: u32) -> (&[Element], usize, u64) {
-        let place = self.documents.get(document as usize);
-        let (range, size) = place.cloned().unwrap_or_default();
-        let elements = self.elements.get(range.clone()).unwrap_or_default();
-        (elements, range.start, size)
-    }
-
-    /// The elements of a chain from its last one on.
-    fn chain(&self, fingerprint: u32) -> impl Iterator<Item = usize> + '_ {
-        let place = |number: NonZeroU32| number.get() as usize - 1;
-        let last = self.last.get(fingerprint as usize).copied().flatten();
-        std::iter::successors(last.map(place), move |&at| {
-            self.before.get(at).copied().flatten().map(place)
-        })
-    }
-
-    /// Appends an element to its chain.
-    fn link(&mut self, fingerprint: u32, at: usize) {
-        let number = NonZeroU32::new(at as u32 + 1);
-        if let (Some(last), Some(before)) = (
-            self.last.get_mut(fingerprint as usize),
-            self.before.get_mut(at),
-        ) {
-            *before = std::mem::replace(last, number);
-        }
+    /// The documents of a fingerprint. The next call has `document` too.
+    fn put(&mut self, fingerprint: u32, document: u32) -> &[u32] {
+        let (begin, end) = &mut self.places[fingerprint as usize];
+        let before = *begin as usize..*end as usize;
+        self.documents[before.end] = document;
+        *end += 1;
+        &self.documents[before]
     }
 }
 
@@ -259,55 +182,50 @@ fn best<K: Key>(
     listed: &dyn Fn(u32, u32) -> bool,
     check: &dyn Fn() -> Result<()>,
 ) -> Result<(Option<Closest>, bool)> {
-    let mut chains = Chains::new(sizes, keys);
+    let (mut lists, elements) = Lists::new(keys);
+    let size = |document: u32| u64::from(sizes[document as usize]);
+    let mut sets: Vec<&[Element]> = elements.chunk_by(|a, b| a.0 == b.0).collect();
+    sets.sort_by(|a, b| {
+        let (of_a, of_b) = (a.len() as u64, b.len() as u64);
+        (of_b * size(a[0].0)).cmp(&(of_a * size(b[0].0)))
+    });
     let mut found: Option<Closest> = None;
-    let mut active: Vec<u32> = (0..sizes.len() as u32).collect();
-    let mut steps = 0;
-    for round in 0usize.. {
+    let mut shared = vec![0u32; sizes.len()];
+    let (mut others, mut steps) = (Vec::new(), 0);
+    for set in sets {
         check()?;
-        active.retain(|&a| {
-            let (set, _, size) = chains.of(a);
-            let left = set.len().saturating_sub(round) as u64;
-            left > 0 && compared(left, (size, left), found).is_ge()
-        });
-        if active.is_empty() {
+        let (document, most) = (set[0].0, set.len() as u64);
+        if compared(most, (size(document), most), found).is_lt() {
             break;
         }
-        for &a in &active {
-            let (set, start, size) = chains.of(a);
-            let Some(element) = set.get(round) else {
-                continue;
-            };
-            for at in chains.chain(element.fingerprint) {
-                let Some(b) = chains.elements.get(at).map(|element| element.document) else {
-                    continue;
-                };
-                let (other, from, other_size) = chains.of(b);
-                let most = (set.len() - round).min(other.len().saturating_sub(at - from)) as u64;
-                steps += 1;
-                let pair = (a.min(b), a.max(b));
-                if compared(most, (size, other_size), found).is_lt() || !listed(pair.0, pair.1) {
-                    continue;
+        for &(_, fingerprint) in set {
+            let list = lists.put(fingerprint, document);
+            for &other in list {
+                if shared[other as usize] == 0 {
+                    others.push(other);
                 }
-                let shared = shared_of(set, other);
-                steps += (set.len() + other.len()) as u64;
-                let order = compared(shared.into(), (size, other_size), found);
-                let first = found.is_none_or(|found| pair < (found.a, found.b));
-                if order.is_gt() || order.is_eq() && first {
-                    let size = |n: u32| chains.of(n).2 as u32;
-                    found = Some(Closest {
-                        a: pair.0,
-                        b: pair.1,
-                        shared,
-                        sizes: (size(pair.0), size(pair.1)),
-                    });
-                }
+                shared[other as usize] += 1;
             }
-            let fingerprint = element.fingerprint;
-            chains.link(fingerprint, start + round);
-            if steps > most_steps {
-                return Ok((found, true));
+            steps += list.len() as u64;
+        }
+        steps += others.len() as u64;
+        for other in others.drain(..) {
+            let shared = std::mem::take(&mut shared[other as usize]);
+            let (a, b) = (document.min(other), document.max(other));
+            let order = compared(shared.into(), (size(a), size(b)), found);
+            let first = found.is_none_or(|found| (a, b) < (found.a, found.b));
+            if (order.is_gt() || order.is_eq() && first) && listed(a, b) {
+                let sizes = (size(a) as u32, size(b) as u32);
+                found = Some(Closest {
+                    a,
+                    b,
+                    shared,
+                    sizes,
+                });
             }
+        }
+        if steps > most_steps {
+            return Ok((found, true));
         }
     }
     Ok((found, false))
