@@ -214,7 +214,7 @@ impl PlanOptions {
         let printed = PlanPrinted {
             tasks: plan.all_tasks(),
             tasks_of_step: plan.tasks(),
-            steps: jobs::Step::ALL.map(jobs::Step::name).to_vec(),
+            steps: jobs::Step::ALL.map(jobs::Step::text).to_vec(),
         };
         out.result(&printed, || {
             let exchange = flags.output.display();

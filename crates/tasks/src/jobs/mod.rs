@@ -56,7 +56,7 @@ use lookalike_base::{Error, Result};
 use lookalike_store::disk::{self, Scratch};
 
 pub use finish::{Listed, finish, pairs};
-pub use plan::{MOST_TASKS, Plan, Planned, StepState, ranges, summary};
+pub use plan::{Plan, Planned, StepState, ranges, summary};
 pub use steps::Step;
 use steps::Task;
 
@@ -107,7 +107,7 @@ pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> R
     let task = plan.task(number)?;
     let mut ran = Ran {
         task: number,
-        step: task.step.name(),
+        step: task.step.text(),
         outcome: Outcome::Already,
         bytes_read: 0,
         bytes_left: 0,
@@ -176,7 +176,7 @@ fn each_row(
         }
     }
     let total = files.len() as u64;
-    context.start(task.step.name(), Unit::Count("files"), Some(total));
+    context.start(task.step.text(), Unit::Count("files"), Some(total));
     let (mut bytes, mut documents, mut kept) = (0, 0u64, 0u64);
     for (done, source) in files.into_iter().enumerate() {
         context.progress.at(done as u64);

@@ -37,7 +37,7 @@ const PROGRAM: &str = concat!("lookalike ", env!("CARGO_PKG_VERSION"));
 const PLAN: &str = "plan.json";
 const INPUTS: &str = "inputs.jsonl";
 /// The most tasks of a step.
-pub const MOST_TASKS: u32 = 10_000;
+pub(super) const MOST_TASKS: u32 = 10_000;
 /// How often a task that waits looks whether its inputs are there: at first, and in the end.
 const LOOK_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(15)];
 
@@ -306,15 +306,6 @@ impl Plan {
         u64::from(self.tasks()) * Step::ALL.len() as u64
     }
 
-    /// Number and bytes of the inputs.
-    pub fn inputs_and_bytes(&self) -> Result<(u64, u64)> {
-        let inputs = self.inputs(true)?;
-        Ok((
-            inputs.len() as u64,
-            inputs.iter().map(InputFile::size).sum(),
-        ))
-    }
-
     pub(super) fn task(&self, number: u64) -> Result<Task> {
         if number >= self.all_tasks() {
             let limit = format!("0 to {}", self.all_tasks() - 1);
@@ -440,7 +431,7 @@ impl Plan {
             let (first, last) = (0, self.tasks() - 1);
             let number = |number| self.number(Task { step, number });
             states.push(StepState {
-                step: step.name(),
+                step: step.text(),
                 first: number(first),
                 last: number(last),
                 done: u64::from(self.tasks()) - missing.len() as u64,
@@ -464,7 +455,7 @@ impl Plan {
                 if begun.elapsed() >= wait {
                     return Err(Error::TasksMissing {
                         exchange: self.exchange.clone(),
-                        step: step.name(),
+                        step: step.text(),
                         missing: ranges(&missing),
                         count: missing.len() as u64,
                     });
@@ -516,11 +507,12 @@ pub fn ranges(numbers: &[u64]) -> String {
 
 /// Says what a plan is, for people.
 pub fn summary(plan: &Plan) -> Result<String> {
-    let (inputs, bytes) = plan.inputs_and_bytes()?;
+    let inputs = plan.inputs(true)?;
+    let bytes = inputs.iter().map(InputFile::size).sum();
     Ok(format!(
         "{} of {} inputs ({}), {} in each of {} steps",
         counted(plan.all_tasks(), "task"),
-        count(inputs),
+        count(inputs.len() as u64),
         ByteSize(bytes),
         count(u64::from(plan.tasks())),
         Step::ALL.len(),

@@ -1,55 +1,31 @@
 //! The steps of a search, and their tasks.
 
-use std::fmt;
+use lookalike_base::keywords::keywords;
 
-/// A step of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
-    /// Reads a share of the inputs.
-    Read,
-    /// Passes the fingerprints of a part to their ranges.
-    Frequencies,
-    /// Counts how frequent the fingerprints of a range are.
-    Classes,
-    /// Passes the rarest fingerprints of the documents of a part to their ranges.
-    Prefixes,
-    /// Finds the documents that share one.
-    Candidates,
-    /// Makes the candidates of long lists.
-    Blocks,
-    /// Compares the candidates of a part.
-    Verify,
-    /// Compares the candidates of different parts.
-    Results,
+keywords! {
+    /// A step of a search.
+    #[derive(PartialOrd, Ord)]
+    pub enum Step {
+        /// Reads a share of the inputs.
+        Read = "read",
+        /// Passes the fingerprints of a part to their ranges.
+        Frequencies = "frequencies",
+        /// Counts how frequent the fingerprints of a range are.
+        Classes = "classes",
+        /// Passes the rarest fingerprints of the documents of a part to their ranges.
+        Prefixes = "prefixes",
+        /// Finds the documents that share one.
+        Candidates = "candidates",
+        /// Makes the candidates of long lists.
+        Blocks = "blocks",
+        /// Compares the candidates of a part.
+        Verify = "verify",
+        /// Compares the candidates of different parts.
+        Results = "results",
+    }
 }
 
 impl Step {
-    /// All steps, in order.
-    pub const ALL: [Step; 8] = [
-        Step::Read,
-        Step::Frequencies,
-        Step::Classes,
-        Step::Prefixes,
-        Step::Candidates,
-        Step::Blocks,
-        Step::Verify,
-        Step::Results,
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Step::Read => "read",
-            Step::Frequencies => "frequencies",
-            Step::Classes => "classes",
-            Step::Prefixes => "prefixes",
-            Step::Candidates => "candidates",
-            Step::Blocks => "blocks",
-            Step::Verify => "verify",
-            Step::Results => "results",
-        }
-    }
-
     /// The steps whose rows it takes. All of their tasks must be done.
     pub(super) fn sources(self) -> &'static [Step] {
         match self {
@@ -66,13 +42,7 @@ impl Step {
 
     /// The directory of its files: in the order of the steps.
     pub(super) fn directory(self) -> String {
-        format!("{}-{}", self as u8 + 1, self.name())
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        format!("{}-{}", self as u8 + 1, self.text())
     }
 }
 

@@ -364,7 +364,7 @@ fn what_tasks_cannot_do_is_refused() {
     refused(&|search| search.parameters.join.measure = "s3".parse().unwrap());
     let search = Search::new(directory.path(), (1, 2), "full");
     assert!(search.plan(&exchange, 0, false).is_err());
-    assert!(search.plan(&exchange, MOST_TASKS + 1, false).is_err());
+    assert!(search.plan(&exchange, plan::MOST_TASKS + 1, false).is_err());
     assert!(!exchange.exists());
 }
 
