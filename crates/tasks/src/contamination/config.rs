@@ -9,11 +9,11 @@ use lookalike_text::parse::ParseConfig;
 use lookalike_text::read::ReadConfig;
 
 /// The longest run that can be required.
-pub const MOST_NGRAM: u32 = 1000;
+const MOST_NGRAM: u32 = 1000;
 /// The largest number of fields of an item.
 pub const MOST_FIELDS: usize = 64;
 /// The largest number of documents that are listed for an item.
-pub const MOST_LISTED: usize = 1_000_000;
+const MOST_LISTED: usize = 1_000_000;
 
 /// Parameters of a search for contamination.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,7 @@
 //! - [`FOUND_FILE`]: each item that was found, with documents and runs;
 //! - [`DROP_FILE`]: the documents that cover much of some item, for `dedup --remove`;
 //! - [`REJECTS_FILE`]: the records of the corpus that are not documents;
-//! - [`REPORT_FILE`]: the report.
+//! - [`output::REPORT_FILE`]: the report.
 //!
 //! # Definition
 //! [`lookalike_text::parse`] defines tokens. An *item* is a record of a test set, and each of its
@@ -85,12 +85,13 @@ use items::TestSets;
 use listed::Listed;
 use output::Output;
 use search::{OfItem, Search};
+use stats::LEVELS;
 
-pub use config::{ContaminationConfig, MOST_FIELDS, MOST_LISTED, MOST_NGRAM};
+pub use config::{ContaminationConfig, MOST_FIELDS};
 pub use listed::DROP_FILE;
-pub use output::{FOUND_FILE, ITEMS_FILE, REJECTS_FILE, REPORT_FILE};
+pub use output::{FOUND_FILE, ITEMS_FILE, REJECTS_FILE};
 pub use runs::MOST_RUNS;
-pub use stats::{ContaminationReport, CorpusReport, CoverLevel, FieldCounts, LEVELS, SetReport};
+pub use stats::{ContaminationReport, CorpusReport, CoverLevel, FieldCounts, SetReport};
 
 const STAGE: &str = "contamination";
 

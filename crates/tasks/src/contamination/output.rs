@@ -23,7 +23,7 @@ pub const FOUND_FILE: &str = "contaminated.jsonl";
 /// The records of the corpus that are no documents.
 pub const REJECTS_FILE: &str = "rejects.jsonl";
 /// Parameters and counts. Written last, so if it exists the other files are complete.
-pub const REPORT_FILE: &str = "contamination.json";
+pub(super) const REPORT_FILE: &str = "contamination.json";
 
 const ALL: [&str; 5] = [ITEMS_FILE, FOUND_FILE, DROP_FILE, REJECTS_FILE, REPORT_FILE];
 

@@ -12,7 +12,7 @@ use lookalike_text::read::Reject;
 const LINE_BYTES: u64 = 64;
 
 /// The shares of an item whose items are counted.
-pub const LEVELS: [(u64, u64); 4] = [(3, 10), (1, 2), (4, 5), (1, 1)];
+pub(super) const LEVELS: [(u64, u64); 4] = [(3, 10), (1, 2), (4, 5), (1, 1)];
 
 /// The treatment of the fields of a test set's items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
