@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::STAGE;
-use super::output::is_regular;
 use lookalike_base::progress::Stop;
 use lookalike_base::{Error, Result};
+use lookalike_store::disk;
 use lookalike_store::workspace::InputEntry;
 use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, Reason, Record, RecordReader};
 
@@ -13,6 +13,11 @@ use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, Reason, Reco
 pub fn standard_input() -> Error {
     let limit = "standard input cannot be read again; store it in a file first";
     Error::parameter("INPUT", "-").because(limit)
+}
+
+/// Whether a path leads to a file that can be copied.
+pub fn is_regular(path: &Path) -> bool {
+    disk::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
 /// A listed input, where it is. It may have moved with its directory, or the working directory may

@@ -42,7 +42,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use again::Again;
+use again::{Again, is_regular};
 use annotate::Annotation;
 use copy::{Failed, Layout};
 use encode::Encoder;
@@ -52,7 +52,7 @@ use lookalike_base::{Error, Result};
 use lookalike_store::disk::{self, SharedFile};
 use lookalike_text::read::{Codec, Container, Decompressed};
 use lookalike_text::read::{InputFile, ReadConfig, Reference};
-use output::{OutputDirectory, OutputFile, is_regular};
+use output::{OutputDirectory, OutputFile};
 use source::{Source, copy_whole, is_parquet};
 
 const STAGE: &str = "dedup";

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::STAGE;
+use super::again;
 use super::batch::{Batch, Complete};
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
 use super::objects::{self, Objects, SHOWN_CHARS};
@@ -615,9 +616,12 @@ fn check_place(parameter: &'static str, directory: &Path, taken: &[(&str, &Path)
     Ok(())
 }
 
-/// Refuses output directories that overlap with each other, the work directory or an input, or that
-/// hold other files.
+/// Refuses standard input, which cannot be read again, and output directories that overlap with each
+/// other, the work directory or an input, or that hold other files.
 pub fn check_outputs(inputs: &[PathBuf], work: &Path, places: Places<'_>) -> Result<()> {
+    if inputs.iter().any(|input| input.as_os_str() == "-") {
+        return Err(again::standard_input());
+    }
     check_apart(work, places)?;
     for (parameter, output) in named(places) {
         for input in inputs {
@@ -659,9 +663,4 @@ fn check_apart(work: &Path, places: Places<'_>) -> Result<()> {
         taken.push(("the kept files", output));
     }
     Ok(())
-}
-
-/// Whether a path leads to a file that can be copied.
-pub fn is_regular(path: &Path) -> bool {
-    disk::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }

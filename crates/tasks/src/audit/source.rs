@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::dedup::values::Part;
+use crate::dedup::values::{self, Part};
 use lookalike_text::read::usual_date;
 
 /// A source by which documents are counted.
@@ -66,16 +66,7 @@ impl FromStr for Source {
 
 /// The host of a web address.
 pub(super) fn host(address: &str) -> Option<String> {
-    let (_, rest) = address.split_once("://")?;
-    let authority = rest.split(['/', '?', '#', '\\']).next()?;
-    let (_, place) = authority.rsplit_once('@').unwrap_or(("", authority));
-    let host = match place.find(']') {
-        // An IPv6 address.
-        Some(end) if place.starts_with('[') => &place[..=end],
-        _ => place.split(':').next()?,
-    };
-    let host = host.trim_end_matches('.');
-    (!host.is_empty()).then(|| host.to_lowercase())
+    values::host(address.split_once("://")?.1)
 }
 
 /// The year of a date that begins with a year of four digits.

@@ -70,7 +70,7 @@ keywords! {
 
 impl Removal {
     /// Whether the document has the words of its survivor.
-    pub fn is_of_equals(self) -> bool {
+    pub(crate) fn is_of_equals(self) -> bool {
         matches!(
             self,
             Removal::Identical | Removal::SameWords | Removal::Exact
@@ -254,7 +254,7 @@ impl Choice {
     }
 
     /// Whether a document is kept only because a `revisit` record refers to it.
-    pub fn is_referred(&self, document: u32) -> bool {
+    pub(super) fn is_referred(&self, document: u32) -> bool {
         let referred = self.referred.as_ref();
         referred.is_some_and(|referred| referred.contains(document))
     }

@@ -24,11 +24,11 @@ use lookalike_store::workspace::Workspace;
 use lookalike_text::read::InputFile;
 
 /// The evidence for removed documents.
-pub const REMOVED_FILE: &str = "removed.jsonl";
+pub(super) const REMOVED_FILE: &str = "removed.jsonl";
 /// The lists of `--ids-only`.
-pub const KEPT_LIST: &str = "kept.tsv";
+pub(super) const KEPT_LIST: &str = "kept.tsv";
 /// The lists of `--ids-only`.
-pub const REMOVED_LIST: &str = "removed.tsv";
+pub(super) const REMOVED_LIST: &str = "removed.tsv";
 
 /// The evidence as a table.
 pub const REMOVED_TABLE: &str = "removed.parquet";

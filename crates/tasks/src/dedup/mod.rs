@@ -81,15 +81,15 @@ use lookalike_engine::join::PairsEntry;
 use lookalike_rewrite::output::{self, Names, Outputs, Places};
 use lookalike_rewrite::{self as rewrite, FINISHED_BYTES, FIXED_BYTES, Job, again, files, objects};
 use lookalike_store::remote;
-use lookalike_store::workspace::{Cost, INPUTS_FILE, InputList, MANIFEST_FILE, Meter, Workspace};
+use lookalike_store::workspace::{
+    Cost, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Meter, Workspace,
+};
 use lookalike_text::read::{InputFile, ReadConfig};
 
 pub use choose::Removal;
 pub use choose::{Fate, check_pairs};
 pub use decide::{Decided, sizes};
-pub use evidence::{
-    KEPT_LIST, KEPT_TABLE, REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE, removed_docnos,
-};
+pub use evidence::{KEPT_TABLE, REMOVED_TABLE, removed_docnos};
 pub use lookalike_rewrite::output::PRIVATE;
 pub use lookalike_rewrite::output::{check_outside_kept, check_outside_taken};
 pub use policy::{Policy, Rule, preference};
@@ -98,7 +98,7 @@ pub use search::{Search, search};
 pub use source::DedupSource;
 pub use source::is_kept;
 
-use evidence::Knowledge;
+use evidence::{KEPT_LIST, Knowledge, REMOVED_FILE, REMOVED_LIST};
 use write::Writing;
 
 const STAGE: &str = "dedup";
@@ -134,7 +134,7 @@ pub enum Form {
     Records,
     /// All records, each with a member `lookalike` that says whether it would be kept (JSON only).
     Annotated,
-    /// Lists of the documents ([`KEPT_LIST`], [`REMOVED_LIST`]).
+    /// Lists of the documents (`kept.tsv`, `removed.tsv`).
     Lists,
 }
 
@@ -368,9 +368,6 @@ fn check_before(
     (config, read): (&DedupConfig, &ReadConfig),
     context: &Context<'_>,
 ) -> Result<()> {
-    if inputs.iter().any(|input| input.as_os_str() == "-") {
-        return Err(again::standard_input());
-    }
     check_memory(&[], outputs, (config, read), context)?;
     check_link(config, outputs)?;
     if let Some(list) = &config.remove {
@@ -500,22 +497,34 @@ fn least_of_threads(
     (copying + sending).max(reading)
 }
 
-/// The inputs of a collection, from its list.
-pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
-    let list = workspace.directory().join(INPUTS_FILE);
+/// The inputs of a collection, from its list, to be read again. `check` gets each with its line.
+pub(crate) fn listed_inputs(
+    workspace: &Workspace,
+    mut check: impl FnMut(usize, &InputEntry, &InputFile) -> Result<()>,
+) -> Result<Vec<InputFile>> {
     let mut inputs = Vec::new();
     let mut entries = InputList::open(workspace.directory())?;
-    let mut names = std::collections::HashSet::new();
     let others = collection::against(&workspace.manifest).files as usize;
     while let Some(entry) = entries.next()? {
         if inputs.len() < others {
-            // They are not written, and need not be there.
+            // They are not read, and need not be there.
             inputs.push(InputFile::of_entry(entry, Path::new(&entry.path), None));
             continue;
         }
         let input = again::listed(entry)?;
+        check(inputs.len() + 1, entry, &input)?;
+        inputs.push(input);
+    }
+    Ok(inputs)
+}
+
+/// The inputs of a collection, each to be written again under its name.
+pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
+    let list = workspace.directory().join(INPUTS_FILE);
+    let mut names = std::collections::HashSet::new();
+    listed_inputs(workspace, |line, entry, input| {
         check_name(&entry.name, &entry.path)?;
-        output::plain_name(&entry.name, &list, inputs.len() + 1)?;
+        output::plain_name(&entry.name, &list, line)?;
         if !names.insert(entry.name.clone()) {
             let limit = format!(
                 "another input also has the name {}, and their outputs would collide; give the \
@@ -526,13 +535,12 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
         }
         if entry.identity.is_some()
             && entry.path.contains('\u{fffd}')
-            && !output::is_regular(&input.path)
+            && !again::is_regular(&input.path)
         {
             return Err(not_utf8(&entry.path));
         }
-        inputs.push(input);
-    }
-    Ok(inputs)
+        Ok(())
+    })
 }
 
 /// Calls `act` for every input of a collection, with the records that the collection has of it
@@ -711,7 +719,7 @@ pub fn digests(
         let path = workspace.directory().join(MANIFEST_FILE);
         let mut bytes = lookalike_store::to_json(&all, &path)?;
         bytes.extend(list.iter().flat_map(|list| list.to_le_bytes()));
-        Ok(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)))
+        Ok(lookalike_store::digest(&bytes))
     };
     std::iter::once(pairs).chain(without).map(digest).collect()
 }

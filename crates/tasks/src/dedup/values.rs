@@ -171,6 +171,19 @@ pub(crate) fn no_such_field(field: &str, inputs: &[InputFile], config: &ReadConf
     format!("no record has a field {field} with a string or a number{others}")
 }
 
+/// The host of a web address from its authority on, in lower case and without a port.
+pub(crate) fn host(address: &str) -> Option<String> {
+    let authority = address.split(['/', '?', '#', '\\']).next()?;
+    let (_, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let host = match place.find(']') {
+        // An IPv6 address.
+        Some(end) if place.starts_with('[') => &place[..=end],
+        _ => place.split(':').next()?,
+    };
+    let host = host.trim_end_matches('.');
+    (!host.is_empty()).then(|| host.to_lowercase())
+}
+
 /// What was found in the field of a policy.
 #[derive(Default)]
 struct Found {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::sync::Mutex;
 
 use super::repeats::Search;
+use crate::dedup::values::host;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::stored_as_text;
@@ -55,19 +56,10 @@ stored_as_text!(By);
 
 /// The host of a URL, in lower case, without a port.
 fn host_of(url: &str) -> Option<String> {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
-    let authority = rest.get(..end)?;
-    let host = authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host);
-    // An IPv6 address has colons of its own.
-    let host = match host.strip_prefix('[') {
-        Some(rest) => rest.split_once(']')?.0,
-        None => host.split_once(':').map_or(host, |(host, _)| host),
-    };
-    let host = host.trim_end_matches('.');
-    (!host.is_empty()).then(|| host.to_lowercase())
+    let host = host(url.split_once("://").map_or(url, |(_, rest)| rest))?;
+    // The brackets of an IPv6 address do not belong to it.
+    let host = host.trim_matches(['[', ']']);
+    (!host.is_empty()).then(|| host.into())
 }
 
 /// The group of each document.

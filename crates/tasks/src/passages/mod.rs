@@ -70,6 +70,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dedup;
 use lookalike_base::budget::{ByteSize, PROCESS_BYTES};
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::keywords;
@@ -79,16 +80,14 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::{DERIVED_FILES, ResultFormat};
 use lookalike_engine::collection::{self, Catalogue, Representatives, Reread};
 use lookalike_engine::join::PairsEntry;
-use lookalike_rewrite::again;
 use lookalike_store::checkpoint::{self, Checkpoints, StepEntry};
-use lookalike_store::workspace::{Cost, InputList, MANIFEST_FILE, Meter, ResultFile, Workspace};
+use lookalike_store::workspace::{Cost, MANIFEST_FILE, Meter, ResultFile, Workspace};
 use lookalike_store::{digest_of, disk};
 use lookalike_text::parse::TokenKind;
-use lookalike_text::read::InputFile;
 
 pub use cuts::Align;
 pub use excluded::ExcludedGrams;
-pub use remove::{REMOVED_ENDING, RemovalConfig, RemovalSummary, remove};
+pub use remove::{RemovalConfig, RemovalSummary, remove};
 pub use task::{Done, Task};
 pub use units::{Scope, TextUnit, UnitsConfig};
 
@@ -268,16 +267,6 @@ impl Stats {
         self.repeated_bytes += part.repeated_bytes;
         self.longest = self.longest.max(part.longest);
     }
-}
-
-/// The inputs of a collection, to be read again.
-fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
-    let mut inputs = Vec::new();
-    let mut entries = InputList::open(workspace.directory())?;
-    while let Some(entry) = entries.next()? {
-        inputs.push(again::listed(entry)?);
-    }
-    Ok(inputs)
 }
 
 /// Whether the copies of [`remove()`] follow a search. If not, nothing of it is left but its
@@ -465,7 +454,7 @@ fn search(
     }
     let stats = Catalogue::stats(workspace)?;
     let (documents, duplicates) = (stats.documents, stats.exact_duplicates);
-    let inputs = inputs_of(workspace)?;
+    let inputs = dedup::listed_inputs(workspace, |_, _, _| Ok(()))?;
     let only_bytes = match of {
         Of::All => 0,
         Of::Representatives => Representatives::most_bytes(documents, duplicates),

@@ -37,7 +37,7 @@ mod later;
 use std::borrow::Cow;
 use std::io::Write;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use serde::Serialize;
@@ -53,7 +53,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
-use lookalike_rewrite::again::{Again, standard_input};
+use lookalike_rewrite::again::Again;
 use lookalike_rewrite::output::{self, OutputDirectory, OutputFile, Outputs};
 use lookalike_rewrite::{self as rewrite, Action, Edit, FileEdit, Job, Span, Target, parquet};
 use lookalike_store::disk::{self, Scratch, SharedFile};
@@ -69,7 +69,7 @@ use lookalike_text::read::{
 use later::Later;
 
 /// What the name of a file with removed text has behind the name of the input.
-pub const REMOVED_ENDING: &str = ".removed.jsonl";
+const REMOVED_ENDING: &str = ".removed.jsonl";
 
 /// Memory for each byte of a record that changes: the record, its strings, its text in the bytes of
 /// the file and as read, the record again, a line of removed text, and ranges.
@@ -143,21 +143,6 @@ struct RemovedLine<'l> {
 
 fn refuse<T>(given: &Path, limit: impl Into<String>) -> Result<T> {
     error::refuse("remove", given.display(), limit)
-}
-
-/// Refuses inputs and directories that [`remove`] would refuse, before the inputs are read.
-///
-/// # Errors
-/// `BadParameter`.
-pub(super) fn check_before_removal(
-    inputs: &[PathBuf],
-    work: &Path,
-    outputs: (&Path, Option<&Path>),
-) -> Result<()> {
-    if inputs.iter().any(|input| input.as_os_str() == "-") {
-        return Err(standard_input());
-    }
-    output::check_outputs(inputs, work, outputs)
 }
 
 /// Refuses inputs from whose formats no text can be removed.
@@ -355,8 +340,7 @@ fn digest(
     let collection = &workspace.manifest.collection_digest;
     let all = (STAGE, inputs, collection, sought, config, removed);
     let path = workspace.directory().join(REMOVABLE_FILE);
-    let bytes = lookalike_store::to_json(&all, &path)?;
-    Ok(format!("{:032x}", xxh3_128(&bytes)))
+    lookalike_store::digest_of(&all, &path)
 }
 
 /// What the writing pass works with.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::remove::{check_before_removal, check_removal, check_removal_inputs, remove};
+use super::remove::{check_removal, check_removal_inputs, remove};
 use super::{
     ExcludedGrams, PassagesConfig, RemovalConfig, RemovalSummary, Stats, Then, UnitsConfig,
 };
@@ -15,6 +15,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::cluster;
 use lookalike_engine::collection::{self, CollectionConfig};
 use lookalike_engine::pipeline::{self, InputChoice};
+use lookalike_rewrite::output;
 use lookalike_store::workspace::{OutputKind, Workspace, output_kind};
 
 /// A search, and where its documents come from.
@@ -159,7 +160,7 @@ impl Task<'_> {
             (true, None) => dedup::work_directory(self.output),
         };
         if copies {
-            check_before_removal(&self.inputs.paths, &work, outputs)?;
+            output::check_outputs(&self.inputs.paths, &work, outputs)?;
         }
         Workspace::look_whether_free(&work)?;
         let inputs = self.inputs.list(&work)?;
