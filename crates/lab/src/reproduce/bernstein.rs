@@ -26,6 +26,7 @@ use super::{Bench, Claim, Exhibit, Reproduction};
 use crate::compare::{Levels, at_levels};
 use crate::formulas::missed;
 use crate::perturb::{Chowdhury, Recipe};
+use crate::study::line;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::measure::{Criterion, Measure};
@@ -105,31 +106,28 @@ impl Scored {
 
     /// Harmonic mean of precision and coverage.
     fn f1(&self, reference: u64) -> f64 {
-        let both = self.pairs + reference;
-        match both {
-            0 => 0.0,
-            both => 2.0 * self.known as f64 / both as f64,
-        }
+        let both = (self.pairs + reference).max(1);
+        2.0 * self.known as f64 / both as f64
     }
 }
 
 /// A score at T1 to T5, divided by the modulo.
 fn criteria(score: usize, modulo: u64) -> Vec<Criterion> {
-    let row = DECO_THRESHOLDS.get(score).copied().unwrap_or_default();
     let of = |hundredths: u64| {
-        let (measure, threshold) = match score {
-            0 => {
-                let least = hundredths.div_ceil(100 * modulo) as u32;
-                (Measure::Shared(least), Threshold::new(1, 1)?)
-            }
-            n => {
-                let measure = [Measure::S2, Measure::S3, Measure::S4][n - 1];
-                (measure, Threshold::new(hundredths, 100 * modulo)?)
-            }
+        let least = hundredths.div_ceil(100 * modulo) as u32;
+        let measure = [
+            Measure::Shared(least),
+            Measure::S2,
+            Measure::S3,
+            Measure::S4,
+        ][score];
+        let threshold = match score {
+            0 => Threshold::new(1, 1)?,
+            _ => Threshold::new(hundredths, 100 * modulo)?,
         };
         Some(Criterion { measure, threshold })
     };
-    row.into_iter().filter_map(of).collect()
+    DECO_THRESHOLDS[score].into_iter().filter_map(of).collect()
 }
 
 /// Joins features by each score, and counts the pairs at each threshold.
@@ -142,11 +140,8 @@ fn scored(
     let mut all = Vec::new();
     for score in 0..4 {
         let criteria = criteria(score, modulo);
-        let Some(&lowest) = criteria.first() else {
-            continue;
-        };
         let name = format!("{name}-s{}-{modulo}", score + 1);
-        let pairs = bench.pairs(features, &name, lowest)?;
+        let pairs = bench.pairs(features, &name, criteria[0])?;
         let levels = Levels::new(&pairs, criteria, &bench.context())?;
         let counts = known(&pairs, &levels)?.into_iter().enumerate();
         all.extend(counts.map(|(threshold, (pairs, known))| Scored {
@@ -162,69 +157,90 @@ fn scored(
 
 /// The exhibits and claims, in the order of the paper.
 pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Result<()> {
-    let context = bench.context();
-    let drawing = |n: u32, title: &str, more: &str| {
-        let about = format!("Cannot be tested here: a drawing that explains {more}");
-        Exhibit::new(
-            (&format!("figure-{n}"), &format!("Figure {n}")),
-            title,
-            about,
-        )
-    };
-    let term =
-        "a term, without numbers. `lookalike graph` writes the relationship graph of a collection.";
-    let algorithm = "an algorithm, without numbers.";
+    let bench = &*bench;
     let (chunks, _) = bench.method(&bench.base, CHUNKS)?;
-    let passes = passes(&chunks)?;
-    let refined = FEW_COUNTERS.iter();
-    let refined = refined.map(|spec| self::passes(&bench.method(&bench.base, spec)?.0));
-    let refined = refined.collect::<Result<Vec<_>>>()?;
-    let growth = growth(&chunks, STEPS, &context)?;
+    counters_and_growth(bench, &chunks, made)?;
+    sizes(bench, &chunks, made)?;
+    made.exhibits.push(table_1());
+    table_2(bench, made)?;
+    scores(bench, &chunks, made)?;
+    made.claims.push(lost_as_predicted(bench, &chunks)?);
+    made.claims.push(
+        claim!("Section 8.4", "", "Of 30 random edges of a relationship graph, 28 to 30 were true.";
+        whether None, "Whether a pair is true has to be judged by people."),
+    );
+    Ok(())
+}
+
+/// Sections 4.3 to 8.1: Figures 1 to 5.
+fn counters_and_growth(
+    bench: &Bench<'_>,
+    chunks: &Workspace,
+    made: &mut Reproduction,
+) -> Result<()> {
+    let drawing = |at: (&str, &str), title: &str, more: &str| {
+        let about = format!("Cannot be tested here: a drawing that explains {more}");
+        Exhibit::new(at, title, about)
+    };
+    let passes = passes(chunks)?;
+    let refined = FEW_COUNTERS.map(|spec| self::passes(&bench.method(&bench.base, spec)?.0));
+    let refined = refined.into_iter().collect::<Result<Vec<_>>>()?;
+    let growth = growth(chunks, STEPS, &bench.context())?;
     let all_chunks = passes.last().map_or(0, |pass| pass.chunks);
     let last = growth.last().copied().unwrap_or_default();
-    let mut exhibits = vec![
-        drawing(1, "A relationship graph", term),
+    let graph =
+        "a term, without numbers. `lookalike graph` writes the relationship graph of a collection.";
+    made.exhibits.extend([
+        drawing(("figure-1", "Figure 1"), "A relationship graph", graph),
         section_4_3(all_chunks, last),
-        drawing(2, "The insertion of a chunk by SPEX", algorithm),
+        drawing(
+            ("figure-2", "Figure 2"),
+            "The insertion of a chunk by SPEX",
+            "an algorithm, without numbers.",
+        ),
         figure_3(&passes, &refined),
-        drawing(4, "A relationship graph with errors", term),
+        drawing(
+            ("figure-4", "Figure 4"),
+            "A relationship graph with errors",
+            graph,
+        ),
         figure_5(&growth),
-    ];
-    let mut claims = vec![
+    ]);
+    made.claims.extend([
         most_chunks_are_unique(all_chunks, last),
         refinement_empties_counters(&passes),
         refinement_avoids_collisions(&refined),
         growth_is_linear(&growth),
-    ];
-    sizes(bench, &chunks, &mut exhibits, &mut claims)?;
-    exhibits.push(table_1());
-    table_2(bench, &mut exhibits, &mut claims)?;
+    ]);
+    Ok(())
+}
+
+/// Tables 3 and 4.
+fn scores(bench: &Bench<'_>, chunks: &Workspace, made: &mut Reproduction) -> Result<()> {
     let (reference, found) = bench.method(&bench.base, REFERENCE)?;
     let pairs = found.join.map_or(0, |join| join.pairs);
     let known = |pairs: &Workspace, levels: &Levels| {
-        let counts = at_levels(pairs, levels, Some(&reference), &context)?;
+        let counts = at_levels(pairs, levels, Some(&reference), &bench.context())?;
         Ok(counts.iter().map(|at| (at.pairs, at.known)).collect())
     };
-    let mut all = scored(bench, &chunks, ("bernstein", MODULO[0]), known)?;
+    let mut all = scored(bench, chunks, ("bernstein", MODULO[0]), known)?;
     for modulo in MODULO.into_iter().skip(1) {
-        let spec = format!("deco:selection=modulo-{modulo}");
-        let (features, _) = bench.method(&bench.base, &spec)?;
+        let (features, _) = bench.method(&bench.base, &selection(modulo))?;
         all.extend(scored(bench, &features, ("bernstein", modulo), known)?);
     }
-    exhibits.extend(tables_3_and_4(&all, pairs));
-    claims.push(length_helps(&all, pairs));
-    claims.push(thresholds_trade(&all));
-    claims.push(modulo_loses(&all, pairs));
-    claims.push(lost_as_predicted(bench, &chunks, &context)?);
-    claims.push(Claim::new(
-        ("Section 8.4", ""),
-        "Of 30 random edges of a relationship graph, 28 to 30 were true.",
-        None,
-        "Whether a pair is true has to be judged by people.",
-    ));
-    made.exhibits = exhibits;
-    made.claims = claims;
+    made.exhibits.extend(tables_3_and_4(&all, pairs));
+    let claims = [
+        length_helps(&all, pairs),
+        thresholds_trade(&all),
+        modulo_loses(&all, pairs),
+    ];
+    made.claims.extend(claims);
     Ok(())
+}
+
+/// The method that selects one chunk in so many.
+fn selection(modulo: u64) -> String {
+    format!("deco:selection=modulo-{modulo}")
 }
 
 /// A line of `spex.tsv`.
@@ -304,13 +320,13 @@ fn growth(workspace: &Workspace, steps: u64, context: &Context<'_>) -> Result<Ve
         }
         reader.finish()?;
     }
-    for n in 1..by_step.len() {
-        let before = by_step[n - 1];
-        let step = &mut by_step[n];
-        step.documents += before.documents;
-        step.bytes += before.bytes;
-        step.instances += before.instances;
-        step.distinct += before.distinct;
+    let mut sum = Prefix::default();
+    for step in &mut by_step {
+        sum.documents += step.documents;
+        sum.bytes += step.bytes;
+        sum.instances += step.instances;
+        sum.distinct += step.distinct;
+        *step = sum;
     }
     Ok(by_step)
 }
@@ -376,12 +392,7 @@ fn index(workspace: &Workspace) -> Result<Index> {
 }
 
 /// Sections 8.2 and 8.3.
-fn sizes(
-    bench: &Bench<'_>,
-    chunks: &Workspace,
-    exhibits: &mut Vec<Exhibit>,
-    claims: &mut Vec<Claim>,
-) -> Result<()> {
+fn sizes(bench: &Bench<'_>, chunks: &Workspace, made: &mut Reproduction) -> Result<()> {
     let without = index(chunks)?;
     let with = index(&bench.method(&bench.base, WITH_DUPLICATES)?.0)?;
     let mut text = 0u64;
@@ -389,20 +400,21 @@ fn sizes(
         text += document.length;
         Ok(())
     })?;
-    exhibits.push(exhibit!("section-8.2", "Section 8.2", "The index of shared chunks",
+    made.exhibits.push(exhibit!("section-8.2", "Section 8.2", "The index of shared chunks",
         "CPU seconds of SPEX and of making the posting lists, from texts that are already read. The paper's numbers are \
          for newswire of 5.3 GB, and its index also has the text of each chunk.";
         index in [without] =>
         collection_bytes: Bytes = text, index_bytes: Bytes = index.bytes, share: Share = index.bytes as f64 / text as f64,
         seconds: Seconds = index.seconds, share_paper: Share = 2.3 / 5.3, hours_paper: Number(0) = 4.0));
-    exhibits.push(exhibit!("section-8.3", "Section 8.3", "The index with and without exact duplicates",
+    made.exhibits.push(exhibit!("section-8.3", "Section 8.3", "The index with and without exact duplicates",
         "Documents in the posting lists, and bytes of the lists on the disk. The paper's numbers are for newswire: 2.3 GB \
          with exact duplicates, 2.1 GB without them.";
         (which, index, paper) in [("kept", with, 2_300_000_000u64), ("removed", without, 2_100_000_000)] =>
         exact_duplicates: Text = which, entries: Count = index.entries, bytes: Bytes = index.bytes,
         bytes_paper: Bytes = paper));
     let duplicates = Catalogue::stats(&bench.base)?.exact_duplicates;
-    claims.push(duplicates_cost(with.entries, without.entries, duplicates));
+    made.claims
+        .push(duplicates_cost(with.entries, without.entries, duplicates));
     Ok(())
 }
 
@@ -415,12 +427,13 @@ fn table_1() -> Exhibit {
 }
 
 /// Edited copies of some documents.
-fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Claim>) -> Result<()> {
+fn table_2(bench: &Bench<'_>, made: &mut Reproduction) -> Result<()> {
     let title = "Coverage of edited copies";
     let originals = bench.originals(ORIGINALS)?;
     if originals == 0 {
         let about = "Cannot be tested here: the collection has no documents to copy.";
-        exhibits.push(Exhibit::new(("table-2", "Table 2"), title, about));
+        made.exhibits
+            .push(Exhibit::new(("table-2", "Table 2"), title, about));
         return Ok(());
     }
     let recipe = Recipe::Chowdhury(Chowdhury {
@@ -428,20 +441,19 @@ fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Clai
         ..Chowdhury::default()
     });
     let copies = bench.copies("bernstein-copies", recipe, originals, false)?;
-    let mut names: HashMap<String, u32> = HashMap::new();
+    // The number of each family with its members, and the family of each document.
+    let mut names: HashMap<String, (usize, u64)> = HashMap::new();
     let mut families = Vec::new();
     each_document(&copies.collection, |_, document| {
         let docno = document.docno;
         let original = docno.rsplit_once('~').map_or(docno, |(of, _)| of);
-        let next = names.len() as u32;
-        families.push(*names.entry(original.into()).or_insert(next));
+        let next = names.len();
+        let (family, members) = names.entry(original.into()).or_insert((next, 0));
+        *members += 1;
+        families.push(*family);
         Ok(())
     })?;
-    let mut members: HashMap<u32, u64> = HashMap::new();
-    for family in &families {
-        *members.entry(*family).or_default() += 1;
-    }
-    let reference: u64 = members.values().map(|n| n * (n - 1) / 2).sum();
+    let reference: u64 = names.values().map(|(_, n)| n * (n - 1) / 2).sum();
     let (features, _) = bench.method(&copies.collection, "deco:selection=full")?;
     let known = |pairs: &Workspace, levels: &Levels| {
         let mut counts = vec![(0, 0); 5];
@@ -465,13 +477,14 @@ fn table_2(bench: &Bench<'_>, exhibits: &mut Vec<Exhibit>, claims: &mut Vec<Clai
         count(originals),
         count(COPIES.into())
     );
-    exhibits.push(exhibit!("table-2", "Table 2", title, about;
+    made.exhibits.push(exhibit!("table-2", "Table 2", title, about;
         at in &all =>
         score: Text = format!("S{}", at.score + 1), threshold: Text = format!("T{}", at.threshold + 1),
         coverage: Share = at.known as f64 / reference as f64, precision: Share = at.precision(),
         coverage_paper: Share = TABLE_2[at.score][at.threshold].map(|tenths| tenths as f64 / 1000.0),
         average_precision_paper: Share = 1.0));
-    claims.push(lowest_threshold_covers_all(&all, reference));
+    made.claims
+        .push(lowest_threshold_covers_all(&all, reference));
     Ok(())
 }
 
@@ -507,31 +520,20 @@ fn tables_3_and_4(all: &[Scored], reference: u64) -> [Exhibit; 2] {
 }
 
 /// The share of the pairs that share about 64 chunks and fewer than two chunks of one in 16.
-fn lost_as_predicted(
-    bench: &Bench<'_>,
-    features: &Workspace,
-    context: &Context<'_>,
-) -> Result<Claim> {
+fn lost_as_predicted(bench: &Bench<'_>, chunks: &Workspace) -> Result<Claim> {
     let one_in = MODULO[1];
-    let of = |score: usize, modulo: u64| criteria(score, modulo).into_iter().next();
-    let (Some(all), Some(some)) = (of(0, 1), of(0, one_in)) else {
-        return Ok(lost(0, 0));
-    };
-    let pairs = bench.pairs(features, "bernstein-s1-1", all)?;
-    let spec = format!("deco:selection=modulo-{one_in}");
-    let (sampled, _) = bench.method(&bench.base, &spec)?;
+    let [all, some] = [1, one_in].map(|modulo| criteria(0, modulo)[0]);
+    let pairs = bench.pairs(chunks, "bernstein-s1-1", all)?;
+    let (sampled, _) = bench.method(&bench.base, &selection(one_in))?;
     let sampled = bench.pairs(&sampled, &format!("bernstein-s1-{one_in}"), some)?;
     let band = [SHARED - 8, SHARED + 9].map(|least| Criterion {
         measure: Measure::Shared(least as u32),
         ..all
     });
-    let levels = Levels::new(&pairs, band.to_vec(), context)?;
-    let counts = at_levels(&pairs, &levels, Some(&sampled), context)?;
-    let [from, above] = counts[..] else {
-        return Ok(lost(0, 0));
-    };
-    let within = from.pairs - above.pairs;
-    Ok(lost(within, within - (from.known - above.known)))
+    let levels = Levels::new(&pairs, band.to_vec(), &bench.context())?;
+    let counts = at_levels(&pairs, &levels, Some(&sampled), &bench.context())?;
+    let within = counts[0].pairs - counts[1].pairs;
+    Ok(lost(within, within - (counts[0].known - counts[1].known)))
 }
 
 /// Shared chunks of the pairs that are looked at: four of them are expected among one in 16.
@@ -601,60 +603,39 @@ fn refinement_avoids_collisions(runs: &[Vec<Pass>]) -> Claim {
 const STRAIGHT: f64 = 0.98;
 
 fn growth_is_linear(growth: &[Prefix]) -> Claim {
-    let points = growth.iter();
-    let points = points.map(|prefix| (prefix.bytes as f64, prefix.instances as f64));
-    let instances = |n: usize| count(growth.get(n).map_or(0, |prefix| prefix.instances));
+    let points = growth
+        .iter()
+        .map(|prefix| (prefix.bytes as f64, prefix.instances as f64));
+    let line = line(&points.collect::<Vec<_>>());
+    let instances = |n: usize| growth.get(n).map_or(0, |prefix| prefix.instances);
+    let (half, all) = (instances(growth.len() / 2 - 1), instances(growth.len() - 1));
     claim!("Section 8.1, Figure 5", "figure-5", "The number of duplicate chunks grows linearly with the collection.";
-        explained in explained(&points.collect::<Vec<_>>()) => explained >= STRAIGHT,
+        (.., explained) in line.filter(|_| instances(0) < all) => explained >= STRAIGHT,
         "A straight line explains {} of the variance. Half of the documents share {} chunks, all of them {}.",
-        percent(explained, 1), instances(growth.len() / 2 - 1), instances(growth.len() - 1);
+        percent(explained, 1), count(half), count(all);
         else "No chunks are shared.")
-}
-
-/// The share of the variance that the best straight line explains.
-fn explained(points: &[(f64, f64)]) -> Option<f64> {
-    let n = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
-    let sum =
-        |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
-    let (xx, yy, xy) = (sum(&|a, _| a * a), sum(&|_, b| b * b), sum(&|a, b| a * b));
-    (xx > 0.0 && yy > 0.0).then(|| xy * xy / (xx * yy))
 }
 
 fn duplicates_cost(with: u64, without: u64, duplicates: u64) -> Claim {
     let saved = (with > 0).then(|| (with as f64 - without as f64) / with as f64);
-    let here = saved.map_or_else(
-        || "No chunks are shared.".into(),
-        |saved| {
-            format!(
-                "{} exact duplicates. Without them the posting lists have {} fewer entries.",
-                count(duplicates),
-                percent(saved, 1)
-            )
-        },
-    );
-    Claim::new(
-        ("Section 8.3", "section-8.3"),
-        "Without exact duplicates the index is somewhat smaller: by about 10 % for newswire (here by anything).",
-        saved.filter(|_| duplicates > 0).map(|saved| saved > 0.0),
-        here,
-    )
+    let here = saved.map(|saved| {
+        let (duplicates, saved) = (count(duplicates), percent(saved, 1));
+        format!("{duplicates} exact duplicates. Without them the posting lists have {saved} fewer entries.")
+    });
+    claim!("Section 8.3", "section-8.3",
+        "Without exact duplicates the index is somewhat smaller: by about 10 % for newswire (here by anything).";
+        whether saved.filter(|_| duplicates > 0).map(|saved| saved > 0.0),
+        "{}", here.unwrap_or("No chunks are shared.".into()))
 }
 
 fn lowest_threshold_covers_all(all: &[Scored], reference: u64) -> Claim {
     let at: Vec<&Scored> = all.iter().filter(|at| at.threshold == 0).collect();
     let whole = |at: &&Scored| at.known == reference && at.pairs == reference;
-    let shares = listed(", ", &at, |at| {
-        let share = at.known as f64 / reference as f64;
-        format!("S{} {}", at.score + 1, percent(share, 1))
-    });
-    Claim::new(
-        ("Section 8.4, Table 2", "table-2"),
-        "At T1 every score finds all pairs of the edited documents, and none is false.",
-        (reference > 0 && !at.is_empty()).then(|| at.iter().all(whole)),
-        format!("Coverage at T1: {shares}."),
-    )
+    let share = |at: &Scored| percent(at.known as f64 / reference as f64, 1);
+    claim!("Section 8.4, Table 2", "table-2",
+        "At T1 every score finds all pairs of the edited documents, and none is false.";
+        whether (reference > 0 && !at.is_empty()).then(|| at.iter().all(whole)),
+        "Coverage at T1: {}.", listed(", ", &at, |at| format!("S{} {}", at.score + 1, share(at))))
 }
 
 /// The highest F1 of each score at a modulo.
@@ -670,37 +651,27 @@ fn best(all: &[Scored], modulo: u64, reference: u64) -> Vec<f64> {
 fn length_helps(all: &[Scored], reference: u64) -> Claim {
     let best = best(all, 1, reference);
     let known = reference > 0 && best.iter().any(|f1| *f1 > 0.0);
-    let each = listed(", ", (1..).zip(&best), |(n, f1)| format!("S{n} {f1:.3}"));
-    Claim::new(
-        ("Section 8.4, Table 3", "table-3"),
-        "S2, S3 and S4, which consider the lengths of the documents, are better than S1.",
-        known.then(|| best.iter().skip(1).all(|f1| *f1 > best[0])),
-        format!("Best F1 over the thresholds: {each}."),
-    )
+    claim!("Section 8.4, Table 3", "table-3",
+        "S2, S3 and S4, which consider the lengths of the documents, are better than S1.";
+        whether known.then(|| best.iter().skip(1).all(|f1| *f1 > best[0])),
+        "Best F1 over the thresholds: {}.", listed(", ", (1..).zip(&best), |(n, f1)| format!("S{n} {f1:.3}")))
 }
 
 fn thresholds_trade(all: &[Scored]) -> Claim {
-    let found = |score: usize| -> Vec<f64> {
+    let found = [0, 1, 2, 3].map(|score| {
         let of = all.iter().filter(|at| (at.modulo, at.score) == (1, score));
-        of.filter_map(Scored::precision).collect()
-    };
-    let found = [0, 1, 2, 3].map(found);
-    let ends = |of: &[f64]| of.first().copied().zip(of.last().copied());
-    let known = found.iter().all(|of| of.len() > 1);
-    let holds = found
-        .iter()
-        .filter_map(|of| ends(of))
-        .all(|(first, last)| last >= first);
-    let said = (1..).zip(&found).filter_map(|(n, of)| Some((n, ends(of)?)));
-    let said = listed(", ", said, |(n, (first, last))| {
-        format!("S{n} from {} to {}", percent(first, 1), percent(last, 1))
+        of.filter_map(Scored::precision).collect::<Vec<f64>>()
     });
-    Claim::new(
-        ("Section 8.4, Table 3", "table-3"),
-        "A higher threshold loses coverage and gains precision.",
-        known.then_some(holds),
-        format!("Precision at T1 and at the highest threshold with pairs: {said}."),
-    )
+    let ends = (1..)
+        .zip(&found)
+        .filter_map(|(n, of)| Some((n, *of.first()?, *of.last()?)));
+    let ends: Vec<(usize, f64, f64)> = ends.collect();
+    let said = |(n, first, last): &(usize, f64, f64)| {
+        format!("S{n} from {} to {}", percent(*first, 1), percent(*last, 1))
+    };
+    claim!("Section 8.4, Table 3", "table-3", "A higher threshold loses coverage and gains precision.";
+        whether found.iter().all(|of| of.len() > 1).then(|| ends.iter().all(|(_, first, last)| last >= first)),
+        "Precision at T1 and at the highest threshold with pairs: {}.", listed(", ", &ends, said))
 }
 
 fn modulo_loses(all: &[Scored], reference: u64) -> Claim {

@@ -25,6 +25,7 @@ use crate::compare::{
     Agreement, Comparison, Distribution, Levels, agreement_at, at_levels, each_copy,
 };
 use crate::perturb::{Cherkasova, EditCounts, EditPlaces, Operation, Recipe};
+use crate::study::Moments;
 use lookalike_base::Result;
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Threshold;
@@ -553,15 +554,12 @@ fn frequency_hardly_changes_the_mean(curves: &[Points]) -> Claim {
         most in apart.reduce(f64::max) => most <= NEAR, "The means of two frequencies are at most {most:.4} apart.")
 }
 
-fn deviation(values: &[f64]) -> Option<f64> {
-    let average = mean(values.iter().copied());
-    let squares = mean(values.iter().map(|v| (v - average) * (v - average)));
-    (!values.is_empty()).then(|| squares.sqrt())
-}
-
 /// Similarities of all documents with 50 edits: Sketch10, Sketch100, BSW1000, BSW100.
 fn coarse_sampling_scatters(of: &[Vec<f64>; 4]) -> Claim {
-    let deviations: Option<Vec<f64>> = of.iter().map(|values| deviation(values)).collect();
+    let deviations: Option<Vec<f64>> = of
+        .iter()
+        .map(|values| Some(Moments::of(values)?.deviation))
+        .collect();
     claim!("Section 4.2, Figure 6", "figure-6", "With few samples the similarities of single documents scatter more.";
         of in deviations => of[0] > of[1] && of[2] > of[3],
         "Standard deviation over the documents: Sketch10 {:.3}, Sketch100 {:.3}; BSW1000 {:.3}, BSW100 {:.3}.",

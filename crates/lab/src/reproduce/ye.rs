@@ -11,11 +11,11 @@
 //! # Where we depart from the paper
 //! As in [`crate::study`]. The collection decides the shingle size.
 
-use super::model::{claim, exhibit, listed};
+use super::model::{claim, exhibit, listed, mean, pairs};
 use super::{Bench, Claim, Exhibit, Reproduction};
 use crate::study::{
-    self, GroupRatios, Metric, PairKind, PowerLaw, ROUNDING, RatioTrials, Scope, StudyConfig,
-    USUAL, View, has_pairs, plans, power_law,
+    self, GroupRatios, Metric, Moments, PairKind, PowerLaw, ROUNDING, RatioTrials, Scope,
+    StudyConfig, USUAL, View, has_pairs, plans, power_law,
 };
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, percent};
@@ -47,106 +47,95 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Resul
     let (study, _) = study::run(&mut bench.base, &StudyConfig::default(), &context)?;
     let view = View::new(&study)?;
     let plans = plans(&view);
-    let mut collection = Collection::default();
-    each_document(&bench.base, |_, document| {
-        collection.documents += 1;
-        collection.bytes += document.length;
-        collection.words += document.words;
-        Ok(())
-    })?;
-    let exhibits = vec![
+    made.exhibits.extend([
         Exhibit::new(
             ("table-1", "Table 1"),
             "Parameters of earlier work",
             "Cannot be tested here: a list of the parameters of other papers.",
         ),
-        table_2(collection),
+        table_2(bench)?,
         figure_1(&view),
         table_3(&view),
         section_4_4(&view),
         by_threshold(&view, Metric::Precision),
         by_threshold(&view, Metric::Recall),
         figure_4(&view, &plans),
-    ];
-    let usual = study.config.nearest(USUAL).unwrap_or(0);
-    let groups: Vec<Scope> = (0..study.groups.len()).map(Scope::Group).collect();
-    let mean = |ratio: &RatioTrials<'_>, metric, scope, place| {
-        ratio.spread(metric, scope, pairs_of(scope), place).mean()
+    ]);
+    let usual = usual(&view);
+    let coarse = |metric, scope, place| {
+        let ratio = view.sampled_ratios().find(|ratio| ratio.n == COARSE)?;
+        average(ratio, metric, scope, place)
     };
-    let places = 0..study.config.thresholds.len();
-    let coarse = view.sampled_ratios().find(|ratio| ratio.n == COARSE);
-    let along = |metric, scope| -> Vec<f64> {
-        let values = places.clone();
-        let values = values.filter_map(|place| mean(coarse?, metric, scope, place));
-        values.collect()
+    let places = 0..view.thresholds().len();
+    let along = |metric| -> Vec<f64> {
+        let each = places.clone();
+        let each = each.filter_map(|place| coarse(metric, Scope::All, place));
+        each.collect()
     };
-    let first = view.whole(Scope::Group(0));
-    let all = view.whole(Scope::All);
-    let of_groups = |metric, place| -> Vec<Option<f64>> {
-        let each = groups.iter();
-        each.map(|&group| mean(coarse?, metric, group, place))
-            .collect()
-    };
-    let at_usual = |ratio: &RatioTrials<'_>| {
-        Some((ratio.n, mean(ratio, Metric::Precision, Scope::All, usual)?))
-    };
-    let ratios: Vec<(u32, f64)> = view.sampled_ratios().filter_map(at_usual).collect();
-    let deviations = view.sampled_ratios().flat_map(|ratio| {
-        let spread = ratio.precision(Scope::All, PairKind::All, usual);
-        Some((ratio.n, spread.moments?.deviation))
+    let groups = (0..study.groups.len()).map(Scope::Group);
+    let of_groups = groups.clone();
+    let of_groups = of_groups.map(|group| coarse(Metric::Precision, group, usual));
+    let recalls = pairs(groups, places.clone());
+    let recalls = recalls.filter_map(|(group, place)| coarse(Metric::Recall, group, place));
+    let classes = view.sampled_ratios().filter_map(|ratio| {
+        let of = ratio.precision(Scope::All, PairKind::All, usual);
+        let of = of.moments?;
+        Some(((ratio.n, of.deviation), (ratio.n, of.mean)))
     });
-    let recalls = places
-        .clone()
-        .flat_map(|place| of_groups(Metric::Recall, place))
-        .flatten();
-    let claims = vec![
+    let (deviations, means): (Vec<_>, Vec<_>) = classes.unzip();
+    let (first, all) = (view.whole(Scope::Group(0)), view.whole(Scope::All));
+    made.claims.extend([
         sizes_follow_a_power_law(power_law(&study.sizes)),
         small_documents_have_few_shingles(
             (first.documents, all.documents),
             (first.shingles, all.shingles),
         ),
         ratios_are_kept(&taken(&view)),
-        classes_are_alike(&deviations.collect::<Vec<_>>()),
-        precision_falls_with_the_threshold(&along(Metric::Precision, Scope::All)),
-        precision_falls_with_the_ratio(&ratios),
-        small_documents_suffer(&of_groups(Metric::Precision, usual)),
+        classes_are_alike(&deviations),
+        precision_falls_with_the_threshold(&along(Metric::Precision)),
+        precision_falls_with_the_ratio(&means),
+        small_documents_suffer(&of_groups.collect::<Vec<_>>()),
         recall_stays_high(recalls.reduce(f64::min)),
-        recall_depends_little_on_the_threshold(&along(Metric::Recall, Scope::All)),
+        recall_depends_little_on_the_threshold(&along(Metric::Recall)),
         adaptive_takes_fewer(cases(&view, &plans)),
-    ];
-    made.exhibits = exhibits;
-    made.claims = claims;
+    ]);
     Ok(())
 }
 
-/// The pairs that the paper counted: it ran each group by itself, and the whole collection.
-fn pairs_of(scope: Scope) -> PairKind {
-    match scope {
+/// The place of the threshold at which the paper prints values.
+fn usual(view: &View<'_>) -> usize {
+    view.study.config.nearest(USUAL).unwrap_or(0)
+}
+
+/// The mean over the classes of a ratio. The paper ran each group by itself, and the whole
+/// collection.
+fn average(ratio: &RatioTrials<'_>, metric: Metric, scope: Scope, place: usize) -> Option<f64> {
+    let pairs = match scope {
         Scope::Group(_) => PairKind::Same,
         Scope::All => PairKind::All,
-    }
+    };
+    ratio.spread(metric, scope, pairs, place).mean()
 }
 
-/// All documents of the collection.
-#[derive(Clone, Copy, Debug, Default)]
-struct Collection {
-    documents: u64,
-    bytes: u64,
-    words: u64,
-}
-
-fn table_2(of: Collection) -> Exhibit {
-    let each = of.documents.max(1);
+fn table_2(bench: &Bench<'_>) -> Result<Exhibit> {
+    let (mut documents, mut bytes, mut words) = (0, 0, 0);
+    each_document(&bench.base, |_, document| {
+        documents += 1;
+        bytes += document.length;
+        words += document.words;
+        Ok(())
+    })?;
+    let each = documents.max(1);
     let rows = [
-        ("documents", of.documents, 1_053_034u64),
-        ("bytes", of.bytes, 12_900_000_000),
-        ("bytes per document", of.bytes / each, 13_200),
-        ("words per document", of.words / each, 699),
+        ("documents", documents, 1_053_034u64),
+        ("bytes", bytes, 12_900_000_000),
+        ("bytes per document", bytes / each, 13_200),
+        ("words per document", words / each, 699),
     ];
-    exhibit!("table-2", "Table 2", "The collection",
+    Ok(exhibit!("table-2", "Table 2", "The collection",
         "All documents, including exact duplicates. Bytes are counted in the records as read. The paper has the web pages \
          of TREC .GOV.";
-        (value, here, paper) in rows => value: Text = value, here: Count = here, gov_paper: Count = paper)
+        (value, here, paper) in rows => value: Text = value, here: Count = here, gov_paper: Count = paper))
 }
 
 fn figure_1(view: &View<'_>) -> Exhibit {
@@ -174,27 +163,25 @@ fn taken(view: &View<'_>) -> Vec<(u32, f64, f64)> {
     let of = |ratio: &RatioTrials<'_>| {
         let shares = ratio.trials.iter();
         let shares = shares.map(|trial| trial.sizes(Scope::All).sampled as f64 / all as f64);
-        let range = (f64::INFINITY, f64::NEG_INFINITY);
-        let (least, most) = shares.fold(range, |(a, b), s| (a.min(s), b.max(s)));
-        (ratio.n, least, most)
+        let shares = Moments::of(&shares.collect::<Vec<_>>())?;
+        Some((ratio.n, shares.least, shares.greatest))
     };
-    view.sampled_ratios().filter(|_| all > 0).map(of).collect()
+    let ratios = view.sampled_ratios().filter(|_| all > 0);
+    ratios.filter_map(of).collect()
 }
 
 fn section_4_4(view: &View<'_>) -> Exhibit {
-    let usual = view.study.config.nearest(USUAL).unwrap_or(0);
-    let rows = view.sampled_ratios().zip(taken(view));
-    let rows = rows.map(|(ratio, taken)| {
-        let spread = ratio.precision(Scope::All, PairKind::All, usual);
-        (taken, spread.moments)
-    });
+    let usual = usual(view);
+    let precision = |ratio: &RatioTrials<'_>| ratio.precision(Scope::All, PairKind::All, usual);
+    let rows = view.sampled_ratios().map(precision).zip(taken(view));
+    let rows = rows.map(|(spread, taken)| (spread.moments, taken));
     let about = format!(
         "Share of the shingles that a class takes, and precision over all pairs at threshold {}, over the classes of each \
          ratio. The paper says that both differ only slightly, without printing numbers.",
         view.threshold(usual)
     );
     exhibit!("section-4.4", "Section 4.4", "The classes of a ratio", about;
-        ((n, least, most), precision) in rows =>
+        (precision, (n, least, most)) in rows =>
         ratio: Text = format!("1/{n}"), least_taken: Share = least, most_taken: Share = most,
         precision: Number(3) = precision.map(|of| of.mean), least_precision: Number(3) = precision.map(|of| of.least),
         greatest_precision: Number(3) = precision.map(|of| of.greatest),
@@ -206,22 +193,19 @@ fn by_threshold(view: &View<'_>, metric: Metric) -> Exhibit {
     let drawn = view
         .sampled_ratios()
         .filter(|ratio| ratio.n == COARSE || metric == Metric::Precision && ratio.n == 4);
-    let mut rows = Vec::new();
-    for ratio in drawn {
-        for scope in view.scopes() {
-            for (place, threshold) in view.thresholds().iter().enumerate() {
-                let of = ratio.spread(metric, scope, pairs_of(scope), place).mean();
-                let is_usual = view.study.config.nearest(USUAL) == Some(place);
-                let paper = match scope {
-                    Scope::All if is_usual && ratio.n == COARSE => Some(0.70),
-                    Scope::Group(0) if is_usual && ratio.n == COARSE => Some(0.57),
-                    _ => None,
-                };
-                let name = format!("1/{}, {} words", ratio.n, view.words(scope));
-                rows.push((name, threshold.to_f64(), of, paper));
-            }
-        }
-    }
+    let scopes: Vec<Scope> = view.scopes().collect();
+    let rows = pairs(pairs(drawn, scopes), view.thresholds().iter().enumerate());
+    let rows = rows.map(|((ratio, scope), (place, threshold))| {
+        let paper = match scope {
+            _ if place != usual(view) || ratio.n != COARSE => None,
+            Scope::All => Some(0.70),
+            Scope::Group(0) => Some(0.57),
+            Scope::Group(_) => None,
+        };
+        let name = format!("1/{}, {} words", ratio.n, view.words(scope));
+        let mean = average(ratio, metric, scope, place);
+        (name, threshold.to_f64(), mean, paper)
+    });
     let figure = match metric {
         Metric::Precision => exhibit!("figure-2", "Figure 2", "Precision by threshold",
             "Mean precision over the classes of a ratio: over all pairs, and over the pairs within each size group. The \
@@ -366,7 +350,7 @@ fn precision_falls_with_the_ratio(ratios: &[(u32, f64)]) -> Claim {
 fn small_documents_suffer(groups: &[Option<f64>]) -> Claim {
     let first = groups.first().copied().flatten();
     let others: Vec<f64> = groups.iter().skip(1).flatten().copied().collect();
-    let mean = (!others.is_empty()).then(|| others.iter().sum::<f64>() / others.len() as f64);
+    let mean = (!others.is_empty()).then(|| mean(others));
     claim!("Section 5.1, Figure 2(b)", "figure-2",
         "Sampling hurts the precision of small documents more than that of large ones.";
         (first, others) in first.zip(mean) => first < others,

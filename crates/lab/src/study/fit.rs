@@ -57,7 +57,7 @@ pub fn power_law(sizes: &[(u64, u64)]) -> Option<PowerLaw> {
 }
 
 /// Slope, level at 0 and share explained; `None` if all points are at one place.
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
+pub(crate) fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
     let count = points.len() as f64;
     let (sum_x, sum_y) = points
         .iter()

@@ -44,10 +44,12 @@ mod view;
 
 pub use comparison::saving;
 pub use comparison::{MeanAndRange, StudyComparison, Way, comparison};
+pub(crate) use fit::line;
 pub use fit::{PowerLaw, power_law};
 pub use lookalike_base::precision::{PairTable, Reached};
 pub use ratios::{GroupRatios, ROUNDING, TARGETS, has_pairs, plan, plans};
 pub use results::USUAL;
 pub use results::{PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup};
 pub use run::{COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, STAGE, load, run, write};
+pub(crate) use view::Moments;
 pub use view::{ClassSpread, Metric, PairKind, RatioTrials, Scope, Tried, View, mean, ratio_name};

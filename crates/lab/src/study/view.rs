@@ -99,7 +99,7 @@ impl Moments {
         self.greatest - self.least
     }
 
-    fn of(values: &[f64]) -> Option<Moments> {
+    pub(crate) fn of(values: &[f64]) -> Option<Moments> {
         let count = values.len() as f64;
         let (mut least, mut greatest) = (*values.first()?, *values.first()?);
         let mut sum = 0.0;
