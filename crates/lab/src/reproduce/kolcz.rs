@@ -154,23 +154,21 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Resul
     let web = asked(all, COSINE[0])?;
     let found = web.ask_each(bench, "")?;
     let mega = web.ask(bench, "megashingles", 0)?;
-    let mut remedies = Vec::new();
-    for (_, parameters) in REMEDIES {
-        remedies.push(web.ask(bench, &with_lexicons(parameters, 10), 10)?);
-    }
+    let remedies = REMEDIES.map(|(_, more)| web.ask(bench, &with_lexicons(more, 10), 10));
+    let remedies = remedies.into_iter().collect::<Result<Vec<_>>>()?;
     drop(web);
     let mut mail: [Vec<Found>; 2] = Default::default();
     if let Some(labels) = &labels {
         let representatives = Catalogue::representatives(&bench.base)?;
         for (found, label) in mail.iter_mut().zip(SPAM) {
-            let queries = labels.with(label, &representatives);
             if labels.names.iter().any(|name| name == label) {
+                let queries = labels.with(label, &representatives);
                 let of = ",variant=nidf-0.2-0.3,least-terms=5";
                 *found = asked(queries, COSINE[1])?.ask_each(bench, of)?;
             }
         }
     }
-    let mut exhibits = vec![
+    made.exhibits.extend([
         Exhibit::new(
             ("figure-1", "Figure 1"),
             "Two different messages with the same signature",
@@ -179,34 +177,31 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Resul
         section_3(&remedies),
         figure_2(),
         table_1(bench, labels.as_ref())?,
-    ];
-    exhibits.extend(figures_3_4(&found, &mega, labels.is_some()));
-    exhibits.push(Exhibit::new(
+    ]);
+    made.exhibits
+        .extend(figures_3_4(&found, &mega, labels.is_some()));
+    made.exhibits.push(Exhibit::new(
         ("figure-5", "Figure 5"),
         "Two help pages of one template",
         "An example without numbers.",
     ));
-    exhibits.extend([0, 1].map(|table| tables_2_3(table, &mail[table])));
-    exhibits.push(figure_6(&mail));
-    exhibits.push(table_4());
-    let remedy = |n: usize| remedies.get(n).map(|of| of.row.clone()).unwrap_or_default();
-    let mut claims = vec![rejection([0, 2, 3].map(remedy))];
-    claims.extend(web_claims(&found));
-    claims.push(megashingles(&found, &mega.row));
-    claims.push(Claim::new(
-        ("Section 7.1, Figure 3", "figure-3"),
-        "A lexicon of edited news finds more near-duplicates than the lexicon of the web pages themselves.",
-        None,
-        "the lexicon of another collection is not known here; `lookalike method i-match:lexicon=FILE` takes it",
-    ));
-    claims.extend(
+    made.exhibits
+        .extend([0, 1].map(|table| tables_2_3(table, &mail[table])));
+    made.exhibits.extend([figure_6(&mail), table_4()]);
+    let remedy = |n: usize| remedies[n].row.clone();
+    made.claims.push(rejection([0, 2, 3].map(remedy)));
+    made.claims.extend(web_claims(&found));
+    made.claims.push(megashingles(&found, &mega.row));
+    made.claims.push(claim!("Section 7.1, Figure 3", "figure-3",
+        "A lexicon of edited news finds more near-duplicates than the lexicon of the web pages themselves.";
+        whether None,
+        "the lexicon of another collection is not known here; `lookalike method i-match:lexicon=FILE` takes it"));
+    made.claims.extend(
         (0..)
             .zip(&mail)
             .flat_map(|(table, found)| mail_claims(table, found)),
     );
-    claims.extend(formula_claims(&computed_table_4()));
-    made.exhibits = exhibits;
-    made.claims = claims;
+    made.claims.extend(formula_claims(&computed_table_4()));
     Ok(())
 }
 
@@ -370,24 +365,19 @@ fn table_4() -> Exhibit {
 fn rejection([without, rejected, with]: [QueryRow; 3]) -> Claim {
     let both = without.precision.zip(with.precision);
     let alone = rejected.precision.map_or("–".into(), |of| percent(of, 1));
-    let shown = both.map_or_else(
-        || "no document has another one at a cosine of 0.9".into(),
-        |(without, with)| {
-            format!(
-                "precision is {} without them, {alone} with rejection at 20 % alone, and {} with a secondary lexicon, too",
-                percent(without, 1),
-                percent(with, 1)
-            )
-        },
-    );
-    Claim::new(
-        ("Section 3", "section-3"),
-        "A secondary lexicon and rejection prevent spurious matches of documents that share few terms with the lexicon.",
-        // Without spurious matches there is nothing to prevent.
-        both.filter(|(without, _)| *without < 1.0)
-            .map(|(without, with)| with > without),
-        shown,
-    )
+    let shown = both.map(|(without, with)| {
+        let [without, with] = [without, with].map(|of| percent(of, 1));
+        format!(
+            "precision is {without} without them, {alone} with rejection at 20 % alone, and {with} with a secondary lexicon, \
+             too"
+        )
+    });
+    // Without spurious matches there is nothing to prevent.
+    let known = both.filter(|(without, _)| *without < 1.0);
+    claim!("Section 3", "section-3",
+        "A secondary lexicon and rejection prevent spurious matches of documents that share few terms with the lexicon.";
+        whether known.map(|(without, with)| with > without),
+        "{}", shown.unwrap_or("no document has another one at a cosine of 0.9".into()))
 }
 
 /// The row with a number of lexicons.
@@ -407,12 +397,9 @@ fn values<const N: usize>(
 
 /// Values with their numbers of lexicons: `53.9 % with 0`.
 fn shown<const N: usize>(numbers: [u32; N], values: Option<&Vec<f64>>) -> String {
-    let each = |values: &Vec<f64>| {
-        listed(", ", numbers.iter().zip(values), |(n, value)| {
-            format!("{} with {n}", percent(*value, 1))
-        })
-    };
-    values.map_or_else(|| UNDEFINED.into(), each)
+    let each = |(n, value): (u32, &f64)| format!("{} with {n}", percent(*value, 1));
+    let shown = values.map(|values| listed(", ", numbers.into_iter().zip(values), each));
+    shown.unwrap_or(UNDEFINED.into())
 }
 
 /// What is said of a value without numbers.
@@ -424,39 +411,23 @@ fn web_claims(found: &[Found]) -> [Claim; 4] {
     let increase = with(found, 10).and_then(|row| row.increase);
     let recall = values(found, numbers, |row| row.recall);
     let precision = values(found, numbers, |row| row.precision);
-    let pure = values(found, numbers, |row| {
-        (row.clusters > 0).then(|| share(row.pure, row.clusters))
-    });
+    let pure = |row: &QueryRow| (row.clusters > 0).then(|| share(row.pure, row.clusters));
+    let pure = values(found, numbers, pure);
     let [recalls, precisions, clusters] =
         [&recall, &precision, &pure].map(|of| shown(numbers, of.as_ref()));
     let change = increase.map_or("–".into(), |of| format!("{:+.1} %", 100.0 * of));
-    let three = ("Section 7.1, Figure 3", "figure-3");
-    let four = ("Section 7.1, Figure 4", "figure-4");
     [
-        Claim::new(
-            three,
-            "Randomised lexicons increase recall by as much as 40 to 60 % of the recall without them (here by 40 % or more).",
-            increase.map(|increase| increase >= 0.4),
-            format!("recall is {recalls}; ten lexicons change it by {change}"),
-        ),
-        Claim::new(
-            three,
-            "There is a saturation: the next five lexicons add less than the first five.",
-            recall.map(|of| of[2] - of[1] < of[1] - of[0]),
-            format!("recall is {recalls}"),
-        ),
-        Claim::new(
-            four,
-            "Precision decreases with the number of lexicons.",
-            precision.map(|of| of[0] > of[1] && of[1] > of[2]),
-            format!("precision is {precisions}"),
-        ),
-        Claim::new(
-            four,
-            "The share of pure clusters is stable or increases (falls by at most 0.05).",
-            pure.map(|of| of[2] >= of[0] - STABLE),
-            format!("pure clusters are {clusters}"),
-        ),
+        claim!("Section 7.1, Figure 3", "figure-3",
+            "Randomised lexicons increase recall by as much as 40 to 60 % of the recall without them (here by 40 % or more).";
+            whether increase.map(|increase| increase >= 0.4), "recall is {recalls}; ten lexicons change it by {change}"),
+        claim!("Section 7.1, Figure 3", "figure-3",
+            "There is a saturation: the next five lexicons add less than the first five.";
+            whether recall.map(|of| of[2] - of[1] < of[1] - of[0]), "recall is {recalls}"),
+        claim!("Section 7.1, Figure 4", "figure-4", "Precision decreases with the number of lexicons.";
+            whether precision.map(|of| of[0] > of[1] && of[1] > of[2]), "precision is {precisions}"),
+        claim!("Section 7.1, Figure 4", "figure-4",
+            "The share of pure clusters is stable or increases (falls by at most 0.05).";
+            whether pure.map(|of| of[2] >= of[0] - STABLE), "pure clusters are {clusters}"),
     ]
 }
 
@@ -493,63 +464,41 @@ fn mail_claims(table: usize, found: &[Found]) -> [Claim; 2] {
         ),
         false => text,
     };
+    let pairs = counted(most.unwrap_or(0), "pair");
+    let recalls = shown(numbers, recall.as_ref());
     let utilities = listed(", ", utility.iter().flatten(), |of| format!("{of:.2}"));
     [
-        Claim::new(
-            (&section, exhibit),
-            &format!("No legitimate message is found for a query of {collection}."),
-            most.map(|most| most == 0),
-            here(format!(
-                "at most {} of a query and a legitimate document are found, with any number of lexicons",
-                counted(most.unwrap_or(0), "pair")
-            )),
-        ),
-        Claim::new(
-            (&section, exhibit),
-            &format!("Recall and utility of {collection} rise with each further set of lexicons."),
-            recall
-                .as_ref()
-                .zip(utility.as_ref())
-                .map(|(recall, utility)| rising(recall) && rising(utility)),
-            here(format!(
-                "recall is {}; utility is {utilities}",
-                shown(numbers, recall.as_ref())
-            )),
-        ),
+        claim!(&section, exhibit, &format!("No legitimate message is found for a query of {collection}.");
+            whether most.map(|most| most == 0),
+            "{}", here(format!(
+                "at most {pairs} of a query and a legitimate document are found, with any number of lexicons"))),
+        claim!(&section, exhibit,
+            &format!("Recall and utility of {collection} rise with each further set of lexicons.");
+            whether recall.zip(utility).map(|(recall, utility)| rising(&recall) && rising(&utility)),
+            "{}", here(format!("recall is {recalls}; utility is {utilities}"))),
     ]
 }
 
 /// The claims about Table 4, given its cells.
 fn formula_claims(cells: &[[Option<f64>; 5]; 3]) -> [Claim; 2] {
-    let mut most: f64 = 0.0;
-    for ((_, paper), here) in TABLE_4.iter().zip(cells) {
-        for (paper, here) in paper.iter().zip(here) {
-            most = most.max(here.map_or(f64::INFINITY, |here| (here - paper).abs()));
-        }
-    }
+    let published = TABLE_4.iter().flat_map(|(_, row)| row);
+    let apart = published
+        .zip(cells.as_flattened())
+        .map(|(paper, here)| (here.unwrap_or(f64::INFINITY) - paper).abs());
+    let most = apart.fold(0.0, f64::max);
     let ratio = |row: usize, column: usize| cells[row][column].unwrap_or(f64::NAN);
     let (by_terms, by_changes) = (ratio(0, 3) / ratio(2, 3), ratio(2, 3) / ratio(2, 2));
-    let place = ("Section 7.4, Table 4", "table-4");
     [
-        Claim::new(
-            place,
-            "Table 4 follows from equation 6 (up to 0.02).",
-            // The paper rounds to hundredths, two of its values by one too many.
-            Some(most < 0.02),
-            format!(
-                "without rounding the values differ by at most {most:.4}; equation 6 is the probability that no changed \
-                 term is left out, which is another one than that of equation 1"
-            ),
-        ),
-        Claim::new(
-            place,
-            "The expected number depends on the size of the change far more than on the size of the lexicon.",
-            Some(by_changes > 10.0 * by_terms),
-            format!(
-                "a hundredth of the terms multiplies it by {by_terms:.2} with 20 changes; twice the changes multiply it by \
-                 {by_changes:.0}"
-            ),
-        ),
+        // The paper rounds to hundredths, two of its values by one too many.
+        claim!("Section 7.4, Table 4", "table-4", "Table 4 follows from equation 6 (up to 0.02).";
+            whether Some(most < 0.02),
+            "without rounding the values differ by at most {most:.4}; equation 6 is the probability that no changed \
+             term is left out, which is another one than that of equation 1"),
+        claim!("Section 7.4, Table 4", "table-4",
+            "The expected number depends on the size of the change far more than on the size of the lexicon.";
+            whether Some(by_changes > 10.0 * by_terms),
+            "a hundredth of the terms multiplies it by {by_terms:.2} with 20 changes; twice the changes multiply it by \
+             {by_changes:.0}"),
     ]
 }
 
