@@ -50,8 +50,6 @@ pub struct Copies {
     pub collection: Workspace,
     /// The edits of each copy.
     pub edits: PathBuf,
-    /// The pairs of an original and its copies.
-    pub truth: PathBuf,
 }
 
 /// A file that says that copies are complete, and of what.
@@ -197,7 +195,6 @@ impl<'a> Bench<'a> {
         let copies = |collection| Copies {
             collection,
             edits: corpus.join(perturb::EDITS),
-            truth: corpus.join(perturb::TRUTH),
         };
         if is_done(&marker, &done)? {
             let mut collection = pipeline::open_texts(&directory)?;

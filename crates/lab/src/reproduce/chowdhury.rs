@@ -26,7 +26,7 @@ use published::{
 };
 
 use super::Form::{Number, Seconds, Share};
-use super::model::{exhibit, listed};
+use super::model::{claim, exhibit, listed, mean, pairs};
 use super::{Bench, Claim, Exhibit, Plotted, Reproduction};
 use crate::compare::{Families, MethodRow};
 use crate::perturb::{Chowdhury, Recipe};
@@ -49,10 +49,19 @@ const COPIES: [(&str, &str); 5] = [
     ("DOC-L-90", "i-match:variant=doc-l-90"),
     ("IDF-L-10", "i-match"),
 ];
-/// The thresholds of DSC (section 4.1).
-const THRESHOLDS: [&str; 5] = ["0.5", "0.6", "0.7", "0.8", "0.9"];
+/// The thresholds of DSC (section 4.1); the first is that of the method.
+const THRESHOLDS: [&str; 5] = [
+    "",
+    ",threshold=0.6",
+    ",threshold=0.7",
+    ",threshold=0.8",
+    ",threshold=0.9",
+];
 /// The variants of I-Match that are timed: the best two of the paper.
-const TIMED: [&str; 2] = ["idf-l-10", "doc-l-90"];
+const TIMED: [(&str, &str); 2] = [
+    ("idf-l-10", "i-match"),
+    ("doc-l-90", "i-match:variant=doc-l-90"),
+];
 /// The numbers of all published false positives (section 4.3): DSC, DSC-SS, I-Match.
 const FALSE_POSITIVES: [Option<u64>; 5] = [Some(2), Some(1), Some(1), Some(0), Some(0)];
 
@@ -60,8 +69,8 @@ const FALSE_POSITIVES: [Option<u64>; 5] = [Some(2), Some(1), Some(1), Some(0), S
 struct Edited {
     /// Edits per copy.
     edits: f64,
-    /// Documents of each family, found and clusters by method.
-    rows: Vec<(String, u64, Vec<u64>, Vec<u64>)>,
+    /// By document and then on average: its name, and by method the share found and the clusters.
+    rows: Vec<(String, [f64; 5], [f64; 5])>,
     /// By method, over all families: the share found, clusters per family, false positives.
     found: [f64; 5],
     clusters: [f64; 5],
@@ -99,6 +108,23 @@ struct SuperShingles {
     row: MethodRow,
 }
 
+/// What is run of each technique, in the order of Tables VII and VIII: DSC, DSC-SS, I-Match and the
+/// syntactic filter of Figure 1.
+fn techniques() -> [Vec<String>; 4] {
+    let super_shingles = TABLE_V.map(|(k, ..)| match k {
+        2 => "super-shingles".into(),
+        _ => format!("super-shingles:k={k}"),
+    });
+    [
+        THRESHOLDS
+            .map(|of| format!("shingles:preset=broder97{of}"))
+            .into(),
+        super_shingles.into(),
+        TIMED.map(|(_, spec)| spec.into()).into(),
+        vec!["syntactic:filters=nosc+stem".into()],
+    ]
+}
+
 /// The exhibits and claims, in the order of the paper.
 pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Result<()> {
     let context = bench.context();
@@ -109,43 +135,28 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Resul
     let names = methods::variant_names();
     let variants = methods::variants(&bench.base, &names, &scratch, &context)?;
     let all = kept(&bench.base, None)?;
-    let dsc = THRESHOLDS.map(|threshold| match threshold {
-        "0.5" => "shingles:preset=broder97".into(),
-        _ => format!("shingles:preset=broder97,threshold={threshold}"),
-    });
-    let super_shingles = TABLE_V.map(|(k, ..)| match k {
-        2 => "super-shingles".into(),
-        _ => format!("super-shingles:k={k}"),
-    });
-    let i_match = TIMED.map(|variant| match variant {
-        "idf-l-10" => "i-match".into(),
-        _ => format!("i-match:variant={variant}"),
-    });
-    let mut specs: Vec<String> = dsc.into();
-    specs.extend(super_shingles.iter().cloned().chain(i_match));
-    specs.push("syntactic:filters=nosc+stem".into());
-    let compared = bench.compare(&bench.base, &specs, None)?;
-    let rows = compared.methods;
-    let (dsc, rest) = rows.split_at(THRESHOLDS.len());
-    let (ss, rest) = rest.split_at(TABLE_V.len());
-    let (i_match, syntactic) = rest.split_at(TIMED.len());
+    let techniques = techniques();
+    let compared = bench.compare(&bench.base, &techniques.concat(), None)?;
+    let mut rows = compared.methods.into_iter();
+    let rows = techniques.map(|specs| rows.by_ref().take(specs.len()).collect::<Vec<_>>());
+    let first = rows.each_ref().map(|rows| rows.first());
     let mut shingled = Vec::new();
-    for ((&(k, ..), spec), row) in TABLE_V.iter().zip(&super_shingles).zip(ss) {
-        let (made, _) = bench.method(&bench.base, spec)?;
+    for ((k, ..), row) in TABLE_V.into_iter().zip(&rows[1]) {
+        let (made, _) = bench.method(&bench.base, &row.method)?;
+        let kept = kept(&bench.base, Some(&made))?;
         shingled.push(SuperShingles {
             k,
-            kept: kept(&bench.base, Some(&made))?,
+            kept,
             row: row.clone(),
         });
     }
     let originals = bench.originals(ORIGINALS)?;
-    let mut rates = Vec::new();
-    for every in RATES.into_iter().filter(|_| originals > 0) {
-        rates.push(edited(bench, every, originals)?);
-    }
-    let mut exhibits = vec![
+    let rates = RATES.into_iter().filter(|_| originals > 0);
+    let rates = rates.map(|every| edited(bench, every, originals));
+    let rates = rates.collect::<Result<Vec<_>>>()?;
+    made.exhibits.extend([
         table_i(&all),
-        figure_1(dsc, ss, i_match, syntactic),
+        figure_1(first),
         Exhibit::new(
             ("figure-2", "Figure 2"),
             "Which terms the thresholds of I-Match remove",
@@ -157,38 +168,36 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Resul
             "Two documents that differ in one part",
             "The figure is a drawing without numbers. Tables III and IV have copies with such parts.",
         ),
-    ];
-    exhibits.extend(copies(&rates));
-    exhibits.extend(short(&shingled, &all, dsc.first(), &variants));
-    exhibits.extend(times([dsc, ss, i_match, syntactic]));
-    exhibits.push(table_ix(&variants));
-    exhibits.push(Exhibit::new(
+    ]);
+    made.exhibits.extend(copies(&rates));
+    made.exhibits
+        .extend(short(&shingled, &all, first[0], &variants));
+    let seconds = rows
+        .each_ref()
+        .map(|rows| rows.iter().map(|row| row.cpu_seconds).collect());
+    made.exhibits.extend(times(&seconds));
+    made.exhibits.push(table_ix(&variants));
+    made.exhibits.push(Exhibit::new(
         ("table-10", "Table X"),
         "What the names of the experiments mean",
         "A legend without numbers. `lookalike method i-match` describes the variants.",
     ));
-    exhibits.push(table_xi(&shingled, &all));
-    let pairs = [ss, dsc, i_match, syntactic].map(|rows| rows.first().map_or(0, |row| row.pairs));
-    let mut claims = vec![
-        restrictiveness(pairs),
+    made.exhibits.push(table_xi(&shingled, &all));
+    let found = [1, 0, 2, 3].map(|n: usize| first[n].map_or(0, |row| row.pairs));
+    made.claims.extend([
+        restrictiveness(found),
         special_characters(&filters),
         beyond_filters(&filters, &variants),
-        several_sets(ss.first().map(|row| (row.sets.unwrap_or(0), row.clusters))),
-    ];
-    claims.extend(found_claims(&rates));
+        several_sets(first[1].map(|row| (row.sets.unwrap_or(0), row.clusters))),
+    ]);
+    made.claims.extend(found_claims(&rates));
     let sizes: Vec<(u32, f64, f64)> = shingled.iter().map(|of| of.short(&all)).collect();
-    claims.extend(short_claims(&sizes, &variants));
-    let seconds = |rows: &[MethodRow]| mean(rows.iter().map(|row| row.cpu_seconds));
-    claims.extend(time_claims(seconds(dsc), seconds(ss), seconds(i_match)));
-    claims.extend(variant_claims(&variants));
-    claims.push(Claim::new(
-        ("Section 4.6", ""),
-        "Identical documents have different relevance judgements.",
-        None,
-        "the collection has no judgements here; `lookalike qrels` checks the judgements of a collection",
-    ));
-    made.exhibits = exhibits;
-    made.claims = claims;
+    made.claims.extend(short_claims(&sizes, &variants));
+    let [dsc, ss, i_match, _] = seconds.map(mean);
+    made.claims.extend(time_claims(dsc, ss, i_match));
+    made.claims.extend(variant_claims(&variants));
+    made.claims.push(claim!("Section 4.6", "", "Identical documents have different relevance judgements.";
+        whether None, "the collection has no judgements here; `lookalike qrels` checks the judgements of a collection"));
     Ok(())
 }
 
@@ -241,14 +250,19 @@ impl Edited {
         let points = points.flat_map(|curve| &curve.points);
         let edits: u64 = points.map(|point| point.0 * point.1).sum();
         let sums: [[u64; 4]; 5] = std::array::from_fn(|n| families.sums(n));
-        let rows = families.rows.iter().cloned();
+        let found = sums.map(|[documents, found, ..]| found as f64 / documents as f64);
+        let clusters = sums.map(|[_, _, clusters, _]| clusters as f64 / families.originals as f64);
+        let number = |of: &[u64], n: usize| of.get(n).map_or(f64::NAN, |n| *n as f64);
+        let each = families.rows.iter().map(|row| {
+            let share = |n| number(&row.found, n) / row.documents as f64;
+            let clusters = std::array::from_fn(|n| number(&row.clusters, n));
+            (row.original.clone(), std::array::from_fn(share), clusters)
+        });
         Edited {
             edits: edits as f64 / families.copies as f64,
-            rows: rows
-                .map(|row| (row.original, row.documents, row.found, row.clusters))
-                .collect(),
-            found: sums.map(|[documents, found, ..]| found as f64 / documents as f64),
-            clusters: sums.map(|[_, _, clusters, _]| clusters as f64 / families.originals as f64),
+            rows: each.chain([("Average".into(), found, clusters)]).collect(),
+            found,
+            clusters,
             false_positives: sums.map(|[.., wrong]| wrong),
         }
     }
@@ -263,31 +277,19 @@ impl SuperShingles {
     }
 }
 
-/// The mean of some numbers; not a number of none.
-fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
-    let all: Vec<f64> = numbers.collect();
-    all.iter().sum::<f64>() / all.len() as f64
-}
-
 /// Mean, standard deviation and median.
 fn spread(numbers: &[f64]) -> [f64; 3] {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
     let average = mean(sorted.iter().copied());
     let squares: f64 = sorted.iter().map(|n| (n - average).powi(2)).sum();
-    let of = |at: usize| sorted.get(at).copied().unwrap_or(f64::NAN);
-    let half = sorted.len() / 2;
-    let median = match sorted.len() {
-        0 => f64::NAN,
-        n if n % 2 == 1 => of(half),
-        _ => (of(half - 1) + of(half)) / 2.0,
-    };
     // A single number has no deviation: the division by 0 gives NaN, an empty cell.
-    [
-        average,
-        (squares / (sorted.len() as f64 - 1.0)).sqrt(),
-        median,
-    ]
+    let deviation = (squares / (n as f64 - 1.0)).sqrt();
+    let middle = sorted
+        .get(n.saturating_sub(1) / 2..=n / 2)
+        .unwrap_or_default();
+    [average, deviation, mean(middle.to_vec())]
 }
 
 /// Whether numbers never fall, and the last is above the first.
@@ -306,28 +308,21 @@ fn table_i(all: &Kept) -> Exhibit {
         documents_paper: Count = paper.map(|of| of.0), bytes_paper: Bytes = paper.map(|of| of.1))
 }
 
-fn figure_1(
-    dsc: &[MethodRow],
-    ss: &[MethodRow],
-    i_match: &[MethodRow],
-    syntactic: &[MethodRow],
-) -> Exhibit {
-    let named = [
-        ("Syntactic", syntactic),
-        ("I-Match", i_match),
-        ("DSC", dsc),
-        ("DSC-SS", ss),
-    ];
-    let mut exhibit = exhibit!("figure-1", "Figure 1", "How restrictive the techniques are",
-        "The figure orders the techniques without numbers, from syntactic filters, the most restrictive, to DSC-SS. Here \
-         they are in the order of the pairs that they found.";
-        (name, row) in named.into_iter().flat_map(|(name, rows)| Some((name, rows.first()?))) =>
-        technique: Text = name, method: Text = row.method.as_str(), pairs: Count = row.pairs, clusters: Count = row.clusters);
-    exhibit.plot = Some(Plotted::Bars {
-        label: 0,
-        values: vec![2],
-    });
-    exhibit
+/// The first row of each technique.
+fn figure_1(first: [Option<&MethodRow>; 4]) -> Exhibit {
+    let rows = [3, 2, 0, 1].into_iter();
+    Exhibit {
+        plot: Some(Plotted::Bars {
+            label: 0,
+            values: vec![2],
+        }),
+        ..exhibit!("figure-1", "Figure 1", "How restrictive the techniques are",
+            "The figure orders the techniques without numbers, from syntactic filters, the most restrictive, to DSC-SS. \
+             Here they are in the order of the pairs that they found.";
+            (name, row) in rows.filter_map(|n: usize| Some((TABLES_VII_VIII[n].0, first[n]?))) =>
+            technique: Text = name, method: Text = row.method.as_str(), pairs: Count = row.pairs,
+            clusters: Count = row.clusters)
+    }
 }
 
 fn table_ii(filters: &Variants) -> Exhibit {
@@ -346,45 +341,42 @@ fn table_ii(filters: &Variants) -> Exhibit {
 fn copies(rates: &[Edited]) -> [Exhibit; 3] {
     let about = "Ten documents of average length, ten edited copies of each, among all documents. The paper does not \
                  state its rate of edits: each rate has its rows, and the paper's documents are below.";
+    let names = COPIES.map(|(name, _)| name.to_lowercase().replace('-', "_"));
+    let of_paper = names.each_ref().map(|name| format!("{name}_paper"));
     // The edits, the document, and five numbers here or in the paper.
-    type Row = (Option<f64>, String, [Option<[f64; 5]>; 2]);
-    type Table = [(&'static str, [f64; 5]); 11];
-    let build = |(name, place, title): (&str, &str, &str), form, rows: Vec<Row>, paper: Table| {
-        let unit = if form == Share { 100.0 } else { 1.0 };
-        let paper = paper.map(|(name, of)| (None, name.into(), [None, Some(of.map(|n| n / unit))]));
-        let rows: Vec<Row> = rows.into_iter().chain(paper).collect();
-        let names = ["", "_paper"]
-            .map(|end| COPIES.map(|(of, _)| of.to_lowercase().replace('-', "_") + end));
+    type Row<'r> = (Option<f64>, &'r str, Option<[f64; 5]>, Option<[f64; 5]>);
+    let table = |(name, place): (&str, &str), title: &str, form, rows: Vec<Row<'_>>| {
         exhibit!(name, place, title, about;
-            row in &rows => edits_per_copy: Number(1) = row.0, document: Text = row.1.as_str())
-        .columns(names.concat(), form, |row, n| {
-            rows[row].2[n / 5].map(|of| of[n % 5])
-        })
+            row in &rows => edits_per_copy: Number(1) = row.0, document: Text = row.1)
+        .columns(&names, form, |row, n| Some(rows[row].2?[n]))
+        .columns(&of_paper, form, |row, n| Some(rows[row].3?[n]))
     };
-    let (mut found, mut clusters) = (Vec::new(), Vec::new());
-    for rate in rates {
-        let row = |name: &str, of| -> Row { (Some(rate.edits), name.into(), [Some(of), None]) };
-        for (original, documents, n, m) in &rate.rows {
-            let number = |of: &[u64], at: usize| of.get(at).map_or(f64::NAN, |n| *n as f64);
-            let share = |at| number(n, at) / *documents as f64;
-            found.push(row(original, std::array::from_fn(share)));
-            clusters.push(row(original, std::array::from_fn(|at| number(m, at))));
-        }
-        found.push(row("Average", rate.found));
-        clusters.push(row("Average", rate.clusters));
-    }
-    let titles = [
-        "Share of the copies found",
-        "Clusters that hold a document and its copies",
-    ];
-    let rows = (0..COPIES.len()).flat_map(|n| rates.iter().map(move |rate| (n, rate)));
+    let all = || {
+        rates
+            .iter()
+            .flat_map(|rate| rate.rows.iter().map(|row| (Some(rate.edits), row)))
+    };
+    let found = all().map(|(edits, row)| (edits, row.0.as_str(), Some(row.1), None));
+    let clusters = all().map(|(edits, row)| (edits, row.0.as_str(), Some(row.2), None));
+    let paper_found = TABLE_III.map(|(name, of)| (None, name, None, Some(of.map(|n| n / 100.0))));
+    let paper_clusters = TABLE_IV.map(|(name, of)| (None, name, None, Some(of)));
     [
-        build(("table-3", "Table III", titles[0]), Share, found, TABLE_III),
-        build(("table-4", "Table IV", titles[1]), Number(1), clusters, TABLE_IV),
+        table(
+            ("table-3", "Table III"),
+            "Share of the copies found",
+            Share,
+            found.chain(paper_found).collect(),
+        ),
+        table(
+            ("table-4", "Table IV"),
+            "Clusters that hold a document and its copies",
+            Number(1),
+            clusters.chain(paper_clusters).collect(),
+        ),
         exhibit!("section-4.3", "Section 4.3", "Copies found, clusters and false positives, by the rate of edits",
             "A false positive is a document in a cluster of the copies that is neither a copy nor an exact duplicate of one, even \
              if it is a near-duplicate of the original. The paper counts them over all runs of an algorithm.";
-            (n, rate) in rows =>
+            (n, rate) in pairs(0..COPIES.len(), rates) =>
             edits_per_copy: Number(1) = rate.edits, method: Text = COPIES[n].0, found: Share = rate.found[n],
             clusters: Number(1) = rate.clusters[n], false_positives: Count = rate.false_positives[n],
             found_paper: Share = TABLE_III[10].1[n] / 100.0, clusters_paper: Number(1) = TABLE_IV[10].1[n],
@@ -432,32 +424,32 @@ fn short(
     ]
 }
 
-/// Tables VII and VIII.
-fn times(rows: [&[MethodRow]; 4]) -> [Exhibit; 2] {
+/// Tables VII and VIII. `here` has the seconds of each run of each technique.
+fn times(here: &[Vec<f64>; 4]) -> [Exhibit; 2] {
     let about = "CPU seconds from the texts to the clusters, without reading the inputs and without the lexicon, as in the \
                  paper. DSC is run with five thresholds and DSC-SS with ten sizes. The paper has 52 variants of I-Match; \
                  here its best two are timed (idf-l-10, doc-l-90).";
-    let here = rows.map(|rows| rows.iter().map(|row| row.cpu_seconds).collect::<Vec<f64>>());
-    let names = ["mean", "deviation", "median"];
-    let names = [
-        names.map(String::from),
-        names.map(|name| name.to_owned() + "_paper"),
-    ]
-    .concat();
-    let places = [
-        ("table-7", "Table VII", "Excite@Home"),
-        ("table-8", "Table VIII", "NIST Web"),
-    ];
-    [0, 1].map(|number| {
-        let (name, place, collection) = places[number];
+    let table = |name, place, collection, paper: [[f64; 3]; 4]| {
         exhibit!(name, place, format!("Processing time; the paper's collection is {collection}"), about;
-            ((name, ..), here) in TABLES_VII_VIII.into_iter().zip(&here) =>
+            ((name, ..), here) in TABLES_VII_VIII.into_iter().zip(here) =>
             algorithm: Text = name, runs: Count = here.len() as u64)
-        .columns(&names, Seconds, |row, n| match n {
-            0..3 => spread(&here[row])[n],
-            _ => [TABLES_VII_VIII[row].1, TABLES_VII_VIII[row].2][number][n - 3],
-        })
-    })
+        .columns(["mean", "deviation", "median"], Seconds, |row, n| spread(&here[row])[n])
+        .columns(["mean_paper", "deviation_paper", "median_paper"], Seconds, |row, n| paper[row][n])
+    };
+    [
+        table(
+            "table-7",
+            "Table VII",
+            "Excite@Home",
+            TABLES_VII_VIII.map(|of| of.1),
+        ),
+        table(
+            "table-8",
+            "Table VIII",
+            "NIST Web",
+            TABLES_VII_VIII.map(|of| of.2),
+        ),
+    ]
 }
 
 fn table_ix(variants: &Variants) -> Exhibit {
@@ -510,19 +502,11 @@ fn table_xi(shingled: &[SuperShingles], all: &Kept) -> Exhibit {
 fn restrictiveness(pairs: [u64; 4]) -> Claim {
     let [loosest, dsc, i_match, syntactic] = pairs;
     let any = pairs.iter().any(|n| *n > 0);
-    Claim::new(
-        ("Section 3, Figure 1", "figure-1"),
-        "DSC-SS is the loosest technique, then DSC, then I-Match; syntactic filters are the most \
-         restrictive.",
-        any.then_some(loosest > dsc && dsc > i_match && i_match > syntactic),
-        format!(
-            "DSC-SS finds {} pairs, DSC {}, I-Match {}, the syntactic filter of Figure 1 {}",
-            count(loosest),
-            count(dsc),
-            count(i_match),
-            count(syntactic)
-        ),
-    )
+    claim!("Section 3, Figure 1", "figure-1",
+        "DSC-SS is the loosest technique, then DSC, then I-Match; syntactic filters are the most restrictive.";
+        whether any.then_some(loosest > dsc && dsc > i_match && i_match > syntactic),
+        "DSC-SS finds {} pairs, DSC {}, I-Match {}, the syntactic filter of Figure 1 {}",
+        count(loosest), count(dsc), count(i_match), count(syntactic))
 }
 
 /// The counts of a combination of filters or a variant.
@@ -532,73 +516,60 @@ fn named<'v>(of: &'v Variants, name: &str) -> Option<&'v Counts> {
 
 /// Table II: the filter that keeps least of the lexicon, alone.
 fn special_characters(filters: &Variants) -> Claim {
-    let unique = |name| Some(filters.all.documents - named(filters, name)?.duplicates());
-    let alone = ["sw", "tg5", "tl25", "nosc", "stem"];
-    let unique: Vec<(&str, u64)> = alone
+    let unique = ["sw", "tg5", "tl25", "nosc", "stem"]
         .into_iter()
-        .filter_map(|name| Some((name, unique(name)?)))
-        .collect();
+        .filter_map(|name| {
+            let found = named(filters, name)?.duplicates();
+            Some((name, filters.all.documents - found))
+        });
+    let unique: Vec<(&str, u64)> = unique.collect();
     let own = unique.iter().find(|(name, _)| *name == "nosc");
     let others = |own: u64| unique.iter().all(|(name, n)| *name == "nosc" || own < *n);
-    let each = listed(", ", &unique, |(name, n)| format!("{name} {}", count(*n)));
-    Claim::new(
-        ("Section 4.2, Table II", "table-2"),
-        "Of the five filters, removing tokens with special characters leaves the fewest unique documents.",
-        own.map(|(_, n)| others(*n)),
-        format!("unique documents with one filter: {each}"),
-    )
+    claim!("Section 4.2, Table II", "table-2",
+        "Of the five filters, removing tokens with special characters leaves the fewest unique documents.";
+        whether own.map(|(_, n)| others(*n)),
+        "unique documents with one filter: {}", listed(", ", &unique, |(name, n)| format!("{name} {}", count(*n))))
 }
 
 /// Section 4.2: I-Match against the best combination of filters.
 fn beyond_filters(filters: &Variants, variants: &Variants) -> Claim {
     let best = |of: &Variants, wanted: fn(usize, &str) -> bool| {
-        let of = of
-            .counts
-            .iter()
-            .enumerate()
-            .filter(|(n, of)| wanted(*n, &of.name));
-        let best = of.max_by_key(|(_, of)| of.duplicates());
-        best.map_or_else(Counts::default, |(_, of)| of.clone())
+        let counts = of.counts.iter().enumerate();
+        let counts = counts
+            .filter(|(n, of)| wanted(*n, &of.name))
+            .map(|(_, of)| of);
+        let best = counts
+            .max_by_key(|of| of.duplicates())
+            .cloned()
+            .unwrap_or_default();
+        let share = best.duplicates() as f64 / of.all.documents as f64;
+        (best.duplicates(), best.name, percent(share, 1))
     };
     let (filter, any) = (best(filters, |_, _| true), best(variants, |n, _| n > 0));
-    let two = best(variants, |_, name| TIMED.contains(&name));
-    let share = |of: &Counts, whole: u64| percent(of.duplicates() as f64 / whole as f64, 1);
-    let (all, whole) = (filters.all.documents, variants.all.documents);
-    Claim::new(
-        ("Section 4.2, Table II", "table-9"),
-        "I-Match finds more duplicates than the best combination of syntactic filters (96.2 against 88 %).",
-        (all > 0).then_some(two.duplicates() > filter.duplicates()),
-        format!(
-            "{} finds {}, {} finds {}; of all variants {} finds most, {}",
-            two.name,
-            share(&two, whole),
-            filter.name,
-            share(&filter, all),
-            any.name,
-            share(&any, whole)
-        ),
-    )
+    let two = best(variants, |_, name| TIMED.iter().any(|(of, _)| *of == name));
+    claim!("Section 4.2, Table II", "table-9",
+        "I-Match finds more duplicates than the best combination of syntactic filters (96.2 against 88 %).";
+        whether (filters.all.documents > 0).then_some(two.0 > filter.0),
+        "{} finds {}, {} finds {}; of all variants {} finds most, {}", two.1, two.2, filter.1, filter.2, any.1, any.2)
 }
 
 /// Section 4.3: sets and clusters of DSC-SS.
 fn several_sets(of: Option<(u64, u64)>) -> Claim {
     let (sets, clusters) = of.unwrap_or_default();
-    Claim::new(
-        ("Section 4.3", "table-11"),
-        "DSC-SS puts a document into several sets of duplicates, I-Match into one.",
-        of.filter(|(sets, _)| *sets > 0).map(|_| sets > clusters),
-        format!(
-            "{} of DSC-SS-2 merge into at most {}; I-Match has one signature per document",
-            counted(sets, "set"),
-            counted(clusters, "cluster")
-        ),
-    )
+    claim!("Section 4.3", "table-11", "DSC-SS puts a document into several sets of duplicates, I-Match into one.";
+        whether of.filter(|(sets, _)| *sets > 0).map(|_| sets > clusters),
+        "{} of DSC-SS-2 merge into at most {}; I-Match has one signature per document",
+        counted(sets, "set"), counted(clusters, "cluster"))
 }
 
 /// The claims about edited copies, at every rate.
 fn found_claims(rates: &[Edited]) -> [Claim; 6] {
-    let claim = |place, says, holds: fn(&Edited) -> bool, shows: &dyn Fn(&Edited) -> String| {
-        let at = listed("; ", rates, |rate| {
+    let known = !rates.is_empty() && rates.iter().all(|rate| rate.edits.is_finite());
+    let claim = |place,
+                 says,
+                 holds: &dyn Fn(&Edited) -> bool,
+                 shows: &dyn Fn(&Edited) -> String| {
+        let each = listed("; ", rates, |rate| {
             let finding = if holds(rate) { "holds" } else { "differs" };
             format!(
                 "{:.1} edits a copy: {} ({finding})",
@@ -606,56 +577,46 @@ fn found_claims(rates: &[Edited]) -> [Claim; 6] {
                 shows(rate)
             )
         });
-        let known = !rates.is_empty() && rates.iter().all(|rate| rate.edits.is_finite());
-        Claim::new(
-            (place, "section-4.3"),
-            says,
-            known.then_some(rates.iter().all(holds)),
-            at,
-        )
+        claim!(place, "section-4.3", says; whether known.then(|| rates.iter().all(holds)), "{each}")
     };
-    let shares = |rate: &Edited, places: &[usize]| {
-        listed(", ", places, |&n| {
-            format!("{} {}", COPIES[n].0, percent(rate.found[n], 1))
-        })
+    // Some methods find more than all of some others.
+    let found = |says, more: &[usize], fewer: &[usize]| {
+        let holds =
+            |rate: &Edited| pairs(more, fewer).all(|(a, b)| rate.found[*a] > rate.found[*b]);
+        let shows = |rate: &Edited| {
+            let shown = (0..COPIES.len()).filter(|n| more.contains(n) || fewer.contains(n));
+            listed(", ", shown, |n| {
+                format!("{} {}", COPIES[n].0, percent(rate.found[n], 1))
+            })
+        };
+        claim("Section 4.3, Table III", says, &holds, &shows)
     };
     let numbers = |of: [f64; 5]| {
-        let each = of.iter().zip(COPIES);
-        listed(", ", each, |(n, (name, _))| format!("{name} {n:.1}"))
+        listed(", ", of.iter().zip(COPIES), |(n, (name, _))| {
+            format!("{name} {n:.1}")
+        })
     };
-    let table = "Section 4.3, Table III";
     [
-        claim(
-            table,
+        found(
             "Both I-Match variants find more of the copies than DSC and DSC-SS.",
-            |rate| {
-                let [dsc, two, four, doc, idf] = rate.found;
-                doc.min(idf) > dsc.max(two).max(four)
-            },
-            &|rate| shares(rate, &[0, 1, 2, 3, 4]),
+            &[3, 4],
+            &[0, 1, 2],
         ),
-        claim(
-            table,
-            "DSC finds more of the copies than DSC-SS.",
-            |rate| rate.found[0] > rate.found[1].max(rate.found[2]),
-            &|rate| shares(rate, &[0, 1, 2]),
-        ),
-        claim(
-            table,
+        found("DSC finds more of the copies than DSC-SS.", &[0], &[1, 2]),
+        found(
             "Larger super-shingles find fewer of the copies.",
-            |rate| rate.found[1] > rate.found[2],
-            &|rate| shares(rate, &[1, 2]),
+            &[1],
+            &[2],
         ),
-        claim(
-            table,
+        found(
             "IDF-L-10 finds more of the copies than DOC-L-90.",
-            |rate| rate.found[4] > rate.found[3],
-            &|rate| shares(rate, &[3, 4]),
+            &[4],
+            &[3],
         ),
         claim(
             "Section 4.3, Table IV",
             "I-Match makes fewer clusters of a document and its copies than DSC and DSC-SS.",
-            |rate| {
+            &|rate| {
                 let [dsc, two, four, doc, idf] = rate.clusters;
                 doc.max(idf) < dsc.min(two).min(four)
             },
@@ -664,7 +625,7 @@ fn found_claims(rates: &[Edited]) -> [Claim; 6] {
         claim(
             "Section 4.3",
             "I-Match has no false positives.",
-            |rate| rate.false_positives[3..] == [0, 0],
+            &|rate| rate.false_positives[3..] == [0, 0],
             &|rate| numbers(rate.false_positives.map(|n| n as f64)),
         ),
     ]
@@ -691,29 +652,19 @@ fn short_claims(sizes: &[(u32, f64, f64)], variants: &Variants) -> [Claim; 3] {
     let most = doc.map(|of| all - of.kept.documents).max();
     let most = most.unwrap_or(0) as f64 / all as f64;
     [
-        Claim::new(
-            ("Section 4.4, Table V and Figure 4", "table-5"),
-            "The larger a super-shingle, the more documents DSC-SS ignores.",
-            (!sizes.is_empty()).then(|| rises(&ignored)),
-            shown(&|(_, share, _)| percent(*share, 1)),
-        ),
-        Claim::new(
-            ("Section 4.4, Table VI", "table-6"),
-            "The documents that are left are longer, the larger a super-shingle.",
-            (words.len() > 1).then(|| rises(&words)),
-            shown(&|(.., words)| format!("{} words", count(words.round() as u64))),
-        ),
-        Claim::new(
-            ("Section 4.4", "table-9"),
+        claim!("Section 4.4, Table V and Figure 4", "table-5",
+            "The larger a super-shingle, the more documents DSC-SS ignores.";
+            whether (!sizes.is_empty()).then(|| rises(&ignored)), "{}", shown(&|(_, share, _)| percent(*share, 1))),
+        claim!("Section 4.4, Table VI", "table-6",
+            "The documents that are left are longer, the larger a super-shingle.";
+            whether (words.len() > 1).then(|| rises(&words)),
+            "{}", shown(&|(.., words)| format!("{} words", count(words.round() as u64)))),
+        claim!("Section 4.4", "table-9",
             "The variants of I-Match that keep a share of each document ignore hardly any: less than 0.06 % in the paper, \
-             and far fewer than DSC-SS.",
-            ignored.first().map(|least| most < 0.001 && most < *least),
-            format!(
-                "at most {} with I-Match, {} with DSC-SS-2",
-                percent(most, 2),
-                percent(ignored.first().copied().unwrap_or(0.0), 1)
-            ),
-        ),
+             and far fewer than DSC-SS.";
+            whether ignored.first().map(|least| most < 0.001 && most < *least),
+            "at most {} with I-Match, {} with DSC-SS-2",
+            percent(most, 2), percent(ignored.first().copied().unwrap_or(0.0), 1)),
     ]
 }
 
@@ -721,18 +672,12 @@ fn short_claims(sizes: &[(u32, f64, f64)], variants: &Variants) -> [Claim; 3] {
 fn time_claims(dsc: f64, ss: f64, i_match: f64) -> [Claim; 2] {
     let known = |a: f64, b: f64| a.is_finite() && b.is_finite() && a > 0.0 && b > 0.0;
     [
-        Claim::new(
-            ("Section 4.5, Tables VII and VIII", "table-8"),
-            "I-Match takes a fifth of the time of DSC-SS or less.",
-            known(ss, i_match).then_some(ss >= 5.0 * i_match),
-            format!("DSC-SS takes {ss:.2} CPU seconds on average, I-Match {i_match:.2}"),
-        ),
-        Claim::new(
-            ("Section 4.5, Table VIII", "table-8"),
-            "DSC takes longer than DSC-SS.",
-            known(dsc, ss).then_some(dsc > ss),
-            format!("DSC takes {dsc:.2} CPU seconds on average, DSC-SS {ss:.2}"),
-        ),
+        claim!("Section 4.5, Tables VII and VIII", "table-8", "I-Match takes a fifth of the time of DSC-SS or less.";
+            whether known(ss, i_match).then_some(ss >= 5.0 * i_match),
+            "DSC-SS takes {ss:.2} CPU seconds on average, I-Match {i_match:.2}"),
+        claim!("Section 4.5, Table VIII", "table-8", "DSC takes longer than DSC-SS.";
+            whether known(dsc, ss).then_some(dsc > ss),
+            "DSC takes {dsc:.2} CPU seconds on average, DSC-SS {ss:.2}"),
     ]
 }
 
@@ -746,18 +691,14 @@ fn variant_claims(variants: &Variants) -> [Claim; 2] {
     let best = variants.counts.iter().max_by_key(|of| of.duplicates());
     let best = best.cloned().unwrap_or_default();
     [
-        Claim::new(
-            ("Appendix, Table IX", "table-9"),
-            "The variants that keep only the most common terms find the most duplicates: IDF-h-f1, then Doc-h-f9.",
-            (all > 0).then(|| ["idf-h-10", "doc-h-90"].contains(&best.name.as_str())),
-            format!("{} finds {}", best.name, count(best.duplicates())),
-        ),
-        Claim::new(
-            ("Section 4.4, Table IX", "table-9"),
-            "The variants with a lower bound of idf ignore more documents with a higher bound, and more than half with 0.9.",
-            last.map(|last| rises(&shares) && last > 0.5),
-            format!("IDF-l-f9 ignores {}", percent(last.unwrap_or(0.0), 1)),
-        ),
+        claim!("Appendix, Table IX", "table-9",
+            "The variants that keep only the most common terms find the most duplicates: IDF-h-f1, then Doc-h-f9.";
+            whether (all > 0).then(|| ["idf-h-10", "doc-h-90"].contains(&best.name.as_str())),
+            "{} finds {}", best.name, count(best.duplicates())),
+        claim!("Section 4.4, Table IX", "table-9",
+            "The variants with a lower bound of idf ignore more documents with a higher bound, and more than half with 0.9.";
+            whether last.map(|last| rises(&shares) && last > 0.5),
+            "IDF-l-f9 ignores {}", percent(last.unwrap_or(0.0), 1)),
     ]
 }
 
