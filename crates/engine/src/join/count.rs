@@ -500,15 +500,10 @@ impl Counter<'_> {
             self.done.fetch_add(tokens - before, Ordering::Relaxed);
         }
         runs.extend(run.map(RunWriter::finish).transpose()?);
-        let entry = |part| RunEntry {
-            part,
-            generation: 0,
-            covers: Vec::new(),
-        };
         Ok(Counted {
             tokens,
             pruned,
-            runs: runs.into_iter().map(entry).collect(),
+            runs: runs.into_iter().map(RunEntry::from).collect(),
         })
     }
 

@@ -58,11 +58,7 @@ pub fn run<K: Key>(
         let number = 1 + runs.len() as u64;
         let mut run = RunWriter::create(&directory, number, parameters, COMPRESSION)?;
         records.drain(..).try_for_each(|record| run.push(record))?;
-        runs.push(RunEntry {
-            part: run.finish()?,
-            generation: 0,
-            covers: Vec::new(),
-        });
+        runs.push(RunEntry::from(run.finish()?));
         Ok(())
     };
     find(&mut |a, b, shared| {

@@ -108,6 +108,16 @@ pub struct JoinProgress {
     pub prefix: Option<prefix::PrefixPlace>,
 }
 
+impl JoinProgress {
+    /// Takes all candidates of the `prefix` join, of which none is verified yet.
+    fn take_candidates(&mut self, candidates: Vec<RunEntry>) {
+        self.stats.runs += candidates.len() as u64;
+        self.stats.spilled_bytes += candidates.iter().map(|run| run.part.bytes).sum::<u64>();
+        let done = None;
+        self.prefix = Some(prefix::PrefixPlace { candidates, done });
+    }
+}
+
 /// Digest of everything that the pairs depend on.
 pub fn digest(sample: &str, config: &JoinConfig) -> String {
     let max = config.max_postings.map_or("none".into(), |n| n.to_string());

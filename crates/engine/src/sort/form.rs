@@ -50,6 +50,17 @@ pub struct RunEntry {
     pub covers: Vec<(u32, u32)>,
 }
 
+impl From<PartInfo> for RunEntry {
+    /// A run of records that were not merged, which covers nothing yet.
+    fn from(part: PartInfo) -> RunEntry {
+        RunEntry {
+            part,
+            generation: 0,
+            covers: Vec::new(),
+        }
+    }
+}
+
 /// Counts from forming runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormStats {
@@ -627,11 +638,7 @@ impl<K: Key> Spilling<'_, K> {
             }
             Ok(())
         })?;
-        Ok(RunEntry {
-            part: run.finish()?,
-            generation: 0,
-            covers: Vec::new(),
-        })
+        run.finish().map(RunEntry::from)
     }
 
     /// Writes what is in the buffer, and returns all runs that were not returned yet.

@@ -24,7 +24,7 @@ use lookalike_store::workspace::Workspace;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Joining, PrefixPlace, write_run};
+use super::{Joining, write_run};
 
 /// The least and the most bytes of sets that a thread takes at a time.
 const LEAST_TASK_BYTES: u64 = 256 << 10;
@@ -147,15 +147,8 @@ pub(super) fn run<K: Key>(
     let added = progress.stats.added.get_or_insert_default();
     added.documents = looked_up;
     added.look_ups = searches.iter().map(|search| search.look_ups).sum();
-    for run in &runs {
-        progress.stats.runs += 1;
-        progress.stats.spilled_bytes += run.part.bytes;
-    }
     progress.next_number = number;
-    progress.prefix = Some(PrefixPlace {
-        candidates: runs,
-        done: None,
-    });
+    progress.take_candidates(runs);
     crate::join::commit(workspace, &progress)
 }
 

@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::verify::Verifier;
-use super::{Joining, PrefixPlace, PrefixStats, start_pass, write_run};
+use super::{Joining, PrefixStats, start_pass, write_run};
 
 /// The least and the most candidates that a thread buffers before it writes them, and the most for
 /// each document of the collection. The buffer is bounded because sorting in cache is faster.
@@ -156,16 +156,9 @@ pub(super) fn run<K: Key>(
         runs.extend(written);
     }
     runs.sort_by(|a: &RunEntry, b| a.part.name.cmp(&b.part.name));
-    for run in &runs {
-        stats.spilled += run.part.records;
-        progress.stats.runs += 1;
-        progress.stats.spilled_bytes += run.part.bytes;
-    }
+    stats.spilled += runs.iter().map(|run| run.part.records).sum::<u64>();
     progress.next_number += numbers;
-    progress.prefix = Some(PrefixPlace {
-        candidates: runs,
-        done: None,
-    });
+    progress.take_candidates(runs);
     crate::join::commit(workspace, &progress)
 }
 

@@ -32,11 +32,11 @@
 //! fingerprint.
 
 use super::candidates::{Lists, Source, shareable};
-use super::{Joining, PrefixPlace, PrefixStats, start_pass};
+use super::{Joining, PrefixStats, start_pass};
 use crate::collection::Column;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, commit};
 use crate::merge::{MergeStats, PackedBlock, PostingsDecoder, PostingsEntry};
-use crate::sort::{Record, RunEntry, RunWriter};
+use crate::sort::{Record, RunWriter};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
@@ -117,18 +117,9 @@ pub(super) fn run<K: Key>(workspace: &mut Workspace, join: &Joining<'_>) -> Resu
     let part = run.finish()?;
     context.progress.at(entries);
     let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
-    progress.stats.runs += 1;
-    progress.stats.spilled_bytes += part.bytes;
     progress.stats.prefix = Some(stats);
     progress.next_number += 1;
-    progress.prefix = Some(PrefixPlace {
-        candidates: vec![RunEntry {
-            part,
-            generation: 0,
-            covers: Vec::new(),
-        }],
-        done: None,
-    });
+    progress.take_candidates(vec![part.into()]);
     commit(workspace, &progress)
 }
 

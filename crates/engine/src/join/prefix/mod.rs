@@ -187,11 +187,7 @@ fn write_run(
         context.tick(STAGE, n)?;
         run.push(Record { key, value: 1 })?;
     }
-    Ok(RunEntry {
-        part: run.finish()?,
-        generation: 0,
-        covers: Vec::new(),
-    })
+    run.finish().map(RunEntry::from)
 }
 
 /// Reports the start of a pass over the postings as progress.

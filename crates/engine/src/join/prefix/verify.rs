@@ -336,11 +336,7 @@ impl Verifying<'_, '_> {
             let part = run.finish()?;
             progress.stats.runs += 1;
             progress.stats.spilled_bytes += part.bytes;
-            progress.runs.push(RunEntry {
-                part,
-                generation: 0,
-                covers: Vec::new(),
-            });
+            progress.runs.push(part.into());
         }
         progress.next_number = self.number;
         progress.prefix.get_or_insert_default().done = Some(done);
