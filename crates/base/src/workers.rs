@@ -10,6 +10,9 @@
 //! commit fails, no task is handed out any more. An error of a worker comes before an error of the
 //! commits. A panic, of a worker or in a commit, is an error like any other.
 //!
+//! # Without commits
+//! [`share`] is for work that leaves nothing to commit.
+//!
 //! # In order
 //! [`in_order`] is for results that are one stream: the workers make pieces of it, and the pieces
 //! are passed on in the order of the tasks.
@@ -42,6 +45,22 @@ impl<T> Queue<T> {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.clear();
     }
+}
+
+/// Runs `work` on `threads` threads, which share the tasks. If one fails, no task is handed out any
+/// more.
+pub fn share<T: Send>(
+    what: &'static str,
+    threads: usize,
+    tasks: impl IntoIterator<Item = T>,
+    work: impl Fn(&Queue<T>) -> Result<()> + Sync,
+) -> Result<()> {
+    let queue = Queue::new(tasks);
+    let work = || work(&queue).inspect_err(|_| queue.clear());
+    threads::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        joined_all(what, workers).map(|_| ())
+    })
 }
 
 /// Where a worker gets its tasks, and where it hands over what it finishes.

@@ -12,9 +12,8 @@ use super::STAGE;
 use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit, joined_all};
-use lookalike_base::threads;
-use lookalike_base::workers::Queue;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::workers::share;
 use lookalike_text::read::InputFile;
 
 /// The most bytes and files that a thread takes at a time. The records of all of them are read in
@@ -38,9 +37,9 @@ pub fn each<R>(
     context.start(name, Unit::Bytes, Some(bytes));
     let tasks = tasks(inputs, context.budget.threads);
     let threads = context.budget.threads.clamp(1, tasks.len().max(1));
-    let queue = Queue::new(tasks);
     let done = AtomicU64::new(0);
-    let take = || -> Result<()> {
+    // After a failure, the other threads end with the files that they have taken.
+    share(name, threads, tasks, |queue| {
         while let Some(task) = queue.next() {
             let mut records = open(task.files.start);
             for (file, input) in task.of(inputs).filter(|(file, _)| *file >= first) {
@@ -51,12 +50,6 @@ pub fn each<R>(
             }
         }
         Ok(())
-    };
-    // After a failure, the other threads end with the files that they have taken.
-    let work = || take().inspect_err(|_| queue.clear());
-    threads::scope(|scope| {
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        joined_all(name, handles).map(|_| ())
     })?;
     let files = counted(inputs.len() as u64, "file");
     context

@@ -14,7 +14,6 @@ use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
@@ -26,9 +25,9 @@ use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
 use super::objects::{self, Objects, SHOWN_CHARS};
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Stop, joined_all};
-use lookalike_base::threads;
+use lookalike_base::progress::{Context, Stop};
 use lookalike_base::utf8::cut_after;
+use lookalike_base::workers::share;
 use lookalike_base::{Error, Result};
 pub use lookalike_store::workspace::PRIVATE;
 use lookalike_store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
@@ -168,20 +167,12 @@ impl OutputDirectory {
         threads: usize,
         context: &Context<'_>,
     ) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<()> {
-            while let Some((name, input)) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+        share("checking", threads.max(1), names, |queue| {
+            while let Some((name, input)) = queue.next() {
                 context.stop.check(STAGE)?;
-                if let Err(error) = self.check_file(name, *input, context) {
-                    next.store(names.len(), Ordering::Relaxed);
-                    return Err(error);
-                }
+                self.check_file(name, *input, context)?;
             }
             Ok(())
-        };
-        threads::scope(|scope| {
-            let handles: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
-            joined_all("checking", handles).map(|_| ())
         })
     }
 

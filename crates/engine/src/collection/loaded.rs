@@ -7,9 +7,8 @@
 use super::MappedSets;
 use lookalike_base::Result;
 use lookalike_base::bits::{Bits, Ranks};
-use lookalike_base::progress::{Stop, joined_all};
-use lookalike_base::threads;
-use lookalike_base::workers::Queue;
+use lookalike_base::progress::Stop;
+use lookalike_base::workers::share;
 
 /// Bytes that a thread copies at a time.
 const PIECE: usize = 4 << 20;
@@ -92,9 +91,8 @@ impl Wanted {
             tasks.push((document..next, now));
         }
         let threads = threads.clamp(1, tasks.len().max(1));
-        let queue = Queue::new(tasks);
         let documents = &self.documents;
-        let work = || -> Result<()> {
+        share("join", threads, tasks, |queue| {
             let mut reader = sets.reader();
             while let Some((range, mut out)) = queue.next() {
                 stop.check("join")?;
@@ -105,11 +103,6 @@ impl Wanted {
                 }
             }
             Ok(())
-        };
-        let work = || work().inspect_err(|_| queue.clear());
-        threads::scope(|scope| {
-            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            joined_all("join", handles)
         })?;
         Ok(LoadedSets {
             ranks: Ranks::of(self.documents),

@@ -132,41 +132,43 @@ impl<K: Key> SetReader<K> {
         )
     }
 
-    /// Reads the next document's set of `size` keys, in rising pieces.
-    pub fn next(&mut self, size: u32, mut take: impl FnMut(&[K]) -> Result<()>) -> Result<()> {
+    /// Passes the bytes of the next document's set of `size` keys to `take`, with room for the keys of
+    /// a piece.
+    fn each_piece(
+        &mut self,
+        size: u32,
+        mut take: impl FnMut(&[u8], &mut Vec<K>) -> Result<()>,
+    ) -> Result<()> {
         let mut left = size as usize;
         while left > 0 {
             let n = left.min(PIECE);
-            let bytes = self.part.take(n * K::BYTES)?;
             self.piece.clear();
-            self.piece
-                .extend(bytes.chunks_exact(K::BYTES).map(K::get_le));
-            take(&self.piece)?;
+            take(self.part.take(n * K::BYTES)?, &mut self.piece)?;
             left -= n;
         }
         Ok(())
     }
 
-    /// Reads the next document's keys in `least..=most`, in rising pieces. `size` counts all its
+    /// Reads the next document's set of `size` keys, in rising pieces.
+    pub fn next(&mut self, size: u32, mut take: impl FnMut(&[K]) -> Result<()>) -> Result<()> {
+        self.each_piece(size, |bytes, piece| {
+            piece.extend(keys_of::<K>(bytes));
+            take(piece)
+        })
+    }
+
+    /// Reads the next document's keys within bounds, in rising pieces. `size` counts all its
     /// keys.
     pub(crate) fn next_within(
         &mut self,
         size: u32,
-        (least, most): (K, K),
+        bounds: (K, K),
         mut take: impl FnMut(&[K]) -> Result<()>,
     ) -> Result<()> {
-        let mut left = size as usize;
-        while left > 0 {
-            let n = left.min(PIECE);
-            let bytes = self.part.take(n * K::BYTES)?;
-            let inside = within_le(bytes, (least, most));
-            self.piece.clear();
-            self.piece
-                .extend(inside.chunks_exact(K::BYTES).map(K::get_le));
-            take(&self.piece)?;
-            left -= n;
-        }
-        Ok(())
+        self.each_piece(size, |bytes, piece| {
+            piece.extend(keys_of::<K>(within_le(bytes, bounds)));
+            take(piece)
+        })
     }
 
     /// Reads the next document's set of `size` keys in rising pieces: of each, the keys up to
@@ -177,24 +179,22 @@ impl<K: Key> SetReader<K> {
         greatest: K,
         mut take: impl FnMut(&[K], &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let mut left = size as usize;
-        while left > 0 {
-            let n = left.min(PIECE);
-            let bytes = self.part.take(n * K::BYTES)?;
+        self.each_piece(size, |bytes, piece| {
             let end = position(bytes, |key: K| key <= greatest) * K::BYTES;
-            self.piece.clear();
-            let inside = bytes[..end].chunks_exact(K::BYTES).map(K::get_le);
-            self.piece.extend(inside);
-            take(&self.piece, &bytes[end..])?;
-            left -= n;
-        }
-        Ok(())
+            piece.extend(keys_of::<K>(&bytes[..end]));
+            take(piece, &bytes[end..])
+        })
     }
 
     /// Checks the whole part.
     pub fn finish(self) -> Result<()> {
         self.part.finish()
     }
+}
+
+/// Keys as they are stored.
+pub(crate) fn keys_of<K: Key>(bytes: &[u8]) -> impl ExactSizeIterator<Item = K> {
+    bytes.chunks_exact(K::BYTES).map(K::get_le)
 }
 
 /// The position of the first key, in a rising little-endian sequence, for which `before` is false.

@@ -3,9 +3,8 @@
 use crate::collection;
 use crate::shingle::{ShingleConfig, Shingler};
 use lookalike_base::ids::FingerprintKind;
-use lookalike_base::progress::{Context, joined_all};
-use lookalike_base::threads;
-use lookalike_base::workers::Queue;
+use lookalike_base::progress::Context;
+use lookalike_base::workers::share;
 use lookalike_base::{Error, Result};
 use lookalike_store::disk;
 use lookalike_store::workspace::{InputEntry, InputList, Workspace};
@@ -101,18 +100,12 @@ pub fn read_again(
     // The largest first: no thread is left with it when the others have ended.
     files.sort_by_key(|(input, _)| Reverse(input.size()));
     let threads = threads.clamp(1, files.len().max(1));
-    let queue = Queue::new(files);
-    let work = || -> Result<()> {
+    share(stage, threads, files, |queue| {
         let mut reader = Rereader::new(workspace, (stage, context));
         while let Some((input, of_file)) = queue.next() {
             reader.file(&input, of_file, readers)?;
         }
         Ok(())
-    };
-    let work = || work().inspect_err(|_| queue.clear());
-    threads::scope(|scope| {
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        joined_all(stage, handles).map(|_| ())
     })
 }
 

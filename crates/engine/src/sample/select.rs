@@ -39,17 +39,17 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 
-use crate::collection::{Column, SegmentEntry, SetReader, position};
+use crate::collection::{Column, SegmentEntry, SetReader, keys_of, position};
 use crate::sample::Sampled;
 use crate::sample::estimate::{Expected, Meetings};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
-use lookalike_base::progress::{Stop, joined_all};
+use lookalike_base::progress::Stop;
 use lookalike_base::random::mix_key;
 use lookalike_base::rate::{Rate, within};
-use lookalike_base::threads::{self, lock};
-use lookalike_base::workers::Queue;
+use lookalike_base::threads::lock;
+use lookalike_base::workers::share;
 use lookalike_store::workspace::Places;
 
 use serde::{Deserialize, Serialize};
@@ -375,11 +375,6 @@ enum Source<K> {
     Sets(Box<SetReader<K>>),
 }
 
-/// Keys as they are stored.
-fn keys_of<K: Key>(bytes: &[u8]) -> impl ExactSizeIterator<Item = K> {
-    bytes.chunks_exact(K::BYTES).map(K::get_le)
-}
-
 /// The documents of a segment.
 fn documents_of(segment: &SegmentEntry) -> Range<u32> {
     let first = segment.first_document;
@@ -409,20 +404,14 @@ impl<'a, K: Key> Selector<'a, K> {
             kept: sets.segments.iter().map(|_| Mutex::default()).collect(),
             chosen: Mutex::default(),
         };
-        let queue = Queue::new(0..sets.segments.len());
         let room = AtomicI64::new(i64::try_from(room).unwrap_or(i64::MAX));
-        let work = || -> Result<()> {
+        let (segments, most) = (0..sets.segments.len(), threads.min(MOST_THREADS));
+        share(stage, most, segments, |queue| {
             while let Some(number) = queue.next() {
                 let kept = selector.count_segment(number, threads == 1, &room, (stage, stop))?;
                 *lock(&selector.kept[number]) = kept;
             }
             Ok(())
-        };
-        let work = || work().inspect_err(|_| queue.clear());
-        threads::scope(|scope| {
-            let workers = (0..threads.min(MOST_THREADS)).map(|_| scope.spawn(work));
-            let workers: Vec<_> = workers.collect();
-            joined_all(stage, workers)
         })?;
         Ok(selector)
     }

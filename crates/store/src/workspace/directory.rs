@@ -15,10 +15,9 @@ use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
 use crate::{self as store, Kind, disk, received};
 use lookalike_base::error::{NOT_THERE, refuse};
-use lookalike_base::progress::{Context, joined_all};
-use lookalike_base::threads;
+use lookalike_base::progress::Context;
 use lookalike_base::threads::lock;
-use lookalike_base::workers::Queue;
+use lookalike_base::workers::share;
 use lookalike_base::{Error, Result};
 
 /// An output directory, locked for this process.
@@ -650,16 +649,11 @@ impl Workspace {
         if threads < 2 {
             return scrap.iter().try_for_each(|path| disk::remove(path));
         }
-        let queue = Queue::new(scrap);
-        let work = || -> Result<()> {
+        share("remove", threads, scrap, |queue| {
             while let Some(path) = queue.next() {
                 disk::remove(&path)?;
             }
             Ok(())
-        };
-        threads::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            joined_all("remove", workers).map(|_| ())
         })
     }
 
