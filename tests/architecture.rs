@@ -524,14 +524,14 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3483, 2, 294]),
-    ("store", [7791, 3, 591]),
+    ("base", [3496, 2, 295]),
+    ("store", [7785, 3, 591]),
     ("text", [25024, 9, 621]),
-    ("rewrite", [3120, 0, 148]),
-    ("engine", [22666, 12, 1241]),
+    ("rewrite", [3104, 0, 148]),
+    ("engine", [22611, 11, 1241]),
     ("methods", [3665, 1, 88]),
     ("tasks", [21926, 13, 1097]),
-    ("lab", [8269, 6, 542]),
+    ("lab", [8104, 5, 541]),
     ("lookalike", [17392, 6, 473]),
 ];
 
