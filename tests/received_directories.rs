@@ -588,6 +588,39 @@ fn names_that_lead_out_of_the_directory_are_refused() {
     }
 }
 
+/// A tree of its JSON took fifty times its size, and a manifest without the parameters of its
+/// collection ended in a panic.
+#[test]
+fn a_manifest_is_read_in_its_own_size_and_is_whole() {
+    let place = finished();
+    let mut whole = read_manifest(place.path());
+    for without in [Some(Value::Null), None] {
+        let mut changed = whole.clone();
+        let fields = changed.as_object_mut().unwrap();
+        fields.remove("collection");
+        fields.extend(without.map(|null| ("collection".into(), null)));
+        put_manifest(place.path(), &changed);
+        for name in ["run", "ingest", "against", "join", "verify", "status"] {
+            refused(
+                place.path(),
+                name,
+                "no collection",
+                "missing field `collection`",
+            );
+        }
+    }
+    whole.as_object_mut().unwrap().remove("checksum");
+    let mut fields = serde_json::to_string(&whole).unwrap();
+    fields.pop();
+    fields.push_str(&format!(",\"more\":[{}[0]],", "[0],".repeat(900_000)));
+    let sum = lookalike::store::checksum(fields.as_bytes());
+    let json = format!("{fields}\"checksum\":\"{sum:016x}\"}}\n");
+    fs::write(place.path().join("d/manifest.json"), json).unwrap();
+    let (output, peak) = start_measured(place.path(), &["status", "d"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(peak < 100 << 10, "{peak} KiB");
+}
+
 /// The commands of `m`, which continues `d`.
 const OF_COMPARED: [&str; 11] = [
     "verify m",

@@ -100,6 +100,7 @@ pub fn count<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<u64, D::
 }
 
 /// Reads any JSON and checks that its numbers can count bytes or records. It keeps nothing.
+#[derive(Default)]
 pub struct Counts;
 
 impl<'de> Deserialize<'de> for Counts {

@@ -213,6 +213,7 @@ impl StageRecord for CatalogueBefore {
 
 impl StageRecord for CollectionConfig {
     const NAME: &'static str = "collection";
+    const REQUIRED: bool = true;
 }
 
 impl StageRecord for Segments {
@@ -307,7 +308,7 @@ pub fn begin(
 
 /// The parameters of a collection.
 pub fn config(manifest: &Manifest) -> &CollectionConfig {
-    // Every function that creates or reads a manifest makes sure that it has them.
+    // Every function that creates a manifest makes sure that it has them, and none is read without.
     manifest
         .get()
         .unwrap_or_else(|| unreachable!("a manifest without its collection's parameters"))

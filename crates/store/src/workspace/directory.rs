@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use serde::Deserialize as _;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
@@ -15,6 +16,7 @@ use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
 use crate::{self as store, Kind, disk, received};
 use lookalike_base::error::{NOT_THERE, refuse};
+use lookalike_base::memory::room_for_block;
 use lookalike_base::progress::Context;
 use lookalike_base::threads::lock;
 use lookalike_base::workers::share;
@@ -125,21 +127,19 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
         Error::corrupt(&path, what).expected(expected, found)
     };
     let Sealed { json, covered, sum } = Sealed::of(&bytes);
-    let mut value: serde_json::Value = serde_json::from_slice(json).map_err(|e| {
-        corrupt(
-            "manifest",
-            "JSON that ends with its checksum".into(),
-            e.to_string(),
-        )
+    #[derive(Deserialize)]
+    struct Fields<'j> {
+        #[serde(borrow)]
+        format: Option<&'j RawValue>,
+    }
+    let fields: Fields<'_> = serde_json::from_slice(json).map_err(|e| {
+        let expected = "JSON that ends with its checksum".into();
+        corrupt("manifest", expected, e.to_string())
     })?;
-    let format = value.get("format").and_then(serde_json::Value::as_u64);
-    let format = format.and_then(|format| u32::try_from(format).ok());
-    let format = format.ok_or_else(|| {
-        let found = value
-            .get("format")
-            .map_or("none".into(), ToString::to_string);
-        corrupt("format of the manifest", "a number".into(), found)
-    })?;
+    let format = fields.format.map_or("none", RawValue::get);
+    let format: u32 = format
+        .parse()
+        .map_err(|_| corrupt("format of the manifest", "a number".into(), format.into()))?;
     if !(FIRST_FORMAT..=MANIFEST_FORMAT).contains(&format) {
         return Err(Error::Version {
             path: path.clone(),
@@ -157,16 +157,13 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
             found,
         ));
     }
-    for field in COUNTED.iter().filter_map(|field| value.get(field)) {
-        received::Counts::deserialize(field).map_err(|error| {
-            let expected = format!("at most {}", received::MOST);
-            corrupt("number in the manifest", expected, error.to_string())
-        })?;
-    }
-    if let Some(fields) = value.as_object_mut() {
-        fields.remove("checksum");
-    }
-    let mut manifest = Manifest::from_json(value, kinds)
+    serde_json::from_slice::<Counted>(json).map_err(|error| {
+        let expected = format!("at most {}", received::MOST);
+        corrupt("number in the manifest", expected, error.to_string())
+    })?;
+    // Its numbers are taken as they are, and its names may take more than in the file.
+    room_for_block(bytes.len() as u64, || format!("reading {}", path.display()))?;
+    let mut manifest = Manifest::from_json(json, kinds)
         .map_err(|e| corrupt("manifest", "the fields of its format".into(), e.to_string()))?;
     if let Some(name) = misplaced(&manifest) {
         return Err(corrupt(
@@ -181,7 +178,14 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
 
 /// Fields of a manifest that only have numbers of bytes, records and the like. There is one for
 /// each of many parts, and they are added up.
-const COUNTED: [&str; 4] = ["inputs", "segments", "additions", "index"];
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Counted {
+    inputs: received::Counts,
+    segments: received::Counts,
+    additions: received::Counts,
+    index: received::Counts,
+}
 /// The most bytes of a manifest for each of the files that it describes, with what else it says.
 const PART_IN_MANIFEST: u64 = 2 << 10;
 

@@ -1,12 +1,15 @@
 //! The content of `manifest.json`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
+use serde::de::Error;
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::inputs::InputsEntry;
 use super::record::{AnyRecord, StageRecord, StageRecordKind};
@@ -132,28 +135,29 @@ impl Manifest {
         }
     }
 
-    /// Reads the JSON of a manifest. Unknown fields are errors.
+    /// Reads the JSON of a manifest. It makes no tree of it, which would take fifty times its size.
     ///
     /// # Errors
     /// The errors of `serde_json`, with the field.
     pub fn from_json(
-        value: Value,
+        json: &[u8],
         kinds: &'static [StageRecordKind],
     ) -> serde_json::Result<Manifest> {
-        let mut fields: Map<String, Value> = serde_json::from_value(value)?;
+        let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(json)?;
         let mut records = BTreeMap::new();
         for kind in kinds {
-            match fields.remove(kind.name) {
-                None | Some(Value::Null) => {}
-                Some(value) => {
-                    records.insert(kind.name, (kind.read)(value)?);
+            match fields.remove(kind.name).filter(|json| json.get() != "null") {
+                None if kind.required => return Err(Error::missing_field(kind.name)),
+                None => {}
+                Some(json) => {
+                    records.insert(kind.name, (kind.read)(json)?);
                 }
             }
         }
-        let head: Head = serde_json::from_value(Value::Object(fields))?;
+        let head: Head = serde_json::from_slice(json)?;
         let digest = &head.collection_digest;
         let parameters = store::digest_number(digest).ok_or_else(|| {
-            serde::de::Error::custom(format!(
+            Error::custom(format!(
                 "collection_digest `{digest}` is not 32 hexadecimal digits"
             ))
         })?;

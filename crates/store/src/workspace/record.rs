@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::ResultFile;
 use crate::{Kind, PartInfo};
@@ -18,6 +19,8 @@ pub trait StageRecord: Any + Clone + Debug + Send + Sync + Serialize + Deseriali
     const OMITTED: bool = false;
     /// The subdirectory of its parts.
     const DIRECTORY: Option<&'static str> = None;
+    /// Whether a manifest without it is corrupt.
+    const REQUIRED: bool = false;
     /// Whether its parts come from the inputs, and so can be rebuilt only if the inputs are
     /// available.
     const FROM_INPUTS: bool = false;
@@ -86,9 +89,10 @@ pub struct StageRecordKind {
     pub(super) name: &'static str,
     pub(super) omitted: bool,
     pub(super) directory: Option<&'static str>,
+    pub(super) required: bool,
     pub(super) from_inputs: bool,
     pub(super) takes_along: &'static [&'static str],
-    pub(super) read: fn(Value) -> serde_json::Result<Box<dyn AnyRecord>>,
+    pub(super) read: fn(&RawValue) -> serde_json::Result<Box<dyn AnyRecord>>,
 }
 
 impl StageRecordKind {
@@ -98,9 +102,10 @@ impl StageRecordKind {
             name: R::NAME,
             omitted: R::OMITTED,
             directory: R::DIRECTORY,
+            required: R::REQUIRED,
             from_inputs: R::FROM_INPUTS,
             takes_along: R::TAKES_ALONG,
-            read: |value| Ok(Box::new(serde_json::from_value::<R>(value)?)),
+            read: |json| Ok(Box::new(serde_json::from_str::<R>(json.get())?)),
         }
     }
 }

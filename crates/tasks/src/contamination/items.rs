@@ -310,8 +310,16 @@ impl Reading<'_> {
                     let place = (record.source.offset, record.source.length);
                     let old = slots[..known].binary_search_by_key(&place, |slot| slot.place);
                     let at = old.unwrap_or(slots.len());
+                    let element = matches!(record.kind, RecordKind::Element(_));
                     if old.is_err() {
-                        self.memory.take(SLOT_BYTES);
+                        if !self.memory.take(SLOT_BYTES) {
+                            // It is only counted, so that the error can say how much is needed.
+                            if let Ok(document) = document {
+                                let item = self.item(number, &document.docno);
+                                self.field(item, name, &document, (record.source, element))?;
+                            }
+                            continue;
+                        }
                         slots.push(Slot {
                             place,
                             item: NONE,
@@ -323,7 +331,6 @@ impl Reading<'_> {
                             if slots[at].item == NONE {
                                 slots[at].item = self.item(number, &document.docno);
                             }
-                            let element = matches!(record.kind, RecordKind::Element(_));
                             let of = (record.source, element);
                             self.field(slots[at].item, name, &document, of)?;
                         }
@@ -366,8 +373,11 @@ impl Reading<'_> {
                     _ => String::new(),
                 },
             });
-            let bytes = self.set().reject(&input.docno, &reject);
-            self.memory.take(bytes);
+            // Without an output no file lists it.
+            let memory = self.config.output.as_ref().map(|_| &mut self.memory);
+            if let Some(set) = self.sets.sets.last_mut() {
+                set.reject(&input.docno, &reject, memory);
+            }
         }
         self.order(&slots);
         Ok(())
@@ -447,7 +457,7 @@ impl Reading<'_> {
         self.parser.shrink();
         if let Some(set) = sets.sets.last_mut() {
             for warning in warnings_of(document, of, words, facts.notices) {
-                self.memory.take(set.warn(&warning));
+                set.warn(&warning, &mut self.memory);
             }
         }
         if over {
@@ -589,11 +599,11 @@ pub(super) fn warnings(sets: &[SetReport], config: &ContaminationConfig) -> Vec<
                 first.trim_end()
             ));
         }
-        if let Some(first) = &set.warned {
+        if let (warned, Some(first)) = &set.warned {
             lines.push(format!(
                 "warning: {}: {}; the first: {first}",
                 set.name,
-                counted(set.lines.len() as u64 - rejected, "warning"),
+                counted(*warned, "warning"),
             ));
         }
         let FieldCounts {

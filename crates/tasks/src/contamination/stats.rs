@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use lookalike_base::ids::Threshold;
+use lookalike_base::memory::Memory;
 use lookalike_engine::cluster::reject_line;
 use lookalike_text::read::Reject;
 
@@ -67,9 +68,9 @@ pub struct SetReport {
     /// The first of these, in a line.
     #[serde(skip)]
     pub first: Option<String>,
-    /// The first warning about an item, in a line.
+    /// Warnings about items, and the first one, in a line.
     #[serde(skip)]
-    pub(super) warned: Option<String>,
+    pub(super) warned: (u64, Option<String>),
     /// What is listed of rejected records and of warnings: the place of each, and its line. A file
     /// is read once for each field, and says the same each time.
     #[serde(skip)]
@@ -89,34 +90,34 @@ impl SetReport {
             fields: FieldCounts::default(),
             rejected: BTreeMap::new(),
             first: None,
-            warned: None,
+            warned: (0, None),
             lines: BTreeSet::new(),
             path: path.into(),
         }
     }
 
-    /// Keeps a line of `rejects.jsonl`. Returns its bytes of memory.
-    fn keep(&mut self, reject: &Reject, kept: bool) -> u64 {
+    /// Keeps a line of `rejects.jsonl`, if there is memory for it. Returns whether it is new.
+    fn keep(&mut self, reject: &Reject, kept: bool, memory: &mut Memory) -> bool {
         let line = reject_line(&self.path, reject, kept);
         let bytes = line.len() as u64 + LINE_BYTES;
-        match self.lines.insert((reject.source.offset, line)) {
-            true => bytes,
-            false => 0,
-        }
+        let line = (reject.source.offset, line);
+        !self.lines.contains(&line) && (!memory.take(bytes) || self.lines.insert(line))
     }
 
-    /// Adds a warning about an item. Returns its bytes of memory.
-    pub(super) fn warn(&mut self, warning: &Reject) -> u64 {
+    /// Adds a warning about an item.
+    pub(super) fn warn(&mut self, warning: &Reject, memory: &mut Memory) {
         let name = &self.name;
-        self.warned.get_or_insert_with(|| warning.line(name));
-        self.keep(warning, true)
+        self.warned.1.get_or_insert_with(|| warning.line(name));
+        self.warned.0 += u64::from(self.keep(warning, true, memory));
     }
 
-    /// Adds a rejected record. Returns its bytes of memory.
-    pub(super) fn reject(&mut self, file: &str, reject: &Reject) -> u64 {
+    /// Adds a rejected record. With `memory` its line is kept.
+    pub(super) fn reject(&mut self, file: &str, reject: &Reject, memory: Option<&mut Memory>) {
         *self.rejected.entry(reject.reason.text()).or_default() += 1;
         self.first.get_or_insert_with(|| reject.line(file));
-        self.keep(reject, false)
+        if let Some(memory) = memory {
+            self.keep(reject, false, memory);
+        }
     }
 }
 

@@ -443,6 +443,13 @@ fn check_inputs(
 pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
     for input in inputs {
         check_name(&input.docno, &input.path.to_string_lossy())?;
+        if !remote::is_short(&input.docno) {
+            let short = remote::short();
+            let path = cut_after(input.path.to_string_lossy().into(), 200);
+            return Err(Error::parameter("INPUT", path).because(format!(
+                "a path that is written again has {short}; give a folder further down"
+            )));
+        }
         if input.path.to_str().is_none() && input.problem.is_none() {
             return Err(not_utf8(&input.path.to_string_lossy()));
         }
@@ -450,20 +457,15 @@ pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses an input whose output would be in the program's own directory, or below too many others.
+/// Refuses an input whose output would be in the program's own directory.
 fn check_name(name: &str, path: &str) -> Result<()> {
-    let limit = if output::is_private(name) {
-        let private = output::PRIVATE;
-        format!(
-            "its output would be in {private}, where the program keeps its own files; rename it"
-        )
-    } else if !remote::is_short(name) {
-        let short = remote::short();
-        format!("a path that is written again has {short}; give a folder further down")
-    } else {
-        return Ok(());
-    };
-    Err(Error::parameter("INPUT", cut_after(path.into(), 200)).because(limit))
+    match output::is_private(name) {
+        true => Err(Error::parameter("INPUT", path).because(format!(
+            "its output would be in {}, where the program keeps its own files; rename it",
+            output::PRIVATE
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// The list of inputs holds text, from which such a file cannot be found again.
