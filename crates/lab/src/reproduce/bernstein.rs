@@ -165,10 +165,9 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Resul
     table_2(bench, made)?;
     scores(bench, &chunks, made)?;
     made.claims.push(lost_as_predicted(bench, &chunks)?);
-    made.claims.push(
-        claim!("Section 8.4", "", "Of 30 random edges of a relationship graph, 28 to 30 were true.";
-        whether None, "Whether a pair is true has to be judged by people."),
-    );
+    made.claims.push(claim!("Section 8.4", "",
+        "Of 30 random edges of a relationship graph, 28 to 30 were true.";
+        whether None, "Whether a pair is true has to be judged by people."));
     Ok(())
 }
 
