@@ -38,8 +38,8 @@ use encoding_rs::{
 };
 
 use super::doubt;
+use crate::read::{Kind, Tag, Tags, find_any_case, is_one_of};
 use crate::read::{RawDocument, Reason, Reject, SourceSpan};
-use crate::read::{find_any_case, is_one_of};
 use lookalike_base::wide::{self, Wide, WideDecoder};
 use lookalike_base::words::words;
 
@@ -250,11 +250,7 @@ fn not_utf8(
         return charset;
     }
     if declared.is_none() && document.content.is_markup() {
-        let mut scan = MetaScan {
-            rest: text,
-            late: true,
-        };
-        declared = first_label(&mut scan, notices);
+        declared = first_label(labels(text, true), notices);
         charset.source = "meta tag";
         if let Some(coding) = declared.filter(|coding| *coding != PLAIN) {
             charset.coding = coding;
@@ -385,17 +381,16 @@ fn declared(
     if let Some(coding) = coding {
         return Some((coding, "XML declaration"));
     }
-    let mut scan = MetaScan {
-        rest: head,
-        late: false,
-    };
-    first_label(&mut scan, notices).map(|coding| (coding, "meta tag"))
+    first_label(labels(text, false), notices).map(|coding| (coding, "meta tag"))
 }
 
 /// The first known label of a `<meta>` tag. Only the first unknown one gives a notice.
-fn first_label(scan: &mut MetaScan<'_>, notices: &mut Vec<Reject>) -> Option<Coding> {
+fn first_label<'a>(
+    labels: impl Iterator<Item = &'a [u8]>,
+    notices: &mut Vec<Reject>,
+) -> Option<Coding> {
     let mut unknown = Vec::new();
-    while let Some(label) = scan.next_label() {
+    for label in labels {
         if let Some(coding) = of_label(label, "meta tag", &mut unknown) {
             notices.append(&mut unknown);
             let user_defined = coding == Coding::Standard(encoding_rs::X_USER_DEFINED);
@@ -443,8 +438,6 @@ fn detect(text: &[u8]) -> &'static Encoding {
 fn is_xml(text: &[u8]) -> bool {
     // The position of an ASCII character's byte in a unit.
     let (width, at) = match text {
-        [0, 0, 0, ..] => (4, 3),
-        [_, 0, 0, 0, ..] => (4, 0),
         [0, ..] => (2, 1),
         [_, 0, ..] => (2, 0),
         _ => (1, 0),
@@ -471,118 +464,44 @@ fn xml_label(head: &[u8]) -> Option<&[u8]> {
     Some(&rest[..memchr::memchr(quote, rest)?])
 }
 
-/// The labels of `<meta>` tags (HTML standard, section 13.2.3.2, "prescan a byte stream").
-struct MetaScan<'a> {
-    rest: &'a [u8],
-    /// As a parser finds them, which knows that scripts and titles have no tags.
-    late: bool,
-}
-
 /// Elements whose content has no tags.
 const WITHOUT_TAGS: [&str; 8] = words("script style title textarea xmp iframe noembed noframes");
 
-impl<'a> MetaScan<'a> {
-    fn skip_to(&mut self, end: &[u8]) {
-        self.rest = match memchr::memmem::find(self.rest, end) {
-            Some(at) => &self.rest[at + end.len()..],
-            None => &[],
-        };
-    }
-
-    /// Skips the content of an element without tags.
-    fn skip_content(&mut self, name: &[u8]) {
-        let end = find_any_case(self.rest, &[b"</", name].concat());
-        self.rest = end.map_or(&[], |end| &self.rest[end..]);
-    }
-
-    fn next_label(&mut self) -> Option<&'a [u8]> {
+/// The labels of `<meta>` tags that begin in the first bytes (HTML standard, section 13.2.3.2,
+/// "prescan a byte stream"), or with `late` of all, as a parser finds them, which knows that scripts
+/// and titles have no tags.
+fn labels(text: &[u8], late: bool) -> impl Iterator<Item = &[u8]> {
+    let (most, begins) = match late {
+        true => (text.len(), text.len()),
+        false => (text.len().min(2 * PRESCAN_BYTES), PRESCAN_BYTES),
+    };
+    let mut tags = Tags::of_page(&text[..most]);
+    std::iter::from_fn(move || {
         loop {
-            let at = memchr::memchr(b'<', self.rest)?;
-            self.rest = &self.rest[at + 1..];
-            match self.rest {
-                [b'!', b'-', b'-', ..] => {
-                    // The dashes that open a comment may also close it.
-                    self.rest = &self.rest[1..];
-                    self.skip_to(b"-->");
-                }
-                [b'!' | b'?', ..] => self.skip_to(b">"),
-                [b'/', b, ..] if !b.is_ascii_alphabetic() => self.skip_to(b">"),
-                _ => {
-                    let (opens, name) = match self.rest.strip_prefix(b"/") {
-                        Some(name) => (false, name),
-                        None => (true, self.rest),
-                    };
-                    if !name.first().is_some_and(u8::is_ascii_alphabetic) {
-                        continue;
-                    }
-                    let ends = |&b: &u8| b.is_ascii_whitespace() || matches!(b, b'>' | b'/');
-                    let (name, rest) = name.split_at(name.iter().position(ends)?);
-                    self.rest = rest;
-                    let label = self.attributes();
-                    if opens && label.is_some() && name.eq_ignore_ascii_case(b"meta") {
-                        return label;
-                    }
-                    if self.late && opens && is_one_of(name, &WITHOUT_TAGS) {
-                        self.skip_content(name);
-                    }
-                }
+            let tag = tags.next().filter(|tag| tag.start < begins)?;
+            if tag.kind == Kind::Close {
+                continue;
+            }
+            if late && is_one_of(tag.name, &WITHOUT_TAGS) {
+                tags.pass_content(tag.name);
+            }
+            let label = label_of(&tag).filter(|_| tag.name.eq_ignore_ascii_case(b"meta"));
+            if label.is_some() {
+                return label;
             }
         }
-    }
+    })
+}
 
-    /// Reads the attributes of a tag; returns the label that they declare if the tag is a `<meta>`.
-    fn attributes(&mut self) -> Option<&'a [u8]> {
-        const NAMES: [&[u8]; 3] = [b"http-equiv", b"charset", b"content"];
-        let mut values: [Option<&[u8]>; 3] = [None; 3];
-        while let Some((name, value)) = self.attribute() {
-            let is = |known: &&[u8]| name.eq_ignore_ascii_case(known);
-            if let Some(at) = NAMES.iter().position(is) {
-                // The first of several attributes with the same name counts.
-                values[at].get_or_insert(value);
-            }
-        }
-        let [pragma, charset, content] = values;
-        let pragma = pragma.is_some_and(|pragma| pragma.eq_ignore_ascii_case(b"content-type"));
-        charset.or_else(|| label_in_content(content.filter(|_| pragma)?))
-    }
-
-    /// One attribute (HTML standard, "get an attribute").
-    fn attribute(&mut self) -> Option<(&'a [u8], &'a [u8])> {
-        let start = self
-            .rest
-            .iter()
-            .position(|&b| !b.is_ascii_whitespace() && b != b'/')?;
-        self.rest = &self.rest[start..];
-        if self.rest.first() == Some(&b'>') {
-            return None;
-        }
-        let end = self
-            .rest
-            .iter()
-            .skip(1) // a name may begin with =
-            .position(|&b| b.is_ascii_whitespace() || matches!(b, b'/' | b'>' | b'='))?
-            + 1;
-        let (name, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
-            return Some((name, b""));
-        };
-        let value = value.trim_ascii_start();
-        match value.first()? {
-            &quote @ (b'"' | b'\'') => {
-                let end = memchr::memchr(quote, &value[1..])?;
-                self.rest = &value[end + 2..];
-                Some((name, &value[1..=end]))
-            }
-            _ => {
-                let end = value
-                    .iter()
-                    .position(|&b| b.is_ascii_whitespace() || b == b'>')?;
-                self.rest = &value[end..];
-                Some((name, &value[..end]))
-            }
-        }
-    }
+/// The label that a `<meta>` tag declares. The first of several attributes with the same name counts.
+fn label_of<'a>(tag: &Tag<'a>) -> Option<&'a [u8]> {
+    let value = |wanted: &[u8]| tag.attribute(|name| name.eq_ignore_ascii_case(wanted));
+    let pragma = || {
+        value(b"http-equiv")?
+            .eq_ignore_ascii_case(b"content-type")
+            .then_some(())
+    };
+    value(b"charset").or_else(|| pragma().and_then(|()| label_in_content(value(b"content")?)))
 }
 
 /// The label in `text/html; charset=label` (HTML standard, "extracting a character encoding").
@@ -756,12 +675,8 @@ mod tests {
             ("<", None),
             ("", None),
         ] {
-            let mut scan = MetaScan {
-                rest: html.as_bytes(),
-                late: false,
-            };
-            let found = scan
-                .next_label()
+            let found = labels(html.as_bytes(), false)
+                .next()
                 .map(|l| String::from_utf8_lossy(l).into_owned());
             assert_eq!(found.as_deref(), label, "{html}");
         }

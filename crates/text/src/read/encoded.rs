@@ -58,18 +58,15 @@ pub(super) fn leave_out(parts: &mut Parts<'_>) {
     if encoded.is_empty() && cues.is_empty() {
         return;
     }
-    let mut visible = Visible::new(markup);
-    let mut at = 0;
+    let mut visible = Visible::new(&parts.body, markup);
     let mut out = Vec::new();
     for block in encoded {
-        visible.push(&parts.body[at..block.start]);
-        at = block.start;
-        if visible.in_text() {
-            at = block.end;
+        if visible.read(block.start) {
+            visible.pass(block.end);
             out.push(block);
         }
     }
-    visible.push(&parts.body[at..]);
+    visible.read(parts.body.len());
     let count = out.len();
     // Cues of which nothing is left have no words, and what is left of a file is another file.
     if visible.count == 0 || count == 0 && cues.is_empty() {

@@ -63,7 +63,6 @@ use super::mail_text::{ENTITY, Enriched, Visible};
 use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Message, Reason};
 use super::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
-use lookalike_base::utf8::Utf8Check;
 use lookalike_base::wide::Wide;
 use lookalike_base::words::words;
 
@@ -534,7 +533,7 @@ impl TextPart {
                 format!("label {label:?} of a part is not known")
             });
         }
-        let utf8 = self.look.utf8.is_valid();
+        let utf8 = self.look.utf8;
         let encoding = known.unwrap_or(if utf8 { UTF_8 } else { WINDOWS_1252 });
         let mut decoder = Decode::new(encoding);
         let mut bad = false;
@@ -563,9 +562,9 @@ impl TextPart {
             escaped: false,
         };
         self.decoded(message, &mut text, &mut Notices::default());
-        let mut visible = Visible::new(self.is_page());
+        let mut visible = Visible::new(&text.bytes, self.is_page());
         visible.shown = Some(Vec::new());
-        visible.push(&text.bytes);
+        visible.read(text.bytes.len());
         let shown = visible.shown.unwrap_or_default();
         let words = String::from_utf8_lossy(&shown).to_lowercase();
         let words = words.split(|c: char| !c.is_alphanumeric() && c != ENTITY);
@@ -1335,7 +1334,7 @@ fn message_of(bytes: &[u8], mbox: bool) -> &[u8] {
 struct Look {
     ascii: bool,
     blank: bool,
-    utf8: Utf8Check,
+    utf8: bool,
     /// Letters and digits.
     letters: u64,
     /// It shows images, and has a file inside.
@@ -1345,18 +1344,16 @@ struct Look {
 }
 
 fn look(bytes: &[u8], kind: Kind, transfer: Transfer, mbox: bool) -> Look {
-    let (mut ascii, mut blank, mut utf8) = (true, true, Utf8Check::default());
-    let mut visible = Visible::new(kind == Kind::Markup);
+    let mut text = Vec::new();
     let (broken, file) = text_of_part(bytes, kind, transfer, mbox, &mut |piece| {
-        ascii &= piece.is_ascii();
-        blank &= piece.trim_ascii().is_empty();
-        utf8.push(piece);
-        visible.push(piece);
+        reserve(&mut text, piece.len());
+        text.extend_from_slice(piece);
     });
+    let visible = Visible::whole(&text, kind == Kind::Markup);
     Look {
-        ascii,
-        blank,
-        utf8,
+        ascii: text.is_ascii(),
+        blank: text.trim_ascii().is_empty(),
+        utf8: std::str::from_utf8(&text).is_ok(),
         letters: visible.count,
         media: visible.media,
         file,

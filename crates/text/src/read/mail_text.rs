@@ -5,18 +5,24 @@
 //! RFC 1896 (text/enriched), RFC 1341 section 7.1.3 (text/richtext).
 
 use super::bytes::is_one_of;
-use super::tags::{Stop, TagRest};
-use lookalike_base::utf8::{Carry, Decoded, decode};
+use super::tags::{Kind, Tag, Tags};
 use lookalike_base::words::words;
 
 /// The longest command of text/enriched that is looked at; the standard allows 60 characters.
 const MOST_COMMAND: usize = 120;
 
-/// Counts the letters and digits of a text, which arrives in pieces. The title, tags, comments,
-/// scripts and style sheets of markup do not count.
-pub(super) struct Visible {
-    markup: Option<Markup>,
-    carry: Carry,
+/// The longest name of an entity.
+const MOST_ENTITY: usize = 12;
+
+/// Counts the letters and digits of a text. The title, tags, comments, scripts and style sheets of
+/// markup do not count.
+pub(super) struct Visible<'a> {
+    text: &'a [u8],
+    at: usize,
+    tags: Tags<'a>,
+    /// Where the text is interrupted next, and by which tag; it goes on where `tags` is.
+    next: Option<(usize, Option<Tag<'a>>)>,
+    markup: bool,
     /// Letters and digits so far.
     pub count: u64,
     /// Whether the markup shows images or the like.
@@ -28,44 +34,8 @@ pub(super) struct Visible {
 /// Stands for an entity, which is not decoded.
 pub(super) const ENTITY: char = '\u{1}';
 
-/// Where a piece of markup ends.
-enum Markup {
-    Text,
-    /// After `&`, with the characters of its name.
-    Entity(Vec<u8>),
-    Tag(OpenTag),
-    /// In a comment, with the number of bytes of `-->` that were just found.
-    Comment(usize),
-    /// In the content of an element that is not shown, with the end of its closing tag and the
-    /// number of bytes of it that were just found.
-    Hidden(&'static [u8], usize),
-}
-
-/// A tag that has begun.
-#[derive(Default)]
-struct OpenTag {
-    /// The beginning of its name, and whether no more of the name comes.
-    name: Vec<u8>,
-    named: bool,
-    rest: TagRest,
-}
-
-impl OpenTag {
-    /// Takes a byte, and returns whether it is the last one.
-    fn ends(&mut self, byte: u8) -> bool {
-        if let Some(Stop::End { .. }) = self.rest.feed(&[byte]) {
-            return true;
-        }
-        self.named |= byte.is_ascii_whitespace() || byte == b'/' && !self.name.is_empty();
-        if !self.named && self.name.len() < 12 {
-            self.name.push(byte.to_ascii_lowercase());
-        }
-        false
-    }
-}
-
-/// What ends the elements whose content is not text of the page.
-const HIDDEN: [&[u8]; 3] = [b"</script", b"</style", b"</title"];
+/// Elements whose content is not text of the page.
+const HIDDEN: [&str; 3] = words("script style title");
 
 /// Elements that show something that is not text.
 const MEDIA: [&str; 9] = words("img object embed video audio iframe svg canvas input");
@@ -76,102 +46,76 @@ const NO_LETTERS: [&str; 24] = words(
      laquo raquo copy reg trade",
 );
 
-impl Visible {
-    pub(super) fn new(markup: bool) -> Self {
+impl<'a> Visible<'a> {
+    pub(super) fn new(text: &'a [u8], markup: bool) -> Self {
+        let mut tags = Tags::of_page(if markup { text } else { &[] });
         Visible {
-            markup: markup.then_some(Markup::Text),
-            carry: Carry::default(),
+            text,
+            at: 0,
+            next: tags.mark(),
+            tags,
+            markup,
             count: 0,
             media: false,
             shown: None,
         }
     }
 
-    /// Whether the next byte is text, unless it begins a tag.
-    pub(super) fn in_text(&self) -> bool {
-        matches!(self.markup, None | Some(Markup::Text))
+    /// All of a text.
+    pub(super) fn whole(text: &'a [u8], markup: bool) -> Self {
+        let mut visible = Visible::new(text, markup);
+        visible.read(text.len());
+        visible
     }
 
-    pub(super) fn push(&mut self, piece: &[u8]) {
-        let Some(mut state) = self.markup.take() else {
-            return self.text(piece);
-        };
-        let mut rest = piece;
-        while let Some((&byte, after)) = rest.split_first() {
-            state = match state {
-                Markup::Text => {
-                    let end = memchr::memchr2(b'<', b'&', rest).unwrap_or(rest.len());
-                    self.text(&rest[..end]);
-                    rest = &rest[end..];
-                    let Some((&byte, after)) = rest.split_first() else {
-                        state = Markup::Text;
-                        break;
-                    };
-                    rest = after;
-                    match byte {
-                        b'&' => Markup::Entity(Vec::new()),
-                        _ => Markup::Tag(OpenTag::default()),
+    /// Reads up to this place. Returns whether there is text at it.
+    pub(super) fn read(&mut self, end: usize) -> bool {
+        while let Some((start, tag)) = self.next.filter(|(start, _)| *start < end) {
+            self.read_text(start);
+            if let Some(tag) = tag {
+                self.show(b" ");
+                if tag.kind != Kind::Close {
+                    self.media |= is_one_of(tag.name, &MEDIA);
+                    if is_one_of(tag.name, &HIDDEN) {
+                        self.tags.pass_content(tag.name);
                     }
                 }
-                Markup::Entity(mut name) => {
-                    let more = byte.is_ascii_alphanumeric() || name.is_empty() && byte == b'#';
-                    if more && name.len() < 12 {
-                        rest = after;
-                        name.push(byte);
-                        Markup::Entity(name)
-                    } else {
-                        let letter = is_letter(&name);
-                        self.count += u64::from(letter);
-                        self.show(if letter { &[ENTITY as u8] } else { b" " });
-                        Markup::Text
-                    }
-                }
-                Markup::Tag(tag) if tag.name.is_empty() && !begins_tag(byte) => Markup::Text,
-                Markup::Tag(mut tag) => {
-                    rest = after;
-                    if tag.name == b"!-" && byte == b'-' {
-                        Markup::Comment(2)
-                    } else if tag.ends(byte) {
-                        self.end_tag(&tag.name)
-                    } else {
-                        Markup::Tag(tag)
-                    }
-                }
-                Markup::Comment(found) => {
-                    rest = after;
-                    match byte {
-                        b'-' => Markup::Comment((found + 1).min(2)),
-                        b'>' if found == 2 => Markup::Text,
-                        _ => Markup::Comment(0),
-                    }
-                }
-                Markup::Hidden(end, found) => {
-                    rest = after;
-                    let found = match byte.to_ascii_lowercase() {
-                        byte if byte == end[found] => found + 1,
-                        byte => usize::from(byte == b'<'),
-                    };
-                    if found < end.len() {
-                        Markup::Hidden(end, found)
-                    } else {
-                        Markup::Tag(OpenTag {
-                            name: b"/".to_vec(),
-                            named: true,
-                            ..OpenTag::default()
-                        })
-                    }
-                }
-            };
+            }
+            self.at = self.tags.at;
+            self.next = self.tags.mark();
         }
-        self.markup = Some(state);
+        let is_text = self.at <= end;
+        self.read_text(end);
+        is_text
     }
 
-    /// The text after the tag with this name.
-    fn end_tag(&mut self, name: &[u8]) -> Markup {
-        self.media |= is_one_of(name, &MEDIA);
-        self.show(b" ");
-        let hidden = HIDDEN.iter().find(|end| end[2..] == *name);
-        hidden.map_or(Markup::Text, |end| Markup::Hidden(end, 0))
+    /// Passes over what is no markup, up to this place.
+    pub(super) fn pass(&mut self, end: usize) {
+        self.at = end;
+        if self.next.is_some_and(|(start, _)| start < end) {
+            self.tags.at = end;
+            self.next = self.tags.mark();
+        }
+    }
+
+    fn read_text(&mut self, end: usize) {
+        let mut text = self.text.get(self.at..end).unwrap_or_default();
+        self.at = self.at.max(end);
+        while self.markup
+            && let Some(at) = memchr::memchr(b'&', text)
+        {
+            self.count_in(&text[..at]);
+            text = &text[at + 1..];
+            let digits = usize::from(text.starts_with(b"#"));
+            let name = text[digits..].iter().take(MOST_ENTITY - digits);
+            let name = name.take_while(|byte| byte.is_ascii_alphanumeric());
+            let (name, rest) = text.split_at(digits + name.count());
+            let letter = is_letter(name);
+            self.count += u64::from(letter);
+            self.show(if letter { &[ENTITY as u8] } else { b" " });
+            text = rest;
+        }
+        self.count_in(text);
     }
 
     fn show(&mut self, piece: &[u8]) {
@@ -181,29 +125,15 @@ impl Visible {
     }
 
     /// Counts letters and digits. Bytes that are not UTF-8 count as a letter.
-    fn text(&mut self, mut piece: &[u8]) {
-        self.show(piece);
-        if let Some(c) = self.carry.complete(&mut piece) {
-            self.count += u64::from(c.is_alphanumeric() || c == char::REPLACEMENT_CHARACTER);
-        }
-        let mut left = piece.len();
-        for chunk in piece.utf8_chunks() {
+    fn count_in(&mut self, text: &[u8]) {
+        self.show(text);
+        for chunk in text.utf8_chunks() {
             let letters = chunk.valid().chars().filter(|c| c.is_alphanumeric());
-            self.count += letters.count() as u64;
-            let invalid = chunk.invalid();
-            left -= chunk.valid().len() + invalid.len();
-            if left == 0 && !invalid.is_empty() && matches!(decode(invalid), Decoded::Cut) {
-                return self.carry.hold(invalid);
-            }
             // 0xa0 is a space that does not break.
-            self.count += u64::from(!matches!(invalid, [] | [0xa0]));
+            let invalid = u64::from(!matches!(chunk.invalid(), [] | [0xa0]));
+            self.count += letters.count() as u64 + invalid;
         }
     }
-}
-
-/// Whether a tag can begin with this byte after its `<`.
-fn begins_tag(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || b"/!?".contains(&byte)
 }
 
 /// Whether an entity stands for a letter or a digit.
@@ -307,9 +237,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn visible(text: &[u8], markup: bool, step: usize) -> (u64, bool) {
-        let mut visible = Visible::new(markup);
-        text.chunks(step).for_each(|piece| visible.push(piece));
+    fn visible(text: &[u8], markup: bool) -> (u64, bool) {
+        let visible = Visible::whole(text, markup);
         (visible.count, visible.media)
     }
 
@@ -349,15 +278,9 @@ mod tests {
             ("<a href=b=\"c>d\">e", true, (2, false)),
             ("<p", true, (0, false)),
         ] {
-            for step in 1..=text.len() {
-                assert_eq!(
-                    visible(text.as_bytes(), markup, step),
-                    expected,
-                    "{text} {step}"
-                );
-            }
+            assert_eq!(visible(text.as_bytes(), markup), expected, "{text}");
         }
-        assert_eq!(visible(b"caf\xe9 \xa0", false, 2), (4, false));
+        assert_eq!(visible(b"caf\xe9 \xa0", false), (4, false));
     }
 
     #[test]
@@ -395,9 +318,6 @@ mod tests {
         ) {
             let text = parts.concat().into_bytes();
             let whole = text.len().max(1);
-            for markup in [false, true] {
-                prop_assert_eq!(visible(&text, markup, step), visible(&text, markup, whole));
-            }
             prop_assert_eq!(enriched(&text, step), enriched(&text, whole));
         }
     }

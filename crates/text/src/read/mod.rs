@@ -175,6 +175,7 @@ pub use source::lasting;
 pub use source::{Codec, Decompressed, Helpers, Job};
 pub use split_at::SPLIT_BYTES;
 pub use split_at::SplitAt;
+pub(crate) use tags::{Kind, Tag, Tags};
 pub use tags::{doctype_end, internal_subset, is_doctype};
 pub use unread::Unread;
 pub use warc::{WarcNames, normal_digest, normal_url, warc_links};

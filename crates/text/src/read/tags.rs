@@ -8,13 +8,12 @@
 //!   file. A stretch that hides tags ends within a limit, or would need unlimited memory.
 //! - Newswire (`frame_trec`, `sgml`) is not XML: its texts have single `<` and quotation marks, and
 //!   tags in comments of its pages count. A name decides alone, and its tag ends at the next `>`.
-//! - The text of mail (`mail_text`) arrives in pieces, which [`TagRest`] takes.
-//! - Declarations of a charset (`parse::charset`) are found as the HTML standard says, even in a tag
-//!   that is cut off.
+//! - [`Tags::of_page`] gives the tags of a page as the HTML standard does, for what is seen of a
+//!   page (`mail_text`) and for declarations of a charset (`parse::charset`).
 
 use memchr::{memchr, memchr2, memmem};
 
-use super::bytes::{begins_any_case, spaces, trim_front};
+use super::bytes::{begins_any_case, find_any_case, spaces, trim_front};
 
 /// A name without its prefix.
 pub(super) fn local(name: &[u8]) -> &[u8] {
@@ -172,7 +171,7 @@ pub fn doctype_end(bytes: &[u8]) -> Option<usize> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Open,
     Empty,
     Close,
@@ -180,7 +179,7 @@ pub(super) enum Kind {
 
 /// A tag, and its place in the markup.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tag<'a> {
+pub(crate) struct Tag<'a> {
     pub kind: Kind,
     pub name: &'a [u8],
     pub attributes: &'a [u8],
@@ -211,7 +210,8 @@ pub(super) fn attributes<'a>(
     std::iter::from_fn(move || {
         let equals = memchr(b'=', rest)?;
         let name = rest[..equals].trim_ascii_end();
-        let begin = name.iter().rposition(u8::is_ascii_whitespace);
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'/';
+        let begin = name.iter().rposition(ends);
         let name = &name[begin.map_or(0, |at| at + 1)..];
         let value = rest[equals + 1..].trim_ascii_start();
         let (value, after) = match value.split_first() {
@@ -251,9 +251,11 @@ pub(super) fn closes(bytes: &[u8]) -> Option<usize> {
 /// The tags in a stretch of markup, except tags in comments, CDATA sections, processing
 /// instructions and document type declarations.
 #[derive(Clone, Debug)]
-pub(super) struct Tags<'a> {
+pub(crate) struct Tags<'a> {
     bytes: &'a [u8],
     pub at: usize,
+    /// Whether it is a page.
+    page: bool,
     /// The ends that the rest of the bytes does not have, so that they are not searched again.
     endless: [bool; 4],
 }
@@ -263,14 +265,63 @@ impl<'a> Tags<'a> {
         Tags {
             bytes,
             at: 0,
+            page: false,
             endless: [false; 4],
         }
     }
 
+    /// Those of a page (HTML standard, section 13.2.5): a `<` ends no tag, only comments may have a
+    /// `>`, and what has no end goes on to the end of the page.
+    pub fn of_page(bytes: &'a [u8]) -> Self {
+        Tags {
+            page: true,
+            ..Tags::of(bytes)
+        }
+    }
+
+    /// Where the next tag begins, or the next stretch in which tags do not count. It ends at `at`.
+    pub fn mark(&mut self) -> Option<(usize, Option<Tag<'a>>)> {
+        loop {
+            let start = self.at + memchr(b'<', self.bytes.get(self.at..)?)?;
+            let rest = &self.bytes[start..];
+            self.at = start + 1;
+            if let [b'<', b'/', first, ..] | [b'<', first, ..] = rest
+                && (first.is_ascii_alphabetic() || !self.page && begins_name(first))
+            {
+                return Some((start, self.tag(start, rest)));
+            }
+            let length = match self.page {
+                true => aside_of_page(rest),
+                false => self.aside(rest),
+            };
+            if let Some(length) = length {
+                self.at = start + length;
+                return Some((start, None));
+            }
+        }
+    }
+
+    /// Passes over the content of an element of this name, in which there are no tags.
+    pub fn pass_content(&mut self, name: &[u8]) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at += find_any_case(rest, &[b"</", name].concat()).unwrap_or(rest.len());
+    }
+
+    fn aside(&mut self, rest: &[u8]) -> Option<usize> {
+        let aside = Aside::at(rest)?;
+        let endless = &mut self.endless[aside as usize];
+        let length = (!*endless).then(|| aside.length(rest, 0)).flatten();
+        *endless |= length.is_none();
+        length
+    }
+
+    /// The tag that begins here; `None`, behind everything, if it has no end.
     fn tag(&mut self, start: usize, rest: &'a [u8]) -> Option<Tag<'a>> {
         let closes = rest[1] == b'/';
         let name_at = 1 + usize::from(closes);
-        let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/' | b'<');
+        let ends = |byte: &u8| {
+            byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/') || *byte == b'<' && !self.page
+        };
         let name_end = rest[name_at..].iter().position(ends);
         let name_end = name_end.map_or(rest.len(), |at| name_at + at);
         let (mut end, mut tag) = (name_end, TagRest::default());
@@ -281,8 +332,9 @@ impl<'a> Tags<'a> {
                     break empty;
                 }
                 Some(Stop::Bracket { at, quoted }) => {
-                    end += at + usize::from(quoted);
-                    if !quoted {
+                    let passes = quoted || self.page;
+                    end += at + usize::from(passes);
+                    if !passes {
                         break false;
                     }
                 }
@@ -317,25 +369,24 @@ impl<'a> Iterator for Tags<'a> {
 
     fn next(&mut self) -> Option<Tag<'a>> {
         loop {
-            let start = self.at + memchr(b'<', self.bytes.get(self.at..)?)?;
-            let rest = &self.bytes[start..];
-            self.at = start + 1;
-            if let Some(aside) = Aside::at(rest) {
-                let endless = &mut self.endless[aside as usize];
-                if !*endless {
-                    let length = aside.length(rest, 0);
-                    *endless = length.is_none();
-                    self.at = start + length.unwrap_or(1);
-                }
-            } else if let [b'<', b'/', first, ..] | [b'<', first, ..] = rest
-                && begins_name(first)
-            {
-                return self.tag(start, rest);
+            if let (_, Some(tag)) = self.mark()? {
+                return Some(tag);
             }
         }
     }
 }
 
+/// The length of what is neither a tag nor text of a page.
+fn aside_of_page(bytes: &[u8]) -> Option<usize> {
+    let length = match bytes {
+        [b'<', b'!', b'-', b'-', ..] => Aside::Comment.length(bytes, 0),
+        [b'<', b'!' | b'?', ..] | [b'<', b'/', _, ..] => memchr(b'>', bytes).map(|end| end + 1),
+        _ => return None,
+    };
+    Some(length.unwrap_or(bytes.len()))
+}
+
+/// Whether a name of XML may begin with this byte, which is no letter of ASCII.
 fn begins_name(byte: &u8) -> bool {
-    byte.is_ascii_alphabetic() || matches!(byte, b'_' | b':' | 0x80..)
+    matches!(byte, b'_' | b':' | 0x80..)
 }
