@@ -44,7 +44,7 @@ use lookalike_store::Sort;
 use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::{
-    Container, InputFile, ReadConfig, RecordKind, WarcNames, normal_digest, normal_url, usual_date,
+    Container, InputFile, ReadConfig, RecordKind, WarcHead, normal_digest, normal_url, usual_date,
 };
 
 /// The least memory of the sort.
@@ -215,8 +215,8 @@ impl Names {
             }
             let number = next.filter(|(at, _)| *at == offset);
             let names = match record.kind {
-                RecordKind::Arc => WarcNames::of_arc(bytes).unwrap_or_default(),
-                _ => WarcNames::parse(bytes),
+                RecordKind::Arc => WarcHead::of_arc(bytes),
+                _ => WarcHead::parse(bytes),
             };
             self.put(&names, number.map_or(KEPT, |(_, n)| n))?;
         }
@@ -224,14 +224,9 @@ impl Names {
     }
 
     /// Adds the names of a record, and the names to which it refers.
-    fn put(&self, record: &WarcNames<'_>, number: u32) -> Result<()> {
-        let is = |kind: &[u8]| {
-            record
-                .kind
-                .is_some_and(|own| own.eq_ignore_ascii_case(kind))
-        };
-        let is_revisit = is(b"revisit");
-        if !is_revisit && !is(b"response") && !is(b"resource") {
+    fn put(&self, record: &WarcHead<'_>, number: u32) -> Result<()> {
+        let is_revisit = record.is(b"revisit");
+        if !is_revisit && !record.is(b"response") && !record.is(b"resource") {
             return Ok(());
         }
         let by_id = |id: &[u8]| name(0, id, b"");
@@ -242,7 +237,7 @@ impl Names {
         let target = record.target.map(normal_url);
         let to_target = record.to_target.filter(|_| is_revisit).map(normal_url);
         let url = to_target.as_deref().or(target.as_deref());
-        let digest = record.digest.map(normal_digest);
+        let digest = record.payload_digest.map(normal_digest);
         let digest = url.zip(digest.as_deref());
         let to = [
             record.to_id.map(by_id),
@@ -250,11 +245,11 @@ impl Names {
             digest.map(|(url, digest)| name(2, url, digest)),
         ];
         let own = [
-            record.id.map(by_id),
+            record.id().map(by_id),
             target.as_deref().zip(record.date).map(by_date),
         ];
         let when = record.date.and_then(instant).unwrap_or(UNDATED);
-        let id = record.id.map_or(number, |id| xxh3_64(id) as u32);
+        let id = record.id().map_or(number, |id| xxh3_64(id) as u32);
         let id = id.clamp(WANTED + 1, REFERENCE - 1);
         let mut sort = lock(&self.sort);
         let mut put = |name: Option<u128>, id, number| {

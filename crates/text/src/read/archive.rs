@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::bytes::{first_line, text_of, trim_line};
+use super::bytes::{first_line, text_of, trim_line, unbracket};
 use lookalike_base::words::words;
 
 /// Iterates over `name: value` lines and their continuation lines, up to the empty line that ends
@@ -243,36 +243,47 @@ pub(super) fn arc_line(bytes: &[u8]) -> Option<ArcLine<'_>> {
 /// Maximum length of an ARC record's line: URLs have up to several thousand bytes.
 pub(super) const ARC_LINE: usize = 16 << 10;
 
-/// The fields of a WARC header that matter here. The first value that is not empty counts.
+/// The fields of a WARC header that matter here. The first value that is not empty counts. Old
+/// versions of wget put URLs in angle brackets, which are removed.
 #[derive(Default)]
-pub(super) struct WarcHead<'a> {
+pub struct WarcHead<'a> {
+    /// `WARC-Type`.
     pub kind: Option<&'a [u8]>,
-    pub trec_id: Option<&'a [u8]>,
-    pub record_id: Option<&'a [u8]>,
+    pub(super) trec_id: Option<&'a [u8]>,
+    /// `WARC-Record-ID`, as the record has it.
+    pub(super) record_id: Option<&'a [u8]>,
+    /// `WARC-Target-URI`.
     pub target: Option<&'a [u8]>,
+    /// `WARC-Date`.
     pub date: Option<&'a [u8]>,
-    pub content_type: Option<&'a [u8]>,
+    /// `WARC-Payload-Digest`.
     pub payload_digest: Option<&'a [u8]>,
+    /// `WARC-Refers-To` without its brackets, and the URL and the date of what it refers to.
+    pub to_id: Option<&'a [u8]>,
+    pub to_target: Option<&'a [u8]>,
+    pub to_date: Option<&'a [u8]>,
+    pub(super) content_type: Option<&'a [u8]>,
     /// The number of the record's segment, from 1, and the id of the first segment (ISO 28500,
     /// section 7).
-    pub segment: Option<&'a [u8]>,
-    pub segment_origin: Option<&'a [u8]>,
+    pub(super) segment: Option<&'a [u8]>,
+    pub(super) segment_origin: Option<&'a [u8]>,
     /// Whether this is the last segment, which states the length of all.
-    pub last: bool,
-    pub truncated: bool,
+    pub(super) last: bool,
+    pub(super) truncated: bool,
     /// The length of the block.
-    pub length: Option<u64>,
+    pub(super) length: Option<u64>,
     /// A line without a colon that was skipped.
-    pub odd: Option<&'a [u8]>,
+    pub(super) odd: Option<&'a [u8]>,
     /// Where the block begins.
-    pub block: usize,
+    pub(super) block: usize,
 }
 
 impl<'a> WarcHead<'a> {
     pub fn parse(bytes: &'a [u8]) -> Self {
-        const NAMES: [&str; 9] = words(
+        const NAMES: [&str; 12] = words(
             "WARC-Type WARC-TREC-ID WARC-Record-ID WARC-Target-URI WARC-Date Content-Type \
-             WARC-Payload-Digest WARC-Segment-Number WARC-Segment-Origin-ID",
+             WARC-Payload-Digest WARC-Segment-Number WARC-Segment-Origin-ID WARC-Refers-To \
+             WARC-Refers-To-Target-URI WARC-Refers-To-Date",
         );
         let mut values = [None; NAMES.len()];
         let mut head = WarcHead::default();
@@ -280,6 +291,12 @@ impl<'a> WarcHead<'a> {
         for (name, value) in &mut fields {
             let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
             if let Some(at) = NAMES.iter().position(is) {
+                let value = match NAMES[at] {
+                    "WARC-Target-URI" | "WARC-Refers-To" | "WARC-Refers-To-Target-URI" => {
+                        unbracket(value)
+                    }
+                    _ => value,
+                };
                 values[at] = values[at].or(Some(value).filter(|value| !value.is_empty()));
             } else if is(&"Content-Length") {
                 head.length = head.length.or_else(|| number(value));
@@ -299,8 +316,28 @@ impl<'a> WarcHead<'a> {
             head.payload_digest,
             head.segment,
             head.segment_origin,
+            head.to_id,
+            head.to_target,
+            head.to_date,
         ] = values;
         head
+    }
+
+    /// That of a record of an ARC file, which is a capture.
+    pub fn of_arc(bytes: &'a [u8]) -> Self {
+        let line = ArcLine::parse(first_line(bytes));
+        let head = |line: ArcLine<'a>| WarcHead {
+            kind: Some(b"response"),
+            target: Some(line.url),
+            date: Some(line.date),
+            ..WarcHead::default()
+        };
+        line.map(head).unwrap_or_default()
+    }
+
+    /// `WARC-Record-ID` without its brackets.
+    pub fn id(&self) -> Option<&'a [u8]> {
+        self.record_id.map(unbracket).filter(|id| !id.is_empty())
     }
 
     /// Whether the record has this type.
@@ -309,7 +346,7 @@ impl<'a> WarcHead<'a> {
     }
 
     /// Whether this is segment `segment` of the record `first`.
-    pub fn continues(&self, first: &[u8], segment: u64) -> bool {
+    pub(super) fn continues(&self, first: &[u8], segment: u64) -> bool {
         self.is(b"continuation")
             && self.segment.and_then(number) == Some(segment)
             && self.segment_origin == Some(first)

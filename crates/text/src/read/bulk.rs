@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use super::bytes::first_line;
 use super::config::ReadConfig;
 use super::fields::Known;
 use super::json::JsonObject;
@@ -62,10 +63,6 @@ impl Action {
             }),
         })
     }
-}
-
-fn first_line(bytes: &[u8]) -> &[u8] {
-    &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())]
 }
 
 /// An action with its document.

@@ -82,6 +82,17 @@ pub fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     .find(is)
 }
 
+/// Appends a text as markup.
+pub(super) fn escape(text: &[u8], out: &mut Vec<u8>) {
+    for &byte in text {
+        match byte {
+            b'<' => out.extend_from_slice(b"&lt;"),
+            b'&' => out.extend_from_slice(b"&amp;"),
+            byte => out.push(byte),
+        }
+    }
+}
+
 /// Whether a name is one of these, in any case.
 pub fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     names

@@ -166,8 +166,7 @@ impl<'a> Head<'a> {
     fn parse(bytes: &'a [u8]) -> Option<Head<'a>> {
         let fields = WarcHead::parse(bytes);
         let is_response = fields.is(b"response");
-        let target = unbracket(fields.target?);
-        let (id, date) = (fields.record_id?, fields.date?);
+        let (id, target, date) = (fields.record_id?, fields.target?, fields.date?);
         // A field of several lines, or a longer one, is neither an id nor an address.
         let plain =
             |value: &[u8]| !value.is_empty() && value.len() <= HEAD && !value.contains(&b'\n');

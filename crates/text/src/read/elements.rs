@@ -36,7 +36,7 @@ use super::record::{ContentKind, Prolog, Reason};
 use super::resolve::{Level, Names, Texts, no_docno, take_each};
 use super::sgml;
 use super::sniff::{kind_of_markup, looks_like_markup};
-use super::tags::{CDATA, Kind, Tag, Tags, local};
+use super::tags::{CDATA, Kind, Tag, Tags, entity, local, unescaped};
 use super::wordless::{in_attributes, other_attributes};
 use lookalike_base::numbers::counted;
 use lookalike_base::words::{flag_word, words};
@@ -119,7 +119,7 @@ impl Prolog {
                 Err(_) => WINDOWS_1252.decode_without_bom_handling(&bytes).0,
             },
         };
-        let text = characters(&text);
+        let text = unescaped(&text, |c| !c.is_ascii());
         let text = text_of(text.trim().as_bytes()).into_owned();
         (!text.is_empty()).then_some(text)
     }
@@ -431,51 +431,6 @@ fn unescape(mut raw: &[u8], out: &mut Vec<u8>) {
         raw = &raw[length..];
     }
     out.extend_from_slice(raw);
-}
-
-/// The character of the entity that begins here, and the entity's length. XML has five entities
-/// with names.
-fn entity(bytes: &[u8]) -> Option<(char, usize)> {
-    let end = memchr(b';', &bytes[..bytes.len().min(12)])?;
-    let c = match &bytes[1..end] {
-        b"lt" => '<',
-        b"gt" => '>',
-        b"amp" => '&',
-        b"quot" => '"',
-        b"apos" => '\'',
-        [b'#', digits @ ..] => {
-            let digits = std::str::from_utf8(digits).ok()?;
-            let number = match digits.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-                None => digits.parse().ok()?,
-            };
-            char::from_u32(number).filter(|c| *c != '\0')?
-        }
-        _ => return None,
-    };
-    Some((c, end + 1))
-}
-
-/// Resolves numeric entities that are not ASCII.
-fn characters(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("&#") {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        match entity(rest.as_bytes()) {
-            Some((c, length)) if !c.is_ascii() => {
-                out.push(c);
-                rest = &rest[length..];
-            }
-            _ => {
-                out.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    out.push_str(rest);
-    out
 }
 
 /// Whether the value of a field is markup that is escaped once more.

@@ -16,12 +16,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use memchr::{memchr, memchr3, memmem};
+use memchr::{memchr, memmem};
 
 use super::framer::{Cuts, Framer, Step};
 use super::record::{Prolog, Reason, RecordKind};
 use super::stream::{Sink, Stream};
-use super::tags::{Aside, COMMENT, Stop, TagRest, closes, is_named};
+use super::tags::{Aside, COMMENT, Stop, TagRest, closes, has_declarations, is_named};
 
 /// Look-ahead for the name of a tag, and for a closing tag.
 const TAG: usize = 1 << 10;
@@ -372,10 +372,4 @@ impl ElementFramer {
             }
         }
     }
-}
-
-/// Whether a document type declaration has declarations inside it, which can contain tags.
-fn has_declarations(bytes: &[u8]) -> bool {
-    let first = memchr3(b'[', b'>', b'<', &bytes[2..]);
-    first.is_some_and(|at| bytes[2 + at] == b'[')
 }

@@ -53,7 +53,7 @@ use memchr::memmem;
 
 use super::archive::Fields;
 use super::bytes::{
-    MARK, begins_any_case, find_any_case, first_line, is_one_of, reserve, text_of, trim_line,
+    self, MARK, begins_any_case, find_any_case, first_line, is_one_of, reserve, text_of, trim_line,
     unbracket,
 };
 use super::config::ReadConfig;
@@ -1572,13 +1572,7 @@ fn escape(subject: &[u8], markup: bool) -> Cow<'_, [u8]> {
         return subject.into();
     }
     let mut out = Vec::with_capacity(subject.len() + 16);
-    for &byte in subject {
-        match byte {
-            b'<' => out.extend_from_slice(b"&lt;"),
-            b'&' => out.extend_from_slice(b"&amp;"),
-            _ => out.push(byte),
-        }
-    }
+    bytes::escape(subject, &mut out);
     out.into()
 }
 

@@ -5,7 +5,7 @@
 //! RFC 1896 (text/enriched), RFC 1341 section 7.1.3 (text/richtext).
 
 use super::bytes::is_one_of;
-use super::tags::{Kind, Tag, Tags};
+use super::tags::{Kind, Tag, Tags, entity};
 use lookalike_base::words::words;
 
 /// The longest command of text/enriched that is looked at; the standard allows 60 characters.
@@ -41,9 +41,9 @@ const HIDDEN: [&str; 3] = words("script style title");
 const MEDIA: [&str; 9] = words("img object embed video audio iframe svg canvas input");
 
 /// Entities that stand for no letter, among those that mail has.
-const NO_LETTERS: [&str; 24] = words(
-    "nbsp ensp emsp thinsp zwnj zwj shy lrm rlm amp lt gt quot apos bull middot ndash mdash hellip \
-     laquo raquo copy reg trade",
+const NO_LETTERS: [&str; 19] = words(
+    "nbsp ensp emsp thinsp zwnj zwj shy lrm rlm bull middot ndash mdash hellip laquo raquo copy \
+     reg trade",
 );
 
 impl<'a> Visible<'a> {
@@ -138,17 +138,11 @@ impl<'a> Visible<'a> {
 
 /// Whether an entity stands for a letter or a digit.
 fn is_letter(name: &[u8]) -> bool {
-    let Some(number) = name.strip_prefix(b"#") else {
-        return name.len() > 1 && !NO_LETTERS.iter().any(|known| known.as_bytes() == name);
-    };
-    let number = String::from_utf8_lossy(number);
-    let code = match number.strip_prefix(['x', 'X']) {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => number.parse(),
-    };
-    code.ok()
-        .and_then(char::from_u32)
-        .is_some_and(char::is_alphanumeric)
+    match entity(&[b"&", name, b";"].concat()) {
+        Some((c, _)) => c.is_alphanumeric(),
+        None if name.starts_with(b"#") => false,
+        None => name.len() > 1 && !NO_LETTERS.iter().any(|known| known.as_bytes() == name),
+    }
 }
 
 /// Removes the commands of text/enriched and text/richtext from a text that arrives in pieces.

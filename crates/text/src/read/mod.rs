@@ -141,6 +141,7 @@ mod unread;
 mod warc;
 mod wordless;
 
+pub use archive::WarcHead;
 pub use bytes::{find_any_case, is_one_of};
 pub use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
 pub use config::READ_RULE;
@@ -178,5 +179,5 @@ pub use split_at::SplitAt;
 pub(crate) use tags::{Kind, Tag, Tags};
 pub use tags::{doctype_end, internal_subset, is_doctype};
 pub use unread::Unread;
-pub use warc::{WarcNames, normal_digest, normal_url, warc_links};
+pub use warc::{normal_digest, normal_url, warc_links};
 pub use wordless::warnings;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use encoding_rs::WINDOWS_1252;
 
+use super::bytes::escape;
 use super::config::ReadConfig;
 use super::fields::{FieldPath, Step, TEXT_FIELDS};
 use super::outcome::Refusal;
@@ -199,13 +200,7 @@ impl Marks {
                 out.extend_from_slice(part);
                 continue;
             }
-            for &byte in part {
-                match byte {
-                    b'<' => out.extend_from_slice(b"&lt;"),
-                    b'&' => out.extend_from_slice(b"&amp;"),
-                    byte => out.push(byte),
-                }
-            }
+            escape(part, &mut out);
             if out.len() as u64 > config.max_document.0 {
                 let detail = format!("more than {} bytes as markup", config.max_document.0);
                 return Err(Refusal::new(Reason::TooLarge, detail));

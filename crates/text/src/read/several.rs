@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem;
 
-use super::bytes::MARK;
+use super::bytes::{MARK, begins_any_case};
 use super::dialect::{Dialect, Mark};
 use super::mail::begins_field;
 use super::record::ContentKind;
@@ -151,7 +151,7 @@ fn records(head: &[u8]) -> Option<String> {
     for line in texts() {
         let inside = line.trim_ascii_start();
         for (has, kind) in has.iter_mut().zip(&KINDS) {
-            *has = *has || starts_with(inside, kind.has.as_bytes());
+            *has = *has || begins_any_case(inside, kind.has.as_bytes());
         }
         yaml = yaml && is_yaml(line);
         all += 1;
@@ -256,11 +256,6 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-fn starts_with(line: &[u8], prefix: &[u8]) -> bool {
-    line.get(..prefix.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
-}
-
 /// What to do about a page that begins behind the end of another one.
 fn page_behind(bytes: &[u8]) -> Option<&'static str> {
     [&b"</html"[..], b"</HTML"].into_iter().find_map(|end| {
@@ -270,8 +265,9 @@ fn page_behind(bytes: &[u8]) -> Option<&'static str> {
             memchr::memchr_iter(b'<', next).find_map(|at| {
                 let tag = &next[at..];
                 let begins_line = next[..at].ends_with(b"\n");
-                let doctype = starts_with(tag, b"<!doctype html");
-                if !doctype && !starts_with(tag, b"<html>") && !starts_with(tag, b"<html ") {
+                let doctype = begins_any_case(tag, b"<!doctype html");
+                if !doctype && !begins_any_case(tag, b"<html>") && !begins_any_case(tag, b"<html ")
+                {
                     return None;
                 }
                 Some(match (begins_line, doctype) {
@@ -317,7 +313,9 @@ fn concatenation(head: &[u8]) -> Option<(String, &'static str)> {
     while let Some(line) = lines.next() {
         // Most lines begin otherwise.
         match line.first() {
-            Some(b'<') if starts_with(line, b"<doc>") || starts_with(line, b"<doc ") => docs += 1,
+            Some(b'<') if begins_any_case(line, b"<doc>") || begins_any_case(line, b"<doc ") => {
+                docs += 1
+            }
             Some(b'F') if line.starts_with(b"From ") => {
                 messages += usize::from(lines.peek().is_some_and(|next| begins_field(next)));
             }

@@ -20,7 +20,7 @@ use super::config::ReadConfig;
 use super::fields::LEFT_OUT;
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Reason};
-use super::tags::{Aside, attributes, closes};
+use super::tags::{Kind, Tags, attributes, closes, unescaped};
 use super::wordless::words_in;
 use lookalike_base::words::words;
 
@@ -302,43 +302,30 @@ struct Left<'a> {
 
 impl<'a> Left<'a> {
     /// Counts the words in a part of a document that is left out.
-    fn add(&mut self, mut rest: &'a [u8]) {
+    fn add(&mut self, part: &'a [u8]) {
         // The element that the words are in, as its tag and as a field of Solr: the outermost one
         // with facts, or else the outermost one.
         let mut open: Option<(&[u8], &[u8])> = None;
-        // What has no end is not searched for one again.
-        let mut endless = false;
-        loop {
-            let at = memchr::memchr(b'<', rest).unwrap_or(rest.len());
-            self.count(open.map_or(&[], |(_, name)| name), &rest[..at]);
-            rest = &rest[at..];
-            let Some(inside) = rest.get(1..) else {
-                return;
+        let (mut tags, mut at) = (Tags::of(part), 0);
+        while let Some((start, tag)) = tags.mark() {
+            self.count(open.map_or(&[], |(_, name)| name), &part[at..start]);
+            at = tags.at;
+            let Some(tag) = tag else {
+                continue;
             };
-            let closes = inside.starts_with(b"/");
-            let name = leading_name(&inside[usize::from(closes)..]);
-            let tag = open_tag(&rest[..rest.len().min(TAG)]);
-            let end = match Aside::at(rest) {
-                Some(aside) if !endless => aside.length(rest, 0).or_else(|| {
-                    endless = true;
-                    None
-                }),
-                _ => tag.filter(|_| !name.is_empty()).map(|tag| tag.len() + 2),
-            };
-            if closes && open.is_some_and(|(tag, _)| tag.eq_ignore_ascii_case(name)) {
-                open = None;
-            } else if !closes && !name.is_empty() {
-                let field = tag.filter(|_| name.eq_ignore_ascii_case(b"field"));
-                let mut field = field.into_iter().flat_map(|tag| attributes(tag, quoted));
-                let field = field.find(|(found, _)| found.eq_ignore_ascii_case(b"name"));
-                let shown = field.map_or(name, |(_, value)| value);
-                self.solr |= shown.as_ptr() != name.as_ptr();
-                if open.is_none_or(|(_, open)| !is_fact(open) && is_fact(shown)) {
-                    open = Some((name, shown));
-                }
+            if tag.kind == Kind::Close {
+                open = open.filter(|(name, _)| !name.eq_ignore_ascii_case(tag.name));
+                continue;
             }
-            rest = &rest[end.unwrap_or(1)..];
+            let field = tag.attribute(|found| found.eq_ignore_ascii_case(b"name"));
+            let field = field.filter(|_| tag.name.eq_ignore_ascii_case(b"field"));
+            self.solr |= field.is_some();
+            let shown = field.unwrap_or(tag.name);
+            if open.is_none_or(|(_, open)| !is_fact(open) && is_fact(shown)) {
+                open = Some((tag.name, shown));
+            }
         }
+        self.count(open.map_or(&[], |(_, name)| name), &part[at..]);
     }
 
     fn count(&mut self, name: &'a [u8], text: &[u8]) {
@@ -427,7 +414,7 @@ impl Interpreter for TrecSgml {
             }
             push(&content[at..]);
         }
-        let stated = |name| attribute(tag, name).map(|value| unescaped(&value).into());
+        let stated = |name| attribute(tag, name).map(|value| unescaped(&value, |_| true).into());
         Outcome::Document(Parts {
             url: stated(b"url"),
             title: stated(b"title"),
@@ -446,16 +433,6 @@ pub(super) fn end_of(record: &[u8]) -> usize {
     memmem::rfind(record, b"</")
         .filter(|at| begins_any_case(&record[at + 2..], b"DOC"))
         .unwrap_or(record.len())
-}
-
-/// Decodes the entities of XML.
-fn unescaped(value: &str) -> String {
-    const ENTITIES: [&str; 14] = words("&quot; \" &#34; \" &apos; ' &#39; ' &lt; < &gt; > &amp; &");
-    let decode = |text: String, entity: &[&str]| text.replace(entity[0], entity[1]);
-    match memchr::memchr(b'&', value.as_bytes()) {
-        Some(_) => ENTITIES.chunks_exact(2).fold(value.into(), decode),
-        None => value.into(),
-    }
 }
 
 fn document<'a>(docno: Cow<'a, str>, body: Cow<'a, [u8]>) -> Parts<'a> {

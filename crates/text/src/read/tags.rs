@@ -11,7 +11,7 @@
 //! - [`Tags::of_page`] gives the tags of a page as the HTML standard does, for what is seen of a
 //!   page (`mail_text`) and for declarations of a charset (`parse::charset`).
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memchr2, memchr3, memmem};
 
 use super::bytes::{begins_any_case, find_any_case, spaces, trim_front};
 
@@ -137,17 +137,22 @@ pub fn internal_subset(bytes: &[u8]) -> usize {
         && rest.starts_with(b"<")
         && let Some(aside) = Aside::at(rest)
     {
-        let bracket = || rest[2..].iter().find(|byte| b"[<>".contains(byte)) == Some(&b'[');
         let Some(length) = aside.length(rest, 0).filter(|_| aside != Aside::Cdata) else {
             return 0;
         };
         at += length;
         if aside == Aside::Doctype {
-            return if bracket() { at } else { 0 };
+            return if has_declarations(rest) { at } else { 0 };
         }
         at += spaces(&bytes[at..]);
     }
     0
+}
+
+/// Whether a document type declaration has declarations inside it, which can contain tags.
+pub(super) fn has_declarations(bytes: &[u8]) -> bool {
+    let first = memchr3(b'[', b'>', b'<', &bytes[2..]);
+    first.is_some_and(|at| bytes[2 + at] == b'[')
 }
 
 /// The length of the document type declaration at the start of these bytes, if its end is there.
@@ -384,6 +389,51 @@ fn aside_of_page(bytes: &[u8]) -> Option<usize> {
         _ => return None,
     };
     Some(length.unwrap_or(bytes.len()))
+}
+
+/// The character of the entity that begins here, and the entity's length. XML has five entities
+/// with names.
+pub(super) fn entity(bytes: &[u8]) -> Option<(char, usize)> {
+    let end = memchr(b';', &bytes[..bytes.len().min(12)])?;
+    let c = match &bytes[1..end] {
+        b"lt" => '<',
+        b"gt" => '>',
+        b"amp" => '&',
+        b"quot" => '"',
+        b"apos" => '\'',
+        [b'#', digits @ ..] => {
+            let digits = std::str::from_utf8(digits).ok()?;
+            let number = match digits.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+                None => digits.parse().ok()?,
+            };
+            char::from_u32(number).filter(|c| *c != '\0')?
+        }
+        _ => return None,
+    };
+    Some((c, end + 1))
+}
+
+/// A text with the characters of its entities, of those that are `wanted`.
+pub(super) fn unescaped(text: &str, wanted: fn(char) -> bool) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match entity(rest.as_bytes()) {
+            Some((c, length)) if wanted(c) => {
+                out.push(c);
+                rest = &rest[length..];
+            }
+            _ => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Whether a name of XML may begin with this byte, which is no letter of ASCII.

@@ -5,33 +5,17 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::archive::{ArcLine, Fields, WarcHead, field_after_line};
-use super::bytes::{first_line, text_of, unbracket};
+use super::bytes::{first_line, is_one_of, text_of, unbracket};
 use super::config::ReadConfig;
 use super::http::{self, Body, Head};
 use super::outcome::{Interpreter, Outcome, Parts, Refusal, head_of, refused};
 use super::record::Reason;
-use lookalike_base::words::words;
 
 impl<'a> WarcHead<'a> {
-    /// Old versions of wget put the URL in angle brackets.
-    fn url(&self) -> Option<Cow<'a, str>> {
-        self.target
-            .map(unbracket)
-            .filter(|url| !url.is_empty())
-            .map(text_of)
-    }
-
     fn docno(&self) -> Option<Cow<'a, str>> {
-        if let Some(id) = self.trec_id {
-            return Some(text_of(id));
-        }
-        let id = self.record_id.map(|id| {
-            let id = unbracket(id);
-            id.strip_prefix(b"urn:uuid:").unwrap_or(id)
-        });
-        id.filter(|id| !id.is_empty())
-            .map(text_of)
-            .or_else(|| self.url())
+        let own = |id: &'a [u8]| id.strip_prefix(b"urn:uuid:").unwrap_or(id);
+        let id = self.id().map(own).filter(|id| !id.is_empty());
+        self.trec_id.or(id).or(self.target).map(text_of)
     }
 }
 
@@ -41,87 +25,16 @@ impl<'a> WarcHead<'a> {
 pub fn warc_links(bytes: &[u8]) -> (&[u8], Vec<u64>) {
     const LINKS: [&str; 3] = ["warc-record-id", "warc-concurrent-to", "warc-refers-to"];
     let head = WarcHead::parse(bytes);
-    let mut links = Vec::new();
-    let mut date = None;
-    for (name, value) in Fields::after_line(bytes) {
-        let value = unbracket(value);
-        if value.is_empty() {
-            continue;
-        }
-        if LINKS
-            .iter()
-            .any(|link| name.eq_ignore_ascii_case(link.as_bytes()))
-        {
-            links.push(xxh3_64(value));
-        } else if name.eq_ignore_ascii_case(b"warc-date") {
-            date = Some(value);
-        }
-    }
-    if let (Some(url), Some(date)) = (head.target.map(unbracket), date) {
+    let fields = Fields::after_line(bytes).filter(|(name, _)| is_one_of(name, &LINKS));
+    let values = fields.map(|(_, value)| unbracket(value));
+    let mut links: Vec<u64> = values
+        .filter(|value| !value.is_empty())
+        .map(xxh3_64)
+        .collect();
+    if let (Some(url), Some(date)) = (head.target, head.date) {
         links.push(xxh3_64(&[url, b" ", date].concat()));
     }
     (head.kind.unwrap_or_default(), links)
-}
-
-/// The fields of a WARC record that name it, and the record to which it refers. Values have no angle
-/// brackets, and the first one that is not empty counts.
-#[derive(Default)]
-pub struct WarcNames<'a> {
-    /// `WARC-Type`.
-    pub kind: Option<&'a [u8]>,
-    /// `WARC-Record-ID`.
-    pub id: Option<&'a [u8]>,
-    /// `WARC-Target-URI`.
-    pub target: Option<&'a [u8]>,
-    /// `WARC-Date`.
-    pub date: Option<&'a [u8]>,
-    /// `WARC-Payload-Digest`.
-    pub digest: Option<&'a [u8]>,
-    /// `WARC-Refers-To`.
-    pub to_id: Option<&'a [u8]>,
-    /// `WARC-Refers-To-Target-URI`.
-    pub to_target: Option<&'a [u8]>,
-    /// `WARC-Refers-To-Date`.
-    pub to_date: Option<&'a [u8]>,
-}
-
-impl<'a> WarcNames<'a> {
-    pub fn parse(bytes: &'a [u8]) -> WarcNames<'a> {
-        const NAMES: [&str; 8] = words(
-            "WARC-Type WARC-Record-ID WARC-Target-URI WARC-Date WARC-Payload-Digest WARC-Refers-To \
-             WARC-Refers-To-Target-URI WARC-Refers-To-Date",
-        );
-        let mut values = [None; NAMES.len()];
-        for (name, value) in Fields::after_line(bytes) {
-            let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
-            if let Some(at) = NAMES.iter().position(is) {
-                let value = Some(unbracket(value)).filter(|value| !value.is_empty());
-                values[at] = values[at].or(value);
-            }
-        }
-        let [kind, id, target, date, digest, to_id, to_target, to_date] = values;
-        WarcNames {
-            kind,
-            id,
-            target,
-            date,
-            digest,
-            to_id,
-            to_target,
-            to_date,
-        }
-    }
-
-    /// The names of a record of an ARC file, which is a capture.
-    pub fn of_arc(bytes: &'a [u8]) -> Option<WarcNames<'a>> {
-        let line = ArcLine::parse(first_line(bytes))?;
-        Some(WarcNames {
-            kind: Some(b"response"),
-            target: Some(line.url),
-            date: Some(line.date),
-            ..WarcNames::default()
-        })
-    }
 }
 
 /// A URL with its scheme and host in lower case, and without the default port.
@@ -182,7 +95,7 @@ impl Interpreter for WarcRecord {
                 _ => "unknown WARC-Type",
             });
         }
-        let url = head.url();
+        let url = head.target.map(text_of);
         if let Some(kind) = left_out(url.as_deref(), config) {
             return Outcome::Skipped(kind);
         }
