@@ -71,7 +71,7 @@ pub(super) fn begins_any_case(bytes: &[u8], prefix: &[u8]) -> bool {
 }
 
 /// The first place of these bytes in any case.
-pub fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+pub(crate) fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     let (&first, _) = needle.split_first()?;
     let is = |&at: &usize| begins_any_case(&bytes[at..], needle);
     memchr::memchr2_iter(
@@ -94,7 +94,7 @@ pub(super) fn escape(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Whether a name is one of these, in any case.
-pub fn is_one_of(name: &[u8], names: &[&str]) -> bool {
+pub(crate) fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     names
         .iter()
         .any(|known| known.as_bytes().eq_ignore_ascii_case(name))

@@ -226,7 +226,7 @@ pub fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
 }
 
 /// As [`no_text`], for a Parquet file.
-pub fn no_column(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
+pub(super) fn no_column(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
     let detail = no_text(given, usual, known);
     [MEANT, LONGEST_TEXT].iter().fold(detail, |detail, lead| {
         detail.replacen(lead, &format!("{lead}{COLUMN}"), 1)

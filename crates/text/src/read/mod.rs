@@ -142,7 +142,7 @@ mod warc;
 mod wordless;
 
 pub use archive::WarcHead;
-pub use bytes::{find_any_case, is_one_of};
+pub(crate) use bytes::{find_any_case, is_one_of};
 pub use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
 pub use config::READ_RULE;
 pub use config::{
@@ -176,8 +176,8 @@ pub use source::lasting;
 pub use source::{Codec, Decompressed, Helpers, Job};
 pub use split_at::SPLIT_BYTES;
 pub use split_at::SplitAt;
-pub(crate) use tags::{Kind, Tag, Tags};
-pub use tags::{doctype_end, internal_subset, is_doctype};
+pub(crate) use tags::{Kind, Tag, Tags, internal_subset};
+pub use tags::{doctype_end, is_doctype};
 pub use unread::Unread;
 pub use warc::{normal_digest, normal_url, warc_links};
 pub use wordless::warnings;

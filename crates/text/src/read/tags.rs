@@ -130,7 +130,7 @@ pub fn is_doctype(bytes: &[u8]) -> bool {
 
 /// Where the document type declaration at the front of markup ends, if it declares anything itself:
 /// in brackets, before which there are no others.
-pub fn internal_subset(bytes: &[u8]) -> usize {
+pub(crate) fn internal_subset(bytes: &[u8]) -> usize {
     let rest = trim_front(bytes);
     let mut at = bytes.len() - rest.len();
     while let Some(rest) = bytes.get(at..)
