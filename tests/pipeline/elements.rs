@@ -397,7 +397,8 @@ fn a_missing_field_is_named_with_those_that_there_are() {
         ..config("p")
     };
     let found = each(file, "f", &config, |found| lines(found, str::to_string));
-    let expected = "no text field: no q,a.b; the record has @a, b, c";
+    let expected = "no text field: no field q, no field a.b; it has @a (attribute), b (element), \
+                    c (element); did you mean b?";
     assert_eq!(found.concat(), [expected]);
 }
 

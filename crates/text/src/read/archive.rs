@@ -50,6 +50,12 @@ impl<'a> Fields<'a> {
         self.at
     }
 
+    /// The value of the first field of this name.
+    pub fn first(mut self, wanted: &str) -> Option<String> {
+        let found = self.find(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes()));
+        found.map(|(_, value)| text_of(value).into_owned())
+    }
+
     fn line(&mut self) -> &'a [u8] {
         let rest = &self.bytes[self.at..];
         let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
@@ -103,9 +109,7 @@ impl<'a> Iterator for Fields<'a> {
 
 /// The value of a field of a header after its first line.
 pub(super) fn field_after_line(header: &[u8], wanted: &str) -> Option<String> {
-    let mut fields = Fields::after_line(header);
-    let found = fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes()));
-    found.map(|(_, value)| text_of(value).into_owned())
+    Fields::after_line(header).first(wanted)
 }
 
 /// Whether this is the first line of a WARC header, `WARC/1.0`.

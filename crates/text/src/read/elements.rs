@@ -30,7 +30,7 @@ use memchr::{memchr, memchr2, memmem};
 
 use super::bytes::{is_one_of, text_of, trim_front};
 use super::config::ReadConfig;
-use super::fields::{FieldPath, Step, URL_FIELDS, is_page};
+use super::fields::{FieldPath, Known, Step, URL_FIELDS, is_page, no_text};
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
 use super::record::{ContentKind, Prolog, Reason};
 use super::resolve::{Level, Names, Texts, no_docno, take_each};
@@ -552,7 +552,10 @@ impl Interpreter for Prolog {
         }
         if !any {
             match &config.text_field {
-                Some(paths) => return refused(Reason::MissingText, element.without(paths)),
+                Some(paths) => {
+                    let detail = no_text(Some(paths), &[], &element.known());
+                    return refused(Reason::MissingText, detail);
+                }
                 None => {
                     html |= element.whole_text(config, &mut body);
                     fields = element.with_text(config);
@@ -577,6 +580,10 @@ impl Interpreter for Prolog {
 
     fn docno(&self, head: &[u8]) -> Option<String> {
         Element::of(self, head).with_usual().name(None, &IDS)
+    }
+
+    fn known(&self, bytes: &[u8]) -> Vec<Known> {
+        Element::of(self, bytes).known()
     }
 
     /// The value is in one line.
@@ -672,23 +679,22 @@ impl<'a> Element<'_, 'a> {
         whole_text(self.content.get(from..).unwrap_or_default(), out) | escaped
     }
 
-    /// The names that it has in place of the fields, for a message.
-    fn without(&self, paths: &str) -> String {
-        let mut names: Vec<String> = Vec::new();
-        let mut push = |name: String| {
-            if names.len() < 10 && !names.contains(&name) {
-                names.push(name);
+    /// Its attributes and elements, for a message.
+    fn known(&self) -> Vec<Known> {
+        let mut all: Vec<Known> = Vec::new();
+        let mut add = |path: String, kind: &'static str, value: &[u8]| {
+            if all.len() < MOST_NAMES && all.iter().all(|known| known.path != path) {
+                let text = has_text(value).then_some(value.len());
+                let kind = kind.into();
+                all.push(Known { path, kind, text });
             }
         };
-        self.tag
-            .attributes()
-            .for_each(|(name, _)| push(format!("@{}", shown(name))));
-        elements(self.content, &|_| true, false, &mut |tag, _| {
-            push(shown(tag.name))
-        });
-        match names.is_empty() {
-            true => format!("no {paths}; the record has neither elements nor attributes"),
-            false => format!("no {paths}; the record has {}", names.join(", ")),
+        for (name, value) in self.tag.attributes() {
+            add(format!("@{}", shown(name)), "attribute", value);
         }
+        elements(self.content, &|_| true, false, &mut |tag, content| {
+            add(shown(tag.name), "element", content);
+        });
+        all
     }
 }

@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::bytes::begins_any_case;
 use super::record::{Reason, Reject};
 use lookalike_base::words::{flag_word, words};
 
@@ -35,11 +36,9 @@ pub(super) const TYPE_FIELDS: [&str; 6] =
 /// Whether the text begins like an HTML page.
 pub(super) fn is_page(text: &[u8]) -> bool {
     let start = text.trim_ascii_start();
-    ["<!doctype html", "<html"].iter().any(|tag| {
-        start
-            .get(..tag.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
-    })
+    let tags = ["<!doctype html", "<html"];
+    tags.iter()
+        .any(|tag| begins_any_case(start, tag.as_bytes()))
 }
 
 /// A step on the way to a value.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use super::archive::Fields;
-use super::bytes::{first_line, text_of, trim_front};
+use super::bytes::{begins_any_case, first_line, text_of, trim_front};
 use super::config::ReadConfig;
 use super::convert::Converter;
 use super::outcome::Refusal;
@@ -254,9 +254,8 @@ fn deliver<'a>(
 /// Whether a block begins with the head of a response, perhaps after empty lines.
 pub(super) fn begins(block: &[u8]) -> bool {
     let line = block.trim_ascii_start();
-    let word =
-        |word: &[u8]| line.len() > word.len() && line[..word.len()].eq_ignore_ascii_case(word);
-    word(b"http") && matches!(line[4], b'/' | b' ' | b'\t') || word(b"icy") && line[3] == b' '
+    begins_any_case(line, b"http") && matches!(line.get(4), Some(b'/' | b' ' | b'\t'))
+        || begins_any_case(line, b"icy ")
 }
 
 /// Where the last head of a block begins: after empty lines, and after the heads of interim

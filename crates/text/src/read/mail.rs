@@ -1533,9 +1533,7 @@ impl Interpreter for Message {
     }
 
     fn date(&self, bytes: &[u8]) -> Option<String> {
-        let mut fields = Fields::new(message_of(head_of(bytes), self.mbox));
-        let found = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"date"));
-        found.map(|(_, value)| text_of(value).into_owned())
+        Fields::new(message_of(head_of(bytes), self.mbox)).first("date")
     }
 }
 
