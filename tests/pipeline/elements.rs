@@ -325,6 +325,26 @@ fn fields_are_elements_and_attributes() {
             ["5", "", "", "x"],
         ),
         ("text", text, [None; 3], ["5", "", "", "a b"]),
+        (
+            "TextLine",
+            "<a:alto xmlns:a='u'><a:TextLine ID='7'><a:String CONTENT='b'/><a:SP/>\
+             <a:String CONTENT='c'/></a:TextLine></a:alto>",
+            [None; 3],
+            ["7", "", "", "b c"],
+        ),
+        // What a field leaves open ends with it.
+        (
+            "item",
+            "<r><item><html>&lt;p>a &lt;!-- b</html><t>c --></t></item></r>",
+            [None; 3],
+            ["f:1", "", "", "a c -->"],
+        ),
+        (
+            "item",
+            "<r><item><html>&lt;p>a &lt;a href='b</html><t>c' > d</t></item></r>",
+            [Some("html,t"), None, None],
+            ["f:1", "", "", "a c' > d"],
+        ),
         // An attribute of elements within each other.
         (
             "o",

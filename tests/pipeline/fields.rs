@@ -380,8 +380,12 @@ fn the_field_whose_value_is_taken_says_what_is_markup() {
                     } else {
                         "-"
                     };
-                    let body = String::from_utf8_lossy(&document.body).replace('\n', "|");
-                    format!("{sign}{body}")
+                    // The values begin where their markup does not depend on the one before.
+                    let mut body = String::from_utf8_lossy(&document.body).into_owned();
+                    for begin in &document.begins {
+                        body.replace_range(begin..&(begin + 1), "|");
+                    }
+                    format!("{sign}{}", body.replace('\n', "_"))
                 }
                 _ => String::new(),
             });

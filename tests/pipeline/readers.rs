@@ -2451,6 +2451,17 @@ fn messages() {
         (mixed.charset.as_deref(), mixed.text().as_str()),
         (Some("utf-8"), "café aulait x\nПривет\n")
     );
+    // A line of white space continues a field.
+    for blank in [" ", "\t", " \r"] {
+        let folded = eml(format!(
+            "Subject: a\n{blank}\n b\nContent-Type: text/html;\n{blank}\n charset=koi8-r\n\nc\n"
+        ));
+        assert_eq!(
+            (folded.charset.as_deref(), folded.content),
+            (Some("koi8-r"), ContentKind::Markup)
+        );
+        assert_eq!(folded.text().split_whitespace().collect::<String>(), "abc");
+    }
     let japanese =
         eml(b"Subject: s\nContent-Type: text/plain; charset=iso-2022-jp\n\n\x1b$B$3$s\x1b(B\n");
     assert_eq!(japanese.text(), "s\nこん\n\n");

@@ -551,6 +551,7 @@ impl<K: Key> Batches<'_, '_, K> {
             unnamed: document.unnamed,
             charset: document.charset.map(|charset| charset.into_owned().into()),
             body: Cow::Owned(document.body.into_owned()),
+            begins: document.begins,
             notices: document.notices,
             ..RawDocument::of_text("", document.content)
         });

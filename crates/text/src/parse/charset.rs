@@ -555,11 +555,8 @@ enum AnyDecoder {
 }
 
 impl<'a> Decoding<'a> {
-    pub(super) fn new(charset: &Charset, body: &'a [u8]) -> Self {
-        Decoding::of(charset.coding, &body[charset.start..], charset.start)
-    }
-
-    fn of(coding: Coding, input: &'a [u8], before: usize) -> Self {
+    /// Decodes bytes that have this number of bytes before them.
+    pub(super) fn of(coding: Coding, input: &'a [u8], before: usize) -> Self {
         let decoder = match coding {
             Coding::Standard(encoding) => {
                 AnyDecoder::Standard(Box::new(encoding.new_decoder_without_bom_handling()))
@@ -739,7 +736,8 @@ mod tests {
                     xml: false,
                     source: "test",
                 };
-                let mut decoding = Decoding::new(&charset, &body);
+                let mut decoding =
+                    Decoding::of(charset.coding, &body[charset.start..], charset.start);
                 let (mut out, mut found) = (vec![0; room], Vec::new());
                 loop {
                     let length = decoding.next_piece(&mut out);

@@ -25,7 +25,8 @@
 //! A body is XML if it begins with an XML declaration or has a document type of XHTML, if its first
 //! element has an `xmlns`, or if the reader knows it ([`ContentKind::Xml`]). The elements named above
 //! are special in HTML only: in XML that is neither XHTML nor SVG, a `<script>` may be the script of
-//! a play, so its text counts. ALTO has its words in attributes: `<String CONTENT="word"/>`.
+//! a play, so its text counts. ALTO has its words in attributes: `<String CONTENT="word"/>`, whatever
+//! the prefix of its names.
 //!
 //! # Where we depart from the standard
 //! A tag such as `<p>`, which SVG and MathML do not have, ends them if they were not closed
@@ -40,19 +41,20 @@ use html5gum::{Emitter, Error, State};
 use memchr::{memchr, memchr2, memmem};
 
 use super::Sink;
-use crate::read::ContentKind;
+use crate::read::{ContentKind, MOST_WORDS, is_word, local, perhaps_no_tag};
 use lookalike_base::words::words;
 
-/// Number of bytes by which tag names are distinguished; the longest relevant name has ten letters.
-const NAME_BYTES: usize = 16;
+/// Number of bytes by which tag names are distinguished; the longest relevant name has fourteen, or
+/// six behind a prefix.
+const NAME_BYTES: usize = 32;
 
 /// Bytes kept of a title before folding: [`super::TITLE_CHARS`] characters of four bytes, and the
 /// same again for white space to be folded.
 const TITLE_BYTES: usize = 2 * 4 * super::TITLE_CHARS;
 
-/// Attributes without a value that a tag may have for each other one, and with a `<` behind them:
-/// with more, it is a sentence behind a `<`.
-const BARE: (usize, usize) = (4, 1);
+/// Attributes without a value that a tag with a `<` behind them may have: with more, it is a sentence
+/// behind a `<`.
+const MOST_BEFORE: usize = 1;
 
 /// Attributes of HTML without a value.
 const FLAGS: [&str; 27] = words(
@@ -148,11 +150,18 @@ impl Value {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    /// Whether this class is that of a word or line of hOCR.
+    /// Whether one of these classes is that of a word, a line or another text of hOCR.
     fn is_ocr(&self) -> bool {
-        let kind = self.get().strip_prefix(b"ocr");
-        let kind = kind.map(|kind| kind.strip_prefix(b"x").unwrap_or(kind));
-        matches!(kind, Some([b'_', b'w' | b'l', ..]))
+        let mut classes = self.get().split(u8::is_ascii_whitespace);
+        classes.any(|class| {
+            let kind = class
+                .strip_prefix(b"ocr")
+                .map(|kind| kind.strip_prefix(b"x").unwrap_or(kind));
+            matches!(
+                kind,
+                Some([b'_', b'w' | b'l', ..] | b"_header" | b"_caption" | b"_textfloat")
+            )
+        })
     }
 }
 
@@ -228,11 +237,7 @@ impl fmt::Display for Left {
                 "{what} is not closed where it seems to be: from byte {at} on, {bytes} bytes were \
                  left out"
             )?,
-            (What::Sentence(name), _) => write!(
-                f,
-                "<{name} is perhaps no tag: from byte {at} to the next >, {bytes} bytes were left \
-                 out"
-            )?,
+            (What::Sentence(name), _) => f.write_str(&perhaps_no_tag(name, at, bytes))?,
             (What::Cdata, _) => write!(
                 f,
                 "<![CDATA[ is a comment in HTML: from byte {at} on, {bytes} bytes were left out"
@@ -276,6 +281,8 @@ pub(super) struct Scan {
     /// What begins at the end of what was read.
     pub unread: Option<Unread>,
     pub left: Option<Left>,
+    /// Bytes of the values before.
+    before: usize,
     /// Whether a tag was read.
     begun: bool,
     declared: bool,
@@ -298,6 +305,10 @@ pub(super) struct Scan {
     words: Words,
     /// Where a comment begins, if it is a section of XML.
     section: Option<usize>,
+    /// Where the last `<` is, and the first and the last byte of what it begins, if that is a
+    /// comment only because it cannot be a tag: `<?`, `<! `, `</ `.
+    bracket: usize,
+    bogus: Option<(u8, u8)>,
     /// Where the internal subset of the document type ends.
     pub subset: usize,
     /// The attributes of the current tag.
@@ -324,15 +335,27 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// At the beginning of a document.
-    pub fn begin(&mut self, content: ContentKind, xml: bool) {
-        let mut title = std::mem::take(&mut self.title);
-        title.clear();
+    /// At the beginning of a document, or of another value of one, to which only the title and what
+    /// was left out remain.
+    pub fn begin(&mut self, content: ContentKind, xml: bool, first: bool) {
+        let mut before = std::mem::take(self);
+        if first {
+            before.title.clear();
+            (before.title_state, before.left) = (Title::Awaited, None);
+            (before.before, before.position) = (0, 0);
+        }
+        let declared = content == ContentKind::Xml;
         *self = Scan {
-            title,
-            declared: content == ContentKind::Xml,
-            xml: xml || content == ContentKind::Xml,
-            html: true,
+            title: before.title,
+            title_state: match before.title_state {
+                Title::Awaited => Title::Awaited,
+                _ => Title::Done,
+            },
+            left: before.left,
+            before: before.before + before.position,
+            declared,
+            xml: xml || declared,
+            html: !declared,
             ..Scan::default()
         };
     }
@@ -345,7 +368,7 @@ impl Scan {
             None => {
                 self.left = Some(Left {
                     what,
-                    at,
+                    at: self.before + at,
                     bytes,
                     to_the_end,
                     more: 0,
@@ -364,23 +387,35 @@ impl Scan {
         }
     }
 
+    /// At a tag of which these bytes have been read.
+    #[inline]
+    fn begin_tag(&mut self, ends: bool, read: usize) {
+        self.unread = Some(Unread::Tag(self.position.saturating_sub(read)));
+        self.name.len = 0;
+        self.end_tag = ends;
+        self.self_closing = false;
+        self.bare = Bare::default();
+        self.value.1 = false;
+    }
+
     /// Notes a tag that seems to be a sentence behind a `<`.
     fn leave_sentence(&mut self) {
         self.count_bare();
         let bare = std::mem::take(&mut self.bare);
         let most = match bare.bracket {
-            true => BARE.1,
-            false => BARE.0 * (1 + bare.others),
+            true => MOST_BEFORE,
+            false => MOST_WORDS * (1 + bare.others),
         };
         let words = bare.count + bare.wide / 6;
         if bare.count > 0 && self.value.1 {
             // The quote before ended no value but began one.
             self.leave(What::Open("a value in quotes".into()), self.value.0, false);
         } else if words > most
-            && let Some(Unread::Tag(at)) = self.unread
+            && let Some(Unread::Tag(at) | Unread::Comment(at)) = self.unread
         {
-            let name = String::from_utf8_lossy(self.name.get()).into_owned();
-            self.leave(What::Sentence(name), at, false);
+            let slash = if self.end_tag { "/" } else { "" };
+            let name = String::from_utf8_lossy(self.name.get());
+            self.leave(What::Sentence(format!("{slash}{name}")), at, false);
         }
     }
 
@@ -389,10 +424,7 @@ impl Scan {
         if std::mem::take(&mut self.bare.open) {
             // Style sheets are no sentence, nor are the names of some frameworks.
             let name = self.attribute.get();
-            let word = name
-                .first()
-                .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
-            let prose = word && memchr(b'-', name).is_none() && !is_in(name, &FLAGS);
+            let prose = is_word(name) && !is_in(name, &FLAGS);
             self.bare.count += usize::from(prose);
         }
     }
@@ -525,7 +557,7 @@ impl<S: Sink> TextEmitter<'_, S> {
                 }
                 return None;
             }
-            b"string" if !html && !foreign => {
+            name if local(name) == b"string" && !html && !foreign => {
                 self.word();
                 return None;
             }
@@ -581,6 +613,7 @@ impl<S: Sink> TextEmitter<'_, S> {
     }
 
     fn end_tag(&mut self) {
+        self.scan.leave_sentence();
         let name = self.scan.name;
         let name = name.get();
         if self.scan.foreign_depth > 0 {
@@ -632,15 +665,10 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
 
     #[inline]
     fn init_start_tag(&mut self) {
-        self.scan.unread = Some(Unread::Tag(self.scan.position.saturating_sub(b"<a".len())));
-        self.scan.name.len = 0;
-        self.scan.end_tag = false;
-        self.scan.self_closing = false;
+        self.scan.begin_tag(false, b"<a".len());
         self.scan.class.len = 0;
         self.scan.breaks.len = 0;
         self.scan.namespace = None;
-        self.scan.bare = Bare::default();
-        self.scan.value.1 = false;
         self.scan.content.clear();
         self.scan.whole.clear();
         self.scan.part.len = 0;
@@ -648,10 +676,12 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
 
     #[inline]
     fn init_end_tag(&mut self) {
-        self.scan.unread = Some(Unread::Tag(self.scan.position.saturating_sub(b"</a".len())));
-        self.scan.name.len = 0;
-        self.scan.end_tag = true;
-        self.scan.self_closing = false;
+        self.scan.begin_tag(true, b"</a".len());
+    }
+
+    #[inline]
+    fn start_open_tag(&mut self) {
+        self.scan.bracket = self.scan.position.saturating_sub(b"<".len());
     }
 
     #[inline]
@@ -748,10 +778,17 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
     }
 
     fn init_comment(&mut self) {
-        self.scan.unread = Some(Unread::Comment(
-            self.scan.position.saturating_sub(b"<!--".len()),
-        ));
+        self.scan.unread = Some(Unread::Comment(self.scan.bracket));
         self.scan.section = None;
+        let is_tag = self.scan.position - self.scan.bracket < b"<!--".len();
+        self.scan.bogus = is_tag.then_some((0, 0));
+        if is_tag {
+            self.scan.name.len = 0;
+            self.scan.end_tag = false;
+            self.scan.bare = Bare::default();
+            self.scan.value.1 = false;
+            self.init_attribute();
+        }
     }
 
     fn push_comment(&mut self, s: &[u8]) {
@@ -760,6 +797,23 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
             self.scan.words = Words::default();
         } else if self.scan.section.is_some() {
             self.scan.words.push(s);
+        } else if let (Some((first, last)), [begin, .., end] | [begin @ end]) =
+            (&mut self.scan.bogus, s)
+        {
+            if *first == 0 {
+                *first = *begin;
+            }
+            *last = *end;
+            for (number, word) in s.split(u8::is_ascii_whitespace).enumerate() {
+                if number > 0 {
+                    self.init_attribute();
+                }
+                match memchr(b'=', word) {
+                    Some(_) if self.scan.bare.open => self.init_attribute_value(),
+                    None if !word.is_empty() => self.push_attribute_name(word),
+                    _ => {}
+                }
+            }
         }
     }
 
@@ -768,6 +822,11 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
             && self.scan.words.any()
         {
             self.scan.leave(What::Cdata, at, false);
+        }
+        match self.scan.bogus.take() {
+            // An instruction, or a comment with a single dash.
+            None | Some((b'?', b'?') | (b'-', _)) => {}
+            Some(_) => self.scan.leave_sentence(),
         }
     }
 

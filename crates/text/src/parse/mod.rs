@@ -93,7 +93,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::read::{RawDocument, Reason, Reject, internal_subset};
 
-use charset::Decoding;
+use charset::{Charset, Decoding};
 use lookalike_base::utf8::{Carry, Decoded, decode};
 use markup::{Scan, TextEmitter, Unread, What, Words};
 use text::Text;
@@ -282,61 +282,90 @@ impl Source {
     ) -> (&'static str, Vec<Reject>) {
         let mut notices = Vec::new();
         let charset = charset::decide(document, self.detector, &mut notices);
-        let text = &document.body[charset.start..];
-        self.scan.begin(document.content, charset.xml);
-        let again = || -> Box<dyn Read + '_> {
-            match charset.as_is {
-                true => Box::new(text),
-                // The decoder writes nothing into less room than a character may take.
-                false => Box::new(io::BufReader::new(Decoding::new(&charset, &document.body))),
-            }
-        };
-        // HTML declares nothing.
-        if document.content.is_markup() {
-            let mut head = Vec::new();
-            self.scan.subset = match charset.as_is {
-                true => internal_subset(text),
-                false => {
-                    let _ = again().take(LOOK_SUBSET).read_to_end(&mut head);
-                    internal_subset(&head)
-                }
+        let mut begin = charset.start;
+        let mut invalid = None;
+        let begins = document.begins.iter().copied();
+        for (number, end) in begins.chain([document.body.len()]).enumerate() {
+            let value = document.body.get(begin..end).unwrap_or_default();
+            self.scan.begin(document.content, charset.xml, number == 0);
+            let found = match document.content.is_markup() {
+                true => self.markup((value, begin), &charset, sink),
+                false => self.plain((value, begin), &charset, sink),
             };
-            self.scan.xml |= self.scan.subset > 0;
+            invalid = invalid.or(found);
+            begin = end.max(begin);
         }
-        if charset.as_is {
-            match document.content.is_markup() {
-                true => self.markup(text, &mut *sink),
-                false => sink.text(text),
-            }
-        } else {
-            let mut decoded = std::mem::take(&mut self.decoded);
-            decoded.resize(DECODE_BYTES, 0);
-            let mut decoding = Decoding::new(&charset, &document.body);
-            match document.content.is_markup() {
-                true => {
-                    let reading: &mut dyn Read = &mut decoding;
-                    let reader = IoReader::new_with_buffer(reading, &mut decoded);
-                    self.markup(reader, &mut Any(sink));
-                }
-                false => loop {
-                    let length = decoding.next_piece(&mut decoded);
-                    if length == 0 {
-                        break;
-                    }
-                    sink.text(&decoded[..length]);
-                },
-            }
-            notices.extend(decoding.notice(&charset));
-            self.decoded = decoded;
-        }
-        self.unread(text, &again, &mut Any(sink));
+        notices.extend(invalid);
         if let Some(left) = self.scan.left.take() {
             notices.push(charset::notice(Reason::OpenMarkup, left.to_string()));
         }
         (charset.coding.name(), notices)
     }
 
-    fn markup<'t, T, S: Sink>(&mut self, text: T, sink: &mut S)
+    /// Sends plain text, which begins at this place of the body; returns a problem with its charset.
+    fn plain<S: Sink>(
+        &mut self,
+        (text, at): (&[u8], usize),
+        charset: &Charset,
+        sink: &mut S,
+    ) -> Option<Reject> {
+        if charset.as_is {
+            sink.text(text);
+            return None;
+        }
+        self.decoded.resize(DECODE_BYTES, 0);
+        let mut decoding = Decoding::of(charset.coding, text, at);
+        loop {
+            match decoding.next_piece(&mut self.decoded) {
+                0 => return decoding.notice(charset),
+                length => sink.text(&self.decoded[..length]),
+            }
+        }
+    }
+
+    /// Sends the text of markup, as [`Source::plain`] does.
+    fn markup<S: Sink>(
+        &mut self,
+        (text, at): (&[u8], usize),
+        charset: &Charset,
+        sink: &mut S,
+    ) -> Option<Reject> {
+        let decoding = || Decoding::of(charset.coding, text, at);
+        let again = || -> Box<dyn Read + '_> {
+            match charset.as_is {
+                true => Box::new(text),
+                // The decoder writes nothing into less room than a character may take.
+                false => Box::new(io::BufReader::new(decoding())),
+            }
+        };
+        let mut head = Vec::new();
+        self.scan.subset = match charset.as_is {
+            true => internal_subset(text),
+            false => {
+                let _ = again().take(LOOK_SUBSET).read_to_end(&mut head);
+                internal_subset(&head)
+            }
+        };
+        // HTML declares nothing.
+        self.scan.xml |= self.scan.subset > 0;
+        let mut invalid = None;
+        if charset.as_is {
+            self.tokens(text, &mut *sink);
+        } else {
+            let mut decoded = std::mem::take(&mut self.decoded);
+            decoded.resize(DECODE_BYTES, 0);
+            let mut decoding = decoding();
+            let reading: &mut dyn Read = &mut decoding;
+            let reader = IoReader::new_with_buffer(reading, &mut decoded);
+            self.tokens(reader, &mut Any(sink));
+            invalid = decoding.notice(charset);
+            self.decoded = decoded;
+        }
+        self.unread(text, &again, &mut Any(sink));
+        invalid
+    }
+
+    fn tokens<'t, T, S: Sink>(&mut self, text: T, sink: &mut S)
     where
         T: html5gum::Readable<'t>,
     {
@@ -375,7 +404,7 @@ impl Source {
                     let mut buffer = vec![0; DECODE_BYTES];
                     if attempt < MOST_UNREAD {
                         let reading: &mut dyn Read = &mut rest;
-                        self.markup(IoReader::new_with_buffer(reading, &mut buffer), sink);
+                        self.tokens(IoReader::new_with_buffer(reading, &mut buffer), sink);
                         continue;
                     }
                     while let Ok(length @ 1..) = rest.read(&mut buffer) {

@@ -410,6 +410,11 @@ mod tests {
                 b"<span class='ocr_line'><span class=\"ocrx_word\">a</span><span class='ocrx_word'>b</span></span>",
                 "a\nb",
             ),
+            (
+                None,
+                b"<span class='x ocrx_word'>a</span><span class='ocr_caption'>b</span>",
+                "a\nb",
+            ),
             (None, b"a<span class='ocrx_cinfo'>b</span><b break='no' class='o'>c</b>", "abc"),
             (None, b"<?xml version='1.0'?><a>for<lb n='2' break=\"no\"/>est<lb/>b</a>", "forest\nb"),
             (None, b"for<lb break='no'/>est", "for\nest"),
@@ -457,6 +462,12 @@ mod tests {
                 "a&b example c",
                 false,
             ),
+            (
+                xml,
+                "<a-long-prefix:String CONTENT='a'/><b:SP/><b:String CONTENT='b'/>".into(),
+                "a b",
+                false,
+            ),
             (markup, format!("<p>a<script src='x'/><p>{long}<script></script>b"), "a b", true),
             (markup, "<p>a<script src='x'/></script>b".into(), "a b", false),
             (markup, format!("<p>a<style>{long}</p>"), "a", true),
@@ -477,6 +488,13 @@ mod tests {
             (markup, "<p>x <y then stop</p>b".into(), "x b", true),
             (markup, "<p>x <y and so on to here> b".into(), "x b", true),
             (markup, "<p>x <y or not> b".into(), "x b", false),
+            (markup, "<p>x </y and so on to here> b".into(), "x b", true),
+            (markup, "<p>x </y and so on> b".into(), "x b", false),
+            (markup, "<p>x </ y and so on to here> b".into(), "x b", true),
+            (markup, "<p>x <! y and so on to here> b".into(), "x b", true),
+            (markup, "<p>x <? y and so on to here> b".into(), "x b", true),
+            (markup, "<p>x <? y and so on to here ?> b".into(), "x b", false),
+            (markup, "<p>x <?y v='1' e='2' ?> b<!- and so on to here -> c".into(), "x b c", false),
             (markup, "<table a=1 b c d e f>b".into(), "b", false),
             (markup, "<p A-B: 5px; C-D: #00f 2px solid?>b".into(), "b", false),
             (markup, "<p>x <y \u{6f22}\u{5b57}\u{304b}\u{306a}\u{306e}\u{6587}\u{7ae0}\u{3067}\u{3059}\u{3002}> b".into(), "x b", true),
@@ -514,6 +532,26 @@ mod tests {
                 let facts = Parser::new(&config).parse(&raw, &mut Kept::default());
                 let open = |notice: &Reject| notice.reason == Reason::OpenMarkup;
                 assert_eq!(facts.notices.iter().any(open), notice, "{body}");
+            }
+        }
+        // What a value leaves open ends with it.
+        for (values, text, notice) in [
+            (["a<!-- b", "\nc --> d<!-- e -->"], "a c --> d", true),
+            (["a<script>", "\nb<script>c</script>d"], "a b d", false),
+            (["a<a href=\"x", "\nb \"c\"> d"], "a b \"c\"> d", false),
+            (["a <b or ", "\nc > d"], "a <b or c > d", false),
+            (["<title>a", "\n<b>c</b>"], "a c", false),
+        ] {
+            for charset in ["utf-8", "windows-1252"] {
+                let raw = RawDocument {
+                    begins: vec![values[0].len()],
+                    ..document(markup, Some(charset), values.concat().as_bytes())
+                };
+                let found = checked(&raw).replace('\n', " ");
+                assert_eq!(found, text, "{values:?}");
+                let config = ParseConfig::from(TokenKind::Words);
+                let facts = Parser::new(&config).parse(&raw, &mut Kept::default());
+                assert_eq!(!facts.notices.is_empty(), notice, "{values:?}");
             }
         }
         // Many tags without an end take no time.

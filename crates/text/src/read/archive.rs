@@ -80,15 +80,10 @@ impl<'a> Iterator for Fields<'a> {
                 break;
             }
             let mut end = start + line.len();
-            // Continuation lines begin with white space and are not empty.
+            // Continuation lines begin with white space, and may have nothing else.
             while matches!(self.bytes.get(self.at), Some(b' ' | b'\t')) {
                 let start = self.at;
-                let more = self.line();
-                if more.trim_ascii().is_empty() {
-                    self.at = start;
-                    break;
-                }
-                end = start + more.len();
+                end = start + self.line().len();
             }
             match memchr::memchr(b':', line) {
                 Some(colon) => {

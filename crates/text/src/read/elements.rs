@@ -32,7 +32,7 @@ use super::bytes::{is_one_of, text_of, trim_front};
 use super::config::ReadConfig;
 use super::fields::{FieldPath, Known, Step, URL_FIELDS, is_page, no_text};
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
-use super::record::{ContentKind, Prolog, Reason};
+use super::record::{ContentKind, Marks, Prolog, Reason};
 use super::resolve::{Level, Names, Texts, no_docno, take_each};
 use super::sgml;
 use super::sniff::{kind_of_markup, looks_like_markup};
@@ -477,12 +477,14 @@ impl Interpreter for Prolog {
         let mut body = self.declaration.as_deref().unwrap_or(XML).to_vec();
         let declaration = body.len();
         let (mut any, mut length, mut html) = (false, 0u64, self.html);
+        let mut marks = Marks::default();
         {
             let mut push = |raw: &[u8], name: &[u8]| {
                 length += raw.len() as u64 + u64::from(any);
                 if length > config.max_document.0 {
                     return;
                 }
+                marks.add(&body, true);
                 if std::mem::replace(&mut any, true) {
                     body.push(b'\n');
                 }
@@ -557,7 +559,7 @@ impl Interpreter for Prolog {
                     return refused(Reason::MissingText, detail);
                 }
                 None => {
-                    html |= element.whole_text(config, &mut body);
+                    html |= element.whole_text(config, &mut body, &mut marks);
                     fields = element.with_text(config);
                 }
             }
@@ -573,6 +575,7 @@ impl Interpreter for Prolog {
             },
             charset: None,
             body: body.into(),
+            begins: marks.begins(),
             fields,
             notices,
         })
@@ -615,7 +618,7 @@ fn has_text(content: &[u8]) -> bool {
 
 /// Appends the content of a record, in which fields of [`TEXTS`] may be escaped once more. Returns
 /// whether one is.
-fn whole_text(content: &[u8], out: &mut Vec<u8>) -> bool {
+fn whole_text(content: &[u8], out: &mut Vec<u8>, marks: &mut Marks) -> bool {
     let mut from = 0;
     let mut opened: Option<Tag<'_>> = None;
     for tag in Tags::of(content) {
@@ -625,7 +628,9 @@ fn whole_text(content: &[u8], out: &mut Vec<u8>) -> bool {
             && is_escaped_markup(raw, open.name)
         {
             out.extend_from_slice(content.get(from..open.end).unwrap_or_default());
+            marks.add(out, true);
             unescape(raw, out);
+            marks.add(out, true);
             from = tag.start;
         }
         opened = (tag.kind == Kind::Open).then_some(tag);
@@ -669,14 +674,17 @@ impl<'a> Element<'_, 'a> {
 
     /// Appends all text of the record except the children that name it. Returns whether some of it
     /// is markup that was escaped.
-    fn whole_text(&self, config: &ReadConfig, out: &mut Vec<u8>) -> bool {
+    fn whole_text(&self, config: &ReadConfig, out: &mut Vec<u8>, marks: &mut Marks) -> bool {
+        marks.add(&[], true);
         let names_it = |found: &[u8]| self.names_it(found, config);
         let (mut from, mut escaped) = (0, false);
         elements(self.content, &names_it, false, &mut |tag, content| {
-            escaped |= whole_text(self.content.get(from..tag.start).unwrap_or_default(), out);
+            let before = self.content.get(from..tag.start).unwrap_or_default();
+            escaped |= whole_text(before, out, marks);
             from = tag.end + content.len();
         });
-        whole_text(self.content.get(from..).unwrap_or_default(), out) | escaped
+        let rest = self.content.get(from..).unwrap_or_default();
+        whole_text(rest, out, marks) | escaped
     }
 
     /// Its attributes and elements, for a message.

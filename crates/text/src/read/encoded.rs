@@ -29,10 +29,11 @@ use std::ops::Range;
 use memchr::memmem;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::bytes::trim_line;
+use super::bytes::{text_of, trim_line};
 use super::mail_text::Visible;
 use super::outcome::Parts;
 use super::record::Reason;
+use super::tags::{MOST_WORDS, is_word, perhaps_no_tag};
 
 /// The shortest line of base64 but the last one. PEM has 64 characters in a line, MIME 76.
 const LEAST_LINE: usize = 60;
@@ -51,8 +52,9 @@ const CUES_WITHIN: usize = 16 << 10;
 pub(super) fn leave_out(parts: &mut Parts<'_>) {
     let markup = parts.content.is_markup();
     let encoded = blocks(&parts.body, markup);
+    let mut left = None;
     let cues = match markup {
-        false => cues(&parts.body),
+        false => cues(&parts.body, &mut left),
         true => Vec::new(),
     };
     if encoded.is_empty() && cues.is_empty() {
@@ -81,6 +83,10 @@ pub(super) fn leave_out(parts: &mut Parts<'_>) {
         );
         parts.notices.push((Reason::EncodedText, detail));
     }
+    let left = left.filter(|_| !cues.is_empty());
+    parts
+        .notices
+        .extend(left.map(|left| (Reason::OpenMarkup, left)));
     out.extend(cues);
     blank(parts.body.to_mut(), &out);
 }
@@ -370,8 +376,9 @@ fn split_line(text: &[u8]) -> (&[u8], usize) {
     (trim_line(&text[..length]), length)
 }
 
-/// What is no word in a file of subtitles; nothing in any other text.
-fn cues(text: &[u8]) -> Vec<Range<usize>> {
+/// What is no word in a file of subtitles; nothing in any other text. Notes the first tag that is
+/// perhaps a sentence in `left`.
+fn cues(text: &[u8], left: &mut Option<String>) -> Vec<Range<usize>> {
     let start = text
         .strip_prefix("\u{feff}".as_bytes())
         .map_or(0, |rest| text.len() - rest.len());
@@ -417,7 +424,7 @@ fn cues(text: &[u8]) -> Vec<Range<usize>> {
         } else if hidden && !line.is_empty() {
             out.push(place.clone());
         } else {
-            tags(&text[place.clone()], at, &mut out);
+            tags(&text[place.clone()], at, &mut out, left);
         }
         let is_empty = line.is_empty();
         hidden &= !is_empty;
@@ -445,7 +452,7 @@ fn is_times(line: &[u8]) -> bool {
 }
 
 /// Adds the tags in a line of a cue: `<i>`, `</font>`, `<00:01:02.345>`, `{\an8}`.
-fn tags(line: &[u8], at: usize, out: &mut Vec<Range<usize>>) {
+fn tags(line: &[u8], at: usize, out: &mut Vec<Range<usize>>, left: &mut Option<String>) {
     let mut from = 0;
     while let Some(begin) = memchr::memchr2(b'<', b'{', &line[from..]).map(|begin| from + begin) {
         from = begin + 1;
@@ -459,6 +466,14 @@ fn tags(line: &[u8], at: usize, out: &mut Vec<Range<usize>>) {
         };
         if let Some(inside) = inside.filter(is_tag) {
             from += inside.len() + 1;
+            let mut words = inside.split(u8::is_ascii_whitespace);
+            let name = words.next().unwrap_or_default();
+            let (values, words): (Vec<_>, Vec<_>) = words.partition(|word| word.contains(&b'='));
+            let words = words.iter().filter(|word| is_word(word)).count();
+            if words > MOST_WORDS * (1 + values.len()) {
+                let line = || perhaps_no_tag(&text_of(name), at + begin, from - begin);
+                left.get_or_insert_with(|| line() + "; remove the brackets if this is text");
+            }
             out.push(at + begin..at + from);
         }
     }
@@ -651,13 +666,17 @@ mod tests {
                 "\u{feff} Hello there in 1984 1985",
             ),
             (vtt.to_string(), "Hello there in 1984"),
+            (
+                srt.replace("<i>", "<laughs and leaves the room again>"),
+                "Hello there in 1984 1985",
+            ),
         ] {
             let (found, notice) = left(text.as_bytes(), false);
             assert_eq!(
                 found.replace("\u{feff} ", ""),
                 expected.replace("\u{feff} ", "")
             );
-            assert!(!notice);
+            assert_eq!(notice, text.contains("<laughs"));
         }
         for text in [
             "1\n00:01 --> 00:02\na\n",
@@ -671,7 +690,7 @@ mod tests {
         let other = srt.replace("15,071", "15,072");
         let of = |text: &str| {
             let mut body = text.as_bytes().to_vec();
-            let cues = cues(&body);
+            let cues = cues(&body, &mut None);
             blank(&mut body, &cues);
             body
         };

@@ -296,14 +296,15 @@ impl Interpreter for RowFields {
         }
         let mut body = bytes.into();
         let content = self.marks.content(declared.as_deref(), &mut body, config);
-        let content = match content {
-            Ok(content) => content,
+        let (content, begins) = match content {
+            Ok(found) => found,
             Err(refusal) => return refused(Some(docno), refusal.reason, refusal.detail),
         };
         Outcome::Document(Parts {
             url: self.url.clone().map(Cow::Owned),
             title: self.title.clone().map(Cow::Owned),
             charset: self.utf8.then(|| "utf-8".into()),
+            begins,
             fields: self.field.into_iter().map(Cow::Borrowed).collect(),
             notices: self.notices.clone(),
             ..Parts::of(docno, content, body)

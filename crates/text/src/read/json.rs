@@ -319,7 +319,7 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
         Cow::Owned(text) => Cow::Owned(text.into_bytes()),
     };
     let content = marks.content(kind.as_deref(), &mut body, config);
-    let content = content.map_err(|refusal| (Some(docno.clone()), refusal))?;
+    let (content, begins) = content.map_err(|refusal| (Some(docno.clone()), refusal))?;
     Ok(Parts {
         docno: docno.into(),
         url: url.map(Cow::Owned),
@@ -327,6 +327,7 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
         content,
         charset: Some("utf-8".into()),
         body,
+        begins,
         fields: found.field.into_iter().map(Cow::Borrowed).collect(),
         notices,
     })
@@ -426,7 +427,6 @@ struct Body<'t> {
     any: bool,
     /// The bytes of the text, which can be more than are kept.
     length: u64,
-    /// Which values are HTML.
     marks: Marks,
     half: bool,
     /// Where a string begins that has an escape that JSON does not have.
@@ -435,7 +435,7 @@ struct Body<'t> {
 
 impl<'t> Body<'t> {
     fn add(&mut self, text: &'t str, value: &Value, html: bool, config: &ReadConfig) {
-        self.marks.add(self.text.len(), html);
+        self.marks.add(self.text.as_bytes(), html);
         let literal = value.literal(text);
         let escaped = matches!(value.kind, Kind::String { escaped: true });
         let first = !std::mem::replace(&mut self.any, true);

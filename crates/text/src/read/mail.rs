@@ -61,7 +61,7 @@ use super::date::usual_date;
 use super::encoded::Files;
 use super::mail_text::{ENTITY, Enriched, Visible};
 use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
-use super::record::{ContentKind, Message, Reason};
+use super::record::{ContentKind, Marks, Message, Reason};
 use super::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
 use lookalike_base::wide::Wide;
 use lookalike_base::words::words;
@@ -1495,7 +1495,10 @@ impl Interpreter for Message {
             let _ = Decode::new(encoding).push(&subject, true, &mut text);
         }
         text.push(b"\n");
+        let mut marks = Marks::default();
+        marks.add(&[], true);
         for part in &texts {
+            marks.add(&text.bytes, true);
             text.escaped = markup && part.kind != Kind::Markup;
             match one {
                 Some(_) => part.each(message, &mut |piece| text.push(piece)),
@@ -1516,6 +1519,7 @@ impl Interpreter for Message {
             }),
             content: ContentKind::of(markup),
             charset: charset.map(Cow::Owned),
+            begins: if markup { marks.begins() } else { Vec::new() },
             body: text.bytes.into(),
             fields: Vec::new(),
             notices: notices.0,

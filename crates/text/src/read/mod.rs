@@ -176,7 +176,9 @@ pub use source::lasting;
 pub use source::{Codec, Decompressed, Helpers, Job};
 pub use split_at::SPLIT_BYTES;
 pub use split_at::SplitAt;
-pub(crate) use tags::{Kind, Tag, Tags, internal_subset};
+pub(crate) use tags::{
+    Kind, MOST_WORDS, Tag, Tags, internal_subset, is_word, local, perhaps_no_tag,
+};
 pub use tags::{doctype_end, is_doctype};
 pub use unread::Unread;
 pub use warc::{normal_digest, normal_url, warc_links};

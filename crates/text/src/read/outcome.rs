@@ -77,6 +77,7 @@ pub(super) struct Parts<'a> {
     pub charset: Option<Cow<'a, str>>,
     pub body: Cow<'a, [u8]>,
     /// As in [`RawDocument`].
+    pub begins: Vec<usize>,
     pub fields: Vec<Cow<'static, str>>,
     pub notices: Vec<(Reason, String)>,
 }
@@ -103,6 +104,7 @@ impl<'a> Parts<'a> {
             content,
             charset: None,
             body,
+            begins: Vec::new(),
             fields: Vec::new(),
             notices: Vec::new(),
         }
@@ -118,6 +120,7 @@ impl<'a> Parts<'a> {
             content: self.content,
             charset: self.charset,
             body: self.body,
+            begins: self.begins,
             fields: self.fields,
             notices,
         }

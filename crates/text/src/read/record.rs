@@ -103,16 +103,33 @@ pub(super) struct Field<'p, F> {
     pub ways: Vec<F>,
 }
 
-/// Which parts of a text come from a field called `html`: where each begins, and whether it does.
+/// The values of a text: where each begins, and whether it comes from a field called `html`. One
+/// behind a value without a `<`, which leaves no markup open, is a part of that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks(pub Vec<(usize, bool)>);
+pub(super) struct Marks {
+    pub values: Vec<(usize, bool)>,
+    /// Bytes of the text before the last value.
+    searched: usize,
+}
 
 impl Marks {
-    /// Notes that what is added next to the text, from this place on, is the value of such a field.
-    pub fn add(&mut self, at: usize, html: bool) {
-        if self.0.last().is_none_or(|(_, last)| *last != html) {
-            self.0.push((at, html));
+    /// Notes that what is added next to the text, which is this so far, is a value.
+    pub fn add(&mut self, text: &[u8], html: bool) {
+        let last = text.get(self.searched..).unwrap_or_default();
+        self.searched = text.len();
+        let other = self.values.last().is_none_or(|(_, last)| *last != html);
+        if other || memchr::memchr(b'<', last).is_some() {
+            self.values.push((text.len(), html));
         }
+    }
+
+    /// Where the values but the first begin.
+    pub fn begins(&self) -> Vec<usize> {
+        self.values
+            .iter()
+            .skip(1)
+            .map(|(begin, _)| *begin)
+            .collect()
     }
 }
 
@@ -321,6 +338,9 @@ pub struct RawDocument<'a> {
     pub charset: Option<Cow<'a, str>>,
     /// The body, in its own charset, with transfer and content encodings undone.
     pub body: Cow<'a, [u8]>,
+    /// Where the values of a body of markup begin, but the first: what one does not close ends with
+    /// it.
+    pub begins: Vec<usize>,
     /// Where its text is, if no flag says so: the field, or the elements of a record of markup.
     pub fields: Vec<Cow<'static, str>>,
     /// Problems with a document that is usable.
@@ -338,6 +358,7 @@ impl<'a> RawDocument<'a> {
             content,
             charset: Some("utf-8".into()),
             body: text.as_bytes().into(),
+            begins: Vec::new(),
             fields: Vec::new(),
             notices: Vec::new(),
         }

@@ -179,23 +179,30 @@ pub(super) fn take_each<F, E>(
 
 impl Marks {
     /// What a text is, by the fields whose values it has and by the content type in lower case that
-    /// the record declares. If only a part of it is markup, the other parts are escaped: so each
-    /// field is read as if it were the only one.
+    /// the record declares, and where its values begin. If only a part of it is markup, the other
+    /// parts are escaped: so each field is read as if it were the only one.
     pub fn content(
         &self,
         declared: Option<&str>,
         body: &mut Cow<'_, [u8]>,
         config: &ReadConfig,
-    ) -> Result<ContentKind, Refusal> {
-        let html = self.0.iter().any(|(_, html)| *html);
+    ) -> Result<(ContentKind, Vec<usize>), Refusal> {
+        let html = self.values.iter().any(|(_, html)| *html);
         let content = config.content(html, declared, body);
-        if self.0.len() < 2 || !content.is_markup() {
-            return Ok(content);
+        if !content.is_markup() {
+            return Ok((content, Vec::new()));
         }
-        let ends = self.0.iter().skip(1).map(|(begin, _)| *begin);
+        let fields = || self.values.chunk_by(|(_, one), (_, other)| one == other);
+        if fields().nth(1).is_none() {
+            return Ok((content, self.begins()));
+        }
+        let ends = fields().skip(1).map(|values| values[0].0);
         let mut out = Vec::with_capacity(body.len());
-        for (&(begin, html), end) in self.0.iter().zip(ends.chain([body.len()])) {
+        let mut begins = Vec::new();
+        for (values, end) in fields().zip(ends.chain([body.len()])) {
+            let (begin, html) = values[0];
             let part = body.get(begin..end).unwrap_or_default();
+            begins.extend(values.iter().map(|(at, _)| out.len() + at - begin));
             if html || config.content(false, declared, part).is_markup() {
                 out.extend_from_slice(part);
                 continue;
@@ -207,7 +214,8 @@ impl Marks {
             }
         }
         *body = out.into();
-        Ok(content)
+        begins.remove(0);
+        Ok((content, begins))
     }
 }
 

@@ -19,7 +19,7 @@ use super::bytes::{begins_any_case, find_any_case, is_one_of, reserve, text_of};
 use super::config::ReadConfig;
 use super::fields::LEFT_OUT;
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
-use super::record::{ContentKind, Reason};
+use super::record::{ContentKind, Marks, Reason};
 use super::tags::{Kind, Tags, attributes, closes, unescaped};
 use super::wordless::words_in;
 use lookalike_base::words::words;
@@ -271,10 +271,11 @@ pub(super) fn find_close(bytes: &[u8], name: &[u8], most: usize) -> Option<(usiz
 
 /// Joins several stretches with line ends between them; a single one is not copied.
 #[derive(Default)]
-struct Joined<'a>(Option<Cow<'a, [u8]>>);
+struct Joined<'a>(Option<Cow<'a, [u8]>>, Marks);
 
 impl<'a> Joined<'a> {
     fn push(&mut self, part: &'a [u8]) {
+        self.1.add(self.0.as_deref().unwrap_or_default(), true);
         match &mut self.0 {
             None => self.0 = Some(Cow::Borrowed(part)),
             Some(parts) => {
@@ -286,8 +287,9 @@ impl<'a> Joined<'a> {
         }
     }
 
-    fn end(self) -> Cow<'a, [u8]> {
-        self.0.unwrap_or_default()
+    /// The text, and where its parts begin.
+    fn end(self) -> (Cow<'a, [u8]>, Vec<usize>) {
+        (self.0.unwrap_or_default(), self.1.begins())
     }
 }
 
@@ -413,6 +415,8 @@ impl Interpreter for TrecSgml {
                 }
             }
             push(&content[at..]);
+            // What is between is left out of one text.
+            parts.1 = Marks::default();
         }
         let stated = |name| attribute(tag, name).map(|value| unescaped(&value, |_| true).into());
         Outcome::Document(Parts {
@@ -435,8 +439,11 @@ pub(super) fn end_of(record: &[u8]) -> usize {
         .unwrap_or(record.len())
 }
 
-fn document<'a>(docno: Cow<'a, str>, body: Cow<'a, [u8]>) -> Parts<'a> {
-    Parts::of(docno, ContentKind::Markup, body)
+fn document<'a>(docno: Cow<'a, str>, (body, begins): (Cow<'a, [u8]>, Vec<usize>)) -> Parts<'a> {
+    Parts {
+        begins,
+        ..Parts::of(docno, ContentKind::Markup, body)
+    }
 }
 
 /// A Reuters-21578 story: title and body, or the whole text if it has no body.

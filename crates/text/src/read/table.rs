@@ -768,14 +768,14 @@ impl Interpreter for Table {
         let mut marks = Marks::default();
         let mut body: Cow<'a, [u8]> = match &texts[..] {
             &[column] => {
-                marks.add(0, self.htmls.contains(&column));
+                marks.add(&[], self.htmls.contains(&column));
                 picked.take(column)
             }
             _ => {
                 let mut body = Vec::new();
                 for column in &texts {
                     let text = picked.get(*column).unwrap_or_default();
-                    marks.add(body.len(), self.htmls.contains(column));
+                    marks.add(&body, self.htmls.contains(column));
                     if !body.is_empty() {
                         body.push(b'\n');
                     }
@@ -788,8 +788,8 @@ impl Interpreter for Table {
                 body.into()
             }
         };
-        let content = match marks.content(kind.as_deref(), &mut body, config) {
-            Ok(content) => content,
+        let (content, begins) = match marks.content(kind.as_deref(), &mut body, config) {
+            Ok(found) => found,
             Err(refusal) => return refused(refusal.reason, refusal.detail),
         };
         notices.extend(self.beside(bytes, &body));
@@ -802,6 +802,7 @@ impl Interpreter for Table {
             content,
             charset: utf8.then(|| "utf-8".into()),
             body,
+            begins,
             fields: self.usual.into_iter().map(Cow::Borrowed).collect(),
             notices,
         })

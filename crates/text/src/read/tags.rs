@@ -16,8 +16,24 @@ use memchr::{memchr, memchr2, memchr3, memmem};
 use super::bytes::{begins_any_case, find_any_case, spaces, trim_front};
 
 /// A name without its prefix.
-pub(super) fn local(name: &[u8]) -> &[u8] {
+pub(crate) fn local(name: &[u8]) -> &[u8] {
     memchr(b':', name).map_or(name, |colon| &name[colon + 1..])
+}
+
+/// Words that a tag may have for each attribute with a value, and one more: with more, it is a
+/// sentence behind a `<`.
+pub(crate) const MOST_WORDS: usize = 4;
+
+/// Whether this, in a tag and without a value, is a word like those of sentences. Style sheets have
+/// others, and so have some frameworks.
+pub(crate) fn is_word(name: &[u8]) -> bool {
+    let letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte >= 0x80;
+    name.first().is_some_and(letter) && memchr(b'-', name).is_none()
+}
+
+/// What a sentence in the place of a tag of this name cost.
+pub(crate) fn perhaps_no_tag(name: &str, at: usize, bytes: usize) -> String {
+    format!("<{name} is perhaps no tag: from byte {at} to the next >, {bytes} bytes were left out")
 }
 
 /// Finds the end of a tag in its bytes after the name, which come in pieces of any length.

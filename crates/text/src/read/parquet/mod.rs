@@ -566,7 +566,8 @@ impl ParquetFramer {
             };
             let before = text;
             let begin = out.len() - start + usize::from(before.is_some());
-            let (list, without) = self.take_text((chosen, at, columns), &mut text, out, start);
+            let (list, without) =
+                self.take_text((chosen, at, columns), &mut text, (out, start), &mut marks);
             let path = &chosen.path;
             let mut left = |what| notices.push((Reason::PartsLeft, format!("{path} has {what}")));
             if without > 0 {
@@ -576,9 +577,6 @@ impl ParquetFramer {
                 left(format!(
                     "objects of which only the text counts, not {beside}"
                 ));
-            }
-            if text != before {
-                marks.add(begin, chosen.html);
             }
             // A null value does not even add a separator.
             if let Some(part) = parts.get_mut(number).filter(|_| text != before) {
@@ -712,8 +710,8 @@ impl ParquetFramer {
         &self,
         (chosen, at, columns): (&Chosen, usize, &[Column]),
         length: &mut Option<u64>,
-        out: &mut Vec<u8>,
-        start: usize,
+        (out, start): (&mut Vec<u8>, usize),
+        marks: &mut Marks,
     ) -> (bool, usize) {
         let limit = self.config.max_document.0;
         let add = |bytes: &[u8], out: &mut Vec<u8>| {
@@ -726,6 +724,7 @@ impl ParquetFramer {
             if is_null(&self.config.null, bytes) {
                 return;
             }
+            marks.add(&out[start..], chosen.html);
             if length.is_some() {
                 add(b"\n", out);
             }
