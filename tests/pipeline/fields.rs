@@ -382,8 +382,8 @@ fn the_field_whose_value_is_taken_says_what_is_markup() {
                     };
                     // The values begin where their markup does not depend on the one before.
                     let mut body = String::from_utf8_lossy(&document.body).into_owned();
-                    for begin in &document.begins {
-                        body.replace_range(begin..&(begin + 1), "|");
+                    for &begin in &document.begins {
+                        body.replace_range(begin..=begin, "|");
                     }
                     format!("{sign}{}", body.replace('\n', "_"))
                 }

@@ -2462,6 +2462,11 @@ fn messages() {
         );
         assert_eq!(folded.text().split_whitespace().collect::<String>(), "abc");
     }
+    // UTF-16 whose label does not say in which order its bytes are.
+    let wide = eml(
+        "Content-Type: text/plain; charset=utf-16\nContent-Transfer-Encoding: base64\n\nAHcAbwByAGQAcwAgAG8AZgAgAGEAIAB0AGUAeAB0\n",
+    );
+    assert_eq!(wide.text(), "\nwords of a text\n");
     let japanese =
         eml(b"Subject: s\nContent-Type: text/plain; charset=iso-2022-jp\n\n\x1b$B$3$s\x1b(B\n");
     assert_eq!(japanese.text(), "s\nこん\n\n");

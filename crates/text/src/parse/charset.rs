@@ -38,7 +38,7 @@ use encoding_rs::{
 };
 
 use super::doubt;
-use crate::read::{Kind, Tag, Tags, find_any_case, is_one_of};
+use crate::read::{Kind, Tag, Tags, find_any_case, in_its_order, is_one_of};
 use crate::read::{RawDocument, Reason, Reject, SourceSpan};
 use lookalike_base::wide::{self, Wide, WideDecoder};
 use lookalike_base::words::words;
@@ -170,7 +170,10 @@ fn choose(
         Some(coding) => Some(coding),
         None => declared(document, text, markup, notices).map(|(coding, source)| {
             charset.source = source;
-            coding
+            match coding {
+                Coding::Standard(encoding) => Coding::Standard(in_its_order(encoding, text)),
+                wide => wide,
+            }
         }),
     };
     if let (Some(coding), None, Ok(_)) = (declared, mark, utf8)

@@ -123,6 +123,9 @@ const ENDS_FOREIGN: [&str; 44] = words(
 /// Elements of SVG or MathML that contain HTML.
 const HOLDS_HTML: [&str; 9] = words("foreignobject desc title annotation-xml mi mo mn ms mtext");
 
+/// The declarations of a document type.
+const DECLARES: [&str; 4] = words("ELEMENT ATTLIST ENTITY NOTATION");
+
 /// What the tokenizer says of a CDATA section that is a comment.
 const SECTION: &[u8] = b"[CDATA[";
 
@@ -305,10 +308,10 @@ pub(super) struct Scan {
     words: Words,
     /// Where a comment begins, if it is a section of XML.
     section: Option<usize>,
-    /// Where the last `<` is, and the first and the last byte of what it begins, if that is a
-    /// comment only because it cannot be a tag: `<?`, `<! `, `</ `.
+    /// Where the last `<` is, and the last byte of what it begins, if that is a comment only because
+    /// it cannot be a tag: `<?`, `<! `, `</ `.
     bracket: usize,
-    bogus: Option<(u8, u8)>,
+    bogus: Option<u8>,
     /// Where the internal subset of the document type ends.
     pub subset: usize,
     /// The attributes of the current tag.
@@ -781,7 +784,7 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
         self.scan.unread = Some(Unread::Comment(self.scan.bracket));
         self.scan.section = None;
         let is_tag = self.scan.position - self.scan.bracket < b"<!--".len();
-        self.scan.bogus = is_tag.then_some((0, 0));
+        self.scan.bogus = is_tag.then_some(0);
         if is_tag {
             self.scan.name.len = 0;
             self.scan.end_tag = false;
@@ -797,18 +800,14 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
             self.scan.words = Words::default();
         } else if self.scan.section.is_some() {
             self.scan.words.push(s);
-        } else if let (Some((first, last)), [begin, .., end] | [begin @ end]) =
-            (&mut self.scan.bogus, s)
-        {
-            if *first == 0 {
-                *first = *begin;
-            }
-            *last = *end;
+        } else if let (Some(last), Some(end)) = (&mut self.scan.bogus, s.last()) {
+            let begins = std::mem::replace(last, *end) == 0;
             for (number, word) in s.split(u8::is_ascii_whitespace).enumerate() {
                 if number > 0 {
                     self.init_attribute();
                 }
                 match memchr(b'=', word) {
+                    _ if begins && number == 0 => self.scan.name.push(word),
                     Some(_) if self.scan.bare.open => self.init_attribute_value(),
                     None if !word.is_empty() => self.push_attribute_name(word),
                     _ => {}
@@ -823,10 +822,15 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
         {
             self.scan.leave(What::Cdata, at, false);
         }
-        match self.scan.bogus.take() {
-            // An instruction, or a comment with a single dash.
-            None | Some((b'?', b'?') | (b'-', _)) => {}
-            Some(_) => self.scan.leave_sentence(),
+        let name = self.scan.name;
+        let is_other = |last: &u8| match name.get() {
+            [b'?', ..] => *last == b'?',
+            // A comment with a single dash.
+            [b'-', ..] => true,
+            name => is_in(name, &DECLARES),
+        };
+        if self.scan.bogus.take().is_some_and(|last| !is_other(&last)) {
+            self.scan.leave_sentence();
         }
     }
 

@@ -405,6 +405,7 @@ mod tests {
             ),
             (Some("shift_jis"), b"\x81\x40\x82\xa0\x81", "あ\u{fffd}"),
             (Some("utf-16le"), b"a\0\x28\x20b\0\0\xd8", "a\nb\u{fffd}"),
+            (Some("utf-16"), b"\0a\0b\0c\0 \0d\0e\0f\0 \0g", "abc def g"),
             (
                 None,
                 b"<span class='ocr_line'><span class=\"ocrx_word\">a</span><span class='ocrx_word'>b</span></span>",
@@ -493,6 +494,7 @@ mod tests {
             (markup, "<p>x </ y and so on to here> b".into(), "x b", true),
             (markup, "<p>x <! y and so on to here> b".into(), "x b", true),
             (markup, "<p>x <? y and so on to here> b".into(), "x b", true),
+            (markup, "<p>x <!ELEMENT y and so on to here> b".into(), "x b", false),
             (markup, "<p>x <? y and so on to here ?> b".into(), "x b", false),
             (markup, "<p>x <?y v='1' e='2' ?> b<!- and so on to here -> c".into(), "x b c", false),
             (markup, "<table a=1 b c d e f>b".into(), "b", false),

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use lookalike_base::wide::Wide;
+
 /// The byte order mark of UTF-8.
 pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -15,6 +18,15 @@ pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
         } else {
             buffer.reserve_exact(more + needed / 8);
         }
+    }
+}
+
+/// The charset of a text that declares this one: UTF-16 in the order of its bytes, which its label
+/// often leaves open.
+pub(crate) fn in_its_order(declared: &'static Encoding, text: &[u8]) -> &'static Encoding {
+    match declared == UTF_16LE && Wide::of_evidence(text) == Some(Wide::Utf16Be) {
+        true => UTF_16BE,
+        false => declared,
     }
 }
 

@@ -53,8 +53,8 @@ use memchr::memmem;
 
 use super::archive::Fields;
 use super::bytes::{
-    self, MARK, begins_any_case, find_any_case, first_line, is_one_of, reserve, text_of, trim_line,
-    unbracket,
+    self, MARK, begins_any_case, find_any_case, first_line, in_its_order, is_one_of, reserve,
+    text_of, trim_line, unbracket,
 };
 use super::config::ReadConfig;
 use super::date::usual_date;
@@ -63,7 +63,7 @@ use super::mail_text::{ENTITY, Enriched, Visible};
 use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
 use super::record::{ContentKind, Marks, Message, Reason};
 use super::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
-use lookalike_base::wide::Wide;
+use lookalike_base::wide::{LOOK, Wide};
 use lookalike_base::words::words;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
@@ -534,7 +534,15 @@ impl TextPart {
             });
         }
         let utf8 = self.look.utf8;
-        let encoding = known.unwrap_or(if utf8 { UTF_8 } else { WINDOWS_1252 });
+        let mut encoding = known.unwrap_or(if utf8 { UTF_8 } else { WINDOWS_1252 });
+        if !encoding.is_ascii_compatible() {
+            let mut head = Vec::new();
+            self.each(message, &mut |piece| {
+                let room = LOOK.saturating_sub(head.len());
+                head.extend_from_slice(&piece[..piece.len().min(room)]);
+            });
+            encoding = in_its_order(encoding, &head);
+        }
         let mut decoder = Decode::new(encoding);
         let mut bad = false;
         self.each(message, &mut |piece| {

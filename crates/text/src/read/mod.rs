@@ -142,7 +142,7 @@ mod warc;
 mod wordless;
 
 pub use archive::WarcHead;
-pub(crate) use bytes::{find_any_case, is_one_of};
+pub(crate) use bytes::{find_any_case, in_its_order, is_one_of};
 pub use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
 pub use config::READ_RULE;
 pub use config::{
