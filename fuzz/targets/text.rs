@@ -102,6 +102,7 @@ pub fn run(data: &[u8]) {
         },
         charset: charset.map(Into::into),
         body: body.into(),
+        begins: Vec::new(),
         fields: Vec::new(),
         notices: Vec::new(),
     };

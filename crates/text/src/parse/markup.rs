@@ -308,10 +308,10 @@ pub(super) struct Scan {
     words: Words,
     /// Where a comment begins, if it is a section of XML.
     section: Option<usize>,
-    /// Where the last `<` is, and the last byte of what it begins, if that is a comment only because
-    /// it cannot be a tag: `<?`, `<! `, `</ `.
+    /// Where the last `<` is; and the last byte of what it begins, and whether its name has ended, if
+    /// that is a comment only because it cannot be a tag: `<?`, `<! `, `</ `.
     bracket: usize,
-    bogus: Option<u8>,
+    bogus: Option<(u8, bool)>,
     /// Where the internal subset of the document type ends.
     pub subset: usize,
     /// The attributes of the current tag.
@@ -784,13 +784,12 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
         self.scan.unread = Some(Unread::Comment(self.scan.bracket));
         self.scan.section = None;
         let is_tag = self.scan.position - self.scan.bracket < b"<!--".len();
-        self.scan.bogus = is_tag.then_some(0);
+        self.scan.bogus = is_tag.then_some((0, false));
         if is_tag {
             self.scan.name.len = 0;
             self.scan.end_tag = false;
             self.scan.bare = Bare::default();
             self.scan.value.1 = false;
-            self.init_attribute();
         }
     }
 
@@ -800,19 +799,20 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
             self.scan.words = Words::default();
         } else if self.scan.section.is_some() {
             self.scan.words.push(s);
-        } else if let (Some(last), Some(end)) = (&mut self.scan.bogus, s.last()) {
-            let begins = std::mem::replace(last, *end) == 0;
+        } else if let (Some((_, mut named)), Some(end)) = (self.scan.bogus, s.last()) {
             for (number, word) in s.split(u8::is_ascii_whitespace).enumerate() {
                 if number > 0 {
+                    named = true;
                     self.init_attribute();
                 }
                 match memchr(b'=', word) {
-                    _ if begins && number == 0 => self.scan.name.push(word),
+                    _ if !named => self.scan.name.push(word),
                     Some(_) if self.scan.bare.open => self.init_attribute_value(),
                     None if !word.is_empty() => self.push_attribute_name(word),
                     _ => {}
                 }
             }
+            self.scan.bogus = Some((*end, named));
         }
     }
 
@@ -829,7 +829,12 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
             [b'-', ..] => true,
             name => is_in(name, &DECLARES),
         };
-        if self.scan.bogus.take().is_some_and(|last| !is_other(&last)) {
+        if self
+            .scan
+            .bogus
+            .take()
+            .is_some_and(|(last, _)| !is_other(&last))
+        {
             self.scan.leave_sentence();
         }
     }
