@@ -28,13 +28,15 @@
 //! - [`engine`]: tokens -> pairs -> clusters (stages 3 to 9), and the pipeline
 //! - [`methods`]: the methods of the literature, on the stages of the engine
 //! - [`tasks`]: look-ups, evaluation, deduplication, passages, contamination
-//! - [`lab`]: everything that runs the pipeline several times to measure something
 //!
 //! This crate has the rest:
 //!
 //! - [`report`]: the ledger, report pages and graphs
 //! - `facade`: [`find_pairs`] and [`Collection`]
 //! - [`cli`]: the command line, for the program and for other hosts
+//!
+//! The laboratory stands above it, a program of its own: everything that runs the pipeline several
+//! times to measure something.
 //!
 //! # Guarantees
 //! The library never prints, exits, or reads the environment, except in [`cli`]. One exception:
@@ -53,7 +55,6 @@ pub mod report;
 
 pub use lookalike_base as base;
 pub use lookalike_engine as engine;
-pub use lookalike_lab as lab;
 pub use lookalike_methods as methods;
 pub use lookalike_rewrite as rewrite;
 pub use lookalike_store as store;

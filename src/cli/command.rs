@@ -118,12 +118,21 @@ impl Host for Beside<'_> {
 }
 
 /// The resources that a command may use, and the form of its output.
-pub(crate) struct Setup {
-    pub limits: Resources,
+pub struct Setup {
+    pub(crate) limits: Resources,
+    /// What it prints.
     pub printed: Printed,
 }
 
 impl Setup {
+    /// For a command that computes a result without limits, and prints it.
+    pub fn printing(json: bool) -> Setup {
+        Setup {
+            limits: Resources::default(),
+            printed: Printed::result(json),
+        }
+    }
+
     /// Allows these programs, whatever directory names them.
     pub fn naming(mut self, programs: &[Converter]) -> Setup {
         self.limits.programs = programs.iter().map(Converter::given).collect();
@@ -133,9 +142,10 @@ impl Setup {
 
 /// What a command prints.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Printed {
+pub struct Printed {
     /// No progress, and no result that is also in a file.
     pub quiet: bool,
+    /// JSON, for programs.
     pub json: bool,
     /// The result is in no file, so it is printed even with `quiet`.
     pub always: bool,
@@ -160,8 +170,9 @@ impl Printed {
 
 /// Takes the result of a command.
 pub struct Out<'h> {
+    /// Where the command runs.
     pub host: &'h dyn Host,
-    pub printed: Printed,
+    pub(crate) printed: Printed,
 }
 
 /// The most columns of a table or a paragraph: wider ones are not easier to read.

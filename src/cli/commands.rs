@@ -1,97 +1,12 @@
-//! The commands, and the overview that `lookalike` prints without one.
+//! The commands of `lookalike`.
 
-use std::any::TypeId;
-use std::ffi::OsString;
-use std::fmt::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lookalike_base::Result;
-use lookalike_store::disk;
-use lookalike_store::remote;
-use lookalike_store::workspace::refuse_remote;
 
-use super::command::Run;
-use super::context::{Host, ProgressForm};
-use super::flags::StoreFlags;
 use super::*;
 
-/// Find near-duplicate documents exactly, in bounded memory
-///
-/// lookalike reads collections that do not fit in memory, lists every pair of documents whose
-/// resemblance reaches a threshold, and groups the pairs into clusters. Results go to standard
-/// output, progress and messages to standard error. A command that was stopped can be repeated: it
-/// continues from the last committed step. NO_COLOR in the environment turns colours off.
-#[derive(Debug, Parser)]
-#[command(
-    version,
-    max_term_width = 100,
-    arg_required_else_help = true,
-    after_long_help = STATUS
-)]
-pub struct Arguments {
-    #[command(subcommand)]
-    pub command: Chosen,
-    /// How to show progress on standard error: auto or json
-    ///
-    /// "auto" draws a bar on a terminal and prints lines elsewhere. "json" prints a JSON object on
-    /// a line when a stage begins and ends, once a second in between, and for each remark, even
-    /// with --quiet.
-    ///
-    /// Example: --progress json
-    #[arg(
-        long,
-        value_name = "FORM",
-        global = true,
-        default_value = "auto",
-        hide_short_help = true
-    )]
-    pub progress: ProgressForm,
-    #[command(flatten)]
-    pub stores: StoreFlags,
-    /// The first path that is an address and cannot be one.
-    #[arg(skip)]
-    pub remote: Option<PathBuf>,
-    /// The arguments that are addresses.
-    #[arg(skip)]
-    pub addresses: Vec<PathBuf>,
-}
-
-const STATUS: &str = "Exit status:
-  0    done
-  1    failed; standard error says why and what to do
-  2    wrong usage
-  130  stopped by a signal; the same command continues";
-
-/// Defines the commands of each group of the overview, in its order, with their help and examples,
-/// and runs the chosen one.
-macro_rules! commands {
-    ($($group:ident: $($(#[$about:meta])* $($example:literal)+ $name:ident($options:ty),)*)*) => {
-        /// The commands.
-        #[derive(Debug, Subcommand)]
-        pub enum Chosen {
-            $($(
-                $(#[$about])*
-                #[command(after_long_help = concat!("Examples:" $(, "\n  ", $example)+))]
-                $name($options),
-            )*)*
-        }
-
-        /// The commands by purpose.
-        const GROUPS: &[(&str, &[&str])] = &[$((stringify!($group), &[$(stringify!($name)),*])),*];
-
-        impl Run for Chosen {
-            fn main(&self, host: &dyn Host) -> Result<ExitCode> {
-                match self {
-                    $($(Chosen::$name(options) => options.main(host),)*)*
-                }
-            }
-        }
-    };
-}
-
-commands! {
+crate::commands! {
     Find:
     /// Find near-duplicate pairs and clusters of documents
     ///
@@ -155,16 +70,6 @@ commands! {
     "lookalike tasks status shared"
     "lookalike tasks finish shared -o out"
     Tasks(tasks::Options),
-    /// Find pairs by a published method, or list the methods
-    ///
-    /// Without SPEC, lists the methods. Without DIR, describes the method SPEC and its parameters.
-    /// With both, finds pairs and clusters by the method and writes them to DIR/methods/SPEC. The
-    /// same command continues a run that was stopped.
-    "lookalike method"
-    "lookalike method super-shingles"
-    "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
-    "lookalike method super-shingles:k=4 kept"
-    Method(method::Options),
     /// Find documents of a collection that resemble new ones
     ///
     /// Prints one line for each document found, the most similar first; with --json, one line for
@@ -302,33 +207,6 @@ commands! {
     "lookalike evaluate --truth exact --run sampled"
     "lookalike evaluate --truth exact --run sampled/pairs.tsv --thresholds 0.85,0.9"
     Evaluate(evaluate::Options),
-    /// Run published methods on a collection and compare them
-    ///
-    /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Each method runs
-    /// in a process of its own, as `lookalike method` runs it; results of earlier runs are reused.
-    /// Prints tables, and writes the page compare.html, CSV tables and compare.json to DIR/compare.
-    "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
-    "lookalike compare kept --methods super-shingles minhash"
-    Compare(compare::Options),
-    /// Repeat the tables and figures of a paper on a collection
-    ///
-    /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Runs what the
-    /// paper ran: methods, which stay in DIR, and edited copies and trials. Writes each table and
-    /// figure as TSV, with the values of the paper in columns of their own, and a page that first
-    /// says which claims of the paper hold on this collection.
-    "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
-    "lookalike reproduce kolcz-2008 kept -o papers"
-    "lookalike reproduce ye-2008 kept -o papers"
-    Reproduce(reproduce::Options),
-    /// Compute the formulas of a paper with values of your own
-    ///
-    /// Without options, the values come from the paper: Kolcz & Chowdhury 2008, equations 1, 6 and
-    /// 7 and Table 4; Bernstein & Zobel 2006, section 4.3; Fetterly, Manasse & Najork 2003, section
-    /// 3 (super-shingles of Broder). Prints a table for each formula.
-    "lookalike formulas kolcz-2008 --changes 1,2,3 --lexicons 5,10"
-    "lookalike formulas bernstein-2006 --chunks 100 --every 25 --shared 2"
-    "lookalike formulas fetterly-2003 --resemblance 0.9,0.95"
-    Formulas(formulas::Options),
     /// Choose sampling ratios that keep a wanted precision
     ///
     /// Finds the coarsest sampling ratio of each size group that keeps the precision, as in Ye, Wen
@@ -338,54 +216,15 @@ commands! {
     "lookalike plan out --precision 0.8"
     "lookalike join out --sampling out/plan.toml"
     Plan(plan::Options),
-    /// Measure what sampling costs in precision and recall
+
+    /// Start the laboratory: published methods, studies, test corpora
     ///
-    /// Tries every class of every ratio and compares the result with the exact one, by document
-    /// size, as in Ye, Wen & Ma 2008, sections 4 and 5. Prints a table, and writes the page
-    /// study.html, CSV tables and figures to DIR/study. The same command continues a study that was
-    /// stopped.
-    "lookalike ingest sample-corpora/trec-web -o out"
-    "lookalike study out --ratios 1/2,1/4"
-    Study(study::Options),
-    /// Make a test corpus with known near-duplicates
-    ///
-    /// Copies documents of INPUT and edits the copies. The recipe of Chowdhury et al. 2002 takes
-    /// ten documents of average length and makes ten copies of each; the recipe of Cherkasova et
-    /// al. 2009 makes a copy of each document for every number of inserted or removed words from 1
-    /// to 50. The same seed and inputs give the same bytes. Writes the corpus (originals.jsonl,
-    /// copies.jsonl and background.jsonl), truth.tsv for `lookalike evaluate`, edits.jsonl with
-    /// each edit of each copy, and perturb.json with parameters, counts and checksums to DIR.
-    "lookalike perturb sample-corpora/trec-web -o corpus --recipe chowdhury"
-    "lookalike perturb sample-corpora/trec-web -o other --recipe cherkasova --edits 1,5,10"
-    Perturb(perturb::Options),
-    /// Check and deduplicate TREC judgements and rankings
-    ///
-    /// Counts, for each topic, the judged documents that are duplicates of each other, and how many
-    /// of these groups were judged inconsistently: some documents relevant (above 0) and some not.
-    /// Groups of exact duplicates and of near duplicates are counted separately. The row `all` sums
-    /// up the topics; the row `distinct` counts each cluster and document once. With -o, writes the
-    /// judgements and the ranking without duplicates, and lists the groups with different
-    /// judgements in inconsistent.jsonl.
-    "lookalike run sample-corpora/trec-web -o out"
-    "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
-    "lookalike qrels judged.txt --clusters out"
-    "lookalike qrels judged.txt --clusters out -o clean --keep best"
-    Qrels(qrels::Options),
-    /// Carry judgements over to near-duplicates elsewhere
-    ///
-    /// The labels may be judgements or any list of docno and label. Looks up each labelled document
-    /// of collection OLD in collection NEW, without reading its text again. Each document of NEW
-    /// gets, separately for each topic, the label of the most similar document of OLD whose
-    /// resemblance reaches the threshold, or of the first one if several are equally similar. Exact
-    /// duplicates get the same label. With -o, writes the labels in the form of the input,
-    /// transferred.tsv with both docnos and their resemblance, and conflicts.jsonl with the
-    /// documents whose near-duplicates have different labels.
-    "lookalike ingest sample-corpora/trec-web/a.gz -o old"
-    "lookalike ingest sample-corpora/trec-web/b.gz -o new"
-    "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
-    "lookalike transfer --labels judged.txt --from old --to new"
-    "lookalike transfer --labels judged.txt --from old --to new -o carried --threshold 0.7"
-    Transfer(transfer::Options),
+    /// The laboratory is a program of its own, `lookalike-lab`, which is started with these
+    /// arguments. It has the commands method, compare, reproduce, formulas, study, perturb, qrels
+    /// and transfer.
+    "lookalike lab --help"
+    "lookalike lab formulas kolcz-2008"
+    Lab(lab::Options),
 
     Maintain:
     /// Check every committed file of a directory for damage
@@ -401,284 +240,79 @@ commands! {
     "lookalike completions bash > lookalike.bash"
     "lookalike completions zsh > _lookalike"
     "lookalike completions fish > lookalike.fish"
-    Completions(shell::CompletionsOptions),
+    Completions(shell::CompletionsOptions<Commands>),
     /// Write the manual pages to a directory
     ///
     /// One page for lookalike and one for each command, for section 1.
     "lookalike man man1"
-    Man(shell::ManOptions),
+    Man(shell::ManOptions<Commands>),
 }
 
-impl Arguments {
-    /// Reads arguments. The first one is the name of the program.
-    ///
-    /// # Errors
-    /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
-    pub fn read(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
-        let mut command = described();
-        let arguments: Vec<OsString> = arguments.collect();
-        let named = arguments
-            .get(1)
-            .map(|name| name.to_string_lossy().into_owned());
-        let matches = command.try_get_matches_from_mut(arguments);
-        let matches = matches.map_err(|error| {
-            let named = named.and_then(|name| command.find_subcommand(name));
-            with_meant(error, named)
-        })?;
-        let read = Arguments::from_arg_matches(&matches);
-        let mut read = read.map_err(|error| error.format(&mut command))?;
-        (read.remote, read.addresses) = addresses(&command, &matches);
-        Ok(read)
-    }
-}
-
-/// Arguments with files that are read as documents, which may be objects of a store.
-const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
-
-/// Arguments of commands that may be objects, beside inputs. The command itself says that a work
-/// directory is none.
-const WRITTEN: [(&str, &[&str]); 5] = [
-    ("cluster", &["publish"]),
-    ("dedup", &["output", "removed", "report", "work"]),
-    ("report", &["directory", "output"]),
-    ("tasks plan", &["output"]),
-    ("tasks finish", &["output"]),
-];
-
-/// The first path among the arguments of a command that is an address where none is possible; and
-/// all that are addresses.
-fn addresses(
-    command: &clap::Command,
-    matches: &clap::ArgMatches,
-) -> (Option<PathBuf>, Vec<PathBuf>) {
-    let (mut wrong, mut all) = (None, Vec::new());
-    let (mut command, mut matches, mut named) = (Some(command), matches, Vec::new());
-    while let Some((name, of)) = matches.subcommand() {
-        command = command.and_then(|command| command.find_subcommand(name));
-        matches = of;
-        named.push(name);
-    }
-    let named = named.join(" ");
-    let written = WRITTEN.iter().filter(|(of, _)| *of == named);
-    let written: Vec<&str> = written.flat_map(|(_, ids)| *ids).copied().collect();
-    let arguments = command.into_iter().filter(|_| !named.is_empty());
-    let arguments = arguments.flat_map(clap::Command::get_arguments);
-    for argument in arguments
-        .filter(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>())
-    {
-        let id = argument.get_id().as_str();
-        for path in matches.get_raw(id).into_iter().flatten().map(PathBuf::from) {
-            let possible = READ.contains(&id) || written.contains(&id);
-            let is_address = possible && remote::is_address(&path);
-            if !is_address && refuse_remote(&path).is_ok() {
-                continue;
-            }
-            if !is_address && wrong.is_none() {
-                wrong = Some(path.clone());
-            }
-            all.push(path);
-        }
-    }
-    (wrong, all)
-}
-
-/// Commands, and words that people try in their place.
-const MEANT: &[(&str, &str)] = &[
-    (
-        "run",
-        "find detect duplicates near-duplicates pairs search scan analyze analyse",
-    ),
-    (
-        "dedup",
-        "deduplicate dedupe de-dup deduplication uniq unique distinct clean filter remove",
-    ),
-    ("add", "append insert update extend"),
-    ("ingest", "import load read"),
-    ("query", "lookup look-up match similar nearest"),
-    ("status", "info ls list stat stats summary ledger"),
-    ("show", "view cat print display"),
-    ("diff", "side-by-side differences"),
-    ("report", "html page open browse view-report"),
-    ("graph", "export dot graphml edges"),
-    ("count", "wc words tokens"),
-    ("inspect", "dump"),
-    ("evaluate", "eval precision recall truth"),
-    ("passages", "substrings spans repeats fragments boilerplate"),
-    (
-        "contamination",
-        "decontaminate decontamination contaminated leakage leaks",
-    ),
-    ("verify", "check fsck validate"),
-];
-
-/// Flags of other programs, and the flags that do what they mean.
-const MEANT_FLAGS: [(&str, &[&str]); 11] = [
-    (
-        "--shingle-size",
-        &[
-            "--ngram",
-            "--ngrams",
-            "--ngram-size",
-            "--n-gram",
-            "--k",
-            "--shingles",
-        ],
-    ),
-    (
-        "--threshold",
-        &[
-            "--jaccard",
-            "--jaccard-threshold",
-            "--similarity",
-            "--min-similarity",
-            "--min-score",
-        ],
-    ),
-    (
-        "--text-field",
-        &[
-            "--column",
-            "--text-column",
-            "--field",
-            "--text-key",
-            "--key",
-            "--text",
-        ],
-    ),
-    (
-        "--id-field",
-        &["--id", "--id-column", "--id-key", "--idx-column"],
-    ),
-    ("--output", &["--out", "--output-dir", "--outdir", "--dest"]),
-    (
-        "--threads",
-        &[
-            "--jobs",
-            "--workers",
-            "--num-proc",
-            "--num-workers",
-            "--cores",
-        ],
-    ),
-    ("--memory", &["--ram", "--mem", "--max-memory"]),
-    (
-        "--length",
-        &[
-            "--min-words",
-            "--min-tokens",
-            "--min-length",
-            "--minimum-length",
-        ],
-    ),
-    ("--ids-only", &["--dry-run", "--list", "--no-write"]),
-    ("--report", &["--html", "--page"]),
-    (
-        "--tokens",
-        &["--tokenizer", "--tokenize", "--chars", "--bytes"],
-    ),
-];
-
-/// Suggests the command or the flag that a word means, in place of one that is spelt like it.
-fn with_meant(mut error: clap::Error, command: Option<&clap::Command>) -> clap::Error {
-    use clap::error::{ContextKind, ContextValue, ErrorKind};
-    if error.kind() == ErrorKind::ArgumentConflict {
-        let both = error.to_string();
-        if both.contains("--from <") && ["--threshold", "--score"].iter().any(|f| both.contains(f))
-        {
-            let tip = "find other pairs first: lookalike join DIR --threshold T";
-            let tip = ContextValue::StyledStrs(vec![tip.into()]);
-            error.insert(ContextKind::Suggested, tip);
-        }
-        return error;
-    }
-    if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) {
-        let name = given.split('=').next().unwrap_or_default().to_lowercase();
-        let known = MEANT_FLAGS
-            .iter()
-            .find(|(_, words)| words.contains(&name.as_str()));
-        // The tip of the library, to give the word behind `--`, would make an input of it.
-        error.remove(ContextKind::Suggested);
-        let has = |flag: &str| {
-            let mut flags = command.into_iter().flat_map(clap::Command::get_arguments);
-            flags.any(|known| known.get_long() == flag.strip_prefix("--"))
-        };
-        if let Some((flag, _)) = known.filter(|(flag, _)| has(flag)) {
-            let suggested = ContextValue::String((*flag).to_string());
-            error.insert(ContextKind::SuggestedArg, suggested);
-        }
-        return error;
-    }
-    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
-        return error;
-    };
-    let word = given.to_lowercase();
-    let mut meant = MEANT.iter();
-    if let Some((command, _)) = meant.find(|(_, words)| words.split(' ').any(|w| w == word)) {
-        let suggested = ContextValue::Strings(vec![command.to_string()]);
-        error.insert(ContextKind::SuggestedSubcommand, suggested);
-    } else if disk::metadata(given.as_ref()).is_ok() {
-        let tip = format!("to find near-duplicates in it, use 'lookalike run {given} -o DIR'");
-        let tips = ContextValue::StyledStrs(vec![tip.into()]);
-        error.remove(ContextKind::SuggestedSubcommand);
-        error.insert(ContextKind::Suggested, tips);
-    }
-    error
-}
-
-/// The commands and their flags, with the overview as help.
-#[must_use]
-pub fn described() -> clap::Command {
-    let command = Arguments::command();
-    let overview = overview(&command);
-    command.override_help(overview)
-}
-
-/// The overview: where to start, and the commands in groups, in lines of 80 columns.
-fn overview(command: &clap::Command) -> clap::builder::StyledStr {
-    let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
-    let styles = command.get_styles();
-    let (header, literal) = (styles.get_header(), styles.get_literal());
-    let mut text = format!("{}\n\n", about(command).unwrap_or_default());
-    let _ = writeln!(
-        text,
-        "{header}Start{header:#}    {literal}lookalike run FOLDER -o out{literal:#}   (HTML, JSONL, CSV, Parquet, WARC, ...)"
+impl Program for Commands {
+    const NAME: &'static str = "lookalike";
+    const STARTED: &'static str = "lookalike";
+    const ABOUT: &'static str = "Find near-duplicate documents exactly, in bounded memory\n\n\
+        lookalike reads collections that do not fit in memory, lists every pair of documents whose \
+        resemblance reaches a threshold, and groups the pairs into clusters. Results go to standard \
+        output, progress and messages to standard error. A command that was stopped can be \
+        repeated: it continues from the last committed step. NO_COLOR in the environment turns \
+        colours off.";
+    const FIRST: (&'static str, &'static str) = (
+        "lookalike run FOLDER -o out",
+        "(HTML, JSONL, CSV, Parquet, WARC, ...)",
     );
-    for (group, names) in GROUPS {
-        let mut group = *group;
-        for name in names.iter().map(|name| name.to_lowercase()) {
-            let about = command.find_subcommand(&name).and_then(about);
-            let _ = writeln!(
-                text,
-                "{header}{:<9}{header:#}{literal}{name:<15}{literal:#}{}",
-                std::mem::take(&mut group),
-                about.unwrap_or_default()
-            );
-        }
+    const GROUPS: &'static [(&'static str, &'static [&'static str])] = GROUPS;
+    const MEANT: &'static [(&'static str, &'static str)] = &[
+        (
+            "run",
+            "find detect duplicates near-duplicates pairs search scan analyze analyse",
+        ),
+        (
+            "dedup",
+            "deduplicate dedupe de-dup deduplication uniq unique distinct clean filter remove",
+        ),
+        ("add", "append insert update extend"),
+        ("ingest", "import load read"),
+        ("query", "lookup look-up match similar nearest"),
+        ("status", "info ls list stat stats summary ledger"),
+        ("show", "view cat print display"),
+        ("diff", "side-by-side differences"),
+        ("report", "html page open browse view-report"),
+        ("graph", "export dot graphml edges"),
+        ("count", "wc words tokens"),
+        ("inspect", "dump"),
+        ("evaluate", "eval precision recall truth"),
+        ("passages", "substrings spans repeats fragments boilerplate"),
+        (
+            "contamination",
+            "decontaminate decontamination contaminated leakage leaks",
+        ),
+        ("verify", "check fsck validate"),
+    ];
+
+    fn other(word: &str) -> Option<Result<ExitCode>> {
+        lab::moved(word)
     }
-    text.push_str(
-        "\nUsage: lookalike COMMAND ... (COMMAND -h: its flags; --help: with examples)\n\
-         Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped (can be continued)",
-    );
-    text.into()
 }
 
 #[cfg(test)]
 mod meant_tests {
     use super::*;
+    use std::ffi::OsString;
 
     #[test]
     fn a_word_that_means_a_command_suggests_it() {
         let told = |word: &str| {
             let arguments = ["lookalike", word, "x"].map(OsString::from);
-            Arguments::read(arguments.into_iter())
+            Arguments::<Commands>::read(arguments.into_iter())
                 .unwrap_err()
                 .to_string()
         };
         let tip = |command: &str| format!("a similar subcommand exists: '{command}'");
-        for (command, words) in MEANT {
-            assert!(described().find_subcommand(command).is_some());
+        for (command, words) in Commands::MEANT {
+            assert!(described::<Commands>().find_subcommand(command).is_some());
             for word in words.split(' ') {
-                assert!(described().find_subcommand(word).is_none());
+                assert!(described::<Commands>().find_subcommand(word).is_none());
                 assert!(told(word).contains(&tip(command)), "{}", told(word));
             }
         }
@@ -691,7 +325,9 @@ mod meant_tests {
     fn a_flag_of_another_program_suggests_ours() {
         let told = |line: &str| {
             let arguments = line.split(' ').map(OsString::from);
-            Arguments::read(arguments).unwrap_err().to_string()
+            Arguments::<Commands>::read(arguments)
+                .unwrap_err()
+                .to_string()
         };
         let commands = [
             "run in -o out",
@@ -700,7 +336,7 @@ mod meant_tests {
             "query out in",
         ];
         let mut suggested = std::collections::BTreeSet::new();
-        for (flag, words) in MEANT_FLAGS {
+        for (flag, words) in arguments::MEANT_FLAGS {
             for word in words {
                 for command in commands {
                     let said = told(&format!("lookalike {command} {word} 5"));
@@ -712,7 +348,11 @@ mod meant_tests {
                 }
             }
         }
-        assert_eq!(suggested.len(), MEANT_FLAGS.len(), "{suggested:?}");
+        assert_eq!(
+            suggested.len(),
+            arguments::MEANT_FLAGS.len(),
+            "{suggested:?}"
+        );
         // A flag that the command does not have is not suggested.
         let said = told("lookalike status out --ngram 5");
         assert!(!said.contains("similar argument"), "{said}");

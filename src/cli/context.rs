@@ -1,5 +1,6 @@
-//! Where a command runs, and how it opens a directory.
+//! Where a command runs.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use clap::ValueEnum;
@@ -23,6 +24,10 @@ pub trait Host: Sync {
     fn columns(&self) -> Option<usize> {
         None
     }
+    /// The arguments of this process, if it is the command's own: another program may take its place.
+    fn arguments(&self) -> Option<Vec<OsString>> {
+        None
+    }
     /// The request to stop. A command calls this once, before it begins.
     fn stop(&self) -> Stop;
     /// The receiver of progress reports of these stages; with `quiet`, none of them is shown.
@@ -31,7 +36,7 @@ pub trait Host: Sync {
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProgressForm {
+pub enum ProgressForm {
     /// For people.
     #[value(help = None)]
     Auto,
@@ -59,6 +64,10 @@ impl Host for Process {
             return None;
         }
         Some(columns_of(&out))
+    }
+
+    fn arguments(&self) -> Option<Vec<OsString>> {
+        Some(std::env::args_os().skip(1).collect())
     }
 
     fn stop(&self) -> Stop {

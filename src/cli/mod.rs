@@ -4,45 +4,42 @@
 //! Each command has a file with its options, whose type is a `Command`: it says
 //! which limits the user gave, does the work, and hands its result to `Out`, which
 //! prints JSON or text. `flags` has the flags that several commands share, and `commands.rs` the
-//! list of commands with their help.
+//! list of commands with their help. All but the commands is also the frame of the laboratory, whose
+//! list is another [`Program`].
 //!
 //! Results go to standard output, everything else to standard error. Exit status: 0 done, 1 failed,
 //! 2 wrong usage, 130 interrupted (the same command continues).
 
 mod add;
+mod arguments;
 mod command;
 mod commands;
-mod compare;
 mod contamination;
 mod context;
 mod count;
 mod dedup;
 mod diff;
 mod evaluate;
-mod flags;
-mod formulas;
+#[doc(hidden)]
+pub mod flags;
 mod graph;
 mod index;
 mod inspect;
 mod json_lines;
-mod method;
+mod lab;
+mod methods;
 mod passages;
-mod perturb;
 mod plan;
 mod progress;
-mod qrels;
 mod query;
 mod report;
-mod reproduce;
 mod run;
 mod screen;
 mod shell;
 mod show;
 mod signals;
 mod status;
-mod study;
 mod tasks;
-mod transfer;
 mod unread;
 mod verify;
 
@@ -53,8 +50,9 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use lookalike_base::Error;
-use lookalike_base::command::Command;
+use lookalike_base::command::Command as Bounded;
 use lookalike_base::limits;
 use lookalike_base::memory;
 use lookalike_base::process::{self, return_freed_memory};
@@ -64,27 +62,50 @@ use lookalike_store::json::pretty;
 use lookalike_store::remote;
 use lookalike_store::workspace::{check_secret, missing, refuse_remote};
 
-use command::Run;
-use commands::Arguments;
+use arguments::Arguments;
 use context::Process;
 
-pub use commands::described;
+pub use arguments::{Program, described};
+#[doc(hidden)]
+pub use command::{Command, Out, Printed, Run, Setup};
+pub use commands::Commands;
 pub use context::Host;
+#[doc(hidden)]
+pub use methods::about_method;
+#[doc(hidden)]
+pub use run::Verbose;
+#[doc(hidden)]
+pub use shell::{CompletionsOptions, ManOptions};
+#[doc(hidden)]
+pub use signals::end_with_parent;
 
 /// Exit status of a command that a signal stopped. The same command continues it.
 const INTERRUPTED: u8 = 130;
 /// Exit status after wrong usage.
 const USAGE: u8 = 2;
 
-/// Runs the command that the arguments of this process name.
-pub fn main() -> ExitCode {
+/// Runs the command of a program that the arguments of this process name.
+pub fn main<P: Program>() -> ExitCode {
+    #[cfg(feature = "faults")]
+    if let Ok(text) = std::env::var("LOOKALIKE_FAULTS")
+        && let Err(what) = disk::faults::arm_process(&text)
+    {
+        eprintln!("LOOKALIKE_FAULTS: cannot understand {what}");
+        return ExitCode::from(USAGE);
+    }
     return_freed_memory();
-    if let Some(page) = method::asked_for_help(std::env::args_os().skip(1)) {
+    if let Some(page) = methods::asked_for_help(std::env::args_os().skip(1)) {
         return ended(say(&page).map(|()| ExitCode::SUCCESS));
     }
-    let arguments = match Arguments::read(std::env::args_os()) {
+    let arguments = match Arguments::<P>::read(std::env::args_os()) {
         Ok(arguments) => arguments,
-        Err(told) => return usage(&told),
+        Err(told) => {
+            let word = match told.get(ContextKind::InvalidSubcommand) {
+                Some(ContextValue::String(word)) => P::other(word),
+                _ => None,
+            };
+            return word.map_or_else(|| usage(&told), ended);
+        }
     };
     // By default the system kills a process without a message when a file reaches the limit on file
     // sizes. With a handler, whose flag nothing reads, the write fails and the error is printed.
@@ -147,7 +168,7 @@ pub fn execute(
     let given: Vec<OsString> = std::iter::once("lookalike".into())
         .chain(arguments)
         .collect();
-    let arguments = Arguments::read(given.iter().cloned());
+    let arguments = Arguments::<Commands>::read(given.iter().cloned());
     let arguments = arguments.map_err(|message| Failure::Usage(Box::new(message)))?;
     match caught(&arguments, host) {
         Ok(_) => Ok(()),
@@ -157,7 +178,7 @@ pub fn execute(
 
 /// Runs a command. The library turns a panic of a worker thread into an error, and this does so
 /// with one of this thread.
-fn caught(arguments: &Arguments, host: &dyn Host) -> Result<ExitCode, Error> {
+fn caught<P: Program>(arguments: &Arguments<P>, host: &dyn Host) -> Result<ExitCode, Error> {
     arguments
         .addresses
         .iter()
@@ -173,7 +194,7 @@ fn caught(arguments: &Arguments, host: &dyn Host) -> Result<ExitCode, Error> {
         arguments.stores.configure(stores);
         arguments.command.main(host)
     };
-    let done = catch_unwind(AssertUnwindSafe(|| Command::default().run(main)));
+    let done = catch_unwind(AssertUnwindSafe(|| Bounded::default().run(main)));
     done.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));

@@ -70,12 +70,8 @@ pub struct Options {
     /// Example: --split
     #[arg(long, conflicts_with_all = ["output", "clusters"])]
     split: bool,
-    /// Write the page of a finished study, DIR/study/study.html
-    ///
-    /// `lookalike study` also writes this page. No trial is run again.
-    ///
-    /// Example: --study
-    #[arg(long, conflicts_with_all = ["output", "clusters", "split"])]
+    /// In earlier versions, for the page of a study.
+    #[arg(long, hide = true)]
     study: bool,
     /// Pairs to show nearest the threshold, and the same number at random
     ///
@@ -115,6 +111,10 @@ impl Command for Options {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        if self.study {
+            let limit = "`lookalike lab study DIR --page` writes the page of a study";
+            return refuse("study", self.directory.display(), limit);
+        }
         if dedup::is_kept(&self.directory)? {
             return self.audit(out, context);
         }
@@ -135,10 +135,7 @@ impl Command for Options {
         };
         let output = self.output.clone();
         let output = output.unwrap_or_else(|| self.directory.join(PAGE_FILE));
-        let (what, page) = if self.study {
-            let mut workspace = pipeline::open(&self.directory)?;
-            ("page", report::write_study_page(&mut workspace, context)?)
-        } else if self.split {
+        let (what, page) = if self.split {
             let mut workspace = pipeline::open(&self.directory)?;
             page::write_split(&mut workspace, &config, context)?;
             let pages = self.directory.join(SPLIT_DIRECTORY);
@@ -159,10 +156,6 @@ impl Options {
         if self.split {
             let limit = "the page of a deduplication is one file; leave the flag out";
             return refuse("split", kept.display(), limit);
-        }
-        if self.study {
-            let limit = "a deduplication has no study; leave the flag out";
-            return refuse("study", kept.display(), limit);
         }
         let look = AuditLook {
             title: self.title.clone(),

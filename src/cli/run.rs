@@ -20,15 +20,15 @@ use super::unread;
 
 /// Options of `run`.
 #[derive(Debug, Args)]
-pub(crate) struct RunOptions {
+pub struct RunOptions {
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
     join: JoinFlags,
-    /// Find pairs by a published method (see `lookalike method`)
+    /// Find pairs by a published method (see `lookalike lab method`)
     ///
     /// The collection keeps its texts (--keep-text), and the results are written to
-    /// DIR/methods/SPEC. `lookalike method` lists the methods, and --method NAME --help describes
+    /// DIR/methods/SPEC. `lookalike lab method` lists the methods, and --method NAME --help describes
     /// one.
     ///
     /// Example: --method super-shingles:k=4
@@ -66,7 +66,7 @@ pub(crate) struct RunOptions {
 
 /// Options of `ingest`.
 #[derive(Debug, Args)]
-pub(crate) struct IngestOptions {
+pub struct IngestOptions {
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub(crate) struct IngestOptions {
 
 /// Options of `join`.
 #[derive(Debug, Args)]
-pub(crate) struct JoinOptions {
+pub struct JoinOptions {
     /// Output directory of an earlier `ingest` or `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -93,7 +93,7 @@ pub(crate) struct JoinOptions {
 
 /// Options of `cluster`.
 #[derive(Debug, Args)]
-pub(crate) struct ClusterOptions {
+pub struct ClusterOptions {
     /// Output directory of an earlier `join` or `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -265,7 +265,7 @@ impl Command for ClusterOptions {
 
 /// Whether the ledger is printed.
 #[derive(Clone, Copy, Debug, Args)]
-pub(super) struct Verbose {
+pub struct Verbose {
     /// Also print the ledger: all counts, and the cost of each stage
     ///
     /// `lookalike status DIR` prints it later, and explains its words.
@@ -291,7 +291,7 @@ impl Verbose {
     }
 
     /// Prints the answer of a collection whose results are in a directory.
-    pub(super) fn print_of(
+    pub fn print_of(
         self,
         summary: &Summary,
         (collection, results): (&Workspace, &Path),

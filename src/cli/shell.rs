@@ -1,5 +1,6 @@
 //! `completions` and `man`: completion scripts and manual pages.
 
+use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,39 +13,43 @@ use lookalike_store::disk;
 
 use super::command::Run;
 use super::context::Host;
-use super::described;
+use super::{Program, described};
 
 /// Options of `completions`.
 #[derive(Debug, Args)]
-pub(crate) struct CompletionsOptions {
+pub struct CompletionsOptions<P: Program> {
     /// Shell: bash, elvish, fish, powershell or zsh
     #[arg(hide_possible_values = true)]
     shell: Shell,
+    #[arg(skip)]
+    program: PhantomData<P>,
 }
 
 /// Options of `man`.
 #[derive(Debug, Args)]
-pub(crate) struct ManOptions {
+pub struct ManOptions<P: Program> {
     /// Directory for the pages, which is created if it is missing
     #[arg(value_name = "DIR")]
     directory: PathBuf,
+    #[arg(skip)]
+    program: PhantomData<P>,
 }
 
-impl Run for CompletionsOptions {
+impl<P: Program> Run for CompletionsOptions<P> {
     fn main(&self, host: &dyn Host) -> Result<ExitCode> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut described(), "lookalike", &mut script);
+        clap_complete::generate(self.shell, &mut described::<P>(), P::NAME, &mut script);
         host.say(&String::from_utf8_lossy(&script))?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-impl Run for ManOptions {
+impl<P: Program> Run for ManOptions<P> {
     fn main(&self, _: &dyn Host) -> Result<ExitCode> {
         let directory = &self.directory;
         outputs::check_directory("DIR", directory)?;
         disk::create_directory(directory)?;
-        let mut command = described().disable_help_subcommand(true);
+        let mut command = described::<P>().disable_help_subcommand(true);
         command.build();
         for command in [&command].into_iter().chain(command.get_subcommands()) {
             let man = Man::new(command.clone());

@@ -79,7 +79,7 @@ fn end_waits() {
 
 /// Ends the process when standard input ends. The parent keeps standard input open while it lives,
 /// so its directory becomes free however the parent ends.
-pub(crate) fn end_with_parent() {
+pub fn end_with_parent() {
     // If the thread cannot be started, the process runs to its end and keeps the directory in use.
     let _ = std::thread::Builder::new().spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());

@@ -1,8 +1,40 @@
-//! Vertical bars from left to right, with a mark on their axis.
+//! Drawings for pages: SVG that takes its colours from the page's style. The figure of the report
+//! page is vertical bars from left to right, with a mark on their axis.
 
 use std::fmt::Write;
 
-use super::svg::{Drawing, escaped};
+use lookalike_base::utf8::is_deceptive;
+
+/// A drawing for a page, with all text in it escaped.
+#[derive(Clone, Debug)]
+pub struct Drawing(pub String);
+
+impl Drawing {
+    /// The markup.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Text escaped for XML. Control characters become U+FFFD; characters that are invisible and change
+/// how others look become code points.
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            c if is_deceptive(c) => escaped.push_str(&format!("U+{:04X}", u32::from(c))),
+            c if c.is_control() || c as u32 & 0xfffe == 0xfffe => {
+                escaped.push(char::REPLACEMENT_CHARACTER)
+            }
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
 
 /// One bar: its label, its value and the text above it.
 pub(crate) struct Column {
@@ -132,5 +164,13 @@ mod tests {
     fn counts_are_short() {
         let texts = [0, 999, 1_000, 1_299, 35_999, 4_190_000, 2_000_000_000].map(short);
         assert_eq!(texts, ["0", "999", "1.0k", "1.2k", "35k", "4.1M", "2.0G"]);
+    }
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(
+            escaped("<a b=\"\u{202e}\0\">&"),
+            "&lt;a b=&quot;U+202E\u{fffd}&quot;&gt;&amp;"
+        );
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn share(part: u64, whole: u64) -> String {
 
 /// Rows of a name and a value. The name of a part is indented below the name of the whole.
 #[derive(Default)]
-pub(crate) struct Rows {
+pub struct Rows {
     /// Columns of a number, which is aligned right.
     number: usize,
     pub(super) rows: Vec<(String, String)>,
@@ -20,23 +20,23 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Rows whose numbers have this number of columns.
-    pub(crate) fn new(number: usize) -> Rows {
+    pub fn new(number: usize) -> Rows {
         let rows = Vec::new();
         Rows { number, rows }
     }
 
     /// Appends a row.
-    pub(crate) fn row(&mut self, name: impl Into<String>, value: impl Into<String>) {
+    pub fn row(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.rows.push((name.into(), value.into()));
     }
 
     /// Appends a number.
-    pub(crate) fn count(&mut self, name: impl Into<String>, n: u64) {
+    pub fn count(&mut self, name: impl Into<String>, n: u64) {
         self.noted(name, n, "");
     }
 
     /// Appends a number, unless it is 0.
-    pub(crate) fn any(&mut self, name: impl Into<String>, n: u64) {
+    pub fn any(&mut self, name: impl Into<String>, n: u64) {
         if n > 0 {
             self.count(name, n);
         }
@@ -60,20 +60,20 @@ impl Rows {
     }
 
     /// Appends numbers by what they count.
-    pub(crate) fn each(&mut self, what: &str, counts: &BTreeMap<impl Display, u64>) {
+    pub fn each(&mut self, what: &str, counts: &BTreeMap<impl Display, u64>) {
         for (of, n) in counts {
             self.count(format!("{what}{of}"), *n);
         }
     }
 
     /// Columns of the longest name.
-    pub(crate) fn longest(&self) -> usize {
+    pub fn longest(&self) -> usize {
         let names = self.rows.iter().map(|(name, _)| name.chars().count());
         names.max().unwrap_or(0)
     }
 
     /// The lines. Names have at least this number of columns.
-    pub(crate) fn text(&self, width: usize) -> String {
+    pub fn text(&self, width: usize) -> String {
         let mut text = String::new();
         for (name, value) in &self.rows {
             let _ = writeln!(text, "{name:<width$}{value}");

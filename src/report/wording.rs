@@ -128,7 +128,7 @@ impl<'a> Wording<'a> {
 }
 
 /// First and last number of words of a group called `500-999` or `9000-`.
-pub(super) fn bounds(words: &str) -> Option<(u64, Option<u64>)> {
+pub fn bounds(words: &str) -> Option<(u64, Option<u64>)> {
     let (low, high) = words.split_once('-')?;
     let high = if high.is_empty() {
         None
@@ -139,7 +139,7 @@ pub(super) fn bounds(words: &str) -> Option<(u64, Option<u64>)> {
 }
 
 /// A size group as people write it: `500–999`, `9,000 or more`.
-pub(super) fn group_name(words: &str) -> String {
+pub fn group_name(words: &str) -> String {
     match bounds(words) {
         Some((low, Some(high))) => format!("{}\u{2013}{}", count(low), count(high)),
         Some((0, None)) => "any".into(),

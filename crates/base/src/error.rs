@@ -847,7 +847,8 @@ impl Error {
                 path,
                 stage: stage @ ("cluster" | "study"),
             } => {
-                format!("run `lookalike {stage} {}` first", path.display())
+                let lab = if *stage == "study" { "lab " } else { "" };
+                format!("run `lookalike {lab}{stage} {}` first", path.display())
             }
             Error::StageMissing { path, stage } if *stage != "ingest" => {
                 format!("run `lookalike join {}` first", path.display())

@@ -6,12 +6,16 @@
 //! - [`perturb`]: corpora with known pairs.
 //! - [`formulas`]: the values that the papers predict.
 //! - [`reproduce`]: the tables and figures of the papers on a collection.
+//! - [`report`]: all of this for readers.
+//! - [`cli`]: the program `lookalike-lab`, which `lookalike lab` starts.
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod cli;
 pub mod compare;
 pub mod formulas;
 pub mod perturb;
+pub mod report;
 pub mod reproduce;
 pub mod study;
 pub mod transfer;

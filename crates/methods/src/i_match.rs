@@ -216,7 +216,7 @@ fn build(values: &Values) -> Result<IMatch, String> {
         |name, chowdhury, of_kolcz| preset(values, name, if kolcz { of_kolcz } else { chowdhury });
     let variant = by_preset("variant", "idf-l-10", "nidf-0.2-0.8");
     let variant = Variant::read(variant).ok_or_else(|| {
-        format!("variant is one of `lookalike method i-match`, and not `{variant}`")
+        format!("variant is one of `lookalike lab method i-match`, and not `{variant}`")
     })?;
     let preprocessing = match by_preset("terms", "chowdhury", "kolcz") {
         "chowdhury" => {

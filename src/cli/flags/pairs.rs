@@ -16,7 +16,7 @@ use super::values::{List, SamplingChoice, Share};
 /// The threshold.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pairs")]
-pub(crate) struct ThresholdFlag {
+pub struct ThresholdFlag {
     /// Lowest resemblance of the pairs to find
     ///
     /// A decimal or a fraction, above 0 and at most 1. It is compared in integers, so 0.85 is
@@ -166,7 +166,7 @@ pub(crate) struct JoinFlags {
     /// With --verified: lowest estimate to check [default: the threshold]
     ///
     /// Estimates err in both directions. A lower value checks more pairs and finds more of the true
-    /// ones; `lookalike study` measures how many.
+    /// ones; `lookalike lab study` measures how many.
     ///
     /// Example: --sampling 1/4 --verified --candidates 0.7
     #[arg(long, value_name = "C", hide_short_help = true)]

@@ -103,7 +103,7 @@ pub struct Limits {
 
 impl Limits {
     /// The flags as a [`Setup`].
-    pub(crate) fn setup(&self) -> Setup {
+    pub fn setup(&self) -> Setup {
         let limits = Resources {
             memory: self.memory.memory,
             threads: self.threads.threads,

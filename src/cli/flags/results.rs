@@ -7,7 +7,7 @@ use lookalike_engine::cluster::ResultFormat;
 
 /// The format of the result files.
 #[derive(Debug, Args)]
-pub(crate) struct ResultsFlag {
+pub struct ResultsFlag {
     /// Format of the result files: tsv, parquet as well, or none
     ///
     /// parquet writes pairs.parquet, clusters.parquet and documents.parquet beside the text files,

@@ -32,7 +32,7 @@ pub(super) fn is_page(path: &Path) -> Result<bool> {
 
 /// The frame around the sections of a page.
 #[derive(Debug, Default)]
-pub(super) struct Frame<'f> {
+pub struct Frame<'f> {
     pub title: &'f str,
     /// A line below the title.
     pub below: Option<Markup>,
@@ -93,7 +93,7 @@ impl Frame<'_> {
     }
 
     /// The whole page with these sections.
-    pub(super) fn page(&self, sections: &[Markup]) -> Vec<u8> {
+    pub fn page(&self, sections: &[Markup]) -> Vec<u8> {
         let (mut page, end) = self.around();
         for section in sections {
             page.push('\n');

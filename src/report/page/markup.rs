@@ -12,7 +12,7 @@
 use std::fmt::Write;
 
 use maud::PreEscaped;
-pub(super) use maud::{Markup, Render, html};
+pub use maud::{Markup, Render, html};
 use sha2::{Digest, Sha256};
 
 use crate::report::charts::Drawing;
@@ -45,14 +45,14 @@ fn written(c: char) -> Written {
 
 /// Text from any source ([`visible`], [`lines`]).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Visible<'t> {
+pub struct Visible<'t> {
     text: &'t str,
     /// Whether line feeds are kept.
     lines: bool,
 }
 
 /// Text from any source, in one line.
-pub(super) fn visible(text: &str) -> Visible<'_> {
+pub fn visible(text: &str) -> Visible<'_> {
     Visible { text, lines: false }
 }
 
@@ -92,7 +92,7 @@ impl Render for Visible<'_> {
 }
 
 /// Text from any source for an attribute: a deceptive character becomes U+FFFD.
-pub(super) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let each = text.chars().map(|c| match written(c) {
         Written::Replaced | Written::CodePoint => char::REPLACEMENT_CHARACTER,
         Written::Entity(" ") => ' ',
@@ -102,7 +102,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// Text from any source, whose direction is isolated from its surroundings.
-pub(super) fn isolated(text: &str) -> Markup {
+pub fn isolated(text: &str) -> Markup {
     html! { bdi { (visible(text)) } }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn end(element: &'static str) -> Markup {
 }
 
 /// A drawing of this program ([`crate::report::charts`]), which escapes the text in it itself.
-pub(super) fn drawing(drawn: &Drawing) -> Markup {
+pub fn drawing(drawn: &Drawing) -> Markup {
     PreEscaped(drawn.text().to_string())
 }
 

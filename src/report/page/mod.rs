@@ -53,22 +53,22 @@ pub(crate) mod audit;
 mod choose;
 mod closest;
 mod clusters;
-pub(crate) mod compare;
 pub(crate) mod diff;
 mod documents;
 mod found;
-mod frame;
+#[doc(hidden)]
+pub mod frame;
 mod ledger;
-mod markup;
+#[doc(hidden)]
+pub mod markup;
 mod pairs;
-mod panels;
+#[doc(hidden)]
+pub mod panels;
 pub(crate) mod passages;
 mod records;
-pub(crate) mod reproduced;
 mod side_by_side;
 mod sizes;
 mod split;
-pub(crate) mod study;
 mod texts;
 mod title;
 
@@ -118,6 +118,9 @@ pub(crate) const WORDS_COMPARED: usize = 20_000;
 
 /// Name of the page in an output directory.
 pub const PAGE_FILE: &str = "report.html";
+
+/// Where the laboratory puts the page of a study, in an output directory.
+pub const STUDY_PAGE: &str = "study/study.html";
 
 /// Buffers of readers, the decompressor, the writer, a comparison and its markup. With two texts of
 /// 20,000 words, half of them shared, the process needs 13 MiB in all.
@@ -303,11 +306,7 @@ impl Page<'_> {
         let title = self.title(workspace)?;
         // Elsewhere, the link would lead nowhere.
         let inside = workspace.other_name(output).is_some();
-        let study = if inside {
-            study::link(workspace)?
-        } else {
-            None
-        };
+        let study = if inside { study_link(workspace)? } else { None };
         let any = clusters::any(self.chosen);
         let frame = Frame {
             title: &title,
@@ -422,4 +421,17 @@ impl Page<'_> {
         let ended = costs.last().map_or(0, |(_, cost)| cost.ended);
         (ended > 0).then(|| html! { "Run of " (numbers::date(ended)) })
     }
+}
+
+/// A line with the way to the page of the study of a directory, if there is one.
+fn study_link(workspace: &Workspace) -> Result<Option<Markup>> {
+    let there = disk::exists(&workspace.directory().join(STUDY_PAGE))?;
+    Ok(there.then(|| {
+        html! {
+            p {
+                "A study compared ways of sampling on this collection: "
+                a href=(STUDY_PAGE) { "results of the study" } "."
+            }
+        }
+    }))
 }

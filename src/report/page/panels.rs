@@ -1,37 +1,7 @@
-//! Parts that several pages share: tables, small panels side by side, and names of methods.
+//! Parts that several pages share: tables, shares and headlines.
 
-use super::markup::{Markup, drawing, html, isolated, visible};
-use crate::report::charts::Plot;
-use crate::report::compared::Named;
+use super::markup::{Markup, html, visible};
 use lookalike_base::numbers::{count, share};
-
-/// A panel: its title, a link to its numbers, and the drawing, if there is anything to show.
-pub(super) struct Panel<'p> {
-    pub title: Markup,
-    /// A file in the directory of the page.
-    pub csv: Option<&'p str>,
-    pub plot: Option<&'p Plot>,
-}
-
-/// Panels side by side.
-pub(super) fn panels(panels: &[Panel<'_>]) -> Markup {
-    html! {
-        div.panels {
-            @for panel in panels {
-                figure.panel {
-                    figcaption {
-                        b { (panel.title) }
-                        @if let Some(csv) = panel.csv { " " a href=(csv) { "CSV" } }
-                    }
-                    @match panel.plot {
-                        Some(plot) => (drawing(&plot.drawing())),
-                        None => p.nothing { "There are no pairs, so there is nothing to show." },
-                    }
-                }
-            }
-        }
-    }
-}
 
 /// A table, which scrolls sideways on a narrow screen. The caption and the heads of columns may be
 /// empty.
@@ -47,19 +17,9 @@ pub(super) fn table(caption: &str, columns: &[&str], rows: &Markup) -> Markup {
     }
 }
 
-/// A table whose first column is always visible, with its caption and its head. The label is for
-/// readers who do not see it.
-pub(super) fn sticky(label: &str, table: &Markup) -> Markup {
-    html! {
-        div.scroll role="region" aria-label=(label) tabindex="0" {
-            table.sticky { (table) }
-        }
-    }
-}
-
 /// The heads of columns. A name after `>` is the name of a column of numbers, which is aligned
 /// right.
-pub(super) fn heads(columns: &[&str]) -> Markup {
+pub fn heads(columns: &[&str]) -> Markup {
     html! {
         @for column in columns {
             @match column.strip_prefix('>') {
@@ -71,7 +31,7 @@ pub(super) fn heads(columns: &[&str]) -> Markup {
 }
 
 /// A part of a whole in per cent; a dash if the whole is 0.
-pub(super) fn part(part: u64, whole: u64) -> String {
+pub fn part(part: u64, whole: u64) -> String {
     share(part, whole).unwrap_or_else(|| "–".into())
 }
 
@@ -124,30 +84,8 @@ pub(super) fn headline(figure: u64, says: &str, parts: &[(&str, u64)]) -> Markup
 }
 
 /// A cell with a number.
-pub(super) fn number(text: &str) -> Markup {
+pub fn number(text: &str) -> Markup {
     html! { td.n { (text) } }
-}
-
-/// A method: its name, and its parameters after it.
-pub(super) fn method(spec: &str) -> Markup {
-    let named = Named::of(spec);
-    let values = named.values();
-    html! {
-        bdi {
-            b { (visible(named.name)) }
-            @if !values.is_empty() { " " span.soft { (visible(&values)) } }
-        }
-    }
-}
-
-/// The head of a row: the number of a method on this page, and the method.
-pub(super) fn numbered(n: usize, spec: &str) -> Markup {
-    html! { th.name scope="row" { span.no { (n + 1) } " " (method(spec)) } }
-}
-
-/// A specification, to be typed or copied. A click selects all of it.
-pub(super) fn spec(text: &str) -> Markup {
-    html! { code.spec { (isolated(text)) } }
 }
 
 #[cfg(test)]
@@ -239,16 +177,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_panel_without_data_says_so() {
-        let panel = Panel {
-            title: html! { "a" },
-            csv: Some("a.csv"),
-            plot: None,
-        };
-        let markup = panels(&[panel]).into_string();
-        assert!(markup.contains("href=\"a.csv\"") && markup.contains("nothing to show"));
     }
 }

@@ -21,7 +21,8 @@ use lookalike_base::utf8::push_visible;
 pub(crate) use compared::{Layout, compared, head, passages};
 use flow::Flow;
 pub(crate) use shown::shown;
-pub(crate) use table::{Growing, Table, named, wrapped};
+pub(crate) use table::Growing;
+pub use table::{Table, named, wrapped};
 
 /// How the terminal looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

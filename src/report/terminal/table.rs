@@ -14,7 +14,7 @@ const LEAST_NAME: usize = 12;
 /// Rows of cells. Each column is as wide as its widest cell; the first is aligned left, the others
 /// right.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
     rows: Vec<Vec<String>>,
     /// Names that were too long for the first column, with their numbers.
     long: Vec<(usize, String)>,
@@ -22,7 +22,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// A table with these names of columns.
-    pub(crate) fn new<'t>(head: impl IntoIterator<Item = &'t str>) -> Table {
+    pub fn new<'t>(head: impl IntoIterator<Item = &'t str>) -> Table {
         Table {
             rows: vec![head.into_iter().map(visible).collect()],
             long: Vec::new(),
@@ -30,14 +30,14 @@ impl Table {
     }
 
     /// Appends a row. Its first cell is a name.
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
+    pub fn row(&mut self, cells: Vec<String>) {
         self.rows
             .push(cells.iter().map(|cell| visible(cell)).collect());
     }
 
     /// Appends the table to `out`, in at most `most` columns. A name that is too long for the first
     /// column is shortened there, and gets a number.
-    pub(crate) fn print(mut self, most: usize, out: &mut String) -> Long {
+    pub fn print(mut self, most: usize, out: &mut String) -> Long {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let others: usize = (1..count).map(|n| width(&self.rows, n) + BETWEEN).sum();
         let room = most.saturating_sub(others).max(LEAST_NAME);
@@ -64,7 +64,7 @@ fn width(rows: &[Vec<String>], column: usize) -> usize {
 
 /// Appends an empty line and rows in aligned columns below their names, which are separated by
 /// commas; nothing without rows. The first `left` columns are aligned left, the others right.
-pub(crate) fn named(names: &str, mut rows: Vec<Vec<String>>, left: usize, out: &mut String) {
+pub fn named(names: &str, mut rows: Vec<Vec<String>>, left: usize, out: &mut String) {
     if !rows.is_empty() {
         rows.insert(0, names.split(", ").map(String::from).collect());
         out.push('\n');
@@ -181,11 +181,11 @@ fn end(text: &str, most: usize) -> &str {
 
 /// Names that a table shortened, by row.
 #[derive(Debug)]
-pub(crate) struct Long(Vec<(usize, String)>);
+pub struct Long(Vec<(usize, String)>);
 
 impl Long {
     /// Appends the whole names to `out`, in lines of at most `most` columns.
-    pub(crate) fn print(&self, most: usize, out: &mut String) {
+    pub fn print(&self, most: usize, out: &mut String) {
         if !self.0.is_empty() {
             out.push('\n');
         }
@@ -221,7 +221,7 @@ fn start(text: &str, most: usize) -> &str {
 }
 
 /// Appends a text in lines of at most `width` columns.
-pub(crate) fn wrapped(text: &str, width: usize, out: &mut String) {
+pub fn wrapped(text: &str, width: usize, out: &mut String) {
     let mut flow = Flow::new(Screen {
         colour: false,
         width,

@@ -5,16 +5,16 @@ use std::process::{self, Stdio};
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::compare::{COST, CompareConfig, QueryConfig, Sample};
 use crate::report;
 use clap::Args;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::pipeline;
-use lookalike_lab::compare::{COST, CompareConfig, QueryConfig, Sample};
 use lookalike_methods::{METHODS, Spec};
 
-use super::command::{Command, Out, Setup};
-use super::flags::Limits;
+use lookalike::cli::flags::Limits;
+use lookalike::cli::{Command, Out, Setup};
 
 /// Methods whose pairs are the ground truth by default.
 const TRUTHS: [&str; 2] = ["shingles", "cosine"];
@@ -41,9 +41,9 @@ pub struct Options {
     /// Example: --methods minhash --truth shingles
     #[arg(long, value_name = "SPEC", num_args = 1..)]
     truth: Vec<Spec>,
-    /// Edit list (edits.jsonl) of `lookalike perturb`
+    /// Edit list (edits.jsonl) of `lookalike lab perturb`
     ///
-    /// For a collection of a corpus that `lookalike perturb` made. Adds tables of how many of the
+    /// For a collection of a corpus that `lookalike lab perturb` made. Adds tables of how many of the
     /// edited copies each method finds.
     #[arg(long, value_name = "FILE")]
     edits: Option<PathBuf>,
@@ -218,7 +218,7 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
     }
     // The method has printed its error.
     Err(Error::Failed {
-        what: format!("lookalike method {spec} {}", directory.display()),
+        what: format!("lookalike lab method {spec} {}", directory.display()),
         status: status.to_string(),
     })
 }

@@ -2,14 +2,13 @@
 
 use std::str::FromStr;
 
+use crate::formulas::{FormulaPaper, FormulaValues};
 use crate::report;
 use clap::Args;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_lab::formulas::{FormulaPaper, FormulaValues};
 
-use super::command::{Command, Out, Printed, Setup};
-use crate::facade::Resources;
+use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `formulas`.
 #[derive(Debug, Args)]
@@ -73,10 +72,7 @@ impl<T: FromStr> FromStr for List<T> {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        Setup {
-            limits: Resources::default(),
-            printed: Printed::result(self.json),
-        }
+        Setup::printing(self.json)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use crate::report::rows::Rows;
-use clap::Args;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_lab::perturb::{
+use crate::perturb::{
     self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
     Recipe,
 };
+use clap::Args;
+use lookalike::report::rows::Rows;
+use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result};
 
-use super::command::{Command, Out, Setup};
-use super::flags::{InputFlags, Memory, Output};
+use lookalike::cli::flags::{InputFlags, Memory, Output};
+use lookalike::cli::{Command, Out, Setup};
 
 /// The paper whose recipe makes the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::report::terminal::named;
 use clap::Args;
+use lookalike::report::terminal::named;
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
@@ -12,8 +12,8 @@ use lookalike_tasks::evaluate::qrels::{
     FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
 };
 
-use super::command::{Command, Out, Setup};
-use super::flags::{Memory, Output};
+use lookalike::cli::flags::{Memory, Output};
+use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `qrels`.
 #[derive(Debug, Args)]

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::report;
+use crate::reproduce::{Known, Paper};
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
-use lookalike_lab::reproduce::{Known, Paper};
 
-use super::command::{Command, Out, Setup};
-use super::flags::{Limits, Programs};
+use lookalike::cli::flags::{Limits, Programs};
+use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `reproduce`.
 #[derive(Debug, Args)]

@@ -1,18 +1,18 @@
 //! `study`: measure what sampling costs in precision and recall.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::report;
+use crate::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::progress::Context;
 use lookalike_engine::pipeline;
-use lookalike_lab::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
 use lookalike_tasks::plan::Ratio;
 
-use super::command::{Command, Out, Setup};
-use super::flags::{Limits, List};
+use lookalike::cli::flags::{Limits, List};
+use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `study`.
 #[derive(Debug, Args)]
@@ -39,6 +39,13 @@ pub struct Options {
     /// Example: --ratios 1/2 --csv
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+    /// Only write the page of a finished study again
+    ///
+    /// No trial is run.
+    ///
+    /// Example: --page
+    #[arg(long, conflicts_with_all = ["ratios", "thresholds", "csv", "json"])]
+    page: bool,
     #[command(flatten)]
     limits: Limits,
 }
@@ -51,6 +58,12 @@ impl Command for Options {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let printed = |page: &Path| format!("page in {}\n", page.display());
+        if self.page {
+            let mut workspace = pipeline::open(&self.directory)?;
+            let page = report::write_study_page(&mut workspace, context)?;
+            return out.note(|| Ok(printed(&page)));
+        }
         let config = StudyConfig {
             ratios: self.ratios.rising(),
             thresholds: self.thresholds.0.clone(),
@@ -64,7 +77,7 @@ impl Command for Options {
             }
             let page = self.directory.join(DIRECTORY).join(PAGE_FILE);
             let table = report::study(&study, &cost, out.columns());
-            Ok(format!("{table}\npage in {}\n", page.display()))
+            Ok(format!("{table}\n{}", printed(&page)))
         })
     }
 }

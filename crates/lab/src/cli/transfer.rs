@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use crate::report::rows::Rows;
+use crate::transfer::{LabelsFormat, TransferConfig, TransferReport, run as transfer};
 use clap::Args;
+use lookalike::report::rows::Rows;
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
-use lookalike_lab::transfer::{LabelsFormat, TransferConfig, TransferReport, run as transfer};
 
-use super::command::{Command, Out, Setup};
-use super::flags::{Memory, Output, Threads, ThresholdFlag};
+use lookalike::cli::flags::{Memory, Output, Threads, ThresholdFlag};
+use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `transfer`.
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub struct Options {
     output: Option<PathBuf>,
     /// Form of the labels: auto, trec, ndeval, prels, tsv, text, csv, jsonl
     ///
-    /// trec, ndeval and prels are judgements, as for `lookalike qrels --qrels-format`. tsv has
+    /// trec, ndeval and prels are judgements, as for `lookalike lab qrels --qrels-format`. tsv has
     /// lines of a docno, a tab and a label; text has any white space between them. csv has a header
     /// with the columns docno and label. jsonl has objects with the members docno and label. A list
     /// has one line for each docno. auto decides by the first line: a brace begins jsonl, four

@@ -1,11 +1,11 @@
 //! A comparison of methods for readers: its result in sentences, tables for a terminal, and one
 //! table with every number.
 
+use crate::compare::{CLOSE, Comparison, QueryResults, Standing, Verdict, f1, verdicts};
 use crate::report::csv::{Csv, text};
-use crate::report::terminal::{Table, wrapped};
+use lookalike::report::terminal::{Table, wrapped};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{self, count, counted, fraction};
-use lookalike_lab::compare::{CLOSE, Comparison, QueryResults, Standing, Verdict, f1, verdicts};
 
 /// Limit on the ground truths side by side in a table of the terminal.
 const TRUTHS_IN_A_TABLE: usize = 2;

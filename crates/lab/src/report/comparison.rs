@@ -2,11 +2,12 @@
 //! of distinct documents.
 
 use super::compared::{Named, seconds};
+use crate::compare::{Comparison, Curve, Distribution, Standing, TableFile, Verdict};
 use crate::report::charts::{
-    Axis, Chart, Drawing, Line, Look, Mark, Panel, Plot, Points, Scatter, Tone, round_tenth_below,
+    Axis, Chart, Line, Look, Mark, Panel, Plot, Points, Scatter, Tone, round_tenth_below,
 };
+use lookalike::report::charts::Drawing;
 use lookalike_base::measure::Measure;
-use lookalike_lab::compare::{Comparison, Curve, Distribution, Standing, TableFile, Verdict};
 use lookalike_methods::Spec;
 
 /// Limit on the lines of a figure: the eye cannot distinguish more.

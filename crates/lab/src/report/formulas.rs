@@ -1,7 +1,7 @@
 //! The formulas of a paper for a terminal.
 
-use crate::report::terminal::{Table, wrapped};
-use lookalike_lab::formulas::FormulaRow;
+use crate::formulas::FormulaRow;
+use lookalike::report::terminal::{Table, wrapped};
 
 /// The results, a table for each formula, for a terminal of this number of columns.
 #[must_use]

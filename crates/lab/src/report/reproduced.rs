@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::terminal::wrapped;
+use crate::reproduce::{Cell, Claim, Exhibit, Finding, Form, Paper};
+use lookalike::report::terminal::wrapped;
 use lookalike_base::numbers::{count, counted, percent};
-use lookalike_lab::reproduce::{Cell, Claim, Exhibit, Finding, Form, Paper};
 use lookalike_store::table;
 
 /// What `reproduce.json` says.
@@ -156,7 +156,7 @@ pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_lab::reproduce::exhibit;
+    use crate::reproduce::exhibit;
 
     #[test]
     fn numbers_have_the_decimals_of_their_column() {

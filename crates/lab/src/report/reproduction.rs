@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::page::reproduced as page;
 use super::reproduced::{Reproduced, ReproducedPaper, claims_tsv, exhibit_file, exhibit_tsv};
+use crate::reproduce::{self, Known, MADE, Paper, Reproduction};
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
 use lookalike_engine::outputs;
-use lookalike_lab::reproduce::{self, Known, MADE, Paper, Reproduction};
 use lookalike_store::disk;
 use lookalike_store::json;
 use lookalike_store::workspace::OwnDirectory;

@@ -6,9 +6,7 @@ use super::results::{Study, StudyCost, Trial, USUAL};
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::percent;
 use lookalike_base::precision::Counts;
-
-/// If sampling saves a smaller share than this of a whole run, an exact answer is better value.
-const WORTH_SAVING: f64 = 0.25;
+use lookalike_tasks::plan::saving;
 
 /// Mean, minimum and maximum over the classes of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -180,16 +178,6 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
         rows,
         verdict,
     }
-}
-
-/// CPU seconds below which times differ by chance.
-const LEAST_SECONDS: f64 = 0.1;
-
-/// The share of a whole run that sampling saves, in CPU seconds, and whether this justifies an
-/// inexact answer; `None` if the exact run takes too little time to tell.
-pub fn saving(reading: f64, exact: f64, sampled: f64) -> Option<(f64, bool)> {
-    let saved = (exact - sampled) / (reading + exact);
-    (exact >= LEAST_SECONDS).then_some((saved.max(0.0), saved >= WORTH_SAVING))
 }
 
 /// Whether sampling pays off.

@@ -42,7 +42,6 @@ pub mod results;
 mod run;
 mod view;
 
-pub use comparison::saving;
 pub use comparison::{MeanAndRange, StudyComparison, Way, comparison};
 pub(crate) use fit::line;
 pub use fit::{PowerLaw, power_law};

@@ -63,3 +63,16 @@ pub use run::{DIRECTORY, PlanCost, Planned, run};
 
 /// Name of the stage in progress and messages.
 pub const STAGE: &str = "plan";
+
+/// If sampling saves a smaller share than this of a whole run, an exact answer is better value.
+const WORTH_SAVING: f64 = 0.25;
+
+/// CPU seconds below which times differ by chance.
+const LEAST_SECONDS: f64 = 0.1;
+
+/// The share of a whole run that sampling saves, in CPU seconds, and whether this justifies an
+/// inexact answer; `None` if the exact run takes too little time to tell.
+pub fn saving(reading: f64, exact: f64, sampled: f64) -> Option<(f64, bool)> {
+    let saved = (exact - sampled) / (reading + exact);
+    (exact >= LEAST_SECONDS).then_some((saved.max(0.0), saved >= WORTH_SAVING))
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::svg::{Drawing, escaped};
+use lookalike::report::charts::{Drawing, escaped};
 
 /// One row. Lengths are relative to the longest bar.
 pub(crate) struct BarRow {

@@ -16,7 +16,6 @@
 mod axis;
 mod bars;
 mod chart;
-mod columns;
 mod line;
 mod plot;
 mod scatter;
@@ -25,8 +24,6 @@ mod svg;
 pub(crate) use axis::{Axis, round_tenth_below};
 pub(crate) use bars::{BarRow, bars};
 pub(crate) use chart::{Chart, Look, Panel, Whisker};
-pub(crate) use columns::{Column, columns};
 pub(crate) use line::{Line, Points};
 pub(crate) use plot::{Plot, Strip, Tone};
 pub(crate) use scatter::{Mark, Scatter};
-pub(crate) use svg::Drawing;

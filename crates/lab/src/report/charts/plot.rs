@@ -6,7 +6,8 @@
 use super::axis::Axis;
 use super::chart::apart;
 use super::line::{Area, Line};
-use super::svg::{Anchor, Drawing, Svg, columns, shortened};
+use super::svg::{Anchor, Svg, columns, shortened};
+use lookalike::report::charts::Drawing;
 use lookalike_base::keywords::keywords;
 
 /// Pixels of a panel. A page scales it to the width of its column.

@@ -10,7 +10,8 @@ use super::axis::Axis;
 use super::chart::apart;
 use super::line::Area;
 use super::plot::{CHARACTER, Tone, axes};
-use super::svg::{Anchor, Drawing, Svg, columns, shortened};
+use super::svg::{Anchor, Svg, columns, shortened};
+use lookalike::report::charts::Drawing;
 
 /// Pixels of the text in a label, and from one label of the column to the next.
 const LABEL_HEIGHT: f64 = 13.0;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use unicode_width::UnicodeWidthChar;
 
+use lookalike::report::charts::{Drawing, escaped};
 use lookalike_base::utf8::is_deceptive;
 
 /// A drawing under construction. Coordinates are in pixels from the upper left corner.
@@ -104,17 +105,6 @@ impl Svg {
     }
 }
 
-/// A drawing for a page, with all text in it escaped.
-#[derive(Clone, Debug)]
-pub(crate) struct Drawing(pub(super) String);
-
-impl Drawing {
-    /// The markup.
-    pub(crate) fn text(&self) -> &str {
-        &self.0
-    }
-}
-
 /// Columns of a text in a font whose characters are all as wide as a digit, or twice as wide.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(1)).sum()
@@ -158,26 +148,6 @@ fn visible(text: &str) -> String {
     out
 }
 
-/// Text escaped for XML. Control characters become U+FFFD; characters that are invisible and change
-/// how others look become code points.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            c if is_deceptive(c) => escaped.push_str(&format!("U+{:04X}", u32::from(c))),
-            c if c.is_control() || c as u32 & 0xfffe == 0xfffe => {
-                escaped.push(char::REPLACEMENT_CHARACTER)
-            }
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,13 +164,5 @@ mod tests {
         assert!(columns(&wide) <= 20 && wide.contains('…'), "{wide}");
         assert_eq!(shortened("a\u{202e}b", 20), "aU+202Eb");
         assert_eq!(shortened("abc", 0), "…");
-    }
-
-    #[test]
-    fn text_stays_text() {
-        assert_eq!(
-            escaped("<a b=\"\u{202e}\0\">&"),
-            "&lt;a b=&quot;U+202E\u{fffd}&quot;&gt;&amp;"
-        );
     }
 }

@@ -1,13 +1,13 @@
 //! Adaptive sampling (a ratio for each size group) compared with uniform sampling (one ratio for
 //! all): the shingles that each takes to reach a mean precision over the classes.
 
-use crate::report::wording::group_name;
+use crate::study::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
+use crate::study::{PairKind, Scope, View, ratio_name};
+use crate::study::{Study, USUAL};
+use lookalike::report::wording::group_name;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, percent};
-use lookalike_lab::study::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
-use lookalike_lab::study::{PairKind, Scope, View, ratio_name};
-use lookalike_lab::study::{Study, USUAL};
 
 /// The precisions of the verdict, in hundredths: the targets of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];

@@ -2,11 +2,11 @@
 
 use super::tables::drawn;
 use crate::report::charts::{Axis, Chart, Line, Look, Panel, Points, Whisker, round_tenth_below};
-use crate::report::wording::group_name;
+use crate::study::{GroupRatios, TARGETS};
+use crate::study::{Metric, RatioTrials, Scope, Tried, View};
+use crate::study::{PowerLaw, power_law};
+use lookalike::report::wording::group_name;
 use lookalike_base::ids::Threshold;
-use lookalike_lab::study::{GroupRatios, TARGETS};
-use lookalike_lab::study::{Metric, RatioTrials, Scope, Tried, View};
-use lookalike_lab::study::{PowerLaw, power_law};
 
 /// Room for markers at both ends of an axis of thresholds or precisions.
 pub(super) const MARGIN: f64 = 0.01;

@@ -61,8 +61,8 @@ pub(crate) use panels::{GroupRow, StudyFigure, sheet};
 use serde::Serialize;
 
 use crate::report::charts::Chart;
+use crate::study::{Metric, Study, StudyFile, USUAL, View, plans};
 use lookalike_base::Result;
-use lookalike_lab::study::{Metric, Study, StudyFile, USUAL, View, plans};
 use lookalike_store::json;
 
 /// A line of `figures.json`.

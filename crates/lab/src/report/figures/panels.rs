@@ -7,11 +7,11 @@ use super::charts::{
 use super::remarks;
 use super::tables::{beside, drawn, gov_total};
 use crate::report::charts::{Axis, Line, Plot, Strip, Tone, round_tenth_below};
-use crate::report::wording::group_name;
+use crate::study::plans;
+use crate::study::{Metric, RatioTrials, Scope, View};
+use crate::study::{Study, USUAL};
+use lookalike::report::wording::group_name;
 use lookalike_base::Result;
-use lookalike_lab::study::plans;
-use lookalike_lab::study::{Metric, RatioTrials, Scope, View};
-use lookalike_lab::study::{Study, USUAL};
 
 /// Limit on the panels with adaptive and uniform sampling. If there are more thresholds, evenly
 /// spaced ones are shown.

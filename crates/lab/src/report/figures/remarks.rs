@@ -2,12 +2,12 @@
 
 use super::charts::{signed, significant};
 use super::tables::drawn;
-use crate::report::wording::group_name;
+use crate::study::USUAL;
+use crate::study::plan;
+use crate::study::power_law;
+use crate::study::{Metric, RatioTrials, Scope, View};
+use lookalike::report::wording::group_name;
 use lookalike_base::numbers::count;
-use lookalike_lab::study::USUAL;
-use lookalike_lab::study::plan;
-use lookalike_lab::study::power_law;
-use lookalike_lab::study::{Metric, RatioTrials, Scope, View};
 
 /// The paper's claim about a figure, or about a metric at 1/n.
 pub(super) fn paper(figure: &str, n: u32) -> &'static str {

@@ -1,12 +1,10 @@
 //! The study as comma-separated tables.
 
 use crate::report::csv::{Csv, text};
-use crate::report::wording::bounds;
-use lookalike_lab::reproduce::GOV;
-use lookalike_lab::study::GroupRatios;
-use lookalike_lab::study::{
-    ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name,
-};
+use crate::reproduce::GOV;
+use crate::study::GroupRatios;
+use crate::study::{ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name};
+use lookalike::report::wording::bounds;
 
 /// Six decimals; empty where undefined.
 fn decimal(number: Option<f64>) -> String {

@@ -1,14 +1,15 @@
 //! The page of a comparison of methods.
 
-use super::frame::Frame;
-use super::markup::{Markup, drawing, html, isolated, plain, visible};
-use super::panels::{Panel, heads, method, number, numbered, panels, part, spec, sticky};
+use super::panels::{Panel, method, numbered, panels, spec, sticky};
+use crate::compare::{Comparison, Families, QueryResults, Verdict, verdicts};
 use crate::report::charts::{BarRow, bars};
 use crate::report::compared::{Named, increase, seconds, sentences};
 use crate::report::comparison::{curves, distributions, scatter};
+use lookalike::report::page::frame::Frame;
+use lookalike::report::page::markup::{Markup, drawing, html, isolated, plain, visible};
+use lookalike::report::page::panels::{heads, number, part};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{self, count, counted, fraction};
-use lookalike_lab::compare::{Comparison, Families, QueryResults, Verdict, verdicts};
 use lookalike_methods::Spec;
 
 /// Limit on the families that have a row.
@@ -396,7 +397,7 @@ fn methods(specs: &[Spec]) -> Markup {
         section #methods {
             h2 { "The methods" }
             p.soft {
-                "Run a method with " code { "lookalike method SPEC DIR" } ". A click on a specification selects it."
+                "Run a method with " code { "lookalike lab method SPEC DIR" } ". A click on a specification selects it."
             }
             (sticky("The methods", &html! {
                 thead { tr {
@@ -421,7 +422,7 @@ fn methods(specs: &[Spec]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_lab::compare::{
+    use crate::compare::{
         AgainstTruth, Agreement, Curve, Distribution, FamilyRow, MethodRow, QueryRow,
     };
 

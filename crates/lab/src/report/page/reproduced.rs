@@ -1,15 +1,13 @@
 //! The pages of reproductions: claims first, then every table and figure of a paper.
 
-use super::frame::Frame;
-use super::markup::{Markup, drawing, html, visible};
 use super::panels::{Panel, panels, sticky};
 use crate::report::charts::{Axis, BarRow, Line, Plot, Points, Tone, bars};
 use crate::report::compared::Named;
 use crate::report::reproduced::{Reproduced, ReproducedPaper, shown};
+use crate::reproduce::{Cell, Claim, Column, Exhibit, Finding, Form, Paper, Plotted, Reproduction};
+use lookalike::report::page::frame::Frame;
+use lookalike::report::page::markup::{Markup, drawing, html, visible};
 use lookalike_base::numbers::{count, counted};
-use lookalike_lab::reproduce::{
-    Cell, Claim, Column, Exhibit, Finding, Form, Paper, Plotted, Reproduction,
-};
 
 /// More rows than this are folded.
 const ROWS_SHOWN: usize = 24;
@@ -348,7 +346,7 @@ fn lines(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_lab::reproduce::exhibit;
+    use crate::reproduce::exhibit;
 
     fn figure() -> Exhibit {
         let methods = ["mod", "min:n=3"].into_iter();

@@ -1,17 +1,14 @@
 //! The page of a sampling study: what sampling costs on this collection, and what the paper says.
 
-use super::frame::Frame;
-use super::markup::{Markup, html, visible};
-use super::panels::{Panel, heads, number, panels, sticky};
+use super::panels::{Panel, panels, sticky};
 use crate::report::figures::{Adaptive, GroupRow, StudyFigure, sheet};
+use crate::study::{MeanAndRange, Study, StudyComparison, StudyCost, Way, comparison};
+use lookalike::report::page::frame::Frame;
+use lookalike::report::page::markup::{Markup, html, visible};
+use lookalike::report::page::panels::{heads, number};
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{self, count, counted, fraction};
-use lookalike_lab::study::{
-    DIRECTORY, MeanAndRange, PAGE_FILE, Study, StudyComparison, StudyCost, Way, comparison,
-};
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
 
 /// The page. The same study, costs and program give the same bytes.
 pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
@@ -49,20 +46,6 @@ pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec
         sections.push(section(figure, &extra));
     }
     Ok(frame.page(&sections))
-}
-
-/// A line of the page of an output directory: the way to the page of its study, if there is one.
-pub(super) fn link(workspace: &Workspace) -> Result<Option<Markup>> {
-    let name = format!("{DIRECTORY}/{PAGE_FILE}");
-    let there = disk::exists(&workspace.directory().join(&name))?;
-    Ok(there.then(|| {
-        html! {
-            p {
-                "A study compared ways of sampling on this collection: "
-                a href=(name) { "results of the study" } "."
-            }
-        }
-    }))
 }
 
 /// The words that the result and the figures use.

@@ -1,0 +1,345 @@
+//! The arguments of a program: its commands, flags and help.
+
+use std::any::TypeId;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use lookalike_base::Result;
+use lookalike_store::disk;
+use lookalike_store::remote;
+use lookalike_store::workspace::refuse_remote;
+
+use super::command::Run;
+use super::context::ProgressForm;
+use super::flags::StoreFlags;
+
+/// A program: its commands, which [`commands!`](crate::commands) defines, and its name and help.
+pub trait Program: Subcommand + Run {
+    /// Its name.
+    const NAME: &'static str;
+    /// How it is started, in texts for users.
+    const STARTED: &'static str;
+    /// What it is for: a line, and paragraphs after an empty line.
+    const ABOUT: &'static str;
+    /// The first thing to try, and a note on it.
+    const FIRST: (&'static str, &'static str);
+    /// The names of its commands in groups.
+    const GROUPS: &'static [(&'static str, &'static [&'static str])];
+    /// Commands, and words that people try in their place.
+    const MEANT: &'static [(&'static str, &'static str)] = &[];
+
+    /// Does what is asked by a first word that names no command, if this program knows it.
+    fn other(_word: &str) -> Option<Result<ExitCode>> {
+        None
+    }
+}
+
+/// The arguments of a program.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_long_help = STATUS
+)]
+pub struct Arguments<P: Program> {
+    #[command(subcommand)]
+    pub command: P,
+    /// How to show progress on standard error: auto or json
+    ///
+    /// "auto" draws a bar on a terminal and prints lines elsewhere. "json" prints a JSON object on
+    /// a line when a stage begins and ends, once a second in between, and for each remark, even
+    /// with --quiet.
+    ///
+    /// Example: --progress json
+    #[arg(
+        long,
+        value_name = "FORM",
+        global = true,
+        default_value = "auto",
+        hide_short_help = true
+    )]
+    pub progress: ProgressForm,
+    #[command(flatten)]
+    pub stores: StoreFlags,
+    /// The first path that is an address and cannot be one.
+    #[arg(skip)]
+    pub remote: Option<PathBuf>,
+    /// The arguments that are addresses.
+    #[arg(skip)]
+    pub addresses: Vec<PathBuf>,
+}
+
+const STATUS: &str = "Exit status:
+  0    done
+  1    failed; standard error says why and what to do
+  2    wrong usage
+  130  stopped by a signal; the same command continues";
+
+/// Defines the commands of each group of the overview, in its order, with their help and examples,
+/// and runs the chosen one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! commands {
+    ($($group:ident: $($(#[$about:meta])* $($example:literal)+ $name:ident($options:ty),)*)*) => {
+        /// The commands.
+        #[derive(Debug, clap::Subcommand)]
+        pub enum Commands {
+            $($(
+                $(#[$about])*
+                #[command(after_long_help = concat!("Examples:" $(, "\n  ", $example)+))]
+                $name($options),
+            )*)*
+        }
+
+        /// The commands by purpose.
+        const GROUPS: &[(&str, &[&str])] = &[$((stringify!($group), &[$(stringify!($name)),*])),*];
+
+        impl $crate::cli::Run for Commands {
+            fn main(&self, host: &dyn $crate::cli::Host) -> $crate::Result<std::process::ExitCode> {
+                match self {
+                    $($(Commands::$name(options) => options.main(host),)*)*
+                }
+            }
+        }
+    };
+}
+
+impl<P: Program> Arguments<P> {
+    /// Reads arguments. The first one is the name of the program.
+    ///
+    /// # Errors
+    /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
+    pub fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut command = described::<P>();
+        let arguments: Vec<OsString> = arguments.collect();
+        let named = arguments
+            .get(1)
+            .map(|name| name.to_string_lossy().into_owned());
+        let matches = command.try_get_matches_from_mut(arguments);
+        let matches = matches.map_err(|error| {
+            let named = named.and_then(|name| command.find_subcommand(name));
+            with_meant(error, named, P::MEANT)
+        })?;
+        let read = Self::from_arg_matches(&matches);
+        let mut read = read.map_err(|error| error.format(&mut command))?;
+        (read.remote, read.addresses) = addresses(&command, &matches);
+        Ok(read)
+    }
+}
+
+/// Arguments with files that are read as documents, which may be objects of a store.
+const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
+
+/// Arguments of commands that may be objects, beside inputs. The command itself says that a work
+/// directory is none.
+const WRITTEN: [(&str, &[&str]); 5] = [
+    ("cluster", &["publish"]),
+    ("dedup", &["output", "removed", "report", "work"]),
+    ("report", &["directory", "output"]),
+    ("tasks plan", &["output"]),
+    ("tasks finish", &["output"]),
+];
+
+/// The first path among the arguments of a command that is an address where none is possible; and
+/// all that are addresses.
+fn addresses(
+    command: &clap::Command,
+    matches: &clap::ArgMatches,
+) -> (Option<PathBuf>, Vec<PathBuf>) {
+    let (mut wrong, mut all) = (None, Vec::new());
+    let (mut command, mut matches, mut named) = (Some(command), matches, Vec::new());
+    while let Some((name, of)) = matches.subcommand() {
+        command = command.and_then(|command| command.find_subcommand(name));
+        matches = of;
+        named.push(name);
+    }
+    let named = named.join(" ");
+    let written = WRITTEN.iter().filter(|(of, _)| *of == named);
+    let written: Vec<&str> = written.flat_map(|(_, ids)| *ids).copied().collect();
+    let arguments = command.into_iter().filter(|_| !named.is_empty());
+    let arguments = arguments.flat_map(clap::Command::get_arguments);
+    for argument in arguments
+        .filter(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>())
+    {
+        let id = argument.get_id().as_str();
+        for path in matches.get_raw(id).into_iter().flatten().map(PathBuf::from) {
+            let possible = READ.contains(&id) || written.contains(&id);
+            let is_address = possible && remote::is_address(&path);
+            if !is_address && refuse_remote(&path).is_ok() {
+                continue;
+            }
+            if !is_address && wrong.is_none() {
+                wrong = Some(path.clone());
+            }
+            all.push(path);
+        }
+    }
+    (wrong, all)
+}
+
+/// Flags of other programs, and the flags that do what they mean.
+const MEANT_FLAGS: [(&str, &[&str]); 11] = [
+    (
+        "--shingle-size",
+        &[
+            "--ngram",
+            "--ngrams",
+            "--ngram-size",
+            "--n-gram",
+            "--k",
+            "--shingles",
+        ],
+    ),
+    (
+        "--threshold",
+        &[
+            "--jaccard",
+            "--jaccard-threshold",
+            "--similarity",
+            "--min-similarity",
+            "--min-score",
+        ],
+    ),
+    (
+        "--text-field",
+        &[
+            "--column",
+            "--text-column",
+            "--field",
+            "--text-key",
+            "--key",
+            "--text",
+        ],
+    ),
+    (
+        "--id-field",
+        &["--id", "--id-column", "--id-key", "--idx-column"],
+    ),
+    ("--output", &["--out", "--output-dir", "--outdir", "--dest"]),
+    (
+        "--threads",
+        &[
+            "--jobs",
+            "--workers",
+            "--num-proc",
+            "--num-workers",
+            "--cores",
+        ],
+    ),
+    ("--memory", &["--ram", "--mem", "--max-memory"]),
+    (
+        "--length",
+        &[
+            "--min-words",
+            "--min-tokens",
+            "--min-length",
+            "--minimum-length",
+        ],
+    ),
+    ("--ids-only", &["--dry-run", "--list", "--no-write"]),
+    ("--report", &["--html", "--page"]),
+    (
+        "--tokens",
+        &["--tokenizer", "--tokenize", "--chars", "--bytes"],
+    ),
+];
+
+/// Suggests the command or the flag that a word means, in place of one that is spelt like it.
+fn with_meant(
+    mut error: clap::Error,
+    command: Option<&clap::Command>,
+    meant: &[(&str, &str)],
+) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if error.kind() == ErrorKind::ArgumentConflict {
+        let both = error.to_string();
+        if both.contains("--from <") && ["--threshold", "--score"].iter().any(|f| both.contains(f))
+        {
+            let tip = "find other pairs first: lookalike join DIR --threshold T";
+            let tip = ContextValue::StyledStrs(vec![tip.into()]);
+            error.insert(ContextKind::Suggested, tip);
+        }
+        return error;
+    }
+    if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) {
+        let name = given.split('=').next().unwrap_or_default().to_lowercase();
+        let known = MEANT_FLAGS
+            .iter()
+            .find(|(_, words)| words.contains(&name.as_str()));
+        // The tip of the library, to give the word behind `--`, would make an input of it.
+        error.remove(ContextKind::Suggested);
+        let has = |flag: &str| {
+            let mut flags = command.into_iter().flat_map(clap::Command::get_arguments);
+            flags.any(|known| known.get_long() == flag.strip_prefix("--"))
+        };
+        if let Some((flag, _)) = known.filter(|(flag, _)| has(flag)) {
+            let suggested = ContextValue::String((*flag).to_string());
+            error.insert(ContextKind::SuggestedArg, suggested);
+        }
+        return error;
+    }
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let word = given.to_lowercase();
+    if let Some((command, _)) = meant
+        .iter()
+        .find(|(_, words)| words.split(' ').any(|w| w == word))
+    {
+        let suggested = ContextValue::Strings(vec![command.to_string()]);
+        error.insert(ContextKind::SuggestedSubcommand, suggested);
+    } else if disk::metadata(given.as_ref()).is_ok() {
+        let tip = format!("to find near-duplicates in it, use 'lookalike run {given} -o DIR'");
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, tips);
+    }
+    error
+}
+
+/// The commands of a program and their flags, with the overview as help.
+#[must_use]
+pub fn described<P: Program>() -> clap::Command {
+    let about = P::ABOUT.lines().next().unwrap_or_default();
+    let command = Arguments::<P>::command().name(P::NAME).bin_name(P::STARTED);
+    let command = command.about(about).long_about(P::ABOUT);
+    let overview = overview::<P>(&command, about);
+    command.override_help(overview)
+}
+
+/// The overview: where to start, and the commands in groups, in lines of 80 columns.
+fn overview<P: Program>(command: &clap::Command, about: &str) -> clap::builder::StyledStr {
+    let styles = command.get_styles();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let (first, note) = P::FIRST;
+    let mut text = format!("{about}\n\n");
+    let _ = writeln!(
+        text,
+        "{header}Start{header:#}    {literal}{first}{literal:#}   {note}"
+    );
+    for (group, names) in P::GROUPS {
+        let mut group = *group;
+        for name in names.iter().map(|name| name.to_lowercase()) {
+            let about = command
+                .find_subcommand(&name)
+                .and_then(clap::Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(
+                text,
+                "{header}{:<9}{header:#}{literal}{name:<15}{literal:#}{about}",
+                std::mem::take(&mut group),
+            );
+        }
+    }
+    let _ = write!(
+        text,
+        "\nUsage: {} COMMAND ... (COMMAND -h: its flags; --help: with examples)\n\
+         Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped (can be continued)",
+        P::STARTED
+    );
+    text.into()
+}
