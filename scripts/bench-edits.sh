@@ -21,9 +21,9 @@ rm -rf "$work"
 mkdir -p "$work"
 for rate in "${rates[@]}"; do
     made=$work/copies-$rate
-    "$bin" perturb "$input" --recipe chowdhury --every "$rate" --originals 50 -o "$made" --quiet
+    "$bin" lab perturb "$input" --recipe chowdhury --every "$rate" --originals 50 -o "$made" --quiet
     "$bin" ingest "$made"/{originals,copies,background}.jsonl -o "$work/$rate" --keep-text --quiet >/dev/null
-    "$bin" compare "$work/$rate" --methods "${methods[@]}" --edits "$made/edits.jsonl" --quiet >&2
+    "$bin" lab compare "$work/$rate" --methods "${methods[@]}" --edits "$made/edits.jsonl" --quiet >&2
 done
 python3 - "$work" "${rates[@]}" <<'END'
 import json, sys

@@ -29,7 +29,7 @@ echo
 echo "| method | filtered | pairs | clusters | documents in them | max cluster | CPU s |"
 echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
 for spec in "${variants[@]}"; do
-    /usr/bin/time -o "$work/time" -f '%U %S' "$bin" method "$spec" "$work/out" --quiet >/dev/null
+    /usr/bin/time -o "$work/time" -f '%U %S' "$bin" lab method "$spec" "$work/out" --quiet >/dev/null
     made=$work/out/methods/$(sed 's/[^A-Za-z0-9.=-]/_/g' <<<"$spec")
     python3 - "$spec" "$made" "$work/time" <<'END'
 import json, sys

@@ -80,19 +80,19 @@ for input; do
             within "cluster" "$memory" cluster "$out-count" $means
             within "cluster" "$memory" cluster "$out" $means
             within "evaluate" "$memory" evaluate --truth "$out" --run "$out-count"
-            within "study" "$memory" study "$out" --ratios 1/4,1/16 $means
+            within "study" "$memory" lab study "$out" --ratios 1/4,1/16 $means
             within "plan" "$memory" plan "$out" --precision 0.9 --ratios 1/4,1/16 $means
             within "report" "$memory" report "$out"
             within "query by shingles" "$memory" query "$out" "$input" --threshold 0.5 --top 0 $means
             rm -rf "$out" "$out-count"
             within "ingest --keep-text" "$memory" ingest "$input" -o "$out" --keep-text --max-document $largest $means
             for method in super-shingles minhash i-match deco:selection=full,score=s3; do
-                within "method ${method%%:*}" "$memory" method "$method" "$out" $means
+                within "method ${method%%:*}" "$memory" lab method "$method" "$out" $means
             done
-            within "compare" "$memory" compare "$out" --methods super-shingles minhash $means
+            within "compare" "$memory" lab compare "$out" --methods super-shingles minhash $means
             within "query by super-shingles" "$memory" query "$out" "$input" --method super-shingles --top 0 $means
             rm -rf "$out"
-            within "perturb" "$memory" perturb "$input" -o "$out" --recipe chowdhury --max-document $largest
+            within "perturb" "$memory" lab perturb "$input" -o "$out" --recipe chowdhury --max-document $largest
             rm -rf "$out"
             within "run" "$memory" run "$input" -o "$out" --max-document $largest $means
             within "add" "$memory" add "$out" sample-corpora/files $means

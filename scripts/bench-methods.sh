@@ -4,7 +4,7 @@
 #   scripts/bench-methods.sh NAME=INPUT...
 #
 # NAME is the name of the collection, INPUT anything that `lookalike ingest` reads. If NAME ends in `+`, the script also
-# makes and compares two corpora with known near-duplicates (`lookalike perturb`): Chowdhury's copies among the documents
+# makes and compares two corpora with known near-duplicates (`lookalike lab perturb`): Chowdhury's copies among the documents
 # of the collection, and Cherkasova's copies of its first hundred. It works in BENCH_METHODS (target/bench-methods).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ methods=(
 
 show() { # NAME DIRECTORY [EDITS]
     local name=$1 out=$2 edits=${3:-}
-    "$bin" compare "$out" --methods "${methods[@]}" ${edits:+--edits "$edits"} --quiet >&2
+    "$bin" lab compare "$out" --methods "${methods[@]}" ${edits:+--edits "$edits"} --quiet >&2
     echo "### $name"
     echo
     scripts/methods-table.py "$out/compare/compare.json"
@@ -43,12 +43,12 @@ for pair in "$@"; do
     show "$plain" "$work/$plain"
     [ "$name" != "$plain" ] || continue
     made=$work/$plain-chowdhury
-    "$bin" perturb "$input" --recipe chowdhury -o "$made" --quiet
+    "$bin" lab perturb "$input" --recipe chowdhury -o "$made" --quiet
     "$bin" ingest "$made"/{originals,copies,background}.jsonl -o "$made-out" --keep-text --quiet >/dev/null
     show "$plain, with Chowdhury's copies" "$made-out" "$made/edits.jsonl"
     for edit in insert remove; do
         made=$work/$plain-$edit
-        "$bin" perturb "$input" --recipe cherkasova --originals 100 --edit "$edit" -o "$made" --quiet
+        "$bin" lab perturb "$input" --recipe cherkasova --originals 100 --edit "$edit" -o "$made" --quiet
         "$bin" ingest "$made"/{originals,copies}.jsonl -o "$made-out" --keep-text --quiet >/dev/null
         show "$plain, its first hundred with 1 to 50 words ${edit%e}ed" "$made-out" "$made/edits.jsonl"
     done

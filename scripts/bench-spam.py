@@ -26,7 +26,7 @@ def run(*arguments):
 
 for name, source in ("spam", spam), ("ham", ham), ("news", news):
     run("ingest", source, "-o", f"{work}/{name}", "--keep-text", "--quiet")
-run("method", "i-match:preset=kolcz,lexicons=0", f"{work}/news", "--quiet")
+run("lab", "method", "i-match:preset=kolcz,lexicons=0", f"{work}/news", "--quiet")
 lexicon = next(os.path.join(at, "lexicon.tsv") for at, _, files in os.walk(f"{work}/news/methods")
                if "lexicon.tsv" in files)
 

@@ -3,7 +3,7 @@
 #
 #   scripts/bench-study.sh INPUT WORK [MEMORY]
 #
-# Replaces WORK/out. Prints the output of `lookalike study`, and the ratio of the two costs.
+# Replaces WORK/out. Prints the output of `lookalike lab study`, and the ratio of the two costs.
 set -euo pipefail
 input=${1:?input}
 work=${2:?directory to work in}
@@ -18,7 +18,7 @@ if [ -e "$work/out" ]; then
 fi
 echo "machine: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 | cut -d' ' -f1-2), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
 /usr/bin/time -f '%e %U %S %M' -o "$work/exact" "$lookalike" run "$input" -o "$work/out" --memory "$memory" --quiet
-/usr/bin/time -f '%e %U %S %M' -o "$work/study" "$lookalike" study "$work/out" --memory "$memory" 2>/dev/null
+/usr/bin/time -f '%e %U %S %M' -o "$work/study" "$lookalike" lab study "$work/out" --memory "$memory" 2>/dev/null
 python3 - "$work/exact" "$work/study" <<'P'
 import sys
 exact, study = ([float(x) for x in open(p).read().split()] for p in sys.argv[1:])

@@ -55,7 +55,7 @@ if [ "${#directories[@]}" -eq 0 ]; then
     months=$scratch/months
     mkdir -p "$months/1" "$months/2" "$months/3" "$months/4"
     cp "$root"/sample-corpora/trec-web/*.gz "$months/1"
-    "$program" perturb --quiet --recipe cherkasova --edits 3 -o "$scratch/edited" \
+    "$program" lab perturb --quiet --recipe cherkasova --edits 3 -o "$scratch/edited" \
         "$root/sample-corpora/trec-web/b.gz"
     head -n 12 "$scratch/edited/copies.jsonl" >"$months/2/two.jsonl"
     tail -n 3 "$scratch/edited/copies.jsonl" >"$months/3/three.jsonl"

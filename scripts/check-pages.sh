@@ -58,9 +58,9 @@ with open(sys.argv[1], "w") as out:
 PYTHON
     "$lookalike" run "$work/apart.jsonl" -o "$work/apart" --quiet
     "$lookalike" report "$work/apart" --quiet
-    "$lookalike" study "$work/samples" --ratios 1/2,1/4 --quiet >/dev/null
+    "$lookalike" lab study "$work/samples" --ratios 1/2,1/4 --quiet >/dev/null
     "$lookalike" run sample-corpora --keep-text -o "$work/methods" --quiet
-    "$lookalike" compare "$work/methods" --methods minhash i-match --truth shingles --quiet >/dev/null
+    "$lookalike" lab compare "$work/methods" --methods minhash i-match --truth shingles --quiet >/dev/null
     for inputs in sample-corpora/files "$work/hostile"; do
         "$lookalike" passages "$inputs" -o "$work/passages-${inputs##*/}" --length 15 --quiet
         "$lookalike" report "$work/passages-${inputs##*/}" --quiet

@@ -16,7 +16,7 @@ version=$(version_of Cargo.toml)
 for file in python/pyproject.toml CITATION.cff; do
     [ "$(version_of "$file")" = "$version" ] || fail "$file has version $(version_of "$file"), Cargo.toml has $version"
 done
-if grep '^lookalike-.*path' Cargo.toml | grep -vF "version = \"$version\""; then fail "Cargo.toml has the crates above in another version"; fi
+if grep '^lookalike.*path' Cargo.toml | grep -v '^lookalike-lab ' | grep -vF "version = \"$version\""; then fail "Cargo.toml has the crates above in another version"; fi
 for file in Cargo.lock fuzz/Cargo.lock; do
     grep -A 1 '^name = "lookalike"$' "$file" | grep -qxF "version = \"$version\"" || fail "$file has another version of lookalike"
 done

@@ -8,7 +8,7 @@
 #     scripts/package.sh --crate     # also the source crate, compiled as its users would
 #     scripts/package.sh --all       # all of these, and a wheel for aarch64
 #
-# The tarball and the package have the stripped program, completions, manual pages and licences. SHA256SUMS covers all
+# The tarball and the package have the stripped programs, completions, manual pages and licences. SHA256SUMS covers all
 # files. Needs cargo; for wheels also python3 with venv, below which the script installs maturin and zig.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,24 +35,27 @@ left_out() { echo "LEFT OUT: $*" >&2; }
 
 # What CI has built for its tests has no object stores, which would be built for it alone.
 case $profile in
-    release) cargo build --locked --profile release --bin lookalike ;;
-    *) cargo build --locked --profile "$profile" --features remote --bin lookalike ;;
+    release) cargo build --locked --profile release --bin lookalike --bin lookalike-lab ;;
+    *) cargo build --locked --profile "$profile" --features remote --bin lookalike --bin lookalike-lab ;;
 esac
 program=$target/$profile/lookalike
 
 rm -rf "$out"
 share=$out/share
-completions() { mkdir -p "$share/$2" && "$program" completions "$1" >"$share/$2/$3"; }
-completions bash bash-completion/completions lookalike
-completions fish fish/vendor_completions.d lookalike.fish
-completions zsh zsh/vendor-completions _lookalike
-"$program" man "$share/man/man1"
+completions() { mkdir -p "$share/$2" && "$target/$profile/$4" completions "$1" >"$share/$2/$3"; }
+# The laboratory last: its page takes the place of the page of `lookalike lab`.
+for name in lookalike lookalike-lab; do
+    completions bash bash-completion/completions "$name" "$name"
+    completions fish fish/vendor_completions.d "$name.fish" "$name"
+    completions zsh zsh/vendor-completions "_$name" "$name"
+    "$target/$profile/$name" man "$share/man/man1"
+done
 
 version=$("$program" --version | cut -d ' ' -f 2)
 host=$(rustc -vV | sed -n 's/^host: //p')
 name=lookalike-$version-$host
 mkdir "$out/$name"
-cp "$program" LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md CITATION.cff "$out/$name"
+cp "$program" "$program-lab" LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md CITATION.cff "$out/$name"
 cp -R "$share" "$out/$name/share"
 tar -C "$out" -czf "$out/$name.tar.gz" "$name"
 rm -r "${out:?}/$name"
@@ -62,7 +65,7 @@ debian_package() {
     local root=$out/debian glibc
     local documents=$root/usr/share/doc/lookalike
     mkdir -p "$root/DEBIAN" "$root/usr/bin" "$documents"
-    install -m 755 "$program" "$root/usr/bin/lookalike"
+    install -m 755 "$program" "$program-lab" "$root/usr/bin"
     cp -R "$share/." "$root/usr/share"
     gzip -9n "$root"/usr/share/man/man1/*.1
     cp LICENSE-MIT LICENSE-APACHE README.md "$documents"
@@ -75,8 +78,8 @@ Copyright: The lookalike developers
 License: MIT OR Apache-2.0
  The texts are in LICENSE-MIT and LICENSE-APACHE beside this file.
 END
-    # The program names the versions of the functions that it needs of the C library.
-    glibc=$(grep -aoE 'GLIBC_2\.[0-9]+' "$program" | cut -d _ -f 2 | sort -uV | tail -n 1)
+    # The programs name the versions of the functions that they need of the C library.
+    glibc=$(grep -ahoE 'GLIBC_2\.[0-9]+' "$program" "$program-lab" | cut -d _ -f 2 | sort -uV | tail -n 1)
     cat >"$root/DEBIAN/control" <<END
 Package: lookalike
 Version: $version-1
@@ -146,5 +149,5 @@ printf '%s\n' "$sums" >"$out/SHA256SUMS"
 if grep -q "LOOKALIKE-[O]WNER" Cargo.toml; then
     echo "NOT FOR RELEASE: the addresses have a placeholder (RELEASING.md)" >&2
 fi
-echo "program: $(wc -c <"$program") bytes"
+echo "programs: $(wc -c <"$program") and $(wc -c <"$program-lab") bytes"
 cat "$out/SHA256SUMS"

@@ -1,171 +1,43 @@
 //! The help, what it promises, and what surrounds the commands: completions, manual pages, the
-//! choice of files.
+//! laboratory, the choice of files.
 
 use crate::common;
+use crate::help::{Place, Program, text};
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::sync::LazyLock;
+use std::process::{Command, Stdio};
 
 use lookalike::engine::pipeline::Summary;
-use lookalike::lab::perturb::{Cherkasova, Chowdhury};
 use lookalike::report::ledger;
-use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 
-/// The names of all commands.
-static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let described = lookalike::cli::described();
-    let names = described
-        .get_subcommands()
-        .map(|command| command.get_name());
-    names.map(String::from).collect()
-});
-
-fn lookalike<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
-    let mut command = Command::new(PROGRAM);
-    command.stdin(Stdio::null()).args(arguments);
-    command.output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// What a command that succeeds prints.
-fn printed<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {
-    let output = lookalike(arguments);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    text(&output.stdout)
-}
-
-fn help(command: &str) -> String {
-    printed([command, "--help"])
+fn program() -> Program {
+    Program {
+        path: PROGRAM.into(),
+        started: "lookalike",
+        described: lookalike::cli::described::<lookalike::cli::Commands>(),
+        others: &["lab"],
+    }
 }
 
 #[test]
 fn the_overview_fits_a_screen_and_has_every_command_in_a_group() {
-    let overview = printed(["--help"]);
-    let nothing = lookalike([""; 0]);
-    assert_eq!(nothing.status.code(), Some(2));
-    assert_eq!(text(&nothing.stderr), overview);
-    assert!(overview.lines().count() <= COMMANDS.len() + 6, "{overview}");
-    for line in overview.lines() {
-        assert!(line.chars().count() <= 80, "{line}");
-    }
-    for group in ["Find", "Look", "Evaluate", "Maintain"] {
-        assert!(
-            overview.lines().any(|line| line.starts_with(group)),
-            "{group}"
-        );
-    }
-    assert!(overview.contains("lookalike run FOLDER -o out"));
-    let listed: BTreeSet<String> = overview
-        .lines()
-        .skip(3)
-        .take_while(|line| !line.is_empty())
-        .map(|line| line[9..].split(' ').next().unwrap().into())
-        .collect();
-    assert_eq!(listed, COMMANDS.iter().cloned().collect());
-    for status in ["0 done", "1 failed", "2 wrong usage", "130 stopped"] {
-        assert!(overview.contains(status), "{status}");
-    }
+    let groups = ["Find", "Look", "Evaluate", "Maintain"];
+    program().check_overview(&groups, "lookalike run FOLDER -o out");
 }
 
 #[test]
 fn short_help_fits_a_screen_and_first_lines_are_short() {
-    let described = lookalike::cli::described();
-    let inner = described.get_subcommands().flat_map(|command| {
-        let inner = command.get_subcommands();
-        inner.map(|inner| format!("{} {}", command.get_name(), inner.get_name()))
-    });
-    for command in COMMANDS.iter().cloned().chain(inner) {
-        let of = |flag| printed(command.split(' ').chain([flag]));
-        let short = of("-h");
-        assert!(short.lines().count() <= 50, "{short}");
-        let long = of("--help");
-        let about = long.lines().next().unwrap();
-        assert!(about.chars().count() <= 72, "{about}");
-        assert!(!about.ends_with('.'), "{about}");
-        let mut lines = long.lines().peekable();
-        while let Some(line) = lines.next() {
-            let flag = line.starts_with("  -") || line.starts_with("      --");
-            if let Some(first) = lines.peek().filter(|_| flag) {
-                let first = first.trim();
-                assert!(
-                    (1..=72).contains(&first.chars().count()),
-                    "{command}: {first}"
-                );
-            }
-        }
-    }
-}
-
-/// A directory with `sample-corpora` in it, in which examples run.
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Place {
-        let directory = crate::common::temporary();
-        let corpora = common::sample_corpora("");
-        std::os::unix::fs::symlink(corpora, directory.path().join("sample-corpora")).unwrap();
-        // The program of an example, which not every machine has.
-        let program = directory.path().join("pdftotext");
-        fs::write(&program, "#!/bin/sh\ncat\n").unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        Place(directory)
-    }
-
-    fn shell(&self, line: &str) {
-        let programs = Path::new(PROGRAM).parent().unwrap().to_str().unwrap();
-        let own = self.0.path().to_str().unwrap();
-        let path = format!("{programs}:{own}:{}", std::env::var("PATH").unwrap());
-        let output = Command::new("sh")
-            .args(["-c", line])
-            .current_dir(self.0.path())
-            .env("PATH", path)
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{line}: {}", text(&output.stderr));
-    }
+    program().check_lengths();
 }
 
 #[test]
 fn examples_of_commands_run() {
-    for command in COMMANDS.iter() {
-        let help = help(command);
-        let (_, examples) = help.split_once("Examples:\n").expect(command);
-        let place = Place::new();
-        let mut shown = false;
-        for line in examples.lines() {
-            let line = line.trim_start();
-            shown |= line.starts_with(&format!("lookalike {command}"));
-            place.shell(line);
-        }
-        assert!(shown, "{command}");
-    }
-}
-
-/// Arguments that are shown for a flag.
-fn examples_of_flags(command: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let help = help(command);
-    let mut lines = help.lines();
-    while let Some(line) = lines.next() {
-        if let Some(example) = line.trim_start().strip_prefix("Example: ") {
-            let mut example = example.to_string();
-            for more in lines.by_ref().take_while(|line| !line.trim().is_empty()) {
-                example = format!("{example} {}", more.trim());
-            }
-            found.push(example);
-        }
-    }
-    found
+    program().check_examples();
 }
 
 #[test]
@@ -180,10 +52,7 @@ fn examples_of_flags_run() {
         ("graph", "graph out"),
         ("inspect", "inspect out/pairs/000000.pairs"),
         ("evaluate", "evaluate --truth out --run out"),
-        ("compare", "compare out"),
         ("plan", "plan out"),
-        ("study", "study out"),
-        ("perturb", "perturb sample-corpora/trec-web/b.gz -o @"),
         (
             "contamination",
             "contamination sample-corpora/trec-web --against test.jsonl",
@@ -193,7 +62,7 @@ fn examples_of_flags_run() {
             "passages sample-corpora/jsonl/text.jsonl.zst -o @",
         ),
     ];
-    let place = Place::new();
+    let place = Place::new(PROGRAM.as_ref());
     place.shell("printf '{\"task_id\":7,\"question\":\"one\",\"text\":\"two\"}\\n' > test.jsonl");
     place.shell("cp sample-corpora/files/a/PG-000001.html template.txt");
     place.shell("printf 'PG-000064 PG-000065 2\\nPG-000064 PG-000066 0\\n' > judged.txt");
@@ -203,11 +72,7 @@ fn examples_of_flags_run() {
     for (command, base) in bases {
         // Anew for each: an example may ask the directory another question.
         place.shell("rm -rf out; cp -r ran out");
-        if command == "report" {
-            // For `report --study`.
-            place.shell("lookalike study out --ratios 1/2 -q");
-        }
-        for example in examples_of_flags(command) {
+        for example in program().examples_of_flags(command) {
             // A flag that commands share is tried with the first of them.
             if !run.insert(example.clone()) || run.len() % common::one_in(2) > 0 {
                 continue;
@@ -220,59 +85,106 @@ fn examples_of_flags_run() {
                 _ => base,
             };
             let base = base.replace('@', &format!("out-{}", run.len()));
-            let more = if command == "perturb" && !example.contains("--recipe") {
-                "--recipe cherkasova"
-            } else {
-                ""
-            };
-            place.shell(&format!("lookalike {base} {example} {more}"));
+            place.shell(&format!("lookalike {base} {example}"));
         }
     }
     assert!(run.len() > 50, "{run:?}");
 }
 
 #[test]
-fn defaults_in_words_are_those_of_the_library() {
-    let (chowdhury, cherkasova) = (Chowdhury::default(), Cherkasova::default());
-    let help = printed(["perturb", "-h"]);
-    for (flag, default) in [
-        ("--copies", chowdhury.copies.to_string()),
-        ("--every", chowdhury.every.to_string()),
-        ("--alpha", chowdhury.alpha.to_string()),
-        ("--edit ", cherkasova.edit.to_string()),
-        ("--word", cherkasova.word),
-    ] {
-        let line = help.lines().find(|line| line.contains(flag)).unwrap();
-        assert!(line.ends_with(&format!("[default: {default}]")), "{line}");
+fn completions_and_manual_pages_have_every_command() {
+    program().check_completions_and_pages();
+}
+
+fn printed<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {
+    program().printed(arguments)
+}
+
+/// A copy of this program in a directory, with another program as the laboratory beside it.
+fn with_laboratory(place: &Path, script: &str) -> std::path::PathBuf {
+    let own = place.join("lookalike");
+    fs::copy(PROGRAM, &own).unwrap();
+    if !script.is_empty() {
+        let other = place.join("lookalike-lab");
+        fs::write(&other, script).unwrap();
+        fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let counts = "1..50".parse().unwrap();
-    assert_eq!(cherkasova.edits, counts);
-    assert!(help.contains("[default: 1..50]"));
+    own
 }
 
 #[test]
-fn completions_and_manual_pages_have_every_command() {
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let script = printed(["completions", shell]);
-        for command in COMMANDS.iter() {
-            assert!(script.contains(command), "{shell} {command}");
-        }
-        assert!(script.contains("max-postings"), "{shell}");
-    }
-    let directory = crate::common::temporary();
-    let pages = directory.path().join("man1");
-    printed(["man".as_ref(), pages.as_os_str()]);
-    let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
-    let main = page("lookalike.1");
-    assert!(
-        main.contains("\n.SH EXIT STATUS\n") && main.contains("130"),
-        "{main}"
+fn the_laboratory_gets_the_arguments_and_its_end_is_that_of_the_command() {
+    let (beside, here) = (common::temporary(), common::temporary());
+    let own = with_laboratory(
+        beside.path(),
+        "#!/bin/sh\nprintf '<%s>' \"$@\"\necho $X $$\nexit 7\n",
     );
-    for command in COMMANDS.iter() {
-        let page = page(&format!("lookalike-{command}.1"));
-        assert!(page.contains("\n.SH EXAMPLES\n"), "{page}");
+    // Not what lies where the user is.
+    with_laboratory(here.path(), "#!/bin/sh\necho wrong\n");
+    for (line, handed) in [
+        ("lab", "<>"),
+        ("lab study out --ratios 1/2", "<study><out><--ratios><1/2>"),
+        ("lab --help", "<--help>"),
+        ("lab study -h", "<study><-h>"),
+        ("--progress json lab -x lab", "<--progress><json><-x><lab>"),
+        ("study out", "<study><out>"),
+        ("--anonymous method -h", "<--anonymous><method><-h>"),
+    ] {
+        let mut command = Command::new(&own);
+        command.args(line.split(' ')).env("X", "y");
+        command.env("PATH", "").current_dir(here.path());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let id = child.id();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(7), "{line}");
+        assert_eq!(text(&output.stdout), format!("{handed}y {id}\n"), "{line}");
+        let told = text(&output.stderr);
+        let old = line
+            .split(' ')
+            .find(|word| ["study", "method"].contains(word));
+        match old.filter(|_| !line.contains("lab")) {
+            Some(name) => assert_eq!(
+                told,
+                format!("`lookalike {name}` is now `lookalike lab {name}`\n")
+            ),
+            None => assert_eq!(told, ""),
+        }
     }
-    assert_eq!(fs::read_dir(&pages).unwrap().count(), COMMANDS.len() + 1);
+}
+
+#[test]
+fn without_the_laboratory_its_installation_is_named() {
+    let (beside, here, path) = (
+        common::temporary(),
+        common::temporary(),
+        common::temporary(),
+    );
+    let own = with_laboratory(beside.path(), "");
+    with_laboratory(here.path(), "#!/bin/sh\necho wrong\n");
+    let start = |path: &str| {
+        let mut command = Command::new(&own);
+        command.args(["lab", "study"]).current_dir(here.path());
+        command.env("PATH", path).output().unwrap()
+    };
+    for path in ["", ".", ":/nothing:"] {
+        let output = start(path);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("cargo install --path crates/lab"), "{told}");
+    }
+    with_laboratory(path.path(), "#!/bin/sh\necho found\n");
+    let output = start(&format!(".:{}", path.path().display()));
+    assert_eq!(text(&output.stdout), "found\n");
+}
+
+/// Of earlier versions.
+#[test]
+fn the_page_of_a_study_is_named_where_it_was_asked_for() {
+    let output = program().run(["report", "out", "--study"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = text(&output.stderr);
+    assert!(told.contains("`lookalike lab study DIR --page`"), "{told}");
 }
 
 fn docnos(out: &Path) -> Vec<String> {

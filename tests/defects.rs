@@ -473,7 +473,7 @@ fn what_cannot_be_printed_is_an_error() {
         &["--version"],
         &["run", "--help"],
         &["help", "run"],
-        &["method", "minhash"],
+        &["lab", "method", "minhash"],
         &["status", out],
         &["graph", out],
         &["verify", out],
@@ -724,6 +724,7 @@ fn an_empty_directory_is_named() {
         vec!["ingest", &at("empty"), "-o", &at("out")],
         vec!["query", &at("there"), &at("empty")],
         vec![
+            "lab",
             "perturb",
             &at("empty"),
             "-o",
@@ -778,13 +779,13 @@ fn one_permutation_warns() {
     drop(Run::default().keep_text().ingest(&[&input], &out).unwrap());
     let out = out.to_str().unwrap();
     for (spec, warns) in [("minhash:one-permutation=true", true), ("minhash", false)] {
-        let output = lookalike(&["method", spec, out]);
+        let output = lookalike(&["lab", "method", spec, out]);
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{told}");
         let line = format!("warning: {spec}: documents with fewer shingles than bins (128)");
         assert_eq!(told.contains(&line), warns, "{told}");
     }
-    let page = lookalike(&["method", "minhash"]).stdout;
+    let page = lookalike(&["lab", "method", "minhash"]).stdout;
     let page = String::from_utf8(page).unwrap();
     assert!(page.contains("pairs that have little in common"), "{page}");
 }

@@ -389,7 +389,10 @@ fn unknown_flags(command: &str, helps: &mut HashMap<String, String>) -> Vec<Stri
     // `lookalike --version`, and `lookalike COMMAND --help` for any of them.
     let top = subcommand.starts_with('-') || subcommand == "COMMAND";
     // A command with commands of its own.
-    let inner = (subcommand == "tasks").then(|| words.next()).flatten();
+    let inner = ["tasks", "lab"]
+        .contains(&subcommand)
+        .then(|| words.next())
+        .flatten();
     let named: Vec<&str> = [subcommand].into_iter().chain(inner).collect();
     let help = helps.entry(named.join(" ")).or_insert_with(|| {
         if top {
@@ -491,7 +494,7 @@ fn the_guide_lists_the_lines_of_the_ledger() {
     let ledgers = printed(&[
         "mkdir in && cp sample-corpora/trec-web/*.gz in && touch in/.hidden in/excluded",
         "lookalike run in sample-corpora/jsonl -o kept --keep-text --exclude excluded -v",
-        "lookalike method super-shingles kept -v",
+        "lookalike lab method super-shingles kept -v",
         "echo '{\"text\":\"one two three four five six seven eight nine ten\"}' > new.jsonl",
         "lookalike add kept new.jsonl -v",
         "lookalike run in -o sampled --sampling 1/32 --verified -v",
@@ -514,7 +517,7 @@ fn the_guide_lists_the_lines_of_the_ledger() {
 fn the_guide_lists_the_columns_of_compare() {
     let tables = printed(&[
         "lookalike ingest sample-corpora/trec-web -o kept --keep-text --quiet",
-        "lookalike compare kept --methods i-match --truth i-match",
+        "lookalike lab compare kept --methods i-match --truth i-match",
     ]);
     let table = &tables[1];
     let heads = table.iter().filter(|line| line.starts_with("method"));

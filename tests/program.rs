@@ -7,6 +7,7 @@ mod command_line;
 mod deduplication;
 mod defects;
 mod documented_commands;
+mod help;
 mod looking_up;
 mod passages;
 mod processes;

@@ -69,13 +69,13 @@ fn commands() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("query", "query d in.jsonl --threshold 0.5"),
         ("graph", "graph d -o d/graph.dot"),
         ("plan", "plan d --ratios 1/2"),
-        ("study", "study d --ratios 1/2 --thresholds 0.5"),
+        ("study", "lab study d --ratios 1/2 --thresholds 0.5"),
         ("run", "run in.jsonl --keep-text --threshold 0.5 -o d"),
         ("ingest", "ingest in.jsonl --keep-text -o d"),
-        ("method", "method super-shingles d"),
+        ("method", "lab method super-shingles d"),
         (
             "compare",
-            "compare d --methods super-shingles --truth super-shingles",
+            "lab compare d --methods super-shingles --truth super-shingles",
         ),
         ("status", "status d"),
         ("verify", "verify d"),
@@ -84,7 +84,7 @@ fn commands() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("against", "run new.jsonl --against d --threshold 0.5 -o m"),
         ("verify-method", "verify d/methods/super-shingles"),
         ("evaluate", "evaluate --truth d --run d"),
-        ("qrels", "qrels qrels.txt --clusters d"),
+        ("qrels", "lab qrels qrels.txt --clusters d"),
     ];
     lines.map(|(name, line)| (name, words(line))).into()
 }
@@ -474,7 +474,7 @@ fn a_lock_that_is_no_file_of_its_own_is_refused() {
     fs::create_dir(place.path().join("corpus")).unwrap();
     symlink("../v/bashrc", place.path().join("corpus/lock")).unwrap();
     let before = held(&place.path().join("v"));
-    let perturb = words("perturb in.jsonl -o corpus --recipe cherkasova");
+    let perturb = words("lab perturb in.jsonl -o corpus --recipe cherkasova");
     let output = start(place.path(), &perturb);
     assert!(
         before == held(&place.path().join("v")),
@@ -1060,7 +1060,7 @@ fn a_directory_of_outputs_replaces_nothing_that_is_read() {
         );
     };
     fs::create_dir(place.path().join("thin")).unwrap();
-    let qrels = ["qrels", "qrels.txt", "--clusters", "d", "-o", "thin"];
+    let qrels = ["lab", "qrels", "qrels.txt", "--clusters", "d", "-o", "thin"];
     for name in ["qrels", "inconsistent.jsonl"] {
         let at = place.path().join("thin").join(name);
         symlink("../qrels.txt", &at).unwrap();
@@ -1071,7 +1071,7 @@ fn a_directory_of_outputs_replaces_nothing_that_is_read() {
         fs::remove_file(&at).unwrap();
     }
     done(place.path(), &qrels);
-    let perturb = words("perturb in.jsonl -o corpus --recipe cherkasova --edits 1");
+    let perturb = words("lab perturb in.jsonl -o corpus --recipe cherkasova --edits 1");
     fs::create_dir(place.path().join("corpus")).unwrap();
     fs::hard_link(
         place.path().join("in.jsonl"),
@@ -1080,13 +1080,13 @@ fn a_directory_of_outputs_replaces_nothing_that_is_read() {
     .unwrap();
     refused(&perturb);
     refused(&words(
-        "perturb corpus/copies.jsonl -o corpus --recipe cherkasova",
+        "lab perturb corpus/copies.jsonl -o corpus --recipe cherkasova",
     ));
     fs::remove_file(place.path().join("corpus/copies.jsonl")).unwrap();
     done(place.path(), &perturb);
     fs::write(place.path().join("d/compare/edits.jsonl"), "").unwrap();
     let edits = words(
-        "compare d --methods super-shingles --truth super-shingles --edits d/compare/edits.jsonl",
+        "lab compare d --methods super-shingles --truth super-shingles --edits d/compare/edits.jsonl",
     );
     let output = start(place.path(), &edits);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));

@@ -20,11 +20,11 @@ use lookalike::base::progress::Context;
 use lookalike::engine::collection;
 use lookalike::engine::join::JoinConfig;
 use lookalike::engine::pipeline::{self, JoinParameters, Spill};
-use lookalike::lab::study::StudyConfig;
 use lookalike::report::page::{PAGE_FILE, PageConfig};
 use lookalike::report::{self, GraphFormat, write_graph};
 use lookalike::tasks::inspect::verify;
 use lookalike::tasks::plan::{self, PlanConfig, Target};
+use lookalike_lab::study::StudyConfig;
 
 use super::controls::Controls;
 use super::lists::put_manifest;
@@ -353,7 +353,7 @@ fn ask(command: u8, out: &Path, context: &Context<'_>) -> Result<()> {
                 ratios: vec![2],
                 thresholds: vec![threshold],
             };
-            report::write_study(workspace, &config, context).map(drop)
+            lookalike_lab::report::write_study(workspace, &config, context).map(drop)
         }
         4 => GraphFormat::ALL.into_iter().try_for_each(|format| {
             let output = out.join(format.file_name());

@@ -2,9 +2,9 @@
 
 use lookalike::base::budget::ByteSize;
 use lookalike::engine::pipeline;
-use lookalike::lab::study::{Study, StudyConfig, StudyCost, comparison};
-use lookalike::report::{self, figures};
 use lookalike::store::workspace::Workspace;
+use lookalike_lab::report::figures;
+use lookalike_lab::study::{Study, StudyConfig, StudyCost, comparison};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -42,7 +42,7 @@ fn counted(json: &[u8]) {
     if study.config.check().is_ok() {
         let sums = comparison(&study, &StudyCost::default());
         assert!(!sums.rows.is_empty());
-        let page = report::study_page(&study, &StudyCost::default(), "program");
+        let page = lookalike_lab::report::study_page(&study, &StudyCost::default(), "program");
         assert!(page.is_ok_and(|page| String::from_utf8(page).is_ok()));
     }
 }
@@ -60,7 +60,7 @@ fn on_the_page(place_of: u8, content: &[u8]) {
         };
         let mut workspace = pipeline::open(&out).expect("a run");
         place::with_context(ByteSize::mib(512), |context| {
-            report::write_study(&mut workspace, &config, context)
+            lookalike_lab::report::write_study(&mut workspace, &config, context)
         })
         .expect("a study");
         out
@@ -98,7 +98,7 @@ fn page_of(out: &Path, [costs, trial]: [&[u8]; 2]) {
     }
     let write = |workspace: &mut Workspace| {
         place::with_context(ByteSize::mib(512), |context| {
-            let page = report::write_study_page(workspace, context).ok()?;
+            let page = lookalike_lab::report::write_study_page(workspace, context).ok()?;
             Some(std::fs::read(page).expect("a page"))
         })
     };

@@ -292,7 +292,7 @@ type Flag = (String, bool, bool, Vec<String>, String);
 /// The flags of a command, without those that every command has.
 #[pyfunction]
 fn flags(name: &str) -> PyResult<Vec<Flag>> {
-    let mut commands = cli::described();
+    let mut commands = cli::described::<cli::Commands>();
     commands.build();
     let command = commands
         .find_subcommand(name)

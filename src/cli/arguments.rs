@@ -182,7 +182,7 @@ fn addresses(
 }
 
 /// Flags of other programs, and the flags that do what they mean.
-const MEANT_FLAGS: [(&str, &[&str]); 11] = [
+pub(super) const MEANT_FLAGS: [(&str, &[&str]); 11] = [
     (
         "--shingle-size",
         &[

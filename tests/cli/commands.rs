@@ -120,11 +120,6 @@ fn help_of_every_command() {
         "verify",
         "evaluate",
         "plan",
-        "study",
-        "perturb",
-        "qrels",
-        "method",
-        "compare",
         "query",
         "graph",
         "completions",
@@ -169,7 +164,7 @@ fn help_of_every_command() {
         assert!(stdout(&help).contains(flag), "{flag}");
     }
     assert!(stdout(&help).contains("[default: 0.85]") && stdout(&help).contains("[default: 10]"));
-    let flags: [(&str, &[&str]); 4] = [
+    let flags: [(&str, &[&str]); 2] = [
         (
             "run",
             &[
@@ -192,34 +187,6 @@ fn help_of_every_command() {
                 "--plan-seed",
                 "--output",
                 "[default: 0.8]",
-            ],
-        ),
-        (
-            "perturb",
-            &[
-                "--recipe",
-                "--originals",
-                "--copies",
-                "--every",
-                "--alpha",
-                "--edit",
-                "--edits",
-                "--spread",
-                "--word",
-                "--seed",
-                "--no-background",
-                "--format",
-                "--text-field",
-                "[default: 1..50]",
-            ],
-        ),
-        (
-            "study",
-            &[
-                "--ratios",
-                "--thresholds",
-                "[default: 1/2,1/4,1/8,1/16]",
-                "DIR/study",
             ],
         ),
     ];
@@ -293,53 +260,6 @@ fn wrong_usage_is_2_and_names_what_would_be_right() {
     ] {
         let output = line(missing);
         failed(&output, 2, &["required arguments were not provided"]);
-    }
-}
-
-#[test]
-fn wrong_usage_of_perturb_names_what_would_be_right() {
-    let directory = common::temporary();
-    let out = directory.path().join("out");
-    let cases: [(&str, &[&str]); 8] = [
-        ("--recipe broder", &["--recipe", "broder"]),
-        ("--seed 1", &["--recipe"]),
-        (
-            "--recipe chowdhury --edits 1..5",
-            &["--edits", "--recipe cherkasova"],
-        ),
-        (
-            "--recipe cherkasova --alpha 3",
-            &["--alpha", "--recipe chowdhury"],
-        ),
-        (
-            "--recipe cherkasova --edits 5..1",
-            &["--edits", "1..50 or 1,2,5"],
-        ),
-        (
-            "--recipe cherkasova --spread even",
-            &["--spread", "random or uniform"],
-        ),
-        (
-            "--recipe cherkasova --edit swap",
-            &["--edit", "insert or remove"],
-        ),
-        // Of 95 documents 13 have the text of another.
-        (
-            "--recipe chowdhury --originals 96",
-            &["--originals", "82 documents"],
-        ),
-    ];
-    for (arguments, says) in cases {
-        let mut all = vec![
-            "perturb",
-            "sample-corpora/trec-web/a.gz",
-            "-o",
-            out.to_str().unwrap(),
-        ];
-        all.extend(arguments.split(' '));
-        let output = lookalike(all);
-        failed(&output, 2, says);
-        assert!(!out.exists(), "{arguments} made a directory");
     }
 }
 

@@ -554,7 +554,7 @@ fn methods_whose_score_is_a_count_are_evaluated() {
         "i-match",
         "deco:score=s1",
     ] {
-        made(&["method", method, place]);
+        made(&["lab", "method", method, place]);
         let of_method = out.join("methods").join(method.replace(':', "_"));
         let of_method = of_method.to_str().unwrap();
         for (truth, run) in [(place, of_method), (of_method, place)] {

@@ -7,7 +7,4 @@ mod count;
 mod evaluate;
 mod identity;
 mod least_memory;
-mod perturb;
-mod qrels;
 mod sections;
-mod transfer;

@@ -30,13 +30,13 @@ use lookalike::engine::join::{Before, JoinProgress};
 use lookalike::engine::pipeline::{self, Summary};
 use lookalike::engine::sample;
 use lookalike::engine::sort;
-use lookalike::lab::study::StudyConfig;
 use lookalike::report::page::PageConfig;
 use lookalike::report::{self, ledger};
 use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::tasks::inspect::{inspect, stages, verify};
 use lookalike::tasks::passages::{self, PassagesConfig, Then};
 use lookalike::tasks::plan::{self, PlanConfig, Subset, Target};
+use lookalike_lab::study::StudyConfig;
 use tempfile::TempDir;
 
 /// Files of at most so many bytes have every byte flipped.
@@ -398,7 +398,8 @@ impl Subject {
             let watch = StopWhen { stop, stage, at: 2 };
             let mut workspace = pipeline::open(&subject.out).unwrap();
             let context = subject.run.context(&watch.stop, &watch);
-            let study = lookalike::report::write_study(&mut workspace, &study_config(), &context);
+            let study =
+                lookalike_lab::report::write_study(&mut workspace, &study_config(), &context);
             assert!(matches!(study, Err(Error::Interrupted { .. })));
             let (stop, stage) = (Stop::default(), "plan");
             let watch = StopWhen { stop, stage, at: 2 };
@@ -800,7 +801,7 @@ pub fn study_page_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     let mut workspace = pipeline::open(out)?;
     let stop = Stop::default();
     let context = subject.run.context(&stop, &Silent);
-    let page = report::write_study_page(&mut workspace, &context)?;
+    let page = lookalike_lab::report::write_study_page(&mut workspace, &context)?;
     Ok(Files::from([("page".into(), fs::read(page).unwrap())]))
 }
 
@@ -819,7 +820,7 @@ pub fn study_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     let mut workspace = pipeline::open(out)?;
     let stop = Stop::default();
     let context = subject.run.context(&stop, &Silent);
-    lookalike::report::write_study(&mut workspace, &study_config(), &context)?;
+    lookalike_lab::report::write_study(&mut workspace, &study_config(), &context)?;
     let entries = fs::read_dir(out.join("study")).unwrap();
     let files = entries.map(|entry| entry.unwrap().path());
     // What it took is not the same each time.

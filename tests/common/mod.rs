@@ -470,9 +470,25 @@ impl std::ops::Deref for Contents {
 
 /// `sample-corpora`, or a path in it.
 pub fn sample_corpora(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("sample-corpora")
-        .join(path)
+    root().join("sample-corpora").join(path)
+}
+
+/// The directory of the workspace.
+pub fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut above = own.ancestors();
+    let root = above.find(|place| place.join("sample-corpora").is_dir());
+    root.unwrap().into()
+}
+
+/// The program `lookalike`. For the tests of the laboratory it lies beside theirs, which cargo builds
+/// at the same time if it builds the tests of both.
+pub fn lookalike() -> PathBuf {
+    let own = option_env!("CARGO_BIN_EXE_lookalike");
+    let own = Path::new(own.or(option_env!("CARGO_BIN_EXE_lookalike-lab")).unwrap());
+    let found = own.with_file_name("lookalike");
+    assert!(found.exists(), "cargo build --features faults builds it");
+    found
 }
 
 /// Where real collections are, as `LOOKALIKE_CORPORA` says; or nothing, and a loud word that `what`

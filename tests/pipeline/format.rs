@@ -27,7 +27,6 @@ use lookalike::engine::pipeline::{self, JoinParameters, Spill};
 use lookalike::engine::sample::Sampling;
 use lookalike::engine::shingle::ShingleConfig;
 use lookalike::engine::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
-use lookalike::lab::study::StudyConfig;
 use lookalike::store::workspace::{Base, MANIFEST_FILE};
 use lookalike::store::{
     FOOTER_BYTES, HEADER_BYTES, Header, Item, Kind, PartInfo, PartWriter, Sort, VERSION, checksum,
@@ -36,6 +35,7 @@ use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::tasks::inspect::{inspect, verify};
 use lookalike::tasks::plan;
 use lookalike::text::read::{ReadConfig, Reason, Reject, SourceSpan};
+use lookalike_lab::study::StudyConfig;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -1280,7 +1280,7 @@ fn directories_are_read() {
         let context = context();
         let mut workspace = pipeline::open(&out).unwrap();
         if name == "v1-study" {
-            lookalike::report::write_study(&mut workspace, &study, &context).unwrap();
+            lookalike_lab::report::write_study(&mut workspace, &study, &context).unwrap();
         }
         let config = plan::PlanConfig {
             target: plan::Target {
@@ -1322,7 +1322,7 @@ fn directories_are_read() {
         if version.join("study").exists() {
             // Its trials are not run again (what they cost would be another time), and its table is
             // shown.
-            lookalike::report::write_study(&mut workspace, &study, &context).unwrap();
+            lookalike_lab::report::write_study(&mut workspace, &study, &context).unwrap();
             for place in ["study", "study/trials"] {
                 for entry in fs::read_dir(version.join(place)).unwrap() {
                     let name = Path::new(place).join(entry.unwrap().file_name());
@@ -1441,7 +1441,7 @@ fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
         put("study/trials/1-2-1.json", "\"format\":1");
         let page = || {
             let mut workspace = pipeline::open(&out).unwrap();
-            lookalike::report::write_study_page(&mut workspace, &context())
+            lookalike_lab::report::write_study_page(&mut workspace, &context())
         };
         drop(workspace);
         let path = out.join("study/study.json");
@@ -1454,7 +1454,7 @@ fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
             ratios: vec![2],
             thresholds: vec!["0.5".parse().unwrap(), "0.8".parse().unwrap()],
         };
-        lookalike::report::write_study(&mut workspace, &config, &context()).unwrap();
+        lookalike_lab::report::write_study(&mut workspace, &config, &context()).unwrap();
         drop(workspace);
         for name in ["study/trials/1-2-1.json", "study/trials/1-2-0.json"] {
             let text = |directory: &Path| fs::read_to_string(directory.join(name)).unwrap();

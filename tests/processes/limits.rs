@@ -98,7 +98,7 @@ impl Made {
             ("cluster", format!("cluster COPY/base {means}")),
             (
                 "study",
-                format!("study COPY/base --ratios 1/2,1/4 --thresholds 0.3,0.5 {means}"),
+                format!("lab study COPY/base --ratios 1/2,1/4 --thresholds 0.3,0.5 {means}"),
             ),
             (
                 "plan",

@@ -177,12 +177,12 @@ fn files_of_a_directory_replace_no_links() {
     )
     .unwrap();
     for (name, command) in [
-        ("qrels", "qrels j.txt --clusters base"),
+        ("qrels", "lab qrels j.txt --clusters base"),
         (
             "transferred.tsv",
-            "transfer --labels j.txt --from base --to base",
+            "lab transfer --labels j.txt --from base --to base",
         ),
-        ("truth.tsv", "perturb in"),
+        ("truth.tsv", "lab perturb in"),
         (
             "items.tsv",
             "contamination in --against t.csv --fields question",
@@ -249,9 +249,9 @@ fn outputs_stay_out_of_other_output_directories() {
             "passages in",
             "passages in --remove",
             "contamination in --against t.csv --fields question",
-            "perturb in",
-            "qrels j.txt --clusters base",
-            "transfer --labels j.txt --from base --to base",
+            "lab perturb in",
+            "lab qrels j.txt --clusters base",
+            "lab transfer --labels j.txt --from base --to base",
         ] {
             refused(at, &format!("$L {command} -o {directory}/x"));
         }
@@ -287,14 +287,14 @@ fn lists_come_from_pipes() {
     fs::write(at.join("j.csv"), "docno,label\nd1,1\nd2,0\n").unwrap();
     fs::write(at.join("rm.tsv"), "file\trecord\na.jsonl\t4\n").unwrap();
     for (list, command) in [
-        ("j.txt", "transfer --from base --to base --labels"),
+        ("j.txt", "lab transfer --from base --to base --labels"),
         (
             "j.txt",
-            "transfer --from base --to base --labels-format trec --labels",
+            "lab transfer --from base --to base --labels-format trec --labels",
         ),
-        ("j.tsv", "transfer --from base --to base --labels"),
-        ("j.csv", "transfer --from base --to base --labels"),
-        ("j.txt", "qrels --clusters base"),
+        ("j.tsv", "lab transfer --from base --to base --labels"),
+        ("j.csv", "lab transfer --from base --to base --labels"),
+        ("j.txt", "lab qrels --clusters base"),
         ("base/pairs.tsv", "evaluate --truth base --run"),
     ] {
         let rest = |text: String| -> Vec<String> {
@@ -326,7 +326,7 @@ fn nothing_waits_for_a_fifo_for_ever() {
     done(at, "mkfifo fifo");
     for command in [
         "dedup in -o k2 --remove fifo",
-        "transfer --labels fifo --from base --to base",
+        "lab transfer --labels fifo --from base --to base",
         "report base -o fifo",
     ] {
         let line = format!("$L {command} & p=$!; sleep 0.5; kill -TERM $p; wait $p");
@@ -394,7 +394,7 @@ fn output_directories_are_told_from_others() {
     done(at, "$L add o in --quiet");
     done(
         at,
-        "$L qrels <(echo 1 0 d1 1) --clusters base -o in --quiet && rm in/qrels",
+        "$L lab qrels <(echo 1 0 d1 1) --clusters base -o in --quiet && rm in/qrels",
     );
     assert!(refused(at, "$L query in in").contains("another program wrote its manifest.json"));
     let said = refused(at, "$L run base/pairs.tsv -o in");
@@ -467,15 +467,15 @@ fn standard_output_that_cannot_be_written_is_an_error() {
         "--help",
         "run --help",
         "--version",
-        "method",
+        "lab method",
         "run in -o base",
-        "transfer --labels <(echo 1 0 d1 1) --from base --to base",
+        "lab transfer --labels <(echo 1 0 d1 1) --from base --to base",
     ] {
         done(at, &format!("$L {command} | head -c 1"));
         let mut outputs = vec!["1< ro", ">&-"];
         outputs.extend(full.then_some("> full"));
         for output in outputs {
-            if command == "method" && output != ">&-" {
+            if command == "lab method" && output != ">&-" {
                 continue;
             }
             let output_ = shell(at, &format!("$L {command} {output}"));

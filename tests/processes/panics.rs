@@ -85,13 +85,13 @@ fn subjects() -> Vec<Subject> {
             only: Some("generation"),
         },
         Subject {
-            line: "method super-shingles OUT".into(),
+            line: "lab method super-shingles OUT".into(),
             threads: 3,
             before: vec![before(&kept, "", Some(0))],
             only: Some("keys: worker"),
         },
         Subject {
-            line: "method super-shingles OUT".into(),
+            line: "lab method super-shingles OUT".into(),
             threads: 1,
             before: vec![before(&kept, "", Some(0))],
             only: Some("keys: worker"),

@@ -200,7 +200,7 @@ fn a_directory_in_use_is_refused_at_once() {
         vec!["ingest", input.to_str().unwrap(), "-o", place],
         vec!["join", place],
         vec!["cluster", place],
-        vec!["study", place],
+        vec!["lab", "study", place],
         vec!["plan", place, "--precision", "0.9"],
         vec!["report", place],
     ] {
@@ -319,7 +319,7 @@ fn a_comparison_that_is_killed_leaves_no_process() {
     let out = directory.path().join("out");
     done(run(&input, &out).arg("--keep-text"));
     let compare = || {
-        let mut command = program(["compare".as_ref(), out.as_os_str()]);
+        let mut command = program(["lab".as_ref(), "compare".as_ref(), out.as_os_str()]);
         command.args(["--methods", "super-shingles", "--truth", "shingles"]);
         command.args(["--memory", "128MiB", "--threads", "1", "--quiet"]);
         command
@@ -350,7 +350,12 @@ fn a_corpus_in_the_making_is_refused_at_once() {
     let (input, _) = corpus(directory.path(), 1);
     let out = directory.path().join("made");
     let perturb = |held: &Path, at: &str| {
-        let mut command = program(["perturb".as_ref(), input.as_os_str(), "-o".as_ref()]);
+        let mut command = program([
+            "lab".as_ref(),
+            "perturb".as_ref(),
+            input.as_os_str(),
+            "-o".as_ref(),
+        ]);
         command
             .arg(&out)
             .args(["--recipe", "cherkasova", "--quiet"]);
@@ -469,7 +474,7 @@ fn a_signal_in_every_stage() {
             true,
         ),
         case(
-            format!("study OUT --ratios 1/2,1/4 --thresholds 0.3,0.5 {means}"),
+            format!("lab study OUT --ratios 1/2,1/4 --thresholds 0.3,0.5 {means}"),
             &[
                 ("op=point on=merge+in+memory:+worker nth=2", "merge"),
                 ("op=create on=trials/1-1-0.json", "study"),
@@ -498,7 +503,7 @@ fn a_signal_in_every_stage() {
             true,
         ),
         case(
-            format!("method super-shingles OUT {means}"),
+            format!("lab method super-shingles OUT {means}"),
             &[
                 ("op=point on=keys:+worker", "keys"),
                 ("op=point on=merge+in+memory:+worker", "merge"),
@@ -506,7 +511,7 @@ fn a_signal_in_every_stage() {
             true,
         ),
         case(
-            format!("compare OUT --methods super-shingles --truth shingles {means}"),
+            format!("lab compare OUT --methods super-shingles --truth shingles {means}"),
             &[("op=point on=keys:+worker", "compare")],
             true,
         ),
@@ -516,7 +521,7 @@ fn a_signal_in_every_stage() {
             true,
         ),
         case(
-            format!("perturb {input} -o PLACE/edited --recipe chowdhury --memory 256MiB"),
+            format!("lab perturb {input} -o PLACE/edited --recipe chowdhury --memory 256MiB"),
             &[("op=create on=edited/", "perturb")],
             false,
         ),

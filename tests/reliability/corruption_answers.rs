@@ -150,8 +150,8 @@ fn damaged_summary_page_plan_and_study_give_no_other_answer() {
     let written = |name: &str| {
         ["summary.json", "report.html", "plan.toml"].contains(&name) || name.starts_with("study/")
     };
-    // `report --study` shows the trials, `study` goes on with them.
-    let page: Ask = ("report --study", study_page_made);
+    // `study --page` shows the trials, `study` goes on with them.
+    let page: Ask = ("study --page", study_page_made);
     let asks = [ASKS[2], ASKS[4], page, ASKS[6], ASKS[7]];
     every_damage_leaves_the_answer(&subject, &asks, written);
 }

@@ -19,14 +19,8 @@ use lookalike::engine::sample;
 use lookalike::engine::sample::SampleEntry;
 use lookalike::engine::sort;
 use lookalike::engine::sort::RunsEntry;
-use lookalike::lab::compare::CompareConfig;
-use lookalike::lab::perturb::{self, Chowdhury, PerturbConfig, Recipe};
-use lookalike::lab::study::StudyConfig;
 use lookalike::methods::{self, Spec};
-use lookalike::report::{
-    self,
-    page::{self, PageConfig},
-};
+use lookalike::report::page::{self, PageConfig};
 use lookalike::store::disk::faults::{Do, Fault, arm, errno};
 use lookalike::store::disk::{Op, is_unnamed, temporary};
 use lookalike::store::workspace::Workspace;
@@ -40,6 +34,9 @@ use lookalike::tasks::passages::{
 };
 use lookalike::tasks::plan::{self, PlanConfig, Target};
 use lookalike::tasks::query::{self, QueryConfig};
+use lookalike_lab::compare::CompareConfig;
+use lookalike_lab::perturb::{self, Chowdhury, PerturbConfig, Recipe};
+use lookalike_lab::study::StudyConfig;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -865,7 +862,7 @@ fn subjects() -> Vec<Subject> {
                 };
                 context_of(root, &|w| {
                     let stop = Stop::default();
-                    let study = lookalike::report::write_study(
+                    let study = lookalike_lab::report::write_study(
                         w,
                         &config,
                         &small().context(&stop, &Silent),
@@ -1158,7 +1155,7 @@ fn methods_of_papers() -> Subject {
                 queries: None,
                 cost: 100,
             };
-            let compared = report::write_comparison(&mut base, &config, &context)?;
+            let compared = lookalike_lab::report::write_comparison(&mut base, &config, &context)?;
             Ok(serde_json::to_string(&compared.agreement).unwrap())
         }),
     )

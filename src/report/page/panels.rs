@@ -91,7 +91,6 @@ pub fn number(text: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::super::frame::STYLE;
-    use super::*;
     use std::collections::BTreeMap;
 
     /// The colours of the style: in light mode, and in dark mode.

@@ -215,6 +215,10 @@ impl Subject {
             ("INPUT", self.input.clone()),
             ("NEW", self.new.clone()),
         ];
+        let name = &self.arguments[0];
+        if ["study", "method", "compare", "perturb"].contains(&name.as_str()) {
+            command.arg("lab");
+        }
         for argument in &self.arguments {
             let of = |(_, path): &(_, PathBuf)| path.clone().into_os_string();
             let below = argument.strip_prefix("OUT/");
@@ -223,7 +227,6 @@ impl Subject {
             command.arg(found.unwrap_or_else(|| argument.into()));
         }
         command.arg("--quiet");
-        let name = &self.arguments[0];
         // It has one thread.
         if name != "perturb" {
             command.args(["--threads", &threads.to_string()]);

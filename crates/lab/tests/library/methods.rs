@@ -2,10 +2,11 @@
 //! keeps the invariants of the main job.
 
 use crate::common;
+use lookalike::Error;
 use lookalike::base::progress::{Progress, Silent, Stop, Unit};
-use lookalike::lab::compare::{self, CompareConfig};
 use lookalike::methods::{self, METHODS, Spec};
-use lookalike::{Error, report};
+use lookalike_lab::compare::{self, CompareConfig};
+use lookalike_lab::report;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -10,8 +10,8 @@ use common::corpus::Random;
 use common::{Run, rows_of};
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::pipeline;
-use lookalike::lab::reproduce::{self, Cell, Exhibit, Form, Known, Paper, Reproduction};
 use lookalike::methods::{self, Spec};
+use lookalike_lab::reproduce::{self, Cell, Exhibit, Form, Known, Paper, Reproduction};
 
 /// A word of letters: `cosine` leaves out terms with digits.
 fn word(n: usize) -> String {
@@ -280,9 +280,9 @@ fn ye_has_the_numbers_of_the_study() {
     let run = Run::default();
     let context = run.context(&stop, &Silent);
     let mut base = pipeline::open(&kept).unwrap();
-    let config = lookalike::lab::study::StudyConfig::default();
-    let (study, _) = lookalike::lab::study::run(&mut base, &config, &context).unwrap();
-    let files = lookalike::report::figures::files(&study).unwrap();
+    let config = lookalike_lab::study::StudyConfig::default();
+    let (study, _) = lookalike_lab::study::run(&mut base, &config, &context).unwrap();
+    let files = lookalike_lab::report::figures::files(&study).unwrap();
     let csv = |name: &str| {
         let file = files.iter().find(|file| file.name == name).unwrap();
         let mut reader = csv::Reader::from_reader(&file.content[..]);

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::methods::{ask, corpus, keeping, place, write};
 use crate::common::{self, rows_of};
+use crate::methods::{ask, corpus, keeping, place, write};
+use lookalike::Error;
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::lab::compare::{CompareConfig, Comparison, QueryConfig, QueryRow, Sample};
 use lookalike::methods::Spec;
-use lookalike::{Error, report};
+use lookalike_lab::compare::{CompareConfig, Comparison, QueryConfig, QueryRow, Sample};
+use lookalike_lab::report;
 
 const SPECS: [&str; 3] = ["cosine:threshold=0.5", "mod:n=20", "i-match:preset=kolcz"];
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::methods::{corpus, keeping, write};
 use crate::common::{self, Run};
+use crate::methods::{corpus, keeping, write};
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::lab::reproduce::{self, Cell, Finding, Form, Known, Paper, Reproduction};
+use lookalike_lab::reproduce::{self, Cell, Finding, Form, Known, Paper, Reproduction};
 
 fn made(paper: Paper, place: &Path, name: &str, run: &Run, known: Known) -> Reproduction {
     let (stop, silent) = (Stop::default(), Silent);

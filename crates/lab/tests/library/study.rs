@@ -5,11 +5,11 @@ use crate::common;
 use lookalike::Error;
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::pipeline;
-use lookalike::lab::study::{
-    COST_FILE, DIRECTORY, PAGE_FILE, PairTable, Study, StudyConfig, Trial, TrialGroup, comparison,
-};
 use lookalike::report::page::{self, PageConfig};
 use lookalike::tasks::inspect::verify;
+use lookalike_lab::study::{
+    COST_FILE, DIRECTORY, PAGE_FILE, PairTable, Study, StudyConfig, Trial, TrialGroup, comparison,
+};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -52,7 +52,7 @@ fn study(run: &Run, out: &Path, config: &StudyConfig) -> Result<Study, Error> {
 fn watched(run: &Run, out: &Path, config: &StudyConfig, watch: &StopAt) -> Result<Study, Error> {
     let mut workspace = pipeline::open(out)?;
     let context = run.context(&watch.stop, watch);
-    lookalike::report::write_study(&mut workspace, config, &context).map(|(study, _)| study)
+    lookalike_lab::report::write_study(&mut workspace, config, &context).map(|(study, _)| study)
 }
 
 /// How many thresholds a pair reaches by the sample, and in truth.
@@ -494,7 +494,7 @@ fn studies_stopped_in_the_midst_of_a_trial_go_on() {
             });
             let mut workspace = pipeline::open(&out).unwrap();
             let context = run.context(&stop, &Silent);
-            lookalike::report::write_study(&mut workspace, &config, &context).map(drop)
+            lookalike_lab::report::write_study(&mut workspace, &config, &context).map(drop)
         });
         if let Err(error) = ended {
             stage_of(&error);
@@ -625,7 +625,7 @@ fn plans_of_a_study_are_what_runs_with_them_list() {
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
     let (_, cost) =
-        lookalike::report::write_study(&mut workspace, &config(&[2, 4]), &context).unwrap();
+        lookalike_lab::report::write_study(&mut workspace, &config(&[2, 4]), &context).unwrap();
     assert_eq!(cost.planned.len(), 3);
     let mut wrong = 0;
     for (number, planned) in cost.planned.iter().enumerate() {
@@ -683,7 +683,7 @@ fn the_page_of_a_study_is_written_again_with_the_same_bytes() {
     let again = || {
         let mut workspace = pipeline::open(&out)?;
         let (stop, silent) = (Stop::default(), Silent);
-        lookalike::report::write_study_page(&mut workspace, &run.context(&stop, &silent))
+        lookalike_lab::report::write_study_page(&mut workspace, &run.context(&stop, &silent))
     };
     assert_eq!(again().unwrap(), path);
     assert_eq!(fs::read_to_string(&path).unwrap(), page);
@@ -697,7 +697,12 @@ fn the_page_of_a_study_is_written_again_with_the_same_bytes() {
             matches!(&error, Error::StageMissing { stage: "study", .. }),
             "{error}"
         );
-        assert!(error.help().unwrap_or_default().contains("lookalike study"));
+        assert!(
+            error
+                .help()
+                .unwrap_or_default()
+                .contains("lookalike lab study")
+        );
         let _ = fs::remove_file(&trial);
     }
 }
@@ -710,9 +715,9 @@ fn runs_of_a_study_are_the_same_as_csv_and_as_json() {
     let (stop, silent) = (Stop::default(), Silent);
     let context = run.context(&stop, &silent);
     let (study, cost) =
-        lookalike::report::write_study(&mut workspace, &config(&[2, 4]), &context).unwrap();
+        lookalike_lab::report::write_study(&mut workspace, &config(&[2, 4]), &context).unwrap();
     let compared = comparison(&study, &cost);
-    let text = lookalike::report::study_csv(&compared);
+    let text = lookalike_lab::report::study_csv(&compared);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let head = reader.headers().unwrap().clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
@@ -747,7 +752,7 @@ fn runs_of_a_study_are_the_same_as_csv_and_as_json() {
             }
         }
     }
-    for line in lookalike::report::study(&study, &cost, 100).lines() {
+    for line in lookalike_lab::report::study(&study, &cost, 100).lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }
 }

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use lookalike::Error;
-use lookalike::lab::study::{PairTable, Study, StudyConfig, StudyCost, Trial, TrialGroup};
-use lookalike::report::figures::{adaptive, files};
-use lookalike::report::study_page;
+use lookalike_lab::report::figures::{adaptive, files};
+use lookalike_lab::report::study_page;
+use lookalike_lab::study::{PairTable, Study, StudyConfig, StudyCost, Trial, TrialGroup};
 
 fn thresholds(texts: &[&str]) -> Vec<lookalike::base::ids::Threshold> {
     texts.iter().map(|t| t.parse().unwrap()).collect()

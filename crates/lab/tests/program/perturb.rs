@@ -3,16 +3,16 @@
 use crate::common;
 use lookalike::Error;
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::lab::perturb::{
+use lookalike::text::read::{ReadConfig, Selection};
+use lookalike_lab::perturb::{
     self, Cherkasova, Chowdhury, Edit, EditPlaces, Operation, PerturbConfig, PerturbReport, Recipe,
     apply,
 };
-use lookalike::text::read::{ReadConfig, Selection};
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use common::Run;
 use serde_json::Value;
@@ -68,9 +68,7 @@ fn run(config: &PerturbConfig, inputs: &[&Path], out: &Path) -> Result<PerturbRe
 }
 
 fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("sample-corpora")
-        .join(name)
+    common::sample_corpora(name)
 }
 
 /// Documents of words, one JSON line each.
@@ -455,12 +453,14 @@ fn a_corpus_without_background_leaves_none_of_an_earlier_one() {
     }
 }
 
+fn command(arguments: &[&str]) -> Output {
+    let mut command = Command::new(common::lookalike());
+    let command = command.current_dir(common::root()).args(arguments);
+    command.output().unwrap()
+}
+
 fn lookalike(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_lookalike"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(arguments)
-        .output()
-        .unwrap();
+    let output = command(arguments);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {message}");
     String::from_utf8(output.stdout).unwrap()
@@ -473,6 +473,7 @@ fn a_corpus_is_an_input_whose_truth_is_known() {
     let directory = common::temporary();
     let at = |name: &str| directory.path().join(name).display().to_string();
     let shown = lookalike(&[
+        "lab",
         "perturb",
         "sample-corpora/trec-web/a.gz",
         "--recipe",
@@ -517,4 +518,56 @@ fn a_corpus_is_an_input_whose_truth_is_known() {
     // One of a hundred words is edited: a tenth of the shingles of each copy, so that two copies
     // still share two thirds.
     assert!(all["recall"].as_f64().unwrap() > 0.9, "{all}");
+}
+
+#[test]
+fn wrong_usage_of_perturb_names_what_would_be_right() {
+    let directory = common::temporary();
+    let out = directory.path().join("out");
+    let cases: [(&str, &[&str]); 8] = [
+        ("--recipe broder", &["--recipe", "broder"]),
+        ("--seed 1", &["--recipe"]),
+        (
+            "--recipe chowdhury --edits 1..5",
+            &["--edits", "--recipe cherkasova"],
+        ),
+        (
+            "--recipe cherkasova --alpha 3",
+            &["--alpha", "--recipe chowdhury"],
+        ),
+        (
+            "--recipe cherkasova --edits 5..1",
+            &["--edits", "1..50 or 1,2,5"],
+        ),
+        (
+            "--recipe cherkasova --spread even",
+            &["--spread", "random or uniform"],
+        ),
+        (
+            "--recipe cherkasova --edit swap",
+            &["--edit", "insert or remove"],
+        ),
+        // Of 95 documents 13 have the text of another.
+        (
+            "--recipe chowdhury --originals 96",
+            &["--originals", "82 documents"],
+        ),
+    ];
+    for (arguments, says) in cases {
+        let mut all = vec![
+            "lab",
+            "perturb",
+            "sample-corpora/trec-web/a.gz",
+            "-o",
+            out.to_str().unwrap(),
+        ];
+        all.extend(arguments.split(' '));
+        let output = command(&all);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        for word in says {
+            assert!(told.contains(word), "{arguments}: {word}: {told}");
+        }
+        assert!(!out.exists(), "{arguments} made a directory");
+    }
 }

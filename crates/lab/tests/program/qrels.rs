@@ -672,10 +672,13 @@ fn the_least_memory_that_is_told_is_enough() {
     assert_eq!(report, whole);
 }
 
-/// Exit status, standard output and standard error of `lookalike qrels` in a directory.
+/// Exit status, standard output and standard error of `lookalike lab qrels` in a directory.
 fn command(place: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
-    command.current_dir(place).arg("qrels").args(arguments);
+    let mut command = Command::new(common::lookalike());
+    command
+        .current_dir(place)
+        .args(["lab", "qrels"])
+        .args(arguments);
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (

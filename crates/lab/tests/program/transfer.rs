@@ -5,7 +5,7 @@ use crate::common;
 use lookalike::Error;
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::pipeline;
-use lookalike::lab::transfer::{LabelsFormat, TransferConfig, TransferReport, run};
+use lookalike_lab::transfer::{LabelsFormat, TransferConfig, TransferReport, run};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -659,8 +659,11 @@ fn small() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn command(place: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
-    command.current_dir(place).arg("transfer").args(arguments);
+    let mut command = Command::new(common::lookalike());
+    command
+        .current_dir(place)
+        .args(["lab", "transfer"])
+        .args(arguments);
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (

@@ -1,0 +1,11 @@
+//! The program, as a user starts it.
+
+#[path = "../../../../tests/common/mod.rs"]
+mod common;
+#[path = "../../../../tests/help.rs"]
+mod help;
+
+mod command_line;
+mod perturb;
+mod qrels;
+mod transfer;
