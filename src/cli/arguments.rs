@@ -182,71 +182,40 @@ fn addresses(
 }
 
 /// Flags of other programs, and the flags that do what they mean.
-pub(super) const MEANT_FLAGS: [(&str, &[&str]); 11] = [
+pub(super) const MEANT_FLAGS: &[(&str, &str)] = &[
     (
         "--shingle-size",
-        &[
-            "--ngram",
-            "--ngrams",
-            "--ngram-size",
-            "--n-gram",
-            "--k",
-            "--shingles",
-        ],
+        "--ngram --ngrams --ngram-size --n-gram --k --shingles",
     ),
     (
         "--threshold",
-        &[
-            "--jaccard",
-            "--jaccard-threshold",
-            "--similarity",
-            "--min-similarity",
-            "--min-score",
-        ],
+        "--jaccard --jaccard-threshold --similarity --min-similarity --min-score",
     ),
     (
         "--text-field",
-        &[
-            "--column",
-            "--text-column",
-            "--field",
-            "--text-key",
-            "--key",
-            "--text",
-        ],
+        "--column --text-column --field --text-key --key --text",
     ),
-    (
-        "--id-field",
-        &["--id", "--id-column", "--id-key", "--idx-column"],
-    ),
-    ("--output", &["--out", "--output-dir", "--outdir", "--dest"]),
+    ("--id-field", "--id --id-column --id-key --idx-column"),
+    ("--output", "--out --output-dir --outdir --dest"),
     (
         "--threads",
-        &[
-            "--jobs",
-            "--workers",
-            "--num-proc",
-            "--num-workers",
-            "--cores",
-        ],
+        "--jobs --workers --num-proc --num-workers --cores",
     ),
-    ("--memory", &["--ram", "--mem", "--max-memory"]),
+    ("--memory", "--ram --mem --max-memory"),
     (
         "--length",
-        &[
-            "--min-words",
-            "--min-tokens",
-            "--min-length",
-            "--minimum-length",
-        ],
+        "--min-words --min-tokens --min-length --minimum-length",
     ),
-    ("--ids-only", &["--dry-run", "--list", "--no-write"]),
-    ("--report", &["--html", "--page"]),
-    (
-        "--tokens",
-        &["--tokenizer", "--tokenize", "--chars", "--bytes"],
-    ),
+    ("--ids-only", "--dry-run --list --no-write"),
+    ("--report", "--html --page"),
+    ("--tokens", "--tokenizer --tokenize --chars --bytes"),
 ];
+
+/// What a word means, of things and the words in their place.
+fn meant_by<'m>(all: &[(&'m str, &str)], word: &str) -> Option<&'m str> {
+    let means = |(_, words): &&(&str, &str)| words.split(' ').any(|one| one == word);
+    all.iter().find(means).map(|(meant, _)| *meant)
+}
 
 /// Suggests the command or the flag that a word means, in place of one that is spelt like it.
 fn with_meant(
@@ -267,17 +236,15 @@ fn with_meant(
     }
     if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) {
         let name = given.split('=').next().unwrap_or_default().to_lowercase();
-        let known = MEANT_FLAGS
-            .iter()
-            .find(|(_, words)| words.contains(&name.as_str()));
+        let known = meant_by(MEANT_FLAGS, &name);
         // The tip of the library, to give the word behind `--`, would make an input of it.
         error.remove(ContextKind::Suggested);
         let has = |flag: &str| {
             let mut flags = command.into_iter().flat_map(clap::Command::get_arguments);
             flags.any(|known| known.get_long() == flag.strip_prefix("--"))
         };
-        if let Some((flag, _)) = known.filter(|(flag, _)| has(flag)) {
-            let suggested = ContextValue::String((*flag).to_string());
+        if let Some(flag) = known.filter(|flag| has(flag)) {
+            let suggested = ContextValue::String(flag.to_string());
             error.insert(ContextKind::SuggestedArg, suggested);
         }
         return error;

@@ -337,7 +337,7 @@ mod meant_tests {
         ];
         let mut suggested = std::collections::BTreeSet::new();
         for (flag, words) in arguments::MEANT_FLAGS {
-            for word in words {
+            for word in words.split(' ') {
                 for command in commands {
                     let said = told(&format!("lookalike {command} {word} 5"));
                     assert!(said.contains("unexpected argument"), "{said}");

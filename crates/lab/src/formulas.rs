@@ -21,11 +21,11 @@
 
 mod table;
 
-pub use table::{FormulaPaper, FormulaRow, FormulaValues};
+pub(crate) use table::{FormulaPaper, FormulaRow, FormulaValues};
 
 /// Limit on the factors of a product or the terms of a sum: more than any paper needs, and few
 /// enough to compute at once.
-pub const MOST_TERMS: u64 = 1_000_000;
+pub(crate) const MOST_TERMS: u64 = 1_000_000;
 
 /// Returns the value if it is a probability.
 fn probability(p: f64) -> Option<f64> {
@@ -67,7 +67,7 @@ pub fn signature_stability(left_out: f64, changes: u32, lexicons: u32) -> Option
 /// be among these, so `left_out` has opposite roles in the two. The result is `None` for more
 /// changes than terms, for more terms left out than there are, and for more than [`MOST_TERMS`]
 /// changes.
-pub fn lexicon_unchanged(terms: u64, left_out: u64, changes: u64) -> Option<f64> {
+pub(crate) fn lexicon_unchanged(terms: u64, left_out: u64, changes: u64) -> Option<f64> {
     if changes > terms || left_out > terms || changes > MOST_TERMS {
         return None;
     }
@@ -78,23 +78,11 @@ pub fn lexicon_unchanged(terms: u64, left_out: u64, changes: u64) -> Option<f64>
     probability((0..changes).map(factor).product())
 }
 
-/// An approximation of [`lexicon_unchanged`] for lexicons much larger than the number of changes:
-/// (1 - M/L)^n.
-///
-/// Kołcz & Chowdhury 2008, right-hand side of equation 6. It is never less than
-/// [`lexicon_unchanged`].
-pub fn lexicon_unchanged_about(terms: u64, left_out: u64, changes: u64) -> Option<f64> {
-    if terms == 0 || left_out > terms || changes > MOST_TERMS {
-        return None;
-    }
-    probability(((terms - left_out) as f64 / terms as f64).powf(changes as f64))
-}
-
 /// The probability that trial number `trials`, counted from 1, is the first success: (1 - q)^(K -
 /// - 1) q.
 ///
 /// Kołcz & Chowdhury 2008, equation 7.
-pub fn first_success(q: f64, trials: u64) -> Option<f64> {
+pub(crate) fn first_success(q: f64, trials: u64) -> Option<f64> {
     let q = probability(q)?;
     let before = trials.checked_sub(1)?;
     if before == 0 {
@@ -109,7 +97,7 @@ pub fn first_success(q: f64, trials: u64) -> Option<f64> {
 /// signature unchanged. With M = 0.33 L, which is whole for each L of the table,
 /// [`lexicon_unchanged`] gives 13 of its 15 values to the last digit printed. The two others (n =
 /// 50, L = 10,000 and n = 20, L = 100,000) are 0.01 less than printed.
-pub fn expected_trials(q: f64) -> Option<f64> {
+pub(crate) fn expected_trials(q: f64) -> Option<f64> {
     let q = probability(q)?;
     (q > 0.0).then(|| 1.0 / q)
 }
@@ -155,7 +143,7 @@ pub fn selected_of_shared(chunks: f64, every: f64, selected: u32) -> Option<f64>
 /// that number is missed: the sum of [`selected_of_shared`] below `wanted`.
 ///
 /// Bernstein & Zobel 2006, section 4.3.
-pub fn missed(chunks: f64, every: f64, wanted: u32) -> Option<f64> {
+pub(crate) fn missed(chunks: f64, every: f64, wanted: u32) -> Option<f64> {
     selected_of_shared(chunks, every, wanted)?;
     let Some(most) = wanted.checked_sub(1) else {
         return Some(0.0);
@@ -176,30 +164,6 @@ pub fn missed(chunks: f64, every: f64, wanted: u32) -> Option<f64> {
         sum += term;
     }
     probability(sum.min(1.0))
-}
-
-/// The probability that a hash counter with `fields` fields counts a chunk of one document as
-/// shared by several: that one of the other `singletons` - 1, or one of the `shared` distinct
-/// chunks that several documents do contain, is counted in the same field. 1 - (1 - 1/m)^(n - 1 +
-/// d).
-///
-/// This describes the hash counter of Bernstein & Zobel 2006, section 5, whose counts may be too
-/// high but are never too low. The result is `None` without a field or a singleton.
-pub fn false_shared_probability(fields: u64, singletons: u64, shared: u64) -> Option<f64> {
-    if fields == 0 {
-        return None;
-    }
-    let others = singletons.checked_sub(1)? as f64 + shared as f64;
-    at_least_one(1.0 / fields as f64, others)
-}
-
-/// Expected number of singletons that a hash counter counts as shared: n times
-/// [`false_shared_probability`].
-pub fn expected_false_shared(fields: u64, singletons: u64, shared: u64) -> Option<f64> {
-    if fields > 0 && singletons == 0 {
-        return Some(0.0);
-    }
-    Some(singletons as f64 * false_shared_probability(fields, singletons, shared)?)
 }
 
 /// The probability that two documents of resemblance r share at least `wanted` of `super_shingles`,
@@ -225,19 +189,6 @@ pub fn super_shingles_shared(
     }
     let p = probability(resemblance)?.powf(f64::from(shingles_each));
     at_least(super_shingles, wanted, p)
-}
-
-/// The probability that two documents of resemblance r agree in all `rows` of at least one of
-/// `bands` bands: 1 - (1 - r^rows)^bands.
-///
-/// Locality-sensitive hashing as described by Gionis, Indyk & Motwani 1999 and Haveliwala, Gionis &
-/// Indyk 2000. It equals [`super_shingles_shared`] with one of `bands` super-shingles wanted.
-pub fn bands_shared(resemblance: f64, rows: u32, bands: u32) -> Option<f64> {
-    if rows == 0 {
-        return None;
-    }
-    let p = probability(resemblance)?.powf(f64::from(rows));
-    at_least_one(p, f64::from(bands))
 }
 
 /// The probability that at least `wanted` of `tries` succeed, each with probability p.
@@ -293,7 +244,6 @@ fn tail(tries: u32, from: u32, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_base::random::Random;
 
     fn near(found: Option<f64>, expected: f64, relative: f64) {
         let found = found.unwrap();
@@ -331,8 +281,10 @@ mod tests {
     #[test]
     fn equation_6_is_near_its_approximation_and_below_it() {
         for (terms, n) in [(1_000u64, 2), (1_000, 50), (100_000, 50)] {
-            let exact = lexicon_unchanged(terms, terms * 33 / 100, n).unwrap();
-            let about = lexicon_unchanged_about(terms, terms * 33 / 100, n).unwrap();
+            let left_out = terms * 33 / 100;
+            let exact = lexicon_unchanged(terms, left_out, n).unwrap();
+            // The right-hand side of the equation.
+            let about = ((terms - left_out) as f64 / terms as f64).powi(n as i32);
             assert!(exact < about, "{terms} {n}");
             let share = 1.0 - exact / about;
             assert!(share < (n * n) as f64 / terms as f64, "{terms} {n} {share}");
@@ -344,7 +296,6 @@ mod tests {
         assert_eq!(lexicon_unchanged(0, 0, 0), Some(1.0));
         assert_eq!(lexicon_unchanged(10, 11, 1), None);
         assert_eq!(lexicon_unchanged(10, 1, 11), None);
-        assert_eq!(lexicon_unchanged_about(0, 0, 1), None);
     }
 
     #[test]
@@ -416,49 +367,6 @@ mod tests {
         }
     }
 
-    /// Draws fields and counts the singletons whose field another chunk hits.
-    #[test]
-    fn a_hash_counter_errs_as_often_as_the_formula_says() {
-        const ROUNDS: u64 = 200;
-        for (fields, singletons, shared) in
-            [(1_000u64, 300u64, 0u64), (1_000, 300, 500), (64, 200, 10)]
-        {
-            let (mut sum, mut squares) = (0.0, 0.0);
-            for round in 0..ROUNDS {
-                let mut random = Random::new(round);
-                let mut hits = vec![0u32; fields as usize];
-                let mut field = || random.below(fields) as usize;
-                let own: Vec<usize> = (0..singletons).map(|_| field()).collect();
-                own.iter().for_each(|&field| hits[field] += 1);
-                (0..shared).for_each(|_| hits[field()] += 1);
-                let wrong = own.iter().filter(|&&field| hits[field] > 1).count() as f64;
-                sum += wrong;
-                squares += wrong * wrong;
-            }
-            let n = ROUNDS as f64;
-            let mean = sum / n;
-            let error = ((squares / n - mean * mean) / n).sqrt();
-            let expected = expected_false_shared(fields, singletons, shared).unwrap();
-            assert!(
-                (mean - expected).abs() <= 4.5 * error,
-                "{mean} {expected} {error}"
-            );
-        }
-        assert_eq!(false_shared_probability(0, 1, 0), None);
-        assert_eq!(false_shared_probability(8, 0, 0), None);
-        assert_eq!(false_shared_probability(8, 1, 0), Some(0.0));
-        assert_eq!(false_shared_probability(1, 2, 0), Some(1.0));
-        assert_eq!(expected_false_shared(8, 0, 5), Some(0.0));
-        assert_eq!(expected_false_shared(0, 0, 5), None);
-        // With 2^40 fields and a thousand chunks the probability is 999 / 2^40, with all its
-        // digits.
-        near(
-            false_shared_probability(1 << 40, 1_000, 0),
-            999.0 / (1u64 << 40) as f64,
-            1e-9,
-        );
-    }
-
     /// The binomial tail, computed by adding up all outcomes.
     #[test]
     fn super_shingles_are_binomial() {
@@ -488,21 +396,5 @@ mod tests {
         assert_eq!(super_shingles_shared(0.9, 0, 6, 2), None);
         assert_eq!(super_shingles_shared(1.5, 14, 6, 2), None);
         assert_eq!(super_shingles_shared(0.9, 14, u32::MAX, 2), None);
-    }
-
-    #[test]
-    fn bands_are_super_shingles_of_which_one_will_do() {
-        for r in [0.0, 0.3, 0.85, 1.0] {
-            for (rows, bands) in [(8, 16), (1, 1), (5, 0), (16, 8)] {
-                let expected = 1.0 - (1.0 - f64::powi(r, rows)).powi(bands);
-                let found = bands_shared(r, rows as u32, bands as u32).unwrap();
-                // The plain formula subtracts from 1 and so loses its last digits.
-                assert!((found - expected).abs() < 1e-12, "{found} {expected}");
-                let other = super_shingles_shared(r, rows as u32, bands as u32, 1);
-                assert_eq!(bands_shared(r, rows as u32, bands as u32), other);
-            }
-        }
-        assert_eq!(bands_shared(0.5, 0, 4), None);
-        assert_eq!(bands_shared(-0.5, 4, 4), None);
     }
 }

@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Output directory of an `ingest --keep-text`
     #[arg(value_name = "DIR")]
     directory: PathBuf,

@@ -12,7 +12,7 @@ use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `formulas`.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// kolcz-2008, bernstein-2006 or fetterly-2003
     #[arg(value_name = "PAPER")]
     paper: FormulaPaper,

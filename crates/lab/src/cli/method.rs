@@ -17,7 +17,7 @@ use lookalike::cli::{Command, Out, Setup, about_method, end_with_parent};
 
 /// Options of `method`.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Method and parameters: NAME or NAME:PARAMETER=VALUE,...
     spec: Option<String>,
     /// Output directory of an `ingest --keep-text`

@@ -30,7 +30,7 @@ enum RecipeChoice {
      They are read twice, so standard input is not possible. Hidden files of a directory are \
      skipped."
 )))]
-pub struct Options {
+pub(crate) struct Options {
     /// Directory for the corpus, which is created if it is missing
     ///
     /// Files of an earlier perturb in it are replaced.

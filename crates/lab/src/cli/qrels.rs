@@ -17,7 +17,7 @@ use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `qrels`.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Judgements, such as lines of TOPIC ITERATION DOCNO RELEVANCE
     ///
     /// --qrels-format lists the forms. The relevance is an integer and may be negative. The file

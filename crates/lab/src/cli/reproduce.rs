@@ -14,7 +14,7 @@ use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `reproduce`.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// chowdhury-2002, bernstein-2006, ye-2008, kolcz-2008, cherkasova-2009, or all
     #[arg(value_name = "PAPER")]
     papers: Papers,

@@ -16,7 +16,7 @@ use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `study`.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Output directory of an earlier `ingest` or `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,

@@ -14,7 +14,7 @@ use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `transfer`.
 #[derive(Debug, Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// Labels of documents of OLD: judgements, or a list of docno and label
     ///
     /// --labels-format lists the forms. The file may be compressed.

@@ -60,7 +60,7 @@ pub struct Families {
 
 impl Families {
     /// No families.
-    pub fn none() -> Families {
+    pub(crate) fn none() -> Families {
         Families {
             originals: 0,
             copies: 0,
@@ -73,7 +73,7 @@ impl Families {
 
     /// Over all families: the documents, those that method number `method` found, the clusters
     /// that contain them, and its false positives.
-    pub fn sums(&self, method: usize) -> [u64; 4] {
+    pub(crate) fn sums(&self, method: usize) -> [u64; 4] {
         let of = |counts: &[u64]| counts.get(method).copied().unwrap_or(0);
         self.rows
             .iter()

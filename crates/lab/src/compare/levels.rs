@@ -35,7 +35,7 @@ pub struct AtLevel {
 
 impl Levels {
     /// The criteria for the pairs of `workspace`.
-    pub fn new(
+    pub(crate) fn new(
         workspace: &Workspace,
         criteria: Vec<Criterion>,
         context: &Context<'_>,
@@ -60,7 +60,7 @@ impl Levels {
     }
 
     /// The number of criteria that a pair reaches.
-    pub fn reached(&self, pair: &Pair) -> usize {
+    pub(crate) fn reached(&self, pair: &Pair) -> usize {
         let (a, b) = self.sizes.measured(pair.a, pair.b);
         let reached = |criterion: &Criterion| match criterion.measure {
             // The stored score is rounded down.

@@ -65,7 +65,7 @@ const LIST_BYTES: u64 = 1 << 20;
 pub(crate) const MOST_METHODS: usize = 64;
 
 /// Default cost of a false pair in the utility, in true pairs (Kolcz & Chowdhury 2008).
-pub const COST: u64 = 100;
+pub(crate) const COST: u64 = 100;
 
 /// The parameters of a comparison.
 #[derive(Clone, Debug)]

@@ -139,7 +139,7 @@ pub struct Labels {
 
 impl Labels {
     /// Reads labels. An exact duplicate without a label of its own has none.
-    pub fn read(base: &Workspace, path: &Path, context: &Context<'_>) -> Result<Labels> {
+    pub(crate) fn read(base: &Workspace, path: &Path, context: &Context<'_>) -> Result<Labels> {
         let mut numbers: HashMap<Vec<u8>, u32> = HashMap::new();
         let mut names = Vec::new();
         let mut of_docno: HashMap<u128, u32> = HashMap::new();
@@ -178,7 +178,7 @@ impl Labels {
     }
 
     /// Each label with its documents, and how many of them are representatives.
-    pub fn sizes(&self, representatives: &Representatives) -> Vec<(String, u64, u64)> {
+    pub(crate) fn sizes(&self, representatives: &Representatives) -> Vec<(String, u64, u64)> {
         let mut sizes: Vec<(String, u64, u64)> =
             self.names.iter().map(|name| (name.clone(), 0, 0)).collect();
         for (document, &of) in (0..).zip(&self.of) {
@@ -192,7 +192,7 @@ impl Labels {
     }
 
     /// The representatives with this label.
-    pub fn with(&self, name: &str, representatives: &Representatives) -> Bits {
+    pub(crate) fn with(&self, name: &str, representatives: &Representatives) -> Bits {
         let mut bits = Bits::new(self.of.len());
         let label = self.names.iter().position(|other| other == name);
         for (document, &of) in (0..).zip(&self.of) {
@@ -206,7 +206,12 @@ impl Labels {
 
 impl Sample {
     /// The queries. Exact duplicates are replaced by the documents that they equal.
-    pub fn choose(&self, base: &Workspace, seed: u64, context: &Context<'_>) -> Result<Bits> {
+    pub(crate) fn choose(
+        &self,
+        base: &Workspace,
+        seed: u64,
+        context: &Context<'_>,
+    ) -> Result<Bits> {
         let representatives = Catalogue::representatives(base)?;
         let documents = representatives.len() as u64;
         let mut bits = Bits::new(documents as usize);

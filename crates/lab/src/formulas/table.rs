@@ -13,7 +13,7 @@ use lookalike_base::progress::Stop;
 
 keywords! {
     /// A paper with formulas.
-    pub enum FormulaPaper: "is not a paper with formulas; use" {
+    pub(crate) enum FormulaPaper: "is not a paper with formulas; use" {
         /// Kołcz & Chowdhury 2008, equations 1, 6 and 7 and Table 4.
         Kolcz2008 = "kolcz-2008",
         /// Bernstein & Zobel 2006, section 4.3.
@@ -64,7 +64,7 @@ impl Rows<'_> {
 
 /// The values to compute with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FormulaValues {
+pub(crate) struct FormulaValues {
     /// Changed words of the lexicon (n).
     pub changes: Vec<u32>,
     /// Randomised lexicons (K).
@@ -89,7 +89,7 @@ pub struct FormulaValues {
 
 impl FormulaValues {
     /// The values of the papers.
-    pub fn of(paper: FormulaPaper) -> FormulaValues {
+    pub(crate) fn of(paper: FormulaPaper) -> FormulaValues {
         FormulaValues {
             changes: vec![2, 5, 10, 20, 50],
             lexicons: vec![1, 2, 5, 10],
@@ -111,7 +111,7 @@ impl FormulaValues {
     ///
     /// # Errors
     /// `BadParameter` for a share that is not from 0 to 1, and for too many results; `Interrupted`.
-    pub fn rows(&self, paper: FormulaPaper, stop: &Stop) -> Result<Vec<FormulaRow>> {
+    pub(crate) fn rows(&self, paper: FormulaPaper, stop: &Stop) -> Result<Vec<FormulaRow>> {
         let share = |name, value: f64| match (0.0..=1.0).contains(&value) {
             true => Ok(()),
             false => refuse(name, value, "from 0 to 1"),

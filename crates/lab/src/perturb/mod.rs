@@ -13,7 +13,7 @@
 //! - [`BACKGROUND`]: every other document, in the same form.
 //! - [`EDITS`]: for each copy its `copy`, `original`, `seed` and the list of its `edits`.
 //! - [`TRUTH`]: every two documents of a set of an original and its copies.
-//! - [`REPORT`]: all parameters, all counts, size and xxh3 of each file.
+//! - `perturb.json`: all parameters, all counts, size and xxh3 of each file.
 //!
 //! # Algorithm
 //! 1. Read the inputs: the words, a hash of the text and a hash of the docno of each document, and
@@ -107,13 +107,13 @@ use documents::{Survey, Surveyed, each_document, survey};
 use words::TermList;
 use write::Output;
 
-pub use write::{BACKGROUND, COPIES, EDITS, FileSum, ORIGINALS, REPORT, TRUTH};
+pub(crate) use write::{BACKGROUND, COPIES, EDITS, FileSum, ORIGINALS, TRUTH};
 
 const STAGE: &str = "perturb";
 /// Buffers of six files and of the decompressors, and the terms.
 const FIXED_BYTES: u64 = 56 << 20;
 
-/// The counts and parameters of a corpus, as written to [`REPORT`].
+/// The counts and parameters of a corpus, as written to `perturb.json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PerturbReport {
     /// Version of the file format.

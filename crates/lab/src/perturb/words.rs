@@ -14,7 +14,7 @@ use lookalike_text::read::RawDocument;
 /// all.
 pub(crate) const TERMS: usize = 1 << 16;
 /// Limit on the bytes of a term: anything longer is an address or a number, not a word.
-pub const TERM_BYTES: usize = 64;
+pub(crate) const TERM_BYTES: usize = 64;
 
 /// The words of a text.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {

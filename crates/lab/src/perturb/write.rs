@@ -19,17 +19,17 @@ use lookalike_text::parse::Parser;
 use lookalike_text::read::RawDocument;
 
 /// The documents that were copied.
-pub const ORIGINALS: &str = "originals.jsonl";
+pub(crate) const ORIGINALS: &str = "originals.jsonl";
 /// Their copies.
-pub const COPIES: &str = "copies.jsonl";
+pub(crate) const COPIES: &str = "copies.jsonl";
 /// All other documents.
-pub const BACKGROUND: &str = "background.jsonl";
+pub(crate) const BACKGROUND: &str = "background.jsonl";
 /// The edits of each copy.
-pub const EDITS: &str = "edits.jsonl";
+pub(crate) const EDITS: &str = "edits.jsonl";
 /// The true pairs.
-pub const TRUTH: &str = "truth.tsv";
+pub(crate) const TRUTH: &str = "truth.tsv";
 /// Parameters, counts, checksums. Written last, so if it exists the other files are complete.
-pub const REPORT: &str = "perturb.json";
+pub(crate) const REPORT: &str = "perturb.json";
 
 const ALL: [&str; 6] = [ORIGINALS, COPIES, BACKGROUND, EDITS, TRUTH, REPORT];
 
@@ -67,7 +67,7 @@ struct EditsLine<'a> {
 
 impl Output {
     /// Returns an error if the directory has unrelated files, or if another process uses it.
-    pub fn look_whether_free(directory: &Path) -> Result<()> {
+    pub(crate) fn look_whether_free(directory: &Path) -> Result<()> {
         OwnDirectory::look(directory, |name| ALL.contains(&name), "perturb")
     }
 
@@ -77,7 +77,7 @@ impl Output {
     }
 
     /// Opens the files. Removes or replaces the files of an earlier command, its report first.
-    pub fn create(directory: &Path, background: bool) -> Result<Output> {
+    pub(crate) fn create(directory: &Path, background: bool) -> Result<Output> {
         let directory = OwnDirectory::create(directory, REPORT, |name| name == BACKGROUND)?;
         let mut output = Output {
             originals: directory.file(ORIGINALS)?,
@@ -91,12 +91,16 @@ impl Output {
         Ok(output)
     }
 
-    pub fn original(&mut self, docno: &str, text: &str) -> Result<()> {
+    pub(crate) fn original(&mut self, docno: &str, text: &str) -> Result<()> {
         put_document(&mut self.originals, docno, text)
     }
 
     /// Writes a document that is not copied while it is parsed.
-    pub fn background(&mut self, document: &RawDocument<'_>, parser: &mut Parser) -> Result<()> {
+    pub(crate) fn background(
+        &mut self,
+        document: &RawDocument<'_>,
+        parser: &mut Parser,
+    ) -> Result<()> {
         let Some(file) = &mut self.background else {
             return Ok(());
         };
@@ -114,7 +118,7 @@ impl Output {
         file.put(b"\"}\n")
     }
 
-    pub fn copy(
+    pub(crate) fn copy(
         &mut self,
         copy: &str,
         original: &str,
@@ -135,7 +139,7 @@ impl Output {
 
     /// Writes every two documents of a family, an original and its copies, as true pairs, and
     /// returns their number.
-    pub fn pairs(&mut self, family: &[String], context: &Context<'_>) -> Result<u64> {
+    pub(crate) fn pairs(&mut self, family: &[String], context: &Context<'_>) -> Result<u64> {
         let mut pairs = 0;
         let mut rest = family;
         while let Some((a, others)) = rest.split_first() {
@@ -151,7 +155,7 @@ impl Output {
     }
 
     /// Commits the files and writes their report.
-    pub fn finish(self, report: &mut PerturbReport) -> Result<()> {
+    pub(crate) fn finish(self, report: &mut PerturbReport) -> Result<()> {
         let files = [
             (ORIGINALS, Some(self.originals)),
             (COPIES, Some(self.copies)),

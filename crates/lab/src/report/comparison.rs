@@ -31,7 +31,7 @@ fn shown(comparison: &Comparison) -> Vec<usize> {
 }
 
 /// All figures as SVG; none if no edits are known.
-pub(crate) fn figures(comparison: &Comparison) -> Vec<TableFile> {
+pub fn figures(comparison: &Comparison) -> Vec<TableFile> {
     let Some(families) = &comparison.families else {
         return Vec::new();
     };

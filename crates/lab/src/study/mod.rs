@@ -50,5 +50,6 @@ pub use ratios::{GroupRatios, ROUNDING, TARGETS, has_pairs, plan, plans};
 pub use results::USUAL;
 pub use results::{PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup};
 pub use run::{COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, STAGE, load, run, write};
-pub(crate) use view::Moments;
-pub use view::{ClassSpread, Metric, PairKind, RatioTrials, Scope, Tried, View, mean, ratio_name};
+pub(crate) use view::{
+    ClassSpread, Metric, Moments, PairKind, RatioTrials, Scope, Tried, View, mean, ratio_name,
+};

@@ -68,7 +68,7 @@ impl StudyConfig {
     }
 
     /// The number of the threshold nearest to a value, and the lower one of two.
-    pub fn nearest(&self, wanted: f64) -> Option<usize> {
+    pub(crate) fn nearest(&self, wanted: f64) -> Option<usize> {
         let away = |threshold: &Threshold| (threshold.to_f64() - wanted).abs();
         let all = self.thresholds.iter().enumerate();
         all.min_by(|(_, a), (_, b)| away(a).total_cmp(&away(b)))
@@ -83,7 +83,7 @@ impl StudyConfig {
     }
 
     /// The number of trials: one for each class of each ratio.
-    pub fn trials(&self) -> u64 {
+    pub(crate) fn trials(&self) -> u64 {
         self.ratios.iter().map(|&n| u64::from(n)).sum()
     }
 }

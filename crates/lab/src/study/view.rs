@@ -29,14 +29,14 @@ keywords! {
 
 keywords! {
     /// The measure of a trial's quality.
-    pub enum Metric {
+    pub(crate) enum Metric {
         Precision = "precision",
         Recall = "recall",
     }
 }
 
 impl Metric {
-    pub fn of(self, counts: Counts) -> Option<f64> {
+    pub(crate) fn of(self, counts: Counts) -> Option<f64> {
         match self {
             Metric::Precision => counts.precision(),
             Metric::Recall => counts.recall(),
@@ -46,7 +46,7 @@ impl Metric {
 
 /// Documents and shingles of a scope in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     pub documents: u64,
     pub nothing_sampled: u64,
     pub shingles: u64,
@@ -55,7 +55,7 @@ pub struct Sizes {
 
 /// Statistics over the trials of a ratio. Undefined values are left out and counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ClassSpread {
+pub(crate) struct ClassSpread {
     pub defined: usize,
     pub undefined: usize,
     /// `None` if all values are undefined.
@@ -63,7 +63,7 @@ pub struct ClassSpread {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moments {
+pub(crate) struct Moments {
     pub mean: f64,
     /// The deviation of the population: the classes tried are all classes of interest, not a
     /// sample.
@@ -73,7 +73,7 @@ pub struct Moments {
 }
 
 impl ClassSpread {
-    pub fn of(values: impl IntoIterator<Item = Option<f64>>) -> ClassSpread {
+    pub(crate) fn of(values: impl IntoIterator<Item = Option<f64>>) -> ClassSpread {
         let mut defined = Vec::new();
         let mut undefined = 0;
         for value in values {
@@ -89,13 +89,13 @@ impl ClassSpread {
         }
     }
 
-    pub fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         self.moments.map(|m| m.mean)
     }
 }
 
 impl Moments {
-    pub fn width(&self) -> f64 {
+    pub(crate) fn width(&self) -> f64 {
         self.greatest - self.least
     }
 
@@ -135,7 +135,7 @@ pub struct Tried<'a> {
 
 impl Tried<'_> {
     /// Counts with the same threshold for estimates and true values.
-    pub fn counts(&self, scope: Scope, pairs: PairKind, threshold: usize) -> Counts {
+    pub(crate) fn counts(&self, scope: Scope, pairs: PairKind, threshold: usize) -> Counts {
         let place = match scope {
             Scope::Group(group) => group,
             Scope::All => self.trial.groups.len(),
@@ -149,11 +149,11 @@ impl Tried<'_> {
     }
 
     /// All pairs of the collection, with one threshold for estimates and another for true values.
-    pub fn verified(&self, estimated: usize, actual: usize) -> Counts {
+    pub(crate) fn verified(&self, estimated: usize, actual: usize) -> Counts {
         self.all.counts(estimated, actual)
     }
 
-    pub fn sizes(&self, scope: Scope) -> Sizes {
+    pub(crate) fn sizes(&self, scope: Scope) -> Sizes {
         let groups = self.trial.groups.iter().enumerate();
         let chosen = groups.filter(|&(group, _)| match scope {
             Scope::Group(wanted) => wanted == group,
@@ -223,12 +223,12 @@ pub struct RatioTrials<'a> {
 
 impl RatioTrials<'_> {
     /// `1/16`, or `full`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         ratio_name(self.n)
     }
 
     /// A measure over the classes.
-    pub fn spread(
+    pub(crate) fn spread(
         &self,
         measure: Metric,
         scope: Scope,
@@ -239,18 +239,18 @@ impl RatioTrials<'_> {
         ClassSpread::of(trials.map(|t| measure.of(t.counts(scope, pairs, threshold))))
     }
 
-    pub fn precision(&self, scope: Scope, pairs: PairKind, threshold: usize) -> ClassSpread {
+    pub(crate) fn precision(&self, scope: Scope, pairs: PairKind, threshold: usize) -> ClassSpread {
         self.spread(Metric::Precision, scope, pairs, threshold)
     }
 
     /// Mean number of shingles sampled.
-    pub fn sampled(&self, scope: Scope) -> Option<f64> {
+    pub(crate) fn sampled(&self, scope: Scope) -> Option<f64> {
         mean(self.trials.iter().map(|t| t.sizes(scope).sampled))
     }
 }
 
 /// The ratio 1/n as the project writes it.
-pub fn ratio_name(n: u32) -> String {
+pub(crate) fn ratio_name(n: u32) -> String {
     if n == 1 {
         "full".into()
     } else {
@@ -267,7 +267,7 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// Checks that every trial has the groups and thresholds that the study names.
-    pub fn new(study: &'a Study) -> Result<View<'a>> {
+    pub(crate) fn new(study: &'a Study) -> Result<View<'a>> {
         let mut by_n: BTreeMap<u32, Vec<Tried>> = BTreeMap::new();
         for trial in &study.trials {
             by_n.entry(trial.n).or_default().push(tried(study, trial)?);
@@ -280,19 +280,19 @@ impl<'a> View<'a> {
     }
 
     /// Ratios that leave fingerprints out.
-    pub fn sampled_ratios(&self) -> impl DoubleEndedIterator<Item = &RatioTrials<'a>> {
+    pub(crate) fn sampled_ratios(&self) -> impl DoubleEndedIterator<Item = &RatioTrials<'a>> {
         self.ratios.iter().filter(|ratio| ratio.n > 1)
     }
 
     /// The groups, then all.
-    pub fn scopes(&self) -> impl Iterator<Item = Scope> {
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = Scope> {
         (0..self.study.groups.len())
             .map(Scope::Group)
             .chain([Scope::All])
     }
 
     /// `0` and so on, or `all`.
-    pub fn group_name(&self, scope: Scope) -> String {
+    pub(crate) fn group_name(&self, scope: Scope) -> String {
         match scope {
             Scope::Group(group) => group.to_string(),
             Scope::All => "all".into(),
@@ -300,7 +300,7 @@ impl<'a> View<'a> {
     }
 
     /// The words of its documents, as `0-499`; `all` of the whole.
-    pub fn words(&self, scope: Scope) -> &str {
+    pub(crate) fn words(&self, scope: Scope) -> &str {
         match scope {
             Scope::Group(group) => self.study.groups.get(group).map_or("", String::as_str),
             Scope::All => "all",
@@ -308,23 +308,23 @@ impl<'a> View<'a> {
     }
 
     /// Documents and shingles, which no class changes.
-    pub fn whole(&self, scope: Scope) -> Sizes {
+    pub(crate) fn whole(&self, scope: Scope) -> Sizes {
         let trial = self.ratios.iter().flat_map(|ratio| &ratio.trials).next();
         trial.map(|trial| trial.sizes(scope)).unwrap_or_default()
     }
 
-    pub fn thresholds(&self) -> &[Threshold] {
+    pub(crate) fn thresholds(&self) -> &[Threshold] {
         &self.study.config.thresholds
     }
 
     /// The first and the last threshold.
-    pub fn first_and_last(&self) -> Option<(f64, f64)> {
+    pub(crate) fn first_and_last(&self) -> Option<(f64, f64)> {
         let thresholds = self.thresholds();
         Some((thresholds.first()?.to_f64(), thresholds.last()?.to_f64()))
     }
 
     /// A threshold by its number.
-    pub fn threshold(&self, number: usize) -> String {
+    pub(crate) fn threshold(&self, number: usize) -> String {
         let threshold = self.thresholds().get(number);
         threshold.map_or_else(String::new, ToString::to_string)
     }

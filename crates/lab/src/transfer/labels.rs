@@ -34,7 +34,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    pub fn read(path: &Path, format: LabelsFormat, held: &mut Held<'_>) -> Result<Labels> {
+    pub(crate) fn read(path: &Path, format: LabelsFormat, held: &mut Held<'_>) -> Result<Labels> {
         let format = match format {
             LabelsFormat::Auto => recognised(path)?,
             format => format,
@@ -110,13 +110,13 @@ impl Labels {
     }
 
     /// Whether two labels say the same.
-    pub fn agree(&self, a: &Judgement, b: &Judgement) -> bool {
+    pub(crate) fn agree(&self, a: &Judgement, b: &Judgement) -> bool {
         a.grade == b.grade
             && (!self.is_list() || self.judgements.repeated(a) == self.judgements.repeated(b))
     }
 
     /// The label as text.
-    pub fn text(&self, label: &Judgement) -> Cow<'_, str> {
+    pub(crate) fn text(&self, label: &Judgement) -> Cow<'_, str> {
         let text = self.judgements.repeated(label);
         match self.format {
             LabelsFormat::Jsonl => match serde_json::from_str(text) {
@@ -129,7 +129,7 @@ impl Labels {
     }
 
     /// The names of the fields besides the docno.
-    pub fn columns(&self) -> &'static str {
+    pub(crate) fn columns(&self) -> &'static str {
         match self.format {
             LabelsFormat::Trec => "topic\titeration\trelevance",
             LabelsFormat::Ndeval => "topic\tsubtopic\trelevance",
@@ -139,7 +139,7 @@ impl Labels {
     }
 
     /// The fields besides the docno, as cells of a table.
-    pub fn cells(&self, label: &Judgement) -> String {
+    pub(crate) fn cells(&self, label: &Judgement) -> String {
         let topic = cell(&self.judgements.topics[label.topic as usize]);
         let (repeated, grade) = (self.judgements.repeated(label), label.grade);
         match self.format {
@@ -155,7 +155,7 @@ impl Labels {
     }
 
     /// The name of the file of labels that is written.
-    pub fn file_name(&self) -> &'static str {
+    pub(crate) fn file_name(&self) -> &'static str {
         match self.format {
             LabelsFormat::Tsv => "labels.tsv",
             LabelsFormat::Text => "labels.txt",
@@ -166,7 +166,7 @@ impl Labels {
     }
 
     /// The first line that is written, if it is not a label.
-    pub fn first_line(&self) -> Option<String> {
+    pub(crate) fn first_line(&self) -> Option<String> {
         let separator = match self.format {
             LabelsFormat::Csv => ',',
             LabelsFormat::Tsv => '\t',
@@ -176,7 +176,7 @@ impl Labels {
     }
 
     /// The line that gives a label to a document; `None` if its docno cannot stand in such a line.
-    pub fn line(&self, label: &Judgement, docno: &str) -> Option<String> {
+    pub(crate) fn line(&self, label: &Judgement, docno: &str) -> Option<String> {
         let text = self.judgements.repeated(label);
         let breaks = |c: char| matches!(c, '\n' | '\r');
         let ends = |docno: &str| docno.is_empty() || docno.contains(breaks);

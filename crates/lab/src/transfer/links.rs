@@ -55,7 +55,7 @@ pub(super) struct Decision {
 
 impl Links {
     /// For each label, whether its document finds any other.
-    pub fn found(&self, documents: &Documents) -> Vec<bool> {
+    pub(crate) fn found(&self, documents: &Documents) -> Vec<bool> {
         let mut found = vec![false; documents.places.len()];
         for link in &self.all {
             for &label in documents.labels(link.old) {
@@ -67,7 +67,7 @@ impl Links {
 
     /// The candidates of a new document, whose links are given: by topic, the one that decides
     /// first.
-    pub fn candidates(
+    pub(crate) fn candidates(
         &self,
         links: &[Link],
         labels: &Labels,
@@ -130,7 +130,7 @@ pub(super) struct Duplicates {
 
 impl Duplicates {
     /// A representative and its exact duplicates, in order.
-    pub fn of(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn of(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
         let start = self.pairs.partition_point(|pair| pair.0 < first);
         let pairs = self.pairs[start..].iter();
         let duplicates = pairs.take_while(move |pair| pair.0 == first);
@@ -169,7 +169,7 @@ pub(super) fn duplicates(
 
 impl Documents {
     /// The shingles of the document of a label.
-    pub fn size(&self, label: u32, sizes: &[u32]) -> u32 {
+    pub(crate) fn size(&self, label: u32, sizes: &[u32]) -> u32 {
         match self.places[label as usize] {
             NONE => 0,
             place => sizes[place as usize],

@@ -42,7 +42,7 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    pub fn create(config: &TransferConfig, labels: &Labels) -> Result<Outputs> {
+    pub(crate) fn create(config: &TransferConfig, labels: &Labels) -> Result<Outputs> {
         let Some(output) = &config.output else {
             return Ok(Outputs::default());
         };
@@ -58,7 +58,7 @@ impl Outputs {
     }
 
     /// Writes the candidates of a document that have different labels.
-    pub fn conflict(
+    pub(crate) fn conflict(
         &mut self,
         docno: &str,
         candidates: &[Candidate],
@@ -111,7 +111,7 @@ impl Outputs {
     }
 
     /// Writes what stands before the labels. `repeats` says whether docnos may repeat.
-    pub fn begin(&mut self, labels: &Labels, repeats: bool) -> Result<()> {
+    pub(crate) fn begin(&mut self, labels: &Labels, repeats: bool) -> Result<()> {
         self.seen = repeats.then(HashSet::new);
         if let (Some(out), Some(line)) = (&mut self.labels, labels.first_line()) {
             out.put(line.as_bytes())?;
@@ -129,7 +129,7 @@ impl Outputs {
 
     /// Writes a label that a document gets. `size` is the number of shingles of the document that
     /// it comes from.
-    pub fn transferred(
+    pub(crate) fn transferred(
         &mut self,
         (labels, number): (&Labels, u32),
         decision: &Decision,
@@ -168,7 +168,7 @@ impl Outputs {
         }
     }
 
-    pub fn finish(self, config: &TransferConfig) -> Result<()> {
+    pub(crate) fn finish(self, config: &TransferConfig) -> Result<()> {
         for file in [self.conflicts, self.transferred, self.labels]
             .into_iter()
             .flatten()

@@ -156,7 +156,7 @@ impl Adaptive {
 
     /// The outcome over the three precisions; `None` if there is nothing to compare.
     #[must_use]
-    pub fn outcome(&self) -> Option<Outcome> {
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
         let met = |case| self.targets.iter().any(|at| at.case() == case);
         match (met(0), met(2)) {
             _ if self.targets.is_empty() => None,

@@ -55,7 +55,7 @@ mod panels;
 mod remarks;
 mod tables;
 
-pub use adaptive::{Adaptive, AtTarget, Outcome, adaptive};
+pub use adaptive::{Adaptive, adaptive};
 pub(crate) use panels::{GroupRow, StudyFigure, sheet};
 
 use serde::Serialize;

@@ -2,5 +2,5 @@
 
 pub(crate) mod compare;
 mod panels;
-pub(crate) mod reproduced;
-pub(crate) mod study;
+pub mod reproduced;
+pub mod study;
