@@ -358,7 +358,7 @@ fn a_method_is_not_taken_for_a_collection() {
         at,
         "ingest sample-corpora/jsonl/a.jsonl.zst -o in --keep-text",
     );
-    answer(at, "method cosine in");
+    answer(at, "lab method cosine in");
     let pairs = fs::read(at.join("in/methods/cosine/pairs.tsv")).unwrap();
     let of = "in/methods/cosine";
     let input = "sample-corpora/jsonl/a.jsonl.zst";
@@ -370,10 +370,10 @@ fn a_method_is_not_taken_for_a_collection() {
         format!("passages {of}"),
         format!("dedup {input} -o k --against {of}"),
         format!("run {input} -o k --against {of}"),
-        format!("method cosine {of}"),
-        format!("study {of}"),
+        format!("lab method cosine {of}"),
+        format!("lab study {of}"),
         format!("plan {of} --precision 0.9"),
-        format!("compare {of}"),
+        format!("lab compare {of}"),
     ] {
         let output = lookalike(at, &refused);
         let told = String::from_utf8(output.stderr).unwrap();

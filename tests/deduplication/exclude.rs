@@ -158,7 +158,7 @@ fn texts_that_cannot_be_excluded_are_refused() {
         &place,
         "run in -o run --keep-text --exclude-text template.txt --quiet",
     );
-    for command in ["method i-match run", "plan run"] {
+    for command in ["lab method i-match run", "plan run"] {
         let ran = call(&place, command);
         assert!(
             ran.stderr.contains("it was made with --exclude-text"),
