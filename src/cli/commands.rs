@@ -217,7 +217,7 @@ crate::commands! {
     "lookalike join out --sampling out/plan.toml"
     Plan(plan::Options),
 
-    /// Start the laboratory: published methods, studies, test corpora
+    /// Start the laboratory: methods, studies, test corpora
     ///
     /// The laboratory is a program of its own, `lookalike-lab`, which is started with these
     /// arguments. It has the commands method, compare, reproduce, formulas, study, perturb, qrels

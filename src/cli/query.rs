@@ -68,7 +68,7 @@ pub struct Options {
         help_heading = "Pairs"
     )]
     top: usize,
-    /// Use the features of METHOD instead of shingles (see `lookalike lab method`)
+    /// Use the features of METHOD, not shingles (see `lookalike lab method`)
     ///
     /// The method also decides when two documents match. The collection must keep its texts
     /// (`ingest --keep-text`).

@@ -70,6 +70,13 @@ impl<T: FromStr> FromStr for List<T> {
     }
 }
 
+/// Puts values that were given in the place of others.
+fn set<T: Clone>(to: &mut Vec<T>, given: &Option<List<T>>) {
+    if let Some(List(all)) = given {
+        to.clone_from(all);
+    }
+}
+
 impl Command for Options {
     fn setup(&self) -> Setup {
         Setup::printing(self.json)
@@ -78,24 +85,12 @@ impl Command for Options {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         self.check()?;
         let mut values = FormulaValues::of(self.paper);
-        let set = |to: &mut Vec<u32>, from: &Option<List<u32>>| {
-            if let Some(List(all)) = from {
-                to.clone_from(all);
-            }
-        };
         set(&mut values.changes, &self.changes);
         set(&mut values.lexicons, &self.lexicons);
-        let set = |to: &mut Vec<u64>, from: &Option<List<u64>>| {
-            if let Some(List(all)) = from {
-                to.clone_from(all);
-            }
-        };
         set(&mut values.terms, &self.terms);
         set(&mut values.chunks, &self.chunks);
         set(&mut values.every, &self.every);
-        if let Some(List(all)) = &self.resemblance {
-            values.resemblance.clone_from(all);
-        }
+        set(&mut values.resemblance, &self.resemblance);
         values.left_out = self.left_out.unwrap_or(values.left_out);
         values.shared = self.shared.unwrap_or(values.shared);
         values.samples = self.samples.unwrap_or(values.samples);
