@@ -12,7 +12,7 @@
 //! - [`ORIGINALS`] and [`COPIES`]: JSON lines of `id` and `text`.
 //! - [`BACKGROUND`]: every other document, in the same form.
 //! - [`EDITS`]: for each copy its `copy`, `original`, `seed` and the list of its `edits`.
-//! - [`TRUTH`]: every two documents of a set of an original and its copies.
+//! - `truth.tsv`: every two documents of a set of an original and its copies.
 //! - `perturb.json`: all parameters, all counts, size and xxh3 of each file.
 //!
 //! # Algorithm
@@ -70,8 +70,8 @@
 //!
 //! # Where we depart from the source
 //! Chowdhury et al. inserted the copies into the LA Times and measured the share of each set of
-//! eleven that was found. [`TRUTH`] and the background allow the same. The background may contain
-//! near-duplicates of its own, and of the originals, which [`TRUTH`] does not list. Documents with
+//! eleven that was found. `truth.tsv` and the background allow the same. The background may contain
+//! near-duplicates of its own, and of the originals, which `truth.tsv` does not list. Documents with
 //! exactly the text of an original are counted (`same_text`).
 //!
 //! # Errors
@@ -107,7 +107,7 @@ use documents::{Survey, Surveyed, each_document, survey};
 use words::TermList;
 use write::Output;
 
-pub(crate) use write::{BACKGROUND, COPIES, EDITS, FileSum, ORIGINALS, TRUTH};
+pub(crate) use write::{BACKGROUND, COPIES, EDITS, FileSum, ORIGINALS};
 
 const STAGE: &str = "perturb";
 /// Buffers of six files and of the decompressors, and the terms.
