@@ -524,15 +524,15 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3496, 2, 295]),
+    ("base", [3497, 2, 295]),
     ("store", [7797, 2, 591]),
     ("text", [25009, 10, 609]),
     ("rewrite", [3104, 0, 148]),
     ("engine", [22612, 11, 1241]),
     ("methods", [3665, 1, 88]),
-    ("tasks", [21933, 13, 1097]),
-    ("lab", [8100, 5, 541]),
-    ("lookalike", [17392, 6, 473]),
+    ("tasks", [21939, 13, 1098]),
+    ("lab", [13100, 7, 587]),
+    ("lookalike", [12533, 4, 406]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
