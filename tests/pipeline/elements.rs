@@ -100,6 +100,29 @@ fn elements_are_records_whatever_is_around_and_inside_them() {
             "<r><p>a</p><x:p>b</x:p><y:p>c</y:p></r>",
             vec!["<x:p>b</x:p>"],
         ),
+        // In HTML, tags in attributes of others, and in elements without tags, do not count.
+        (
+            "p",
+            "<html><p a='<p>x</p>'>b<a t=\"</p>\">c</a><script>'</p>'</script></p><p>d</p></html>",
+            vec![
+                "<p a='<p>x</p>'>b<a t=\"</p>\">c</a><script>'</p>'</script></p>",
+                "<p>d</p>",
+            ],
+        ),
+        (
+            "p",
+            "<html><p>a<Style>p</p></sTYLE ><textarea></p></textarea></p><script><p>b</p></html>",
+            vec![
+                "<p>a<Style>p</p></sTYLE ><textarea></p></textarea></p>",
+                "<p>b</p>",
+            ],
+        ),
+        // A quote without its other one.
+        (
+            "p",
+            "<html><p>a<a t=\"b</p><p c=\"d\">e</p></html>",
+            vec!["<p>a<a t=\"b</p>", "<p c=\"d\">e</p>"],
+        ),
         // Elements that are not closed.
         (
             "p",

@@ -8,6 +8,7 @@
 //! - Tags in comments, CDATA sections and processing instructions do not count, nor do tags in a
 //!   document type declaration before the first record. Each of these ends within [`ASIDE`] bytes,
 //!   and a comment before another begins; otherwise its beginning is text.
+//! - In HTML, tags in the attributes of others and in [`TAGLESS`] elements do not count.
 //! - A record may contain elements of its own name, if it ends within [`NESTED`] bytes from the
 //!   first of them on. Otherwise it is rejected as not closed, and the first of them begins the
 //!   next record.
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem};
 
+use super::bytes::find_any_case;
 use super::framer::{Cuts, Framer, Step};
 use super::record::{Prolog, Reason, RecordKind};
 use super::stream::{Sink, Stream};
@@ -34,6 +36,8 @@ const ASIDE: usize = 1 << 20;
 /// How far the end of a record may be from the first element of its name inside it. The window
 /// grows to this size only for such records.
 const NESTED: usize = 2 << 20;
+/// Elements of HTML whose content has no tags.
+const TAGLESS: [&[u8]; 4] = [b"script", b"style", b"title", b"textarea"];
 /// Elements of the name that may be open at the same time. Without a limit, each of many elements
 /// that are not closed would cost a search of [`NESTED`] bytes.
 const DEPTH: usize = 32;
@@ -45,6 +49,8 @@ pub(super) struct ElementFramer {
     /// Between which bytes of the stream comments, CDATA sections and processing instructions are
     /// known not to end. Without it, each of many would cost a search.
     endless: [Range<u64>; 4],
+    /// The same of elements of HTML whose content has no tags.
+    open: Range<u64>,
     /// Whether a document type declaration may still come: before the first record, and unless one
     /// had no end.
     doctype: bool,
@@ -150,6 +156,7 @@ impl ElementFramer {
             name: name.as_bytes().to_vec(),
             prolog: Arc::new(prolog),
             endless: [0..0, 0..0, 0..0, 0..0],
+            open: 0..0,
             doctype: true,
             begun: false,
         }
@@ -282,8 +289,41 @@ impl ElementFramer {
             Some(aside) => return self.aside(cursor, aside).map(Mark::Passes),
             None => {}
         }
-        let name = self.named(&bytes[1..]);
-        Some(name.map_or(Mark::Passes(1), |name| Mark::Opens(1 + name)))
+        if let Some(name) = self.named(&bytes[1..]) {
+            return Some(Mark::Opens(1 + name));
+        }
+        let html = self.prolog.html && !self.prolog.is_xml();
+        match whole_tag(bytes).filter(|_| html) {
+            Some(tag) => self.content(cursor, tag).map(Mark::Passes),
+            None => Some(Mark::Passes(1)),
+        }
+    }
+
+    /// The length of another tag of HTML, with the content of its element if tags there do not
+    /// count.
+    fn content(&mut self, cursor: &mut Cursor<'_, '_>, tag: usize) -> Option<usize> {
+        let bytes = cursor.look(TAG);
+        let is = |name: &&[u8]| is_named(&bytes[1..], name, false, b">/");
+        let Some(name) = TAGLESS.into_iter().find(is) else {
+            return Some(tag);
+        };
+        let (offset, close) = (cursor.offset(), [b"</", name].concat());
+        let mut seen = TAG;
+        while !self.open.contains(&offset) {
+            let bytes = cursor.look(seen);
+            if let Some(at) = find_any_case(bytes.get(tag..)?, &close) {
+                return Some(tag + at);
+            }
+            if bytes.len() < seen || seen >= ASIDE {
+                if cursor.ends_before(ASIDE) {
+                    return None;
+                }
+                self.open = offset..offset + ASIDE as u64;
+                break;
+            }
+            seen = (seen * 8).min(ASIDE);
+        }
+        Some(tag)
     }
 
     /// The length of the name that these bytes begin with, if it is the one that is looked for.
@@ -359,9 +399,13 @@ impl ElementFramer {
                     cursor.pass(length);
                     return Some(empty);
                 }
-                Some(Stop::Bracket { at, .. }) => {
+                Some(Stop::Bracket { at, quoted }) => {
                     cursor.pass(at);
                     let bytes = cursor.look(TAG);
+                    if quoted && tag.is_closed_in(bytes) {
+                        cursor.pass(1);
+                        continue;
+                    }
                     let name = bytes.get(1 + usize::from(bytes.get(1) == Some(&b'/'))..);
                     if name.is_some_and(|name| self.named(name).is_some()) {
                         return Some(false);
@@ -369,6 +413,25 @@ impl ElementFramer {
                     cursor.pass(1);
                 }
                 None => cursor.pass(length),
+            }
+        }
+    }
+}
+
+/// The length of a tag of HTML that these bytes begin with and that ends in them.
+fn whole_tag(bytes: &[u8]) -> Option<usize> {
+    if !bytes.get(1)?.is_ascii_alphabetic() {
+        return None;
+    }
+    let (mut tag, mut at) = (TagRest::default(), 1);
+    loop {
+        match tag.feed(&bytes[at..])? {
+            Stop::End { length, .. } => return Some(at + length),
+            Stop::Bracket { at: next, quoted } => {
+                at += next + 1;
+                if !quoted || !tag.is_closed_in(&bytes[at..]) {
+                    return None;
+                }
             }
         }
     }

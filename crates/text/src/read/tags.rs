@@ -62,6 +62,14 @@ pub(super) enum Stop {
 }
 
 impl TagRest {
+    /// Whether a value in quotes, in which the place is, ends in these bytes: behind its other quote
+    /// the tag goes on or ends.
+    pub(super) fn is_closed_in(&self, bytes: &[u8]) -> bool {
+        let end = self.quote.and_then(|quote| memchr(quote, bytes));
+        let next = end.and_then(|end| bytes.get(end + 1));
+        next.is_some_and(|byte| byte.is_ascii_whitespace() || b">/".contains(byte))
+    }
+
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Option<Stop> {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
