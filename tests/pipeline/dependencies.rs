@@ -16,7 +16,7 @@ fn dependencies() -> BTreeSet<String> {
         .as_table()
         .unwrap()
         .keys();
-    let others = names.filter(|name| !name.starts_with("lookalike-"));
+    let others = names.filter(|name| !name.starts_with("lookalike"));
     others.cloned().collect()
 }
 
@@ -30,7 +30,7 @@ fn compiled() -> BTreeSet<String> {
         let manifest: toml::Table = read(&manifest).parse().unwrap();
         names.extend(manifest["dependencies"].as_table().unwrap().keys().cloned());
     }
-    names.retain(|name| !name.starts_with("lookalike-"));
+    names.retain(|name| !name.starts_with("lookalike"));
     names
 }
 
