@@ -180,7 +180,7 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Resul
     made.exhibits.push(Exhibit::new(
         ("table-10", "Table X"),
         "What the names of the experiments mean",
-        "A legend without numbers. `lookalike method i-match` describes the variants.",
+        "A legend without numbers. `lookalike lab method i-match` describes the variants.",
     ));
     made.exhibits.push(table_xi(&shingled, &all));
     let found = [1, 0, 2, 3].map(|n: usize| first[n].map_or(0, |row| row.pairs));

@@ -195,7 +195,7 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Resul
     made.claims.push(claim!("Section 7.1, Figure 3", "figure-3",
         "A lexicon of edited news finds more near-duplicates than the lexicon of the web pages themselves.";
         whether None,
-        "the lexicon of another collection is not known here; `lookalike method i-match:lexicon=FILE` takes it"));
+        "the lexicon of another collection is not known here; `lookalike lab method i-match:lexicon=FILE` takes it"));
     made.claims.extend(
         (0..)
             .zip(&mail)
@@ -352,7 +352,7 @@ fn table_4() -> Exhibit {
     let here = computed_table_4();
     let names = ["", "_paper"].map(|end| CHANGES.map(|n| format!("n_{n}{end}")));
     exhibit!("table-4", "Table 4", "Expected number of lexicons until one is unaffected by n changes",
-        "1/q with q by equation 6 and M = 0.33 L. It depends on no collection. `lookalike formulas kolcz-2008` computes it \
+        "1/q with q by equation 6 and M = 0.33 L. It depends on no collection. `lookalike lab formulas kolcz-2008` computes it \
          for other values.";
         (terms, _) in TABLE_4 => terms: Count = terms)
     .columns(names.concat(), Number(2), |row, n| match n {
