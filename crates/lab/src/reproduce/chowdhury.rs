@@ -49,7 +49,7 @@ const COPIES: [(&str, &str); 5] = [
     ("DOC-L-90", "i-match:variant=doc-l-90"),
     ("IDF-L-10", "i-match"),
 ];
-/// The thresholds of DSC (section 4.1); the first is that of the method.
+/// The thresholds of DSC (section 4.1), after the method's default.
 const THRESHOLDS: [&str; 5] = [
     "",
     ",threshold=0.6",

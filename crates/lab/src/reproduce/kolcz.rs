@@ -493,7 +493,7 @@ fn formula_claims(cells: &[[Option<f64>; 5]; 3]) -> [Claim; 2] {
         claim!("Section 7.4, Table 4", "table-4", "Table 4 follows from equation 6 (up to 0.02).";
             whether Some(most < 0.02),
             "without rounding the values differ by at most {most:.4}; equation 6 is the probability that no changed \
-             term is left out, which is another one than that of equation 1"),
+             term is left out; equation 1 has another probability"),
         claim!("Section 7.4, Table 4", "table-4",
             "The expected number depends on the size of the change far more than on the size of the lexicon.";
             whether Some(by_changes > 10.0 * by_terms),

@@ -237,8 +237,8 @@ fn studies_count_what_brute_force_counts() {
     );
 }
 
-/// The documents of a sample corpus are not read by the oracle: there a trial is held against the
-/// files of the run that has its sampling.
+/// The oracle does not read a sample corpus. So this test compares each trial with the files of a run
+/// with the same sampling.
 #[test]
 fn trials_are_the_runs_of_their_samplings() {
     let directory = common::temporary();

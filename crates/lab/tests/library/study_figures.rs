@@ -344,7 +344,7 @@ fn the_lower_limit_is_that_of_all_choices() {
         let names = study.config.thresholds.iter();
         let at = names.map(ToString::to_string).position(|t| t == line[1]);
         let at = at.unwrap();
-        // Of each group and ratio: shingles, correct pairs, pairs found.
+        // For each group and ratio: shingles, correct pairs, pairs found.
         let of: Vec<Vec<[f64; 3]>> = (0..3)
             .map(|group| {
                 let each = ratios.iter().map(|&n| {

@@ -808,7 +808,7 @@ fn lists_keep_their_form() {
         transfer(&config, &Run::default()).unwrap();
         assert_eq!(read(), expected, "{labels}");
     }
-    // The same label of two documents is no conflict, whatever its form.
+    // Two documents with the same label do not conflict, however the label is written.
     fs::write(place.join("labels"), "1 0 a1 01\n1 0 a2 1\n").unwrap();
     config.format = LabelsFormat::Auto;
     assert_eq!(transfer(&config, &Run::default()).unwrap().conflicts, 0);

@@ -153,7 +153,7 @@ impl Value {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
-    /// Whether one of these classes is that of a word, a line or another text of hOCR.
+    /// Whether one of these classes marks a word, a line or another text of hOCR.
     fn is_ocr(&self) -> bool {
         let mut classes = self.get().split(u8::is_ascii_whitespace);
         classes.any(|class| {
@@ -338,8 +338,8 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// At the beginning of a document, or of another value of one, to which only the title and what
-    /// was left out remain.
+    /// At the beginning of a document, or of another value of the same document. Another value keeps
+    /// the title and the notes about what was left out.
     pub fn begin(&mut self, content: ContentKind, xml: bool, first: bool) {
         let mut before = std::mem::take(self);
         if first {

@@ -322,7 +322,7 @@ impl<'a> WarcHead<'a> {
         head
     }
 
-    /// That of a record of an ARC file, which is a capture.
+    /// The head of a record of an ARC file, which is a capture.
     pub fn of_arc(bytes: &'a [u8]) -> Self {
         let line = ArcLine::parse(first_line(bytes));
         let head = |line: ArcLine<'a>| WarcHead {

@@ -376,8 +376,8 @@ fn split_line(text: &[u8]) -> (&[u8], usize) {
     (trim_line(&text[..length]), length)
 }
 
-/// What is no word in a file of subtitles; nothing in any other text. Notes the first tag that is
-/// perhaps a sentence in `left`.
+/// The stretches of a file of subtitles that are not words: numbers, times and tags. Any other text
+/// has none. Puts the first tag that is perhaps a sentence into `left`.
 fn cues(text: &[u8], left: &mut Option<String>) -> Vec<Range<usize>> {
     let start = text
         .strip_prefix("\u{feff}".as_bytes())

@@ -89,7 +89,7 @@ impl<'a> Visible<'a> {
         is_text
     }
 
-    /// Passes over what is no markup, up to this place.
+    /// Passes over the text up to this place.
     pub(super) fn pass(&mut self, end: usize) {
         self.at = end;
         if self.next.is_some_and(|(start, _)| start < end) {

@@ -103,8 +103,8 @@ pub(super) struct Field<'p, F> {
     pub ways: Vec<F>,
 }
 
-/// The values of a text: where each begins, and whether it comes from a field called `html`. One
-/// behind a value without a `<`, which leaves no markup open, is a part of that.
+/// The values of a text: where each begins, and whether it comes from a field called `html`. A value
+/// without a `<` leaves no markup open, so the one behind it is counted as a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub values: Vec<(usize, bool)>,

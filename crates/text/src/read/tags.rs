@@ -299,8 +299,8 @@ impl<'a> Tags<'a> {
         }
     }
 
-    /// Those of a page (HTML standard, section 13.2.5): a `<` ends no tag, only comments may have a
-    /// `>`, and what has no end goes on to the end of the page.
+    /// The tags of a page (HTML standard, section 13.2.5): a `<` does not end a tag, only comments may
+    /// contain a `>`, and a tag or comment without an end goes on to the end of the page.
     pub fn of_page(bytes: &'a [u8]) -> Self {
         Tags {
             page: true,
@@ -460,7 +460,7 @@ pub(super) fn unescaped(text: &str, wanted: fn(char) -> bool) -> String {
     out
 }
 
-/// Whether a name of XML may begin with this byte, which is no letter of ASCII.
+/// Whether a name of XML may begin with this byte, besides the letters of ASCII.
 fn begins_name(byte: &u8) -> bool {
     matches!(byte, b'_' | b':' | 0x80..)
 }
