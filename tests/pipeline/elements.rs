@@ -117,7 +117,7 @@ fn elements_are_records_whatever_is_around_and_inside_them() {
                 "<p>b</p>",
             ],
         ),
-        // A quote without its other one.
+        // A quote that is not closed.
         (
             "p",
             "<html><p>a<a t=\"b</p><p c=\"d\">e</p></html>",
@@ -233,6 +233,48 @@ fn hostile_markup_is_read() {
                 last.source.offset + last.source.length <= file.len() as u64
             })
         );
+    }
+}
+
+/// An open comment, script or quote in a list item, a column or a part of a mail took the next one.
+#[test]
+fn what_a_value_leaves_open_ends_with_it() {
+    let mail = |parts: &[(&str, &str)]| {
+        let part =
+            |(kind, text): &(&str, &str)| format!("--b\nContent-Type: text/{kind}\n\n{text}\n");
+        let parts: String = parts.iter().map(part).collect();
+        format!("From: a@b\nContent-Type: multipart/mixed; boundary=b\n\n{parts}--b--\n")
+    };
+    let three = mail(&[
+        ("html", "<p>a <!-- x"),
+        ("plain", "b <i> --> c"),
+        ("html", "d <script>y"),
+        ("html", "<p>e</script> f"),
+    ]);
+    for (name, file, fields, expected) in [
+        (
+            "f.jsonl",
+            r#"{"html":["<p>a <!-- x","<p>b --> c","<p t='y","d' e"]}"#,
+            "html",
+            "a b --> c d' e",
+        ),
+        (
+            "f.csv",
+            "html,text\n<p>a <script>x,b </script> c <!--\n",
+            "html,text",
+            "a b </script> c <!--",
+        ),
+        ("f.eml", &three, "", "a b <i> --> c d e f"),
+    ] {
+        let config = ReadConfig {
+            text_field: (!fields.is_empty()).then(|| fields.into()),
+            ..ReadConfig::default()
+        };
+        let found = each(file.as_bytes(), name, &config, |found| match found {
+            Interpreted::Document(document) => words(&document),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(found, [expected], "{name}");
     }
 }
 
