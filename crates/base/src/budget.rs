@@ -22,7 +22,7 @@ pub struct Budget {
     pub memory: ByteSize,
     /// Worker threads, 1 or more. With 1, everything runs on the calling thread.
     pub threads: usize,
-    /// The limit that `lookalike_engine::pipeline::preflight` checks.
+    /// The limit that a run checks before it reads and before it sorts.
     pub disk: Disk,
 }
 
@@ -34,7 +34,7 @@ pub enum Disk {
     Available,
     /// This number of bytes, whatever the file system reports.
     Bytes(ByteSize),
-    /// Unlimited: the space needed is not estimated beforehand.
+    /// Unlimited: the space needed is not checked beforehand.
     Unchecked,
 }
 

@@ -358,7 +358,7 @@ pub enum Error {
     DiskSpace {
         /// The output directory.
         path: PathBuf,
-        /// The estimate of the most space that the rest of the run needs at any time.
+        /// The space that the next steps of the run need.
         needed: ByteSize,
         /// The space that the file system reports as available.
         available: ByteSize,

@@ -76,9 +76,9 @@ pub struct Limits {
     /// Start even if the disk looks too small for the output
     ///
     /// Before reading and before sorting, a run compares the space that it still needs with the
-    /// free space of the disk of DIR. It first estimates from samples of the inputs, and the
-    /// estimate is too high if there are many exact duplicates. A run that fills the disk stops.
-    /// The same command continues it once there is space.
+    /// free space of the disk of DIR. Before reading it only knows the sizes of the inputs, and
+    /// expects too much if few of their bytes are text. A run that fills the disk stops. The same
+    /// command continues it once there is space.
     #[arg(long, hide_short_help = true, help_heading = "Resources")]
     ignore_disk_space: bool,
     /// Put temporary files below PLACE [default: DIR/scratch]

@@ -78,5 +78,4 @@ pub use sets::within_le;
 pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
 pub(crate) use sets::{keys_of, position};
 pub use text_digest::{Sameness, TextDigest};
-pub use texts::TEXT_ZSTD_LEVEL;
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

@@ -90,11 +90,6 @@ pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
     if ranges_of(records) > 1 && levels_of.rates.first().is_some_and(|rate| rate.n() > 1) {
         return false;
     }
-    fits::<K>(budget, records, extent, levels)
-}
-
-/// Whether this number of records fits in memory in a few passes.
-pub fn fits<K: Key>(budget: &Budget, records: u64, extent: Extent, levels: usize) -> bool {
     let most = (MOST_PASSES * budget.threads as u64).min(MOST_PASSES_OF_ALL);
     passes::<K>(budget, records, extent, levels)
         .is_some_and(|passes| u64::from(ranges_of(records)).div_ceil(passes.ranges.into()) <= most)

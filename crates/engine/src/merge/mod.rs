@@ -65,6 +65,5 @@ pub use losers::LoserTree;
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub use ranges::{LongLists, MergeStats, PostingsEntry};
 pub use stage::run;
-pub use stage::runs_at_once;
 
 const STAGE: &str = "merge";

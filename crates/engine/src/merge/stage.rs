@@ -21,11 +21,7 @@ use super::{
 };
 
 /// The fan-in: the number of runs merged at once.
-pub fn runs_at_once<K: Key>(
-    budget: &Budget,
-    documents: u64,
-    limit: Option<usize>,
-) -> Result<usize> {
+fn runs_at_once<K: Key>(budget: &Budget, documents: u64, limit: Option<usize>) -> Result<usize> {
     let threads = budget.threads as u64;
     let fixed = PROCESS_BYTES + threads * WORKER_BYTES + list_bytes(documents, threads);
     let memory = budget.memory.0.saturating_sub(fixed);

@@ -29,7 +29,7 @@ mod against;
 mod lines;
 mod open;
 mod parameters;
-pub mod preflight;
+mod preflight;
 mod publish;
 mod shares;
 mod summary;
@@ -237,34 +237,18 @@ pub fn ingest(
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Workspace> {
-    ingest_for(inputs, out, config, None, strict, context)
-}
-
-/// As [`ingest`]. With the parameters of the following join, the check of disk space includes the
-/// join.
-pub fn ingest_for(
-    inputs: &Inputs,
-    out: &Path,
-    config: &CollectionConfig,
-    parameters: Option<&JoinParameters>,
-    strict: bool,
-    context: &Context<'_>,
-) -> Result<Workspace> {
     if inputs.is_empty() {
         return Err(Error::NoInput { paths: Vec::new() });
     }
     context.budget.check()?;
     config.check()?;
     config.read.check_programs(context)?;
-    if let Some(parameters) = parameters {
-        parameters.check(&config.size_groups, false)?;
-    }
     let arranged = add::arrange(out, inputs)?;
     let (inputs, known) = match &arranged {
         Some((inputs, known)) => (inputs, *known),
         None => (inputs, inputs.len()),
     };
-    preflight::before_ingest(inputs, out, config, parameters, context)?;
+    preflight::before_ingest(inputs, out, context)?;
     let new = disk::is_gone(&out.join(MANIFEST_FILE))?;
     if new {
         // Before the directory is made: its parameters could not be changed any more.
@@ -483,7 +467,7 @@ fn merge_keys<K: lookalike_base::ids::Key>(
         merge::direct::discard(workspace)?;
     }
     let records = workspace.record::<SampleEntry>("sample")?.stats.sampled;
-    preflight::before_sort::<K>(workspace, (records, direct), fan_in, context)?;
+    preflight::before_sort::<K>(workspace, (records, direct), context)?;
     let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
     if !made {
         // Once the merge has begun, all runs are complete.
@@ -541,7 +525,7 @@ fn merge_selected<K: lookalike_base::ids::Key>(
         begun.unwrap_or_else(|| Selection::of(needs.criterion, &sampled, stats.shingles, spare));
     let most = selection.most_keys(&sampled);
     drop(sampled);
-    preflight::before_sort::<K>(workspace, (most, false), fan_in, context)?;
+    preflight::before_sort::<K>(workspace, (most, false), context)?;
     let runs = (workspace.manifest.get::<RunsEntry>()).filter(|_| begun.is_some());
     let postings = workspace.manifest.get::<PostingsEntry>();
     let postings_begun = begun.is_some() && postings.is_some();
@@ -719,7 +703,8 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<Summary> {
     against::check(false, parameters)?;
-    let mut workspace = ingest_for(inputs, out, config, Some(parameters), strict, context)?;
+    parameters.check(&config.size_groups, false)?;
+    let mut workspace = ingest(inputs, out, config, strict, context)?;
     join(&mut workspace, parameters, context)?;
     results(&mut workspace, parameters.results, context)
 }

@@ -32,14 +32,6 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// About the most records that are sorted, of this number of records of documents. It is more if
-    /// the join counts, which is known only later.
-    pub(super) fn records(&self, records: u64, documents: u64) -> u64 {
-        let each = u32::try_from(records.div_ceil(documents.max(1))).unwrap_or(u32::MAX);
-        let prefix = u64::from(self.criterion.prefix(each, each)) + 1;
-        documents.saturating_mul(prefix).min(records)
-    }
-
     /// Whether all postings are needed after all, because it counts.
     pub(super) fn counts(&self, expected: &Expected) -> bool {
         self.may_count && expected.counting_pays()

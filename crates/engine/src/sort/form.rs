@@ -123,13 +123,13 @@ struct RunPlan<'a, K> {
 }
 
 /// Bytes beside the buffers.
-pub fn fixed_bytes(extent: Extent, (levels, measure): (usize, Measure), threads: u64) -> u64 {
+fn fixed_bytes(extent: Extent, (levels, measure): (usize, Measure), threads: u64) -> u64 {
     let sampled = Sampled::bytes_for(measure, levels, extent);
     PROCESS_BYTES + extent.column_bytes() + sampled + threads * WORKER_BYTES
 }
 
 /// The most records in a run: the capacity of one thread's buffer, beside `fixed` bytes.
-pub fn run_records<K: Key>(budget: &Budget, fixed: u64, records: u64) -> Result<usize> {
+fn run_records<K: Key>(budget: &Budget, fixed: u64, records: u64) -> Result<usize> {
     let threads = budget.threads as u64;
     let least = least_bytes::<K>(threads);
     let what = || format!("sorting with {}", counted(threads, "thread"));

@@ -44,10 +44,10 @@ mod run;
 
 pub use buffer::{Buffer, Held};
 pub use distribute::Distributor;
+pub use form::spare_bytes;
 pub use form::{
     Asked, FormStats, Formed, RunEntry, RunsEntry, run as form_runs, run_selected as form_selected,
 };
-pub use form::{fixed_bytes, run_records, spare_bytes};
 pub use run::{
     BLOCK_RECORDS, Compression, PackedRecords, Packer, Record, RunCursor, RunFile, RunWriter,
 };

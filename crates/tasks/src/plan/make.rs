@@ -112,8 +112,8 @@ pub fn run_with_plan(
     context: &Context<'_>,
 ) -> Result<Summary> {
     planning.check()?;
-    let parameters_ = Some(parameters);
-    let mut workspace = pipeline::ingest_for(inputs, out, config, parameters_, strict, context)?;
+    parameters.check(&config.size_groups, false)?;
+    let mut workspace = pipeline::ingest(inputs, out, config, strict, context)?;
     let parameters = JoinParameters {
         plan: Some(for_collection(&mut workspace, planning, context)?),
         ..parameters.clone()

@@ -313,16 +313,27 @@ impl Converter {
     }
 }
 
+/// The extensions of compressed files.
+const COMPRESSED: [&str; 6] = ["gz", "z", "bz2", "xz", "zst", "zstd"];
+
 /// The extension of a file's name in lower case, without the one of a compression. A name without a
 /// point is its own extension.
 pub fn extension(name: &str) -> Option<String> {
     let name = name.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
     let mut parts = name.rsplit('.');
     let extension = match parts.next()? {
-        "gz" | "z" | "bz2" | "xz" | "zst" | "zstd" => parts.next()?,
+        last if COMPRESSED.contains(&last) => parts.next()?,
         last => last,
     };
     (!extension.is_empty()).then(|| extension.into())
+}
+
+/// Whether a file's name ends as that of a compressed file.
+pub fn is_compressed(name: &str) -> bool {
+    let last = name
+        .rsplit_once('.')
+        .map(|(_, last)| last.to_ascii_lowercase());
+    last.is_some_and(|last| COMPRESSED.contains(&&*last))
 }
 
 /// Why a program failed, as far as its standard error says: the first line that has text, or the

@@ -149,7 +149,7 @@ pub use config::{
     DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES,
 };
 pub use convert::Converter;
-pub use convert::extension;
+pub use convert::{extension, is_compressed};
 pub use date::usual_date;
 pub use each::{Coming, each_as_it_comes, each_interpreted, retracted};
 pub use encoded::is_blanked;
