@@ -3,18 +3,19 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::report::terminal::{Table, named};
+use crate::line;
+use crate::report::terminal::{Line, Shown, Table, named};
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::{self, counted};
+use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_methods::LEXICON_FILE;
 use lookalike_store::disk;
 use lookalike_tasks::evaluate::{
-    Columns, EvaluateConfig, Evaluation, Graded, ListFile, ListReport, Measured, Ranking, Sample,
-    Scores, evaluate,
+    Columns, Counts, EvaluateConfig, Evaluation, Graded, ListFile, ListReport, Measured,
+    PairCounts, PairsAt, Ranking, Sample, Scores, evaluate,
 };
 
 use super::command::{Command, Out, Setup};
@@ -172,64 +173,57 @@ fn side_by_side(all: &[Evaluation], width: usize) -> String {
     let name = |evaluation: &Evaluation| {
         let path = &evaluation.run.path;
         // The results of a method lie in a directory with its name.
-        let of_method = path
-            .parent()
-            .is_some_and(|parent| parent.ends_with("methods"));
-        let name = path.file_name().filter(|_| of_method);
-        name.map_or(path.display().to_string(), |name| {
-            name.to_string_lossy().into_owned()
-        })
+        let of_method = path.parent().filter(|parent| parent.ends_with("methods"));
+        let name = of_method.and_then(|_| path.file_name());
+        name.unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned()
     };
     let mut out = String::new();
-    let mut put = |what: &str, head: &str, rows: Vec<Vec<String>>| {
-        if rows.is_empty() {
+    let mut put = |names: &str, lines: Vec<Line>| {
+        if lines.is_empty() {
             return;
         }
         if !out.is_empty() {
             out.push('\n');
         }
-        let head = head.split(", ");
-        let mut table = Table::new(std::iter::once(what).chain(head));
-        rows.into_iter().for_each(|row| table.row(row));
-        let long = table.print(width, &mut out);
-        long.print(width, &mut out);
+        let mut table = Table::new(names.split(", "));
+        lines.into_iter().for_each(|line| table.row(line));
+        table.print(width, &mut out).print(width, &mut out);
     };
-    let rows = all.iter().filter_map(|evaluation| {
-        let pairs = evaluation.pairs.first()?;
-        let shown = pairs.representatives.as_ref().unwrap_or(&pairs.documents);
-        let mut cells = row([&name(evaluation), ""], &shown.all);
-        cells.remove(1);
-        Some(cells)
+    let lines = all.iter().filter_map(|evaluation| {
+        let (_, pairs) = compared(evaluation.pairs.first()?);
+        Some([line![name(evaluation)], measures(&pairs.all)].concat())
     });
-    put("run", MEASURES, rows.collect());
-    for (what, of) in [
-        (
-            "judged",
-            (|e| &e.judged) as fn(&Evaluation) -> &Option<Sample>,
-        ),
-        ("families", |e| &e.families),
-    ] {
-        let rows = all.iter().filter_map(|evaluation| {
-            let sample = of(evaluation).as_ref()?;
-            let at = sample.at.first()?;
-            let mut cells = vec![
-                name(evaluation),
-                (at.true_found + at.false_found).to_string(),
-                fraction(at.coverage),
-                fraction(at.density),
-            ];
-            let ranked = sample.ranking.as_ref().map(|of| ranking(("", of)));
-            let ranked = ranked.unwrap_or_else(|| vec!["-".into(); 6]);
-            cells.extend(ranked.into_iter().skip(1));
-            Some(cells)
+    put(&format!("run, {MEASURES}"), lines.collect());
+    for (at, what) in SAMPLES.into_iter().enumerate() {
+        let lines = all.iter().filter_map(|evaluation| {
+            let sample = samples(evaluation)[at]?;
+            let first = sample.at.first()?;
+            let found = first.true_found + first.false_found;
+            let line = line![name(evaluation), found, first.coverage, first.density];
+            let ranked = sample.ranking.as_ref().map(ranking);
+            Some([line, ranked.unwrap_or_else(|| vec!["-".into(); 5])].concat())
         });
-        put(
-            what,
-            &format!("found, coverage, density, {RANKED}"),
-            rows.collect(),
-        );
+        let names = format!("{what}, found, coverage, density, {RANKED}");
+        put(&names, lines.collect());
     }
     out
+}
+
+/// The pairs by which a run is measured, and their name.
+fn compared(pairs: &PairsAt) -> (&'static str, &PairCounts) {
+    match &pairs.representatives {
+        Some(representatives) => ("representatives", representatives),
+        None => ("documents", &pairs.documents),
+    }
+}
+
+/// The names of the [`samples`].
+const SAMPLES: [&str; 2] = ["judged", "families"];
+
+fn samples(evaluation: &Evaluation) -> [Option<&Sample>; 2] {
+    [evaluation.judged.as_ref(), evaluation.families.as_ref()]
 }
 
 /// The report as a table for people.
@@ -239,152 +233,123 @@ fn table(evaluation: &Evaluation) -> String {
         list(&mut out, "truth", truth);
     }
     list(&mut out, "run", &evaluation.run);
-    let at = |threshold: Option<Threshold>| threshold.map_or("all".into(), |t| t.to_string());
-
-    let mut rows = Vec::new();
-    let many = evaluation
-        .pairs
-        .iter()
-        .any(|pairs| pairs.representatives.is_some());
+    let mut lines = Vec::new();
     for pairs in &evaluation.pairs {
-        let at = at(pairs.threshold);
-        if let Some(representatives) = &pairs.representatives {
-            rows.push(row(["representatives", &at], &representatives.all));
-        }
-        rows.push(row(["documents", &at], &pairs.documents.all));
+        let of = |what: &str, all| [line![what, at(pairs.threshold)], measures(all)].concat();
+        let representatives = pairs.representatives.iter();
+        lines.extend(representatives.map(|found| of("representatives", &found.all)));
+        lines.push(of("documents", &pairs.documents.all));
     }
     if let Some(clusters) = &evaluation.clusters {
-        rows.push(row(["in one cluster", "-"], clusters));
+        lines.push([line!["in one cluster", "-"], measures(clusters)].concat());
     }
-    named(&format!("pairs of, at, {MEASURES}"), rows, 2, &mut out);
+    named(&format!("pairs of, at, {MEASURES}"), lines, 2, &mut out);
     for pairs in &evaluation.pairs {
-        let shown = pairs.representatives.as_ref().unwrap_or(&pairs.documents);
-        let mut rows = Vec::new();
-        for group in &shown.groups {
-            for (which, measured) in [("same", &group.same), ("more", &group.cross)] {
-                if measured.true_pairs + measured.found > 0 {
-                    rows.push(row([&group.words, which], measured));
-                }
-            }
-        }
-        if !rows.is_empty() {
-            let what = if many { "representatives" } else { "documents" };
-            let at = pairs
-                .threshold
-                .map_or(String::new(), |t| format!(" at {t}"));
+        let (what, shown) = compared(pairs);
+        let groups = shown.groups.iter().flat_map(|group| {
+            let both = [("same", &group.same), ("more", &group.cross)].into_iter();
+            let any = both.filter(|(_, measured)| measured.true_pairs + measured.found > 0);
+            any.map(|(which, measured)| [line![group.words, which], measures(measured)].concat())
+        });
+        let lines: Vec<Line> = groups.collect();
+        if !lines.is_empty() {
+            let at = pairs.threshold.map(|t| format!(" at {t}"));
+            let at = at.unwrap_or_default();
             let _ = write!(out, "\npairs of {what}{at}, by size group");
             let names = format!("words of the smaller, of the larger, {MEASURES}");
-            named(&names, rows, 2, &mut out);
+            named(&names, lines, 2, &mut out);
         }
     }
-    let samples = [
-        ("judged", &evaluation.judged),
-        ("families", &evaluation.families),
-    ];
-    let mut rows = Vec::new();
-    for (what, sample) in samples {
-        if let Some(Sample {
-            true_pairs,
-            at: by_threshold,
-            ..
-        }) = sample
-        {
-            for sample in by_threshold {
-                rows.push(vec![
-                    what.to_string(),
-                    at(sample.threshold),
-                    true_pairs.to_string(),
-                    (sample.true_found + sample.false_found).to_string(),
-                    sample.true_found.to_string(),
-                    fraction(sample.coverage),
-                    fraction(sample.density),
-                    fraction(sample.average_precision),
-                ]);
-            }
-        }
-    }
-    let names = "sample, at, true, found, correct, coverage, density, average precision";
-    named(names, rows, 2, &mut out);
-    let rankings = samples.map(|(what, sample)| Some((what, sample.as_ref()?.ranking.as_ref()?)));
-    let rows = rankings.into_iter().flatten().map(ranking).collect();
-    named(&format!("ranked by score, {RANKED}"), rows, 1, &mut out);
-    let reaching = samples.into_iter().filter_map(|(what, sample)| {
-        let reaching = &sample.as_ref()?.ranking.as_ref()?.reaching;
-        Some(reaching.iter().map(move |reaching| {
-            let from = reaching.from.as_ref();
-            vec![
-                what.to_string(),
-                reaching.precision.to_string(),
-                from.map_or("-".into(), |point| score(point.score)),
-                fraction(from.and_then(|point| point.recall)),
-            ]
-        }))
+    let samples = SAMPLES.into_iter().zip(samples(evaluation));
+    let samples = samples.filter_map(|(what, sample)| Some((what, sample?)));
+    let lines = samples.clone().flat_map(|(what, sample)| {
+        sample.at.iter().map(move |at| {
+            let found = at.true_found + at.false_found;
+            let shares = line![at.coverage, at.density, at.average_precision];
+            let counts = line![
+                what,
+                self::at(at.threshold),
+                sample.true_pairs,
+                found,
+                at.true_found
+            ];
+            [counts, shares].concat()
+        })
     });
-    let rows = reaching.flatten().collect();
-    named(
-        "to reach, a precision of, score from, recall",
-        rows,
-        2,
-        &mut out,
-    );
-    if let Some(graded) = evaluation
-        .judged
-        .as_ref()
-        .and_then(|sample| sample.graded.as_ref())
+    let names = "sample, at, true, found, correct, coverage, density, average precision";
+    named(names, lines.collect(), 2, &mut out);
+    let ranked = samples.filter_map(|(what, sample)| Some((what, sample.ranking.as_ref()?)));
+    let lines = ranked
+        .clone()
+        .map(|(what, of)| [line![what], ranking(of)].concat());
+    let names = format!("ranked by score, {RANKED}");
+    named(&names, lines.collect(), 1, &mut out);
+    let reaching = ranked.flat_map(|(what, of)| {
+        of.reaching.iter().map(move |reaching| {
+            let from = reaching.from.as_ref();
+            let score = from.map_or("-".into(), |point| score(point.score));
+            let recall = from.and_then(|point| point.recall);
+            line![what, reaching.precision.to_string(), score, recall]
+        })
+    });
+    let names = "to reach, a precision of, score from, recall";
+    named(names, reaching.collect(), 2, &mut out);
+    if let Some(sample) = &evaluation.judged
+        && let Some(graded) = &sample.graded
     {
-        by_grade(graded, &evaluation.judged, &mut out);
+        by_grade(graded, sample, &mut out);
     }
     out
 }
 
 /// Judged pairs by grade and by collection, and the intervals of their measures.
-fn by_grade(graded: &Graded, sample: &Option<Sample>, out: &mut String) {
-    let thresholds = sample
-        .iter()
-        .flat_map(|sample| &sample.at)
-        .map(|at| at.threshold);
-    let names: Vec<String> = thresholds
-        .map(|threshold| threshold.map_or("found".into(), |t| format!("found at {t}")))
-        .collect();
+fn by_grade(graded: &Graded, sample: &Sample, out: &mut String) {
     if graded.grades.len() > 2 || graded.true_grade > 1 {
-        let rows = graded.grades.iter().map(|of| {
+        let lines = graded.grades.iter().map(|of| {
             let judged = of.grade >= graded.true_grade;
-            let mut cells = vec![
-                of.grade.to_string(),
-                if judged { "true" } else { "false" }.into(),
-            ];
-            cells.extend([of.pairs].iter().chain(&of.found).map(u64::to_string));
-            cells
+            let line = line![u64::from(of.grade), judged.to_string(), of.pairs];
+            [line, of.found.iter().map(u64::shown).collect()].concat()
         });
-        let head = format!("grade, judged, pairs, {}", names.join(", "));
-        named(&head, rows.collect(), 2, out);
+        let thresholds = sample.at.iter().map(|at| match at.threshold {
+            None => ", found".into(),
+            Some(threshold) => format!(", found at {threshold}"),
+        });
+        let names = format!("grade, judged, pairs{}", thresholds.collect::<String>());
+        named(&names, lines.collect(), 2, out);
     }
-    let first = |values: &[Option<f64>]| fraction(values.first().copied().flatten());
-    let rows = graded.collections.iter().map(|of| {
-        let measures = &of.measures;
-        let mut cells = vec![of.collection.clone()];
-        cells.extend([of.true_pairs, of.false_pairs].map(|n| n.to_string()));
-        cells.extend([first(&measures.coverage), first(&measures.density)]);
-        cells.extend([measures.average_precision, measures.auc, measures.best_f1].map(fraction));
-        cells
+    let lines = graded.collections.iter().map(|of| {
+        let found = &of.measures;
+        let (coverage, density) = (first(&found.coverage), first(&found.density));
+        let counts = line![
+            of.collection,
+            of.true_pairs,
+            of.false_pairs,
+            coverage,
+            density
+        ];
+        let ranked = line![found.average_precision, found.auc, found.best_f1];
+        [counts, ranked].concat()
     });
-    let head = "collection, true, false, coverage, density, average precision, AUC, best F1";
-    named(head, rows.collect(), 1, out);
-    if let Some(of) = &graded.intervals {
-        let interval = |interval: Option<[f64; 2]>| {
-            interval.map_or("-".into(), |[low, high]| format!("{low:.4}-{high:.4}"))
-        };
-        let first = |values: &[Option<[f64; 2]>]| interval(values.first().copied().flatten());
-        let mut cells = vec![counted(of.documents, "document")];
-        cells.extend([first(&of.coverage), first(&of.density)]);
-        cells.extend([of.average_precision, of.auc, of.best_f1].map(interval));
-        let head = "95 % intervals over, coverage, density, average precision, AUC, best F1";
-        named(head, vec![cells], 1, out);
-    }
+    let names = "collection, true, false, coverage, density, average precision, AUC, best F1";
+    named(names, lines.collect(), 1, out);
+    let lines = graded.intervals.iter().map(|of| {
+        let documents = counted(of.documents, "document");
+        let (coverage, density) = (first(&of.coverage), first(&of.density));
+        let ranked = line![of.average_precision, of.auc, of.best_f1];
+        [line![documents, coverage, density], ranked].concat()
+    });
+    let names = "95 % intervals over, coverage, density, average precision, AUC, best F1";
+    named(names, lines.collect(), 1, out);
 }
 
-/// The names of the columns that [`ranking`] fills.
-const RANKED: &str = "average precision, AUC, 95 % interval, best F1, at";
+fn at(threshold: Option<Threshold>) -> String {
+    threshold.map_or("all".into(), |threshold| threshold.to_string())
+}
+
+/// The value at the first threshold.
+fn first<T: Copy>(values: &[Option<T>]) -> Option<T> {
+    values.first().copied().flatten()
+}
 
 /// A least score.
 fn score(score: Option<f64>) -> String {
@@ -396,19 +361,18 @@ fn score(score: Option<f64>) -> String {
     }
 }
 
-/// A line for how the judged pairs of a sample are ranked.
-fn ranking((what, ranking): (&str, &Ranking)) -> Vec<String> {
-    let interval = |[low, high]: [f64; 2]| format!("{low:.4}-{high:.4}");
-    let at = ranking
-        .best_f1
-        .map_or("-".into(), |_| score(ranking.best_score));
-    vec![
-        what.into(),
-        fraction(ranking.average_precision),
-        fraction(ranking.auc),
-        ranking.auc_interval.map_or("-".into(), interval),
-        fraction(ranking.best_f1),
-        at,
+/// The names of the columns that [`ranking`] fills.
+const RANKED: &str = "average precision, AUC, 95 % interval, best F1, at";
+
+/// How the judged pairs of a sample are ranked.
+fn ranking(of: &Ranking) -> Line {
+    let at = of.best_f1.map_or("-".into(), |_| score(of.best_score));
+    line![
+        of.average_precision,
+        of.auc,
+        of.auc_interval,
+        of.best_f1,
+        at
     ]
 }
 
@@ -437,25 +401,15 @@ fn list(out: &mut String, what: &str, list: &ListReport) {
     out.push('\n');
 }
 
-/// The names of the columns that [`row`] fills.
+/// The names of the columns that [`measures`] fills.
 const MEASURES: &str = "true, found, correct, wrong, missed, precision, recall, F1";
 
-fn row(first: [&str; 2], measured: &Measured) -> Vec<String> {
-    let counts = measured.counts;
-    let mut cells: Vec<String> = first.into_iter().map(String::from).collect();
-    let numbers = [
-        measured.true_pairs,
-        measured.found,
-        counts.correct,
-        counts.wrong,
-        counts.missed,
-    ];
-    cells.extend(numbers.map(|n| n.to_string()));
-    cells.extend([measured.precision, measured.recall, measured.f1].map(fraction));
-    cells
-}
-
-/// A share with four decimals, or `-` if it is undefined.
-fn fraction(share: Option<f64>) -> String {
-    share.map_or("-".into(), |share| numbers::fraction(share, 4))
+fn measures(of: &Measured) -> Line {
+    let Counts {
+        correct,
+        wrong,
+        missed,
+    } = of.counts;
+    let counts = line![of.true_pairs, of.found, correct, wrong, missed];
+    [counts, line![of.precision, of.recall, of.f1]].concat()
 }

@@ -4,6 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::flow::Flow;
 use super::{Screen, Style, visible};
+use lookalike_base::numbers::fraction;
 
 /// Columns between two cells.
 const BETWEEN: usize = 2;
@@ -11,11 +12,62 @@ const BETWEEN: usize = 2;
 /// Columns that the first cell of a row always has.
 const LEAST_NAME: usize = 12;
 
+/// A row of a table, as a reader sees it ([`line!`](crate::line)).
+pub type Line = Vec<String>;
+
+/// A value that has a form for readers.
+pub trait Shown {
+    /// This form.
+    fn shown(&self) -> String;
+}
+
+impl Shown for str {
+    fn shown(&self) -> String {
+        self.into()
+    }
+}
+
+impl Shown for u64 {
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// A share with four decimals.
+impl Shown for f64 {
+    fn shown(&self) -> String {
+        fraction(*self, 4)
+    }
+}
+
+/// The ends of an interval.
+impl Shown for [f64; 2] {
+    fn shown(&self) -> String {
+        format!("{:.4}-{:.4}", self[0], self[1])
+    }
+}
+
+impl<T: Shown> Shown for Option<T> {
+    fn shown(&self) -> String {
+        self.as_ref().map_or("-".into(), T::shown)
+    }
+}
+
+/// A [`Line`](crate::report::terminal::Line) of values.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! line {
+    ($($cell:expr),* $(,)?) => {{
+        use $crate::report::terminal::Shown;
+        vec![$($cell.shown()),*]
+    }};
+}
+
 /// Rows of cells. Each column is as wide as its widest cell; the first is aligned left, the others
 /// right.
 #[derive(Debug, Default)]
 pub struct Table {
-    rows: Vec<Vec<String>>,
+    rows: Vec<Line>,
     /// Names that were too long for the first column, with their numbers.
     long: Vec<(usize, String)>,
 }
@@ -30,7 +82,7 @@ impl Table {
     }
 
     /// Appends a row. Its first cell is a name.
-    pub fn row(&mut self, cells: Vec<String>) {
+    pub fn row(&mut self, cells: Line) {
         self.rows
             .push(cells.iter().map(|cell| visible(cell)).collect());
     }
@@ -57,14 +109,14 @@ impl Table {
 }
 
 /// Columns of the widest cell of a column.
-fn width(rows: &[Vec<String>], column: usize) -> usize {
+fn width(rows: &[Line], column: usize) -> usize {
     let cells = rows.iter().filter_map(|row| row.get(column));
     cells.map(|cell| cell.width()).max().unwrap_or(0)
 }
 
 /// Appends an empty line and rows in aligned columns below their names, which are separated by
 /// commas; nothing without rows. The first `left` columns are aligned left, the others right.
-pub fn named(names: &str, mut rows: Vec<Vec<String>>, left: usize, out: &mut String) {
+pub fn named(names: &str, mut rows: Vec<Line>, left: usize, out: &mut String) {
     if !rows.is_empty() {
         rows.insert(0, names.split(", ").map(String::from).collect());
         out.push('\n');
@@ -73,22 +125,23 @@ pub fn named(names: &str, mut rows: Vec<Vec<String>>, left: usize, out: &mut Str
 }
 
 /// Appends rows in aligned columns. The first `left` columns are aligned left, the others right.
-fn aligned(rows: &[Vec<String>], left: usize, out: &mut String) {
+fn aligned(rows: &[Line], left: usize, out: &mut String) {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count).map(|n| width(rows, n)).collect();
+    laid(rows, &widths, left, out);
+}
+
+/// Appends rows in columns of these widths.
+fn laid(rows: &[Line], widths: &[usize], left: usize, out: &mut String) {
     for row in rows {
         let mut line = String::new();
-        for (n, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            if n > 0 {
-                line.push_str(&" ".repeat(BETWEEN));
-            }
+        for (n, (cell, width)) in row.iter().zip(widths).enumerate() {
             let space = " ".repeat(width.saturating_sub(cell.width()));
-            let parts = if n < left {
-                [cell, &space]
-            } else {
-                [&space, cell]
+            line += &match n < left {
+                true => format!("{cell}{space}"),
+                false => format!("{space}{cell}"),
             };
-            line.extend(parts.map(String::as_str));
+            line += &" ".repeat(BETWEEN);
         }
         out.push_str(line.trim_end());
         out.push('\n');
@@ -124,11 +177,11 @@ impl Growing {
     /// The lines of some rows, after the names of the columns if these are the first rows. A column
     /// is as wide as its widest cell so far. Texts that do not fit are shortened at their
     /// beginning, because names of files differ at their ends.
-    pub(crate) fn rows(&mut self, rows: Vec<Vec<String>>) -> String {
+    pub(crate) fn rows(&mut self, rows: Vec<Line>) -> String {
         let shown = rows
             .iter()
             .map(|row| row.iter().map(|cell| visible(cell)).collect());
-        let mut rows: Vec<Vec<String>> = self.head.take().into_iter().chain(shown).collect();
+        let mut rows: Vec<Line> = self.head.take().into_iter().chain(shown).collect();
         for (n, width) in self.widths.iter_mut().enumerate() {
             *width = self::width(&rows, n).max(*width);
         }
@@ -137,32 +190,24 @@ impl Growing {
         let each = (room / self.texts.max(1))
             .saturating_sub(BETWEEN)
             .max(LEAST_NAME);
-        let mut texts = self.widths[..self.texts].to_vec();
+        let mut widths = self.widths.clone();
+        let texts = &mut widths[..self.texts];
         // What the short columns leave is for the others.
-        let short: Vec<usize> = texts.iter().copied().filter(|&w| w <= each).collect();
-        let spare: usize = short.iter().map(|w| each - w).sum();
-        let long = texts.len() - short.len();
-        for width in &mut texts {
+        let short = texts.iter().filter(|&&w| w <= each);
+        let spare: usize = short.clone().map(|w| each - w).sum();
+        let long = texts.len() - short.count();
+        for width in texts {
             *width = (*width).min(each + spare.checked_div(long).unwrap_or(0));
         }
-        let mut out = String::new();
         for row in &mut rows {
-            for (n, (cell, width)) in row.iter_mut().zip(&self.widths).enumerate() {
-                let left = texts.get(n);
-                let width = *left.unwrap_or(width);
+            for (cell, &width) in row.iter_mut().zip(&widths) {
                 if cell.width() > width {
                     *cell = format!("…{}", end(cell, width.saturating_sub(1)));
                 }
-                let space = " ".repeat(width.saturating_sub(cell.width()));
-                *cell = if left.is_some() {
-                    format!("{cell}{space}")
-                } else {
-                    format!("{space}{cell}")
-                };
             }
-            out.push_str(row.join(&" ".repeat(BETWEEN)).trim_end());
-            out.push('\n');
         }
+        let mut out = String::new();
+        laid(&rows, &widths, self.texts, &mut out);
         out
     }
 }
