@@ -5,8 +5,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::rows::{Rows, share};
-use super::terminal::visible;
+use super::terminal::{named, visible};
 use super::wording::Wording;
+use crate::line;
 use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{count, counted};
@@ -26,16 +27,12 @@ pub(super) fn bytes(n: u64) -> String {
 pub fn ledger(summary: &Summary) -> String {
     let rows = all_rows(summary);
     let mut out = rows.text(rows.longest().max(32) + 2);
-    let _ = writeln!(
-        out,
-        "\n{:<10}  {:>8}  {:>8}  {:>12}",
-        "stage", "wall s", "CPU s", "peak so far"
-    );
-    for (stage, cost) in cost_rows(summary) {
-        let peak = bytes(cost.peak_bytes);
-        let (wall, cpu) = (cost.wall_seconds, cost.cpu_seconds);
-        let _ = writeln!(out, "{stage:<10}  {wall:>8.2}  {cpu:>8.2}  {peak:>12}");
-    }
+    let costs = cost_rows(summary).into_iter().map(|(stage, cost)| {
+        let seconds = [cost.wall_seconds, cost.cpu_seconds].map(|s| format!("{s:.2}"));
+        line![stage, seconds[0], seconds[1], bytes(cost.peak_bytes)]
+    });
+    let names = "stage, wall s, CPU s, peak so far";
+    named(names, costs.collect(), 1, &mut out);
     out
 }
 
@@ -47,100 +44,40 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
 }
 
 /// What the rows of the ledger count, by the beginning of their names.
-const MEANINGS: [(&str, &str); 24] = [
-    (
-        "records read",
-        "units of the input files: lines, rows, messages, pages",
-    ),
-    (
-        "  skipped",
-        "records that are metadata, such as WARC requests",
-    ),
-    (
-        "  rejected",
-        "records that are in no document, with the reasons",
-    ),
-    (
-        "warnings in documents",
-        "documents that were used although something was odd",
-    ),
-    (
-        "exact duplicates",
-        "documents with the same words as an earlier one",
-    ),
-    ("docnos not unique", "names that several documents have"),
-    (
-        "short documents",
-        "they have one shingle, of all their words",
-    ),
-    (
-        "representatives",
-        "one document for each set of exact duplicates",
-    ),
-    (
-        "distinct shingles",
-        "shingles, each counted once in a document",
-    ),
-    (
-        "distinct features",
-        "features, each counted once in a document",
-    ),
-    ("sampled", "shingles that are compared; full means all"),
-    (
-        "sorted for the threshold",
-        "fingerprints that can show a pair at this threshold",
-    ),
-    ("runs spilled", "sorted files that did not fit in memory"),
-    ("fingerprints of one", "fingerprints that cannot be shared"),
-    (
-        "fingerprints shared",
-        "fingerprints of two documents or more",
-    ),
-    (
-        "longest posting list",
-        "documents that share one fingerprint",
-    ),
-    (
-        "pair tokens counted",
-        "shared fingerprints, summed over all pairs",
-    ),
-    (
-        "pruned before pairing",
-        "documents with too few shared fingerprints for any pair",
-    ),
-    (
-        "pairs found there",
-        "pairs of documents in the posting lists, repeats included",
-    ),
-    (
-        "candidates verified",
-        "pairs whose shared shingles were counted exactly",
-    ),
-    (
-        "pairs at",
-        "pairs of representatives that reach the threshold",
-    ),
-    (
-        "clusters",
-        "sets of documents that pairs or exact duplicates connect",
-    ),
-    ("  of exact duplicates", "clusters without a pair"),
-    (
-        "redundant documents",
-        "all documents of the clusters but one of each",
-    ),
-];
+const MEANINGS: &str = "\
+records read: units of the input files: lines, rows, messages, pages
+  skipped: records that are metadata, such as WARC requests
+  rejected: records that are in no document, with the reasons
+warnings in documents: documents that were used although something was odd
+exact duplicates: documents with the same words as an earlier one
+docnos not unique: names that several documents have
+short documents: they have one shingle, of all their words
+representatives: one document for each set of exact duplicates
+distinct shingles: shingles, each counted once in a document
+distinct features: features, each counted once in a document
+sampled: shingles that are compared; full means all
+sorted for the threshold: fingerprints that can show a pair at this threshold
+runs spilled: sorted files that did not fit in memory
+fingerprints of one: fingerprints that cannot be shared
+fingerprints shared: fingerprints of two documents or more
+longest posting list: documents that share one fingerprint
+pair tokens counted: shared fingerprints, summed over all pairs
+pruned before pairing: documents with too few shared fingerprints for any pair
+pairs found there: pairs of documents in the posting lists, repeats included
+candidates verified: pairs whose shared shingles were counted exactly
+pairs at: pairs of representatives that reach the threshold
+clusters: sets of documents that pairs or exact duplicates connect
+  of exact duplicates: clusters without a pair
+redundant documents: all documents of the clusters but one of each
+";
 
 /// What the rows of a ledger mean, a line for each.
 pub(crate) fn explained(summary: &Summary) -> String {
-    let rows = all_rows(summary);
-    let meaning = |name: &str| {
-        let found = MEANINGS.iter().find(|(begin, _)| name.starts_with(begin));
-        found.map(|(_, meaning)| *meaning)
-    };
     let mut out = String::new();
-    for (name, _) in &rows.rows {
-        if let Some(meaning) = meaning(name) {
+    for (name, _) in &all_rows(summary).rows {
+        let meanings = MEANINGS.lines().filter_map(|line| line.split_once(": "));
+        let mut found = meanings.filter(|(begin, _)| name.starts_with(begin));
+        if let Some((_, meaning)) = found.next() {
             let _ = writeln!(out, "  {}: {meaning}", name.trim_start());
         }
     }

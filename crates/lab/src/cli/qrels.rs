@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lookalike::report::terminal::named;
+use lookalike::line;
+use lookalike::report::terminal::{Line, named};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 use lookalike_tasks::evaluate::qrels::{
-    FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
+    Differing, FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
 };
 
 use lookalike::cli::flags::{Memory, Output};
@@ -197,26 +198,15 @@ fn file(out: &mut String, (what, form): (&str, &str), counts: &FileCounts, repor
     out.push('\n');
 }
 
-fn row(topic: &str, counts: &TopicCounts) -> Vec<String> {
-    let TopicCounts {
-        judged,
-        clustered,
-        groups,
-        exact_groups,
-        documents,
-        inconsistent,
-        grades_differ,
-    } = counts;
-    let mut cells = vec![topic.to_string()];
-    cells.extend([judged, clustered, groups, exact_groups, documents].map(ToString::to_string));
-    for differing in [inconsistent, grades_differ] {
-        let numbers = [
-            differing.groups,
-            differing.exact,
-            differing.near,
-            differing.documents,
-        ];
-        cells.extend(numbers.map(|n| n.to_string()));
-    }
-    cells
+fn row(topic: &str, of: &TopicCounts) -> Line {
+    let counts = line![
+        of.judged,
+        of.clustered,
+        of.groups,
+        of.exact_groups,
+        of.documents
+    ];
+    let differing = |of: &Differing| line![of.groups, of.exact, of.near, of.documents];
+    let both = [&of.inconsistent, &of.grades_differ].map(differing);
+    [line![topic], counts, both.concat()].concat()
 }
