@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::documents::{Replay, ShownDocument, heading};
+use super::documents::{Replay, heading};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated, visible};
 use super::pairs::{both_texts, names};
@@ -18,13 +18,13 @@ use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::{Context, Unit};
-use lookalike_engine::document::record_bytes;
+use lookalike_engine::document::{ShownDocument, files_of, record_bytes};
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::audit::review::{ReviewVerdict, Verdicts};
 use lookalike_tasks::audit::{
-    Audit, AuditedCluster, AuditedDocument, ClusterMember, MEMBERS_SHOWN, SampleKind, SamplePair,
-    Source, SourceTable, Tally,
+    Audit, AuditedCluster, ClusterMember, MEMBERS_SHOWN, SampleKind, SamplePair, Source,
+    SourceTable, Tally,
 };
 use lookalike_tasks::dedup::Removal;
 
@@ -62,13 +62,13 @@ pub(crate) fn write(
     context.start(STAGE, Unit::Count("steps"), Some(2));
     let pairs = audit.pairs.iter();
     let wanted: HashSet<u32> = pairs.flat_map(|pair| [pair.document, pair.other]).collect();
-    let shown: HashMap<u32, ShownDocument> = wanted
+    let places = wanted
         .iter()
-        .filter_map(|number| Some((*number, shown(audit.documents.get(number)?))))
-        .collect();
+        .filter_map(|number| audit.documents.get(number));
+    let places = places.map(|document| document.place).collect();
     let room = (&mut memory, record);
     let texts_only = (&wanted, &HashSet::new());
-    let read = texts::read(workspace, &shown, texts_only, room, None, context)?;
+    let read = texts::read(workspace, places, texts_only, room, None, context)?;
     memory.check(what)?;
     context.progress.at(1);
 
@@ -76,8 +76,7 @@ pub(crate) fn write(
         audit,
         verdicts,
         look,
-        shown: &shown,
-        files: &super::documents::files(workspace, &shown)?,
+        files: &files_of(workspace, &audit.documents)?,
         read: &read,
     };
     let title = match &look.title {
@@ -125,27 +124,12 @@ pub(crate) fn write(
     Ok(stats)
 }
 
-/// What the texts of a document are found by.
-fn shown(document: &AuditedDocument) -> ShownDocument {
-    ShownDocument {
-        docno: document.docno.clone(),
-        url: document.url.clone(),
-        title: document.title.clone(),
-        words: document.words,
-        md5: document.md5,
-        file: document.number_of_file,
-        record: Some(document.record.into()),
-        offset: document.offset,
-    }
-}
-
 /// What the sections of the page show.
 struct Page<'p> {
     audit: &'p Audit,
     verdicts: Option<&'p Verdicts>,
     look: &'p AuditLook,
-    /// The documents of the pairs, and the names of their files.
-    shown: &'p HashMap<u32, ShownDocument>,
+    /// Names of input files, by number.
     files: &'p HashMap<u32, String>,
     read: &'p Read,
 }
@@ -441,6 +425,8 @@ impl Page<'_> {
         let Some(document) = self.audit.documents.get(&member.document) else {
             return html! {};
         };
+        let file = self.files.get(&document.place.file);
+        let file = file.map_or("", String::as_str);
         html! {
             tr {
                 td.name { (isolated(&document.docno)) }
@@ -454,7 +440,7 @@ impl Page<'_> {
                 td.n { (member.score.as_deref().unwrap_or_default()) }
                 td.n { (count(document.words)) }
                 td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
-                td.long { (place(document)) }
+                td.long { (isolated(file)) ":" (document.record.unwrap_or_default()) }
             }
         }
     }
@@ -523,7 +509,8 @@ impl Page<'_> {
 
     fn pair(&self, pair: &SamplePair, open: bool) -> Markup {
         let (first, second) = (pair.document, pair.other);
-        let (Some(a), Some(b)) = (self.shown.get(&first), self.shown.get(&second)) else {
+        let documents = &self.audit.documents;
+        let (Some(a), Some(b)) = (documents.get(&first), documents.get(&second)) else {
             return html! {};
         };
         let verdict = self.verdicts.and_then(|verdicts| verdicts.0.get(&pair.id));
@@ -592,10 +579,6 @@ fn rejected(rejected: u64, dropped: u64) -> String {
             count(d)
         ),
     }
-}
-
-fn place(document: &AuditedDocument) -> Markup {
-    html! { (isolated(&document.file)) ":" (document.record) }
 }
 
 fn short_verdict(verdict: &ReviewVerdict) -> Markup {

@@ -8,11 +8,9 @@ use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_base::ratio::Ratio;
 use lookalike_base::union_find::UnionFind;
-use lookalike_base::utf8::cut_after;
 use lookalike_engine::cluster::ClusterStats;
-use lookalike_engine::collection::{
-    Catalogue, DocumentView, Representatives, each_place_with_others,
-};
+use lookalike_engine::collection::{Catalogue, Representatives};
+use lookalike_engine::document::{ShownDocument, Wanted, look_up};
 use lookalike_engine::join::closest::{self, Search};
 use lookalike_engine::join::{
     Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
@@ -21,12 +19,9 @@ use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
 use lookalike_store::workspace::Workspace;
 use std::collections::{HashMap, HashSet};
 
-use super::documents::{Known, ShownDocument};
+use super::documents::Known;
 use super::texts::ShownText;
 use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE, WORDS_COMPARED};
-
-/// Characters of a docno, title or address that are kept.
-const NAME_CHARS: usize = 300;
 
 /// Limit on the words of the documents whose texts a page compares in clusters, so that a page has
 /// about 2 MB more.
@@ -155,6 +150,11 @@ impl Chosen {
     pub(super) fn pairs(&self) -> impl Iterator<Item = &ShownPair> {
         let listed = self.nearest.iter().chain(&self.random);
         listed.chain(&self.closest)
+    }
+
+    /// What is read again of its documents.
+    pub(super) fn wanted(&self) -> Vec<Wanted> {
+        self.documents.values().map(|it| it.place).collect()
     }
 
     /// The representatives.
@@ -459,7 +459,7 @@ impl<'w> Survey<'w> {
         for cluster in &chosen.clusters {
             wanted.extend(cluster.shown.iter().map(|member| member.document));
         }
-        chosen.documents = look_up(workspace, wanted, memory, context)?;
+        chosen.documents = look_up(workspace, wanted, memory, (STAGE, context))?;
         Ok(chosen)
     }
 }
@@ -630,46 +630,4 @@ fn link(
         }
     }
     Ok(())
-}
-
-/// The records of some documents, as long as there is room for their names.
-pub(super) fn look_up(
-    workspace: &Workspace,
-    mut wanted: Vec<u32>,
-    memory: &mut Memory,
-    context: &Context<'_>,
-) -> Result<HashMap<u32, ShownDocument>> {
-    wanted.sort_unstable();
-    wanted.dedup();
-    let mut found = HashMap::with_capacity(wanted.len());
-    let mut wanted = wanted.into_iter().peekable();
-    let mut n = 0u64;
-    // The directory of a method has no rejected records, so it cannot number the records.
-    let numbered = workspace.manifest.method.is_none();
-    each_place_with_others(workspace, |number, record, document| {
-        check_now_and_then(&mut n, context)?;
-        if wanted.next_if_eq(&number).is_some() {
-            let record = numbered.then_some(record);
-            let document = shorten(&document, record);
-            if memory.take(document.name_bytes() as u64) {
-                found.insert(number, document);
-            }
-        }
-        Ok(())
-    })?;
-    Ok(found)
-}
-
-fn shorten(document: &DocumentView<'_>, record: Option<u64>) -> ShownDocument {
-    let cut = |text: &str| cut_after(text.to_string(), NAME_CHARS);
-    ShownDocument {
-        docno: cut(document.docno),
-        url: document.url.map(cut),
-        title: document.title.map(cut),
-        words: document.words,
-        md5: document.md5,
-        file: document.file,
-        record,
-        offset: document.offset,
-    }
 }

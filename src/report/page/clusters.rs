@@ -238,7 +238,7 @@ fn one(page: &Page<'_>, cluster: &ShownCluster, places: &[u32]) -> Value {
         let mut values = vec![
             json!(member.document),
             json!(document.docno),
-            json!(places.binary_search(&document.file).unwrap_or(0)),
+            json!(places.binary_search(&document.place.file).unwrap_or(0)),
             json!(document.record.unwrap_or(0)),
             json!(document.words),
             json!(at(member.first)),

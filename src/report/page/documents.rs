@@ -3,34 +3,9 @@
 use super::markup::{Markup, html, isolated, link, named_link};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::Catalogue;
-use lookalike_store::workspace::{InputList, Workspace};
-use std::collections::{BTreeSet, HashMap};
-
-/// The data of a document that is shown.
-#[derive(Debug)]
-pub(super) struct ShownDocument {
-    pub docno: String,
-    pub url: Option<String>,
-    pub title: Option<String>,
-    pub words: u64,
-    pub md5: [u8; 16],
-    pub file: u32,
-    /// The number of its record in the file; `None` in the directory of a method.
-    pub record: Option<u64>,
-    pub offset: u64,
-}
-
-impl ShownDocument {
-    /// Bytes of its names, including the allocator's overhead.
-    pub(super) fn name_bytes(&self) -> usize {
-        let names = [Some(&self.docno), self.url.as_ref(), self.title.as_ref()];
-        names
-            .into_iter()
-            .flatten()
-            .map(|name| name.capacity() + 16)
-            .sum()
-    }
-}
+use lookalike_engine::document::ShownDocument;
+use lookalike_store::workspace::Workspace;
+use std::collections::HashMap;
 
 /// Characters of a text that stand for its title.
 const TITLE: usize = 80;
@@ -76,24 +51,6 @@ impl Replay {
     }
 }
 
-/// The names of the input files of documents.
-pub(super) fn files(
-    workspace: &Workspace,
-    documents: &HashMap<u32, ShownDocument>,
-) -> Result<HashMap<u32, String>> {
-    let numbers: BTreeSet<u32> = documents.values().map(|document| document.file).collect();
-    let mut inputs = InputList::open(workspace.directory())?;
-    let mut files = HashMap::with_capacity(numbers.len());
-    for number in numbers {
-        let entry = inputs.entry_of(number)?;
-        files.insert(
-            number,
-            entry.map_or_else(String::new, |entry| entry.name.clone()),
-        );
-    }
-    Ok(files)
-}
-
 /// Bytes of memory for the names of all input files.
 pub(super) fn files_bytes(workspace: &Workspace) -> Result<u64> {
     // A page lists at most as many files as the collection has.
@@ -103,7 +60,7 @@ pub(super) fn files_bytes(workspace: &Workspace) -> Result<u64> {
 
 /// File and record: `a.jsonl:12`.
 pub(super) fn place(document: &ShownDocument, files: &HashMap<u32, String>) -> String {
-    let file = files.get(&document.file).map_or("", String::as_str);
+    let file = files.get(&document.place.file).map_or("", String::as_str);
     match document.record {
         Some(record) => format!("{file}:{record}"),
         None => file.to_string(),

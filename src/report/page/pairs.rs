@@ -1,7 +1,7 @@
 //! Pairs of documents, with their texts side by side.
 
 use super::choose::ShownPair;
-use super::documents::{ShownDocument, heading};
+use super::documents::heading;
 use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
 use super::side_by_side::{FOLD, options, two_texts};
@@ -9,6 +9,7 @@ use super::texts::{Read, ShownText};
 use super::{Page, WORDS_COMPARED};
 use lookalike_base::numbers::count;
 use lookalike_engine::align::TextComparison;
+use lookalike_engine::document::ShownDocument;
 use lookalike_text::parse::TokenKind;
 
 /// Which pairs a section shows.

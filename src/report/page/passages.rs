@@ -4,8 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::choose::look_up;
-use super::documents::{ShownDocument, files, files_bytes, heading};
+use super::documents::{files_bytes, heading};
 use super::frame::{Frame, Sheet, many};
 use super::ledger::{FILES_NAMED, unread};
 use super::markup::{Markup, begin, end, html, isolated, visible};
@@ -22,7 +21,7 @@ use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::words::shell_word;
 use lookalike_engine::align::{TextComparison, Words};
-use lookalike_engine::document::record_bytes;
+use lookalike_engine::document::{ShownDocument, files_of, look_up, record_bytes};
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::passages::shown::{
@@ -56,16 +55,17 @@ pub(crate) fn write(
         .flat_map(|pair| pair.documents)
         .collect();
     let numbers = wanted.iter().copied().collect();
-    let documents = look_up(workspace, numbers, &mut memory, context)?;
+    let documents = look_up(workspace, numbers, &mut memory, (STAGE, context))?;
     let (room, none) = ((&mut memory, record), HashSet::new());
-    let read = texts::read(workspace, &documents, (&wanted, &none), room, None, context)?;
+    let places = documents.values().map(|it| it.place).collect();
+    let read = texts::read(workspace, places, (&wanted, &none), room, None, context)?;
     memory.check(what)?;
     context.progress.at(2);
     let page = Page {
         read_documents: Summary::of(&workspace.manifest).ingest.documents,
         shared: &shared,
         config,
-        files: &files(workspace, &documents)?,
+        files: &files_of(workspace, &documents)?,
         documents: &documents,
         read: &read,
     };

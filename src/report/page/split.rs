@@ -17,7 +17,7 @@ use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_engine::cluster;
-use lookalike_engine::document::record_bytes;
+use lookalike_engine::document::{files_of, record_bytes};
 use lookalike_engine::pipeline::{self, Summary};
 use lookalike_store::workspace::{ResultFile, Workspace};
 use lookalike_store::{Aside, disk};
@@ -124,7 +124,7 @@ fn write(
         let room = (&mut memory, record);
         let wanted = (&chosen.different(), &chosen.roots());
         let aside = Some(Aside::new(workspace.directory()));
-        let mut read = texts::read(workspace, &chosen.documents, wanted, room, aside, context)?;
+        let mut read = texts::read(workspace, chosen.wanted(), wanted, room, aside, context)?;
         memory.check(what)?;
         missing += read.missing();
         sheets.texts(&chosen, &mut read)?;
@@ -135,7 +135,7 @@ fn write(
     let chosen = survey.gather(&[], true, &mut memory, context)?;
     let wanted = (&chosen.compared(), &none);
     let room = (&mut memory, record);
-    let read = texts::read(workspace, &chosen.documents, wanted, room, None, context)?;
+    let read = texts::read(workspace, chosen.wanted(), wanted, room, None, context)?;
     memory.check(what)?;
     sheets.front(&chosen, &read)?;
     let files = sheets.files;
@@ -244,7 +244,7 @@ impl Sheets<'_> {
     /// Pages with the texts of the members of these clusters, each beside the representative's. A
     /// page ends after [`TEXT_PAGE_BYTES`].
     fn texts(&mut self, chosen: &Chosen, read: &mut Read) -> Result<()> {
-        let files = &documents::files(self.workspace, &chosen.documents)?;
+        let files = &files_of(self.workspace, &chosen.documents)?;
         let parse = &self.summary.collection.shingle.parse;
         self.texts.of.clear();
         for cluster in &chosen.clusters {
@@ -309,7 +309,7 @@ impl Sheets<'_> {
         chosen: &Chosen,
         read: &Read,
     ) -> Result<()> {
-        let files = &documents::files(self.workspace, &chosen.documents)?;
+        let files = &files_of(self.workspace, &chosen.documents)?;
         let mut rest = chosen.clusters.as_slice();
         for (number, part) in (first..).zip(parts) {
             let (here, others) = rest.split_at(part.ranks.len().min(rest.len()));
@@ -417,7 +417,7 @@ impl Sheets<'_> {
 
     /// The front page.
     fn front(&mut self, chosen: &Chosen, read: &Read) -> Result<()> {
-        let files = &documents::files(self.workspace, &chosen.documents)?;
+        let files = &files_of(self.workspace, &chosen.documents)?;
         let (title, contents, below) = {
             let page = self.page(chosen, read, files);
             (page.title(self.workspace)?, page.contents(), page.date())

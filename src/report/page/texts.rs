@@ -1,18 +1,19 @@
 //! Reads the texts of the documents shown from the input files again.
 
+use lookalike_base::Result;
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::align::Words;
 use lookalike_engine::collection;
-use lookalike_engine::document::{Again, Beginning, READER_BYTES, Readers, Wanted, read_again};
+use lookalike_engine::document::{Beginning, READER_BYTES, Reread, Wanted, read_again};
 use lookalike_store::Aside;
 use lookalike_store::workspace::Workspace;
-use lookalike_text::parse::{ParseConfig, Parser, TokenKind};
+use lookalike_text::parse::{ParseConfig, TokenKind};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use super::documents::{Known, ShownDocument};
+use super::documents::Known;
 use super::{STAGE, WORDS_COMPARED};
 
 /// Limit on the bytes of a text that are kept. 20,000 words of ordinary length take half of it.
@@ -60,6 +61,24 @@ impl Read {
         }
     }
 
+    /// Keeps a text, aside or as far as there is room.
+    fn keep(&mut self, number: u32, words: Words, memory: &mut Memory) -> Result<()> {
+        let Some((aside, places)) = &mut self.stored else {
+            if memory.take(words.bytes() as u64) {
+                self.texts.insert(number, ShownText::Found(words));
+            }
+            return Ok(());
+        };
+        let place = Place {
+            offset: aside.put(words.text.as_bytes())?,
+            bytes: words.text.len() as u32,
+            cut: words.cut,
+            tokens: words.parse.tokens,
+        };
+        places.insert(number, place);
+        Ok(())
+    }
+
     /// Loads a text that is not in memory.
     pub(super) fn load(&mut self, number: u32, parse: &ParseConfig) -> Result<()> {
         let Some((aside, places)) = &self.stored else {
@@ -100,125 +119,70 @@ impl Read {
 /// one.
 pub(super) fn read(
     workspace: &Workspace,
-    documents: &HashMap<u32, ShownDocument>,
+    documents: Vec<Wanted>,
     (compared, beginnings): (&HashSet<u32>, &HashSet<u32>),
     (memory, record): (&mut Memory, u64),
     aside: Option<Aside>,
     context: &Context<'_>,
 ) -> Result<Read> {
-    let places: Vec<Wanted> = documents
-        .iter()
-        .map(|(&number, document)| Wanted {
-            file: document.file,
-            offset: document.offset,
-            number,
-            md5: document.md5,
-        })
-        .collect();
-    let in_memory = if aside.is_some() {
-        0
-    } else {
-        compared.len() as u64
-    };
-    let of_texts = in_memory * MOST_TEXT_BYTES;
+    let in_memory = aside.as_ref().map_or(compared.len(), |_| 0);
+    let of_texts = in_memory as u64 * MOST_TEXT_BYTES;
     let spare = memory.left().saturating_sub(of_texts);
     let threads = (1 + spare / (record + READER_BYTES)).min(context.budget.threads as u64);
-    let wanted = Documents {
-        parse: &collection::config(&workspace.manifest).shingle.parse,
-        compared,
-        beginnings,
-        found: Mutex::new(FoundTexts {
-            read: Read {
-                stored: aside.map(|aside| (aside, HashMap::new())),
-                ..Read::default()
-            },
-            memory,
-            failed: None,
-        }),
+    let parse = &collection::config(&workspace.manifest).shingle.parse;
+    let stored = aside.map(|aside| (aside, HashMap::new()));
+    let read = Read {
+        stored,
+        ..Read::default()
     };
-    let of = (STAGE, context);
-    read_again(workspace, places, threads as usize, of, &wanted)?;
-    let found = wanted.found.into_inner();
-    let found = found.unwrap_or_else(PoisonError::into_inner);
-    found.failed.map_or(Ok(found.read), Err)
-}
-
-/// The texts found so far, the memory that they may take, and why one could not be kept.
-struct FoundTexts<'f> {
-    read: Read,
-    memory: &'f mut Memory,
-    failed: Option<Error>,
-}
-
-impl FoundTexts<'_> {
-    fn keep(&mut self, number: u32, words: Words) {
-        let Some((aside, places)) = &mut self.read.stored else {
-            if self.memory.take(words.bytes() as u64) {
-                self.read.texts.insert(number, ShownText::Found(words));
+    let found = Mutex::new((read, memory, Ok(())));
+    let take = |number: u32, again: Reread<'_>| {
+        let (again, parser) = match again {
+            Ok(found) => found,
+            Err(problem) => {
+                if compared.contains(&number) {
+                    let missing = ShownText::Missing(problem);
+                    lock(&found).0.texts.insert(number, missing);
+                }
+                return;
             }
-            return;
         };
-        match aside.put(words.text.as_bytes()) {
-            Ok(offset) => {
-                let (bytes, cut) = (words.text.len() as u32, words.cut);
-                let tokens = words.parse.tokens;
-                let place = Place {
-                    offset,
-                    bytes,
-                    cut,
-                    tokens,
-                };
-                places.insert(number, place);
-            }
-            Err(error) => self.failed = Some(error),
-        }
-    }
-}
-
-/// The texts to read, and the texts found so far.
-struct Documents<'f> {
-    parse: &'f ParseConfig,
-    compared: &'f HashSet<u32>,
-    beginnings: &'f HashSet<u32>,
-    found: Mutex<FoundTexts<'f>>,
-}
-
-impl Readers for Documents<'_> {
-    fn found(&self, again: &Again<'_>, parser: &mut Parser) {
-        let number = again.number;
         let mut known = Known {
             date: again.date(),
             begins: String::new(),
         };
-        if self.beginnings.contains(&number) {
+        if beginnings.contains(&number) {
             let mut beginning = Beginning::of_at_most(BEGINNING * 4);
             parser.parse(again.document, &mut beginning);
             let text = String::from_utf8_lossy(&beginning.bytes);
             known.begins = text.chars().take(BEGINNING).collect();
         }
-        let words = self.compared.contains(&number).then(|| {
+        let words = compared.contains(&number).then(|| {
             let mut text = Folded::default();
             parser.as_read_in_pieces(again.document, &mut |piece| text.push(piece));
-            let parse = self.parse.of(&again.document.docno);
+            let parse = parse.of(&again.document.docno);
             words(text.text, text.cut, parse)
         });
         let bytes = known.begins.capacity() + known.date.as_ref().map_or(0, String::capacity);
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.memory.take(bytes as u64) {
-            found.read.known.insert(number, known);
+        let (read, memory, kept) = &mut *lock(&found);
+        if memory.take(bytes as u64) {
+            read.known.insert(number, known);
         }
-        if let Some(words) = words {
-            found.keep(number, words);
+        if let Some(words) = words
+            && let Err(error) = read.keep(number, words, memory)
+        {
+            *kept = Err(error);
         }
-    }
-
-    fn missing(&self, number: u32, problem: String) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.compared.contains(&number) {
-            let missing = ShownText::Missing(problem);
-            found.read.texts.insert(number, missing);
-        }
-    }
+    };
+    read_again(
+        workspace,
+        documents,
+        threads as usize,
+        (STAGE, context),
+        &take,
+    )?;
+    let (read, _, kept) = unlocked(found);
+    kept.map(|()| read)
 }
 
 /// The beginning of a text as read, with its lines: other white space becomes one space, and
@@ -278,6 +242,7 @@ fn words(text: String, cut: bool, parse: ParseConfig) -> Words {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike_text::parse::Parser;
     use lookalike_text::read::{ContentKind, RawDocument};
 
     fn beginning(body: &str, content: ContentKind) -> Beginning {

@@ -39,8 +39,6 @@ pub struct Wanted {
 
 /// A document that was read again.
 pub struct Again<'a> {
-    /// Its number.
-    pub number: u32,
     pub document: &'a RawDocument<'a>,
     record: &'a Record,
     bytes: &'a [u8],
@@ -53,14 +51,12 @@ impl Again<'_> {
     }
 }
 
-/// Takes the documents that are read again. Threads call it at the same time.
-pub trait Readers: Sync {
-    /// A document that is still in its place. The parser gives its tokens as runs between white
-    /// space.
-    fn found(&self, again: &Again<'_>, parser: &mut Parser);
-    /// A document that is not there, and why.
-    fn missing(&self, number: u32, problem: String);
-}
+/// A document that is still in its place, and a parser that gives its tokens as runs between white
+/// space; or why it is not there.
+pub type Reread<'r> = std::result::Result<(&'r Again<'r>, &'r mut Parser), String>;
+
+/// Takes the documents that are read again, by their numbers. Threads call it at the same time.
+pub type Take<'t> = dyn Fn(u32, Reread<'_>) + Sync + 't;
 
 /// Reads documents again. Each input file is read once, up to the last document that is wanted.
 /// At most `threads` threads read files at the same time, each with a record and
@@ -73,7 +69,7 @@ pub fn read_again(
     mut wanted: Vec<Wanted>,
     threads: usize,
     (stage, context): (&'static str, &Context<'_>),
-    readers: &dyn Readers,
+    take: &Take<'_>,
 ) -> Result<()> {
     wanted.sort_unstable();
     wanted.dedup();
@@ -94,7 +90,7 @@ pub fn read_again(
             },
         };
         for wanted in of_file {
-            readers.missing(wanted.number, problem.clone());
+            take(wanted.number, Err(problem.clone()));
         }
     }
     // The largest first: no thread is left with it when the others have ended.
@@ -103,7 +99,7 @@ pub fn read_again(
     share(stage, threads, files, |queue| {
         let mut reader = Rereader::new(workspace, (stage, context));
         while let Some((input, of_file)) = queue.next() {
-            reader.file(&input, of_file, readers)?;
+            reader.file(&input, of_file, take)?;
         }
         Ok(())
     })
@@ -182,13 +178,13 @@ impl<'w> Rereader<'w> {
     }
 
     /// Reads the documents of one file.
-    fn file(&mut self, input: &InputFile, all: &[Wanted], readers: &dyn Readers) -> Result<()> {
+    fn file(&mut self, input: &InputFile, all: &[Wanted], take: &Take<'_>) -> Result<()> {
         let (stage, context) = self.of;
         let config = &collection::config(&self.workspace.manifest).read;
         let gone = |wanted: &Wanted, why: Option<&Reject>| {
             let path = input.path.display();
             if let Some(Reject { reason, detail, .. }) = why {
-                return readers.missing(wanted.number, format!("{path}: {reason}: {detail}"));
+                return take(wanted.number, Err(format!("{path}: {reason}: {detail}")));
             }
             let program = match config.convert.is_empty() {
                 true => "",
@@ -197,7 +193,7 @@ impl<'w> Rereader<'w> {
             let problem = format!(
                 "{path} has changed since it was read: another record is in its place{program}"
             );
-            readers.missing(wanted.number, problem);
+            take(wanted.number, Err(problem));
         };
         let mut left = all.iter().peekable();
         let Some(first) = left.peek() else {
@@ -234,12 +230,11 @@ impl<'w> Rereader<'w> {
             if let Some(document) = self.same(&found, &wanted)? {
                 self.shingler.shrink();
                 let again = Again {
-                    number: wanted.number,
                     document,
                     record,
                     bytes,
                 };
-                readers.found(&again, &mut self.parser);
+                take(wanted.number, Ok((&again, &mut self.parser)));
                 self.parser.shrink();
             } else {
                 gone(&wanted, found.not_converted());

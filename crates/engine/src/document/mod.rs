@@ -33,6 +33,7 @@ mod compare;
 mod facts;
 mod find;
 mod inputs;
+mod named;
 mod positions;
 mod texts;
 
@@ -40,7 +41,8 @@ pub use beginning::Beginning;
 pub use compare::{Both, CompareConfig, Side, compare};
 pub use facts::{Facts, Known, Listed, facts};
 pub use find::find;
-pub use inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_bytes};
+pub use inputs::{READER_BYTES, Reread, Wanted, read_again, record_bytes};
+pub use named::{ShownDocument, files_of, look_up};
 pub use positions::{Compared, Covered, Lines, Pair, Passages, Place, passages};
 pub use texts::{Source, Text, texts};
 

@@ -1,17 +1,17 @@
 //! The texts of documents, from the collection or from the inputs.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::collection::{self, Catalogue, TextReader};
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
+use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
-use lookalike_text::parse::Parser;
 
 use super::STAGE;
 use super::find::{Found, located};
-use super::inputs::{Again, READER_BYTES, Readers, Wanted, read_again, record_bytes};
+use super::inputs::{READER_BYTES, Reread, Wanted, read_again, record_bytes};
 
 /// Where a text was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -45,7 +45,7 @@ pub enum Text {
     Missing(String),
 }
 
-/// The texts of documents, as read ([`Parser::text_as_read`]) or as kept by the collection. Texts
+/// The texts of documents, as read (`Parser::text_as_read`) or as kept by the collection. Texts
 /// that do not fit are counted, and the caller checks `held` afterwards.
 pub fn texts(
     workspace: &Workspace,
@@ -60,9 +60,27 @@ pub fn texts(
         md5: found.record.md5,
     });
     let _ = held.take(record_bytes(workspace) + READER_BYTES);
-    let whole = Whole(Mutex::new((Vec::new(), held)));
-    read_again(workspace, wanted.collect(), 1, (STAGE, context), &whole)?;
-    let (read, held) = whole.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let whole = Mutex::new((Vec::new(), held));
+    let take = |number: u32, read: Reread<'_>| {
+        let mut whole = lock(&whole);
+        let text = match read {
+            Err(problem) => Text::Missing(problem),
+            Ok((again, parser)) => {
+                let mut length = 0;
+                parser.as_read_in_pieces(again.document, &mut |piece| length += piece.len());
+                // Twice: a text is copied once.
+                if !whole.1.take(2 * length as u64) {
+                    return;
+                }
+                let mut text = String::with_capacity(length);
+                parser.text_as_read(again.document, &mut text);
+                Text::Found(text, Source::Input)
+            }
+        };
+        whole.0.push((number, text));
+    };
+    read_again(workspace, wanted.collect(), 1, (STAGE, context), &take)?;
+    let (read, held) = unlocked(whole);
     let mut texts = Vec::with_capacity(documents.len());
     for found in documents {
         let mut read = read.iter().filter(|(number, _)| *number == found.number);
@@ -76,30 +94,6 @@ pub fn texts(
         });
     }
     Ok(texts)
-}
-
-/// The texts that were read again.
-struct Whole<'h>(Mutex<(Vec<(u32, Text)>, &'h mut Memory)>);
-
-impl Readers for Whole<'_> {
-    fn found(&self, again: &Again<'_>, parser: &mut Parser) {
-        let (number, document) = (again.number, again.document);
-        let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut length = 0;
-        parser.as_read_in_pieces(document, &mut |piece| length += piece.len());
-        // Twice: a text is copied once.
-        if !whole.1.take(2 * length as u64) {
-            return;
-        }
-        let mut text = String::with_capacity(length);
-        parser.text_as_read(document, &mut text);
-        whole.0.push((number, Text::Found(text, Source::Input)));
-    }
-
-    fn missing(&self, number: u32, problem: String) {
-        let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        whole.0.push((number, Text::Missing(problem)));
-    }
 }
 
 /// The text that the collection keeps of a document or of its representative.

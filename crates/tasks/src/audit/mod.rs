@@ -42,7 +42,7 @@ mod samples;
 mod source;
 mod tally;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::dedup::{self, Decided, DedupSource, DedupSummary, Removal, Rule};
@@ -51,9 +51,9 @@ use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
-use lookalike_base::utf8::cut_after;
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{self, each_document};
+use lookalike_engine::collection;
+use lookalike_engine::document::{ShownDocument, look_up};
 use lookalike_engine::sample::Sampled;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::InputFile;
@@ -98,26 +98,6 @@ impl Default for AuditConfig {
     }
 }
 
-/// What is shown of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuditedDocument {
-    /// Its docno, cut after 300 characters.
-    pub docno: String,
-    /// Its address, cut likewise.
-    pub url: Option<String>,
-    /// Its title, cut likewise.
-    pub title: Option<String>,
-    /// The name of its input file.
-    pub file: String,
-    /// The number of its record in the file, from 1.
-    pub record: u32,
-    /// Number of words.
-    pub words: u64,
-    pub md5: [u8; 16],
-    pub number_of_file: u32,
-    pub offset: u64,
-}
-
 /// What a deduplication removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
@@ -154,7 +134,7 @@ pub struct Audit {
     /// The pairs of the three samples, in the order of [`SampleKind::ALL`].
     pub pairs: Vec<SamplePair>,
     /// The documents of the clusters and pairs.
-    pub documents: BTreeMap<u32, AuditedDocument>,
+    pub documents: HashMap<u32, ShownDocument>,
 }
 
 impl Audit {
@@ -257,7 +237,9 @@ pub fn audit(
     let wanted = pairs.iter().flat_map(|pair| [pair.document, pair.other]);
     let members = clusters.iter().flat_map(|cluster| &cluster.shown);
     let wanted = wanted.chain(members.map(|member| member.document));
-    let documents = look_up(&reading, wanted.collect(), &mut held)?;
+    let wanted: Vec<u32> = wanted.collect();
+    let _ = held.take((wanted.len() * 2 * size_of::<(u32, ShownDocument)>()) as u64);
+    let documents = look_up(workspace, wanted, &mut held, (STAGE, context))?;
     held.check(|| {
         let pairs = counted(pairs.len() as u64, "pair");
         format!("an audit that shows {pairs}")
@@ -294,46 +276,6 @@ fn changed(kept: &Path, workspace: &Workspace) -> Error {
              inputs, or run `lookalike dedup` again into a new directory",
         workspace.directory().display()
     ))
-}
-
-/// Looks up some documents, as long as there is room for their names.
-fn look_up(
-    reading: &Reading<'_>,
-    mut wanted: Vec<u32>,
-    held: &mut Memory,
-) -> Result<BTreeMap<u32, AuditedDocument>> {
-    wanted.sort_unstable();
-    wanted.dedup();
-    let mut found = BTreeMap::new();
-    let mut wanted = wanted.into_iter().peekable();
-    let cut = |text: &str| cut_after(text.to_string(), NAME_CHARS);
-    each_document(reading.workspace, |number, document| {
-        reading.context.tick(STAGE, number)?;
-        if wanted.next_if_eq(&number).is_none() {
-            return Ok(());
-        }
-        let input = reading.inputs.get(document.file as usize);
-        let document = AuditedDocument {
-            docno: cut(document.docno),
-            url: document.url.map(cut),
-            title: document.title.map(cut),
-            file: input.map_or_else(String::new, |input| input.docno.clone()),
-            record: reading.decided.places.record(number),
-            words: document.words,
-            md5: document.md5,
-            number_of_file: document.file,
-            offset: document.offset,
-        };
-        let names = [&document.docno, &document.file];
-        let names = names.into_iter().chain(&document.url);
-        let names = names.chain(&document.title);
-        let bytes: usize = names.map(|name| name.capacity() + 16).sum();
-        if held.take((bytes + 2 * size_of::<(u32, AuditedDocument)>()) as u64) {
-            found.insert(number, document);
-        }
-        Ok(())
-    })?;
-    Ok(found)
 }
 
 /// The printed score of two documents.

@@ -14,14 +14,14 @@
 //! # Source
 //! The interval of a share: Wilson 1927, with a coverage of 95 %.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Audit, AuditedDocument, STAGE, SampleKind, SamplePair};
+use super::{Audit, STAGE, SampleKind, SamplePair};
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::counted;
 use lookalike_base::precision::wilson;
@@ -30,11 +30,10 @@ use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::utf8::cut_after;
 use lookalike_base::{Error, Result};
 use lookalike_engine::document::{
-    Again, Beginning, READER_BYTES, Readers, Wanted, read_again, record_bytes,
+    Beginning, READER_BYTES, Reread, ShownDocument, files_of, read_again, record_bytes,
 };
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
-use lookalike_text::parse::Parser;
 use lookalike_text::read::lines::{Lines, shorten};
 
 /// The most bytes of a text in the file. White space is folded before.
@@ -61,7 +60,7 @@ pub(super) fn id(digest: &str, pair: &SamplePair) -> String {
 struct Named<'a> {
     docno: &'a str,
     file: &'a str,
-    record: u32,
+    record: Option<u64>,
     /// The text, or why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
@@ -252,27 +251,32 @@ pub fn write(
     }
     let record = record_bytes(workspace);
     let mut held = Memory::new(&context.budget, READER_BYTES + record + (4 << 20));
-    let texts = Texts(Mutex::new((BTreeMap::new(), &mut held)));
-    let wanted = audit
-        .pairs
-        .iter()
-        .flat_map(|pair| [pair.document, pair.other]);
-    let wanted = wanted.filter_map(|number| {
-        let document = audit.documents.get(&number)?;
-        Some(Wanted {
-            file: document.number_of_file,
-            offset: document.offset,
-            number,
-            md5: document.md5,
-        })
-    });
+    let texts = Mutex::new((BTreeMap::new(), &mut held));
+    let take = |number: u32, read: Reread<'_>| {
+        let text: TextOrReason = read.map(|(again, parser)| {
+            let mut beginning = Beginning::of_at_most(TEXT_BYTES);
+            parser.parse(again.document, &mut beginning);
+            let mut text = String::from_utf8_lossy(&beginning.bytes).into_owned();
+            text.push_str(if beginning.cut { "…" } else { "" });
+            text
+        });
+        let mut texts = lock(&texts);
+        let bytes = text.as_ref().map_or_else(String::len, String::len);
+        if texts.1.take(bytes as u64 + 100) {
+            texts.0.insert(number, text);
+        }
+    };
+    let pairs = audit.pairs.iter();
+    let wanted = pairs.flat_map(|pair| [pair.document, pair.other]);
+    let wanted = wanted.filter_map(|number| Some(audit.documents.get(&number)?.place));
     // One thread: the others would need memory for a record each, and there are few texts.
-    read_again(workspace, wanted.collect(), 1, (STAGE, context), &texts)?;
-    let (texts, held) = unlocked(texts.0);
+    read_again(workspace, wanted.collect(), 1, (STAGE, context), &take)?;
+    let (texts, held) = unlocked(texts);
     held.check(|| {
         let pairs = counted(audit.pairs.len() as u64, "pair");
         format!("the texts of {pairs}")
     })?;
+    let files = files_of(workspace, &audit.documents)?;
     let mut out = disk::AtomicFile::create(path)?;
     for pair in &audit.pairs {
         let (Some(document), Some(other)) = (
@@ -287,8 +291,8 @@ pub fn write(
             kind: pair.kind.text(),
             reason: pair.reason.map(crate::dedup::Removal::text),
             resemblance: pair.score.parse().unwrap_or_default(),
-            document: named(document, texts.get(&pair.document)),
-            other: named(other, texts.get(&pair.other)),
+            document: named(document, &files, texts.get(&pair.document)),
+            other: named(other, &files, texts.get(&pair.other)),
             correct: None,
             note: "",
         };
@@ -299,10 +303,14 @@ pub fn write(
     disk::sync_parent(path)
 }
 
-fn named<'a>(document: &'a AuditedDocument, text: Option<&'a TextOrReason>) -> Named<'a> {
+fn named<'a>(
+    document: &'a ShownDocument,
+    files: &'a HashMap<u32, String>,
+    text: Option<&'a TextOrReason>,
+) -> Named<'a> {
     Named {
         docno: &document.docno,
-        file: &document.file,
+        file: files.get(&document.place.file).map_or("", String::as_str),
         record: document.record,
         text: text.and_then(|text| text.as_deref().ok()),
         missing: text
@@ -313,35 +321,6 @@ fn named<'a>(document: &'a AuditedDocument, text: Option<&'a TextOrReason>) -> N
 
 /// A text, or the reason why there is none.
 type TextOrReason = std::result::Result<String, String>;
-
-/// The texts found so far, by document, and the memory that they may take.
-struct Texts<'h>(Mutex<(BTreeMap<u32, TextOrReason>, &'h mut Memory)>);
-
-impl Texts<'_> {
-    fn put(&self, number: u32, text: TextOrReason) {
-        let mut texts = lock(&self.0);
-        let bytes = text.as_ref().map_or_else(String::len, String::len);
-        if texts.1.take(bytes as u64 + 100) {
-            texts.0.insert(number, text);
-        }
-    }
-}
-
-impl Readers for Texts<'_> {
-    fn found(&self, again: &Again<'_>, parser: &mut Parser) {
-        let mut beginning = Beginning::of_at_most(TEXT_BYTES);
-        parser.parse(again.document, &mut beginning);
-        let mut text = String::from_utf8_lossy(&beginning.bytes).into_owned();
-        if beginning.cut {
-            text.push('…');
-        }
-        self.put(again.number, Ok(text));
-    }
-
-    fn missing(&self, number: u32, problem: String) {
-        self.put(number, Err(problem));
-    }
-}
 
 #[cfg(test)]
 mod tests {

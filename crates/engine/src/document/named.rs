@@ -1,0 +1,95 @@
+//! Documents as they are named to readers: what they are called, and where they are.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::collection::each_place_with_others;
+use lookalike_base::Result;
+use lookalike_base::memory::Memory;
+use lookalike_base::progress::Context;
+use lookalike_base::utf8::cut_after;
+use lookalike_store::workspace::{InputList, Workspace};
+
+use super::inputs::Wanted;
+
+/// Characters of a docno, title or address that are kept.
+const NAME_CHARS: usize = 300;
+
+/// The data of a document that is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownDocument {
+    pub docno: String,
+    pub url: Option<String>,
+    pub title: Option<String>,
+    pub words: u64,
+    /// The number of its record in the file; `None` in the directory of a method.
+    pub record: Option<u64>,
+    /// By which it is read again.
+    pub place: Wanted,
+}
+
+impl ShownDocument {
+    /// Bytes of its names, including the allocator's overhead.
+    fn name_bytes(&self) -> usize {
+        let names = [Some(&self.docno), self.url.as_ref(), self.title.as_ref()];
+        let names = names.into_iter().flatten();
+        names.map(|name| name.capacity() + 16).sum()
+    }
+}
+
+/// The records of some documents, as long as there is room for their names.
+pub fn look_up(
+    workspace: &Workspace,
+    mut wanted: Vec<u32>,
+    memory: &mut Memory,
+    (stage, context): (&'static str, &Context<'_>),
+) -> Result<HashMap<u32, ShownDocument>> {
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut found = HashMap::with_capacity(wanted.len());
+    let mut wanted = wanted.into_iter().peekable();
+    // The directory of a method has no rejected records, so it cannot number the records.
+    let numbered = workspace.manifest.method.is_none();
+    let cut = |text: &str| cut_after(text.to_string(), NAME_CHARS);
+    each_place_with_others(workspace, |number, record, document| {
+        context.tick(stage, number)?;
+        if wanted.next_if_eq(&number).is_none() {
+            return Ok(());
+        }
+        let document = ShownDocument {
+            docno: cut(document.docno),
+            url: document.url.map(cut),
+            title: document.title.map(cut),
+            words: document.words,
+            record: numbered.then_some(record),
+            place: Wanted {
+                file: document.file,
+                offset: document.offset,
+                number,
+                md5: document.md5,
+            },
+        };
+        if memory.take(document.name_bytes() as u64) {
+            found.insert(number, document);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The names of the input files of documents.
+pub fn files_of(
+    workspace: &Workspace,
+    documents: &HashMap<u32, ShownDocument>,
+) -> Result<HashMap<u32, String>> {
+    let numbers: BTreeSet<u32> = documents.values().map(|it| it.place.file).collect();
+    let mut inputs = InputList::open(workspace.directory())?;
+    let mut files = HashMap::with_capacity(numbers.len());
+    for number in numbers {
+        let entry = inputs.entry_of(number)?;
+        files.insert(
+            number,
+            entry.map_or_else(String::new, |entry| entry.name.clone()),
+        );
+    }
+    Ok(files)
+}
