@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report;
 use crate::report::page::AuditLook;
-use crate::report::{Deduplicated, Rejected, dedup_ledger};
+use crate::report::{Deduplicated, dedup_ledger};
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -367,14 +367,8 @@ impl Command for Options {
                 places,
                 form: config.form,
             };
-            let answer = deduplicated.answer()?;
-            if !self.verbose.verbose {
-                return Ok(answer);
-            }
-            let ledger = dedup_ledger(&summary, self.rule);
-            let rejected = Rejected::of(&workspace)?;
-            let rejected = rejected.map_or_else(String::new, |rejected| rejected.text());
-            Ok(format!("{ledger}{rejected}\n{answer}"))
+            let ledger = || dedup_ledger(&summary, self.rule);
+            (self.verbose).text(deduplicated.answer()?, ledger, &workspace)
         })?;
         let Some(page) = page else {
             return unread::warn(&workspace, context);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::report::{Rejected, answer, ledger};
+use crate::report::{answer, ledger, rejected_by_file};
 use clap::Args;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -272,7 +272,7 @@ pub struct Verbose {
     ///
     /// Example: --verbose
     #[arg(short, long, conflicts_with = "quiet", help_heading = None)]
-    pub(super) verbose: bool,
+    verbose: bool,
 }
 
 impl Verbose {
@@ -286,7 +286,7 @@ impl Verbose {
     ) -> Result<()> {
         out.result(summary, || {
             let workspace = pipeline::open_shared(directory, context)?;
-            self.text(summary, &workspace, directory)
+            self.text_of(summary, &workspace, directory)
         })
     }
 
@@ -297,16 +297,25 @@ impl Verbose {
         (collection, results): (&Workspace, &Path),
         out: &Out<'_>,
     ) -> Result<()> {
-        out.result(summary, || self.text(summary, collection, results))
+        out.result(summary, || self.text_of(summary, collection, results))
     }
 
-    fn text(self, summary: &Summary, collection: &Workspace, results: &Path) -> Result<String> {
+    fn text_of(self, summary: &Summary, collection: &Workspace, results: &Path) -> Result<String> {
         let answer = answer(summary, collection, results)?;
+        self.text(answer, || ledger(summary), collection)
+    }
+
+    /// An answer, below the ledger if it is printed.
+    pub(super) fn text(
+        self,
+        answer: String,
+        ledger: impl FnOnce() -> String,
+        collection: &Workspace,
+    ) -> Result<String> {
         if !self.verbose {
             return Ok(answer);
         }
-        let rejected = Rejected::of(collection)?;
-        let rejected = rejected.map_or_else(String::new, |rejected| rejected.text());
-        Ok(format!("{}{rejected}\n{answer}", ledger(summary)))
+        let rejected = rejected_by_file(collection)?;
+        Ok(format!("{}{rejected}\n{answer}", ledger()))
     }
 }

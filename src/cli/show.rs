@@ -109,20 +109,16 @@ impl Command for Options {
         }
         let facts = document::facts(&workspace, &found, self.most, context)?;
         if self.json.json {
+            let (text, text_source, text_missing) = match &text {
+                Some(Text::Found(text, source)) => (Some(text.as_str()), Some(*source), None),
+                Some(Text::Missing(reason)) => (None, None, Some(reason.as_str())),
+                None => (None, None, None),
+            };
             let shown = Shown {
                 facts: &facts,
-                text: match &text {
-                    Some(Text::Found(text, _)) => Some(text),
-                    _ => None,
-                },
-                text_source: match &text {
-                    Some(Text::Found(_, source)) => Some(*source),
-                    _ => None,
-                },
-                text_missing: match &text {
-                    Some(Text::Missing(reason)) => Some(reason),
-                    _ => None,
-                },
+                text,
+                text_source,
+                text_missing,
             };
             return out.host.say(&super::json(&shown)?);
         }

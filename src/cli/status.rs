@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::report::{Rejected, explained, ledger};
+use crate::report::{explained, ledger, rejected_by_file};
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_engine::pipeline::{self, Summary};
@@ -39,12 +39,11 @@ impl Run for Options {
         }
         // A command that works in the directory, or a damaged part, must not hide the state.
         let rejected = match summary.ingest.rejected.is_empty() {
-            true => None,
+            true => String::new(),
             false => Workspace::open_to_read(&self.directory, pipeline::RECORDS)
-                .and_then(|workspace| Rejected::of(&workspace))
+                .and_then(|workspace| rejected_by_file(&workspace))
                 .unwrap_or_default(),
         };
-        let rejected = rejected.map_or_else(String::new, |rejected| rejected.text());
         let (ledger, explained) = (ledger(&summary), explained(&summary));
         host.say(&format!(
             "{text}\n{ledger}{rejected}\nWhat the rows count:\n{explained}"

@@ -6,11 +6,12 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::ledger::fields;
-use super::rows::share;
+use super::rows::part_of;
 use super::terminal::visible;
 use super::wording::Wording;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::{count, counted};
+use lookalike_base::utf8::cut_after;
 use lookalike_base::words::{ansi_word, shell_word};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{self, DocumentReader};
@@ -79,13 +80,11 @@ fn read_line(summary: &Summary, collection: &Workspace) -> String {
         .filter(|(n, _)| *n > 0)
         .map(|&(n, what)| counted(n, what));
     let left_out: Vec<String> = left_out.collect();
-    let mut line = match left_out.is_empty() {
-        true => format!("Read {documents} from {files}.\n"),
-        false => format!(
-            "Read {documents} from {files} (left out: {}).\n",
-            left_out.join(", ")
-        ),
+    let left_out = match left_out.is_empty() {
+        true => String::new(),
+        false => format!(" (left out: {})", left_out.join(", ")),
     };
+    let mut line = format!("Read {documents} from {files}{left_out}.\n");
     if !summary.ingest.tokens.is_empty() {
         let kinds = summary.ingest.tokens.iter();
         let kinds: Vec<String> = kinds
@@ -127,20 +126,9 @@ fn found_lines(
         return Ok(());
     };
     let redundant = cluster.redundant;
-    let is = if redundant == 1 || all == 1 {
-        "is"
-    } else {
-        "are"
-    };
-    let number = count(redundant);
-    let of = match redundant {
-        0 => format!("0 of {}", counted(all, "document")),
-        _ => format!(
-            "{number} of {}{}",
-            counted(all, "document"),
-            share(redundant, all)
-        ),
-    };
+    let one = redundant == 1 || all == 1;
+    let is = if one { "is" } else { "are" };
+    let of = part_of(redundant, all, "document");
     let near = redundant.checked_sub(exact).filter(|_| !against);
     let _ = match near {
         Some(near) if redundant > 0 => {
@@ -156,21 +144,13 @@ fn found_lines(
         }
         return Ok(());
     }
+    let clusters = counted(cluster.clusters, "cluster");
     let largest = counted(cluster.largest, "document");
-    let _ = match largest_name(results, cluster.largest)? {
-        Some(name) => write!(
-            out,
-            "{}; the largest has {largest}: {} and {}",
-            counted(cluster.clusters, "cluster"),
-            short_name(&name),
-            counted(cluster.largest - 1, "other"),
-        ),
-        None => write!(
-            out,
-            "{}; the largest has {largest}",
-            counted(cluster.clusters, "cluster")
-        ),
-    };
+    let _ = write!(out, "{clusters}; the largest has {largest}");
+    if let Some(name) = largest_name(results, cluster.largest)? {
+        let others = counted(cluster.largest - 1, "other");
+        let _ = write!(out, ": {} and {others}", short_name(&name));
+    }
     if !pairs.is_empty() {
         let _ = write!(out, ". {pairs}");
     }
@@ -213,12 +193,7 @@ const MOST_OF_NAME: usize = 80;
 
 /// A docno inside a line: nothing in it may end the line or control the terminal.
 fn short_name(name: &str) -> String {
-    let mut shown = visible(name);
-    if let Some((end, _)) = shown.char_indices().nth(MOST_OF_NAME) {
-        shown.truncate(end);
-        shown.push('…');
-    }
-    shown
+    cut_after(visible(name), MOST_OF_NAME)
 }
 
 /// The representative of the first cluster of this size, if it is among the first
@@ -311,9 +286,10 @@ pub(super) fn not_used(collection: &Workspace, directory: &Path, out: &mut Strin
 
 /// What to do if the documents are perhaps not those that were meant.
 pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
+    let rejects = results.join("rejects.jsonl");
+    let list = in_shell(&rejects);
     let no_text = summary.ingest.rejected.get(Reason::MissingText.text());
     if no_text.is_some_and(|&n| n > summary.ingest.documents) {
-        let list = in_shell(&results.join("rejects.jsonl"));
         return Some(format!(
             "repeat the command with --text-field FIELD and another -o; {list} says which fields there are"
         ));
@@ -322,8 +298,7 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     let several = summary.ingest.noticed.get(Reason::PerhapsSeveral.text());
     if let Some(&several) = several.filter(|&n| n * 100 >= summary.ingest.documents) {
         let documents = counted(several, "document");
-        let list = in_shell(&results.join("rejects.jsonl"));
-        let what = match advised(&results.join("rejects.jsonl")) {
+        let what = match advised(&rejects) {
             Some(flags) => format!("repeat the command with {flags} and another -o"),
             None => "check --format, --record, --split-at or --delimiter".into(),
         };
@@ -334,7 +309,6 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     let lack = summary.ingest.noticed.get(Reason::MissingField.text());
     if let Some(&lack) = lack {
         let documents = counted(lack, "document");
-        let list = in_shell(&results.join("rejects.jsonl"));
         return Some(format!(
             "check --text-field: {documents} lack a field that it names ({list} says which)"
         ));
@@ -344,7 +318,6 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     let wordless = summary.ingest.noticed.get(Reason::NotComparable.text());
     if let Some(&wordless) = wordless.filter(|&n| n * 10 >= documents) {
         let documents = counted(wordless, "document");
-        let list = in_shell(&results.join("rejects.jsonl"));
         let has = if wordless == 1 { "has" } else { "have" };
         return Some(format!(
             "check what is compared: {documents} {has} no words ({list} says which, and where their text may be)"

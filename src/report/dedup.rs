@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::answer::{doubt, in_shell, not_used};
-use super::rows::{Rows, share};
+use super::rows::{Rows, part_of};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_engine::join::{Pairs, PairsEntry};
@@ -44,15 +44,7 @@ impl Deduplicated<'_> {
             Form::Lists => "listed as redundant",
         };
         let was = if gone == 1 { "was" } else { "were" };
-        let of = match gone {
-            0 => format!("0 of {}", counted(records, "record")),
-            _ => format!(
-                "{} of {}{}",
-                count(gone),
-                counted(records, "record"),
-                share(gone, records)
-            ),
-        };
+        let of = part_of(gone, records, "record");
         let reasons = Removal::ALL
             .iter()
             .zip(&summary.removed)

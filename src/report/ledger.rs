@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use super::rows::{Rows, share};
 use super::terminal::{named, visible};
@@ -309,81 +308,61 @@ pub(super) fn fields(counts: &BTreeMap<String, u64>) -> Option<String> {
     })
 }
 
-/// The most files that [`Rejected`] names.
+/// The most files that [`rejected_by_file`] names.
 const MOST_FILES: usize = 10;
 
-/// The files of a collection with rejected records.
-pub(crate) struct Rejected {
-    /// The first files, each with the number of its rejected records by reason.
-    pub files: Vec<(String, BTreeMap<&'static str, u64>)>,
-    /// The number of other files.
-    pub more: u64,
-    /// The file that lists each record, if it was written.
-    pub list: Option<PathBuf>,
-}
-
-impl Rejected {
-    /// Reads the rejects of a collection; `None` without any.
-    ///
-    /// # Errors
-    /// Those of reading the rejects.
-    pub fn of(workspace: &Workspace) -> Result<Option<Rejected>> {
-        let manifest = &workspace.manifest;
-        let first = collection::against(manifest).files;
-        let mut files: Vec<(u32, BTreeMap<&'static str, u64>)> = Vec::new();
-        let (mut more, mut last) = (0, None);
-        for segment in collection::own_segments(manifest) {
-            let path = workspace.part("collection", &segment.rejects.name);
-            let parameters = Some(workspace.collection_parameters());
-            let mut rejects = RejectReader::open(&path, parameters, Some(&segment.rejects))?;
-            while let Some((reject, used)) = rejects.next()? {
-                let file = reject.source.file;
-                if used || file < first {
-                    continue;
-                }
-                if last != Some(file) {
-                    last = Some(file);
-                    match files.len() < MOST_FILES {
-                        true => files.push((file, BTreeMap::new())),
-                        false => more += 1,
-                    }
-                }
-                if let (0, Some((_, reasons))) = (more, files.last_mut()) {
-                    *reasons.entry(reject.reason.text()).or_default() += 1;
+/// The files of a collection with rejected records, a line for each, below a line that names the
+/// list of the records, if it was written; empty without any.
+///
+/// # Errors
+/// Those of reading the rejects.
+pub(crate) fn rejected_by_file(workspace: &Workspace) -> Result<String> {
+    let manifest = &workspace.manifest;
+    let first = collection::against(manifest).files;
+    let mut files: Vec<(u32, BTreeMap<&'static str, u64>)> = Vec::new();
+    let (mut more, mut last) = (0, None);
+    for segment in collection::own_segments(manifest) {
+        let path = workspace.part("collection", &segment.rejects.name);
+        let parameters = Some(workspace.collection_parameters());
+        let mut rejects = RejectReader::open(&path, parameters, Some(&segment.rejects))?;
+        while let Some((reject, used)) = rejects.next()? {
+            let file = reject.source.file;
+            if used || file < first {
+                continue;
+            }
+            if last != Some(file) {
+                last = Some(file);
+                match files.len() < MOST_FILES {
+                    true => files.push((file, BTreeMap::new())),
+                    false => more += 1,
                 }
             }
-            rejects.finish()?;
+            if let (0, Some((_, reasons))) = (more, files.last_mut()) {
+                *reasons.entry(reject.reason.text()).or_default() += 1;
+            }
         }
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let mut inputs = InputList::open(workspace.directory())?;
-        let named = files
-            .into_iter()
-            .map(|(file, reasons)| Ok((inputs.path_of(file)?.to_string(), reasons)));
-        let files = named.collect::<Result<_>>()?;
-        let list = workspace.directory().join("rejects.jsonl");
-        let list = disk::exists(&list)?.then_some(list);
-        Ok(Some(Rejected { files, more, list }))
+        rejects.finish()?;
     }
-
-    /// A line for each file, below a line that names the list.
-    pub fn text(&self) -> String {
-        let mut out = match &self.list {
-            Some(list) => format!(
-                "\nrejected, by file ({} has each record):\n",
-                list.display()
-            ),
-            None => "\nrejected, by file:\n".into(),
-        };
-        for (file, reasons) in &self.files {
-            let _ = writeln!(out, "  {}: {}", visible(file), by_reason(reasons));
-        }
-        if self.more > 0 {
-            let _ = writeln!(out, "  and {}", counted(self.more, "other file"));
-        }
-        out
+    if files.is_empty() {
+        return Ok(String::new());
     }
+    let list = workspace.directory().join("rejects.jsonl");
+    let mut out = match disk::exists(&list)? {
+        true => format!(
+            "\nrejected, by file ({} has each record):\n",
+            list.display()
+        ),
+        false => "\nrejected, by file:\n".into(),
+    };
+    let mut inputs = InputList::open(workspace.directory())?;
+    for (file, reasons) in &files {
+        let file = visible(inputs.path_of(*file)?);
+        let _ = writeln!(out, "  {file}: {}", by_reason(reasons));
+    }
+    if more > 0 {
+        let _ = writeln!(out, "  and {}", counted(more, "other file"));
+    }
+    Ok(out)
 }
 
 /// Numbers of records by reason: `no text field 3, too large 1`.

@@ -3,11 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
-use lookalike_base::numbers::{self, count};
+use lookalike_base::numbers::{self, count, counted};
 
 /// A share in brackets; empty if the total is 0.
 pub(super) fn share(part: u64, whole: u64) -> String {
     numbers::share(part, whole).map_or_else(String::new, |share| format!(" ({share})"))
+}
+
+/// A part of a number of things: `0 of 5 records`, `2 of 5 records (40.0 %)`.
+pub(super) fn part_of(part: u64, whole: u64, what: &str) -> String {
+    let share = if part > 0 {
+        share(part, whole)
+    } else {
+        String::new()
+    };
+    format!("{} of {}{share}", count(part), counted(whole, what))
 }
 
 /// Rows of a name and a value. The name of a part is indented below the name of the whole.

@@ -34,11 +34,8 @@ impl<'a> Wording<'a> {
     }
 
     /// The plural of this noun.
-    pub fn features(&self) -> &'static str {
-        match self.method {
-            Some(_) => "features",
-            None => "shingles",
-        }
+    pub fn features(&self) -> String {
+        format!("{}s", self.feature())
     }
 
     /// The measure.

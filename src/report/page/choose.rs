@@ -6,7 +6,6 @@ use lookalike_base::least::Least;
 use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
-use lookalike_base::ratio::Ratio;
 use lookalike_base::union_find::UnionFind;
 use lookalike_engine::cluster::ClusterStats;
 use lookalike_engine::collection::{Catalogue, Representatives};
@@ -33,36 +32,10 @@ const WORDS_OF_HEAD: u64 = 100;
 /// Bins of the histogram: hundredths of the measure, and a separate one for 1.
 pub(super) const HUNDREDTHS: usize = 101;
 
-/// The sort key for the similarity of two documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Score {
-    Resemblance(Ratio),
-    /// Another measure's value: its bits, which sort like the values themselves if they are
-    /// positive.
-    Other(u64),
-}
-
-impl Score {
-    fn of(measure: Measure, pair: &Pair, (a, b): (u32, u32)) -> Self {
-        match measure {
-            Measure::Resemblance => Score::Resemblance(Ratio::of(measure, pair.shared, (a, b))),
-            _ => {
-                let value = measure.value(pair.amount(measure), a.into(), b.into());
-                Score::Other(value.to_bits())
-            }
-        }
-    }
-
-    /// Its hundredth, rounded down.
-    fn bin(self) -> usize {
-        match self {
-            Score::Resemblance(resemblance) => resemblance.hundredths().min(HUNDREDTHS - 1),
-            // The tolerance exceeds the rounding error of a fraction in hundredths.
-            Score::Other(bits) => {
-                ((f64::from_bits(bits) * 100.0 + 1e-9) as usize).min(HUNDREDTHS - 1)
-            }
-        }
-    }
+/// The bin of a value of the measure: its hundredth, rounded down. The tolerance exceeds the rounding
+/// error of a fraction in hundredths.
+fn bin(value: f64) -> usize {
+    ((value * 100.0 + 1e-9) as usize).min(HUNDREDTHS - 1)
 }
 
 /// The values from which the measure of two documents is printed.
@@ -256,10 +229,7 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
     let links = LINKS_PER_MEMBER as usize * size_of::<Link>();
     let member = 2 * sum(&[size_of::<Member>(), size_of::<(u64, usize)>(), links]);
     // The nearest pairs, twice their number at random, and the data shown of both.
-    let pair = 6 * sum(&[
-        size_of::<(Score, u64, (u32, u64))>(),
-        size_of::<ShownPair>(),
-    ]);
+    let pair = 6 * sum(&[size_of::<(u64, u64, (u32, u64))>(), size_of::<ShownPair>()]);
     let document = 2 * sum(&[
         size_of::<(u32, ShownDocument)>(),
         size_of::<(u32, ShownText)>(),
@@ -363,11 +333,13 @@ impl<'w> Survey<'w> {
             check_now_and_then(&mut n, context)?;
             sets.union(pair.a, pair.b);
             if listed {
-                let score = Score::of(measure, &pair, sizes);
-                histogram[score.bin()] += 1;
+                let amount = pair.amount(measure);
+                let value = measure.value(amount, sizes.0.into(), sizes.1.into());
+                histogram[bin(value)] += 1;
                 let key = Pair::key(pair.a, pair.b);
-                let counts = (pair.shared, pair.amount(measure));
-                nearest.offer((score, key, counts));
+                let counts = (pair.shared, amount);
+                // The bits of positive values sort like the values.
+                nearest.offer((value.to_bits(), key, counts));
                 // The pairs with the smallest hashes: as random as the hash is, in one pass.
                 let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&key.to_le_bytes(), config.seed);
                 random.offer((hash, key, counts));

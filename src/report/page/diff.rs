@@ -6,7 +6,7 @@ use super::panels::table;
 use super::side_by_side;
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted, percent};
-use lookalike_engine::align::{Block, Fold, TextComparison, Words};
+use lookalike_engine::align::{Block, TextComparison, Words};
 use lookalike_engine::document::{Both, Covered, Pair, Passages, Place, Side};
 use std::path::Path;
 
@@ -16,9 +16,6 @@ const PASSAGES_SHOWN: usize = 200;
 /// Words of a passage that its row shows, and limit on their characters.
 const WORDS_SHOWN: usize = 8;
 const CHARS_SHOWN: usize = 80;
-
-/// A stretch that would hide fewer words is not folded.
-const LEAST_FOLDED: usize = 10;
 
 /// Writes the page; returns its bytes and its checksum. Without a context, no equal words are
 /// folded.
@@ -47,12 +44,8 @@ pub(crate) fn write(
     sheet.put(begin_class("div", "pair"))?;
     sheet.put(texts_head(both))?;
     let comparison = TextComparison::new(a, b);
-    let fold = context.map(|context| Fold {
-        context,
-        least: LEAST_FOLDED,
-    });
     sheet.put(side_by_side::strip(&comparison))?;
-    for block in comparison.blocks(fold) {
+    for block in comparison.blocks(context) {
         match block {
             Block::Folded(_) => sheet.put(side_by_side::block(&comparison, &block))?,
             // Row by row, so that long texts need little memory.

@@ -4,7 +4,7 @@ use super::choose::ShownPair;
 use super::documents::heading;
 use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
-use super::side_by_side::{FOLD, options, two_texts};
+use super::side_by_side::{options, two_texts};
 use super::texts::{Read, ShownText};
 use super::{Page, WORDS_COMPARED};
 use lookalike_base::numbers::count;
@@ -132,7 +132,7 @@ pub(super) fn both_texts(read: &Read, [a, b]: [(u32, &ShownDocument); 2]) -> Mar
         };
     };
     html! {
-        (two_texts(&TextComparison::new(first, second), Some(FOLD)))
+        (two_texts(&TextComparison::new(first, second)))
         @if first.cut || second.cut {
             p.note {
                 "Only the beginnings of these texts are compared here: at most "

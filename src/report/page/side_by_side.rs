@@ -3,13 +3,10 @@
 use super::frame::many;
 use super::markup::{Markup, html, lines};
 use lookalike_base::numbers::percent;
-use lookalike_engine::align::{Block, Fold, Pieces, Stretch, TextComparison};
+use lookalike_engine::align::{Block, Stretch, TextComparison};
 
-/// How the texts of a pair are folded.
-pub(super) const FOLD: Fold = Fold {
-    context: 15,
-    least: 10,
-};
+/// Words around a difference that are not folded.
+const CONTEXT: usize = 15;
 
 /// Words of a comparison from which on a strip shows where the texts differ.
 const LEAST_OF_STRIP: usize = 120;
@@ -34,10 +31,10 @@ pub(super) fn options_of(shared: bool) -> Markup {
 }
 
 /// Both texts whole, with an overview of long ones.
-pub(super) fn two_texts(comparison: &TextComparison<'_>, fold: Option<Fold>) -> Markup {
+pub(super) fn two_texts(comparison: &TextComparison<'_>) -> Markup {
     html! {
         (strip(comparison))
-        @for piece in comparison.blocks(fold) { (block(comparison, &piece)) }
+        @for piece in comparison.blocks(Some(CONTEXT)) { (block(comparison, &piece)) }
     }
 }
 
@@ -75,14 +72,7 @@ pub(super) fn row(comparison: &TextComparison<'_>, row: &[Stretch]) -> Markup {
 /// One of the texts in a row. The first text has also the words of the second, which show only on a
 /// narrow screen, in place of the second text: there equal words are shown once.
 fn side(comparison: &TextComparison<'_>, row: &[Stretch], first: bool) -> Markup {
-    let text_of = |stretch: &Stretch, first: bool| {
-        let bytes = comparison.bytes(stretch);
-        let (words, range) = match first {
-            true => (comparison.a.words, bytes.a),
-            false => (comparison.b.words, bytes.b),
-        };
-        words.text.get(range).unwrap_or_default()
-    };
+    let text_of = |stretch: &Stretch, first| comparison.text(stretch, first);
     let none = row.iter().all(|stretch| text_of(stretch, first).is_empty());
     html! {
         div.side dir="auto" {
@@ -105,19 +95,13 @@ fn side(comparison: &TextComparison<'_>, row: &[Stretch], first: bool) -> Markup
     }
 }
 
-/// A piece of a text.
-fn piece<'t>(pieces: &Pieces<'t>, at: usize) -> Option<&'t str> {
-    let range = pieces.bytes(&(at..at + 1));
-    pieces.words.text.get(range)
-}
-
 /// Equal words. Marks those that are written differently: case, punctuation, white space.
 fn equal(comparison: &TextComparison<'_>, stretch: &Stretch, first: bool) -> Markup {
     let (a, b) = (&comparison.a, &comparison.b);
     let each = stretch.a.clone().zip(stretch.b.clone());
     let mut runs: Vec<(bool, std::ops::Range<usize>)> = Vec::new();
     for (of_a, of_b) in each {
-        let same = piece(a, of_a) == piece(b, of_b);
+        let same = a.text(&(of_a..of_a + 1)) == b.text(&(of_b..of_b + 1));
         let at = if first { of_a } else { of_b };
         match runs.last_mut() {
             Some((is_same, run)) if *is_same == same => run.end = at + 1,
@@ -128,7 +112,7 @@ fn equal(comparison: &TextComparison<'_>, stretch: &Stretch, first: bool) -> Mar
     html! {
         span.same {
             @for (same, run) in runs {
-                @let text = of.words.text.get(of.bytes(&run)).unwrap_or_default();
+                @let text = of.text(&run);
                 @let marked = text.trim_end();
                 @if same { (lines(text)) }
                 @else { span.like { (lines(marked)) } (lines(text.get(marked.len()..).unwrap_or_default())) }

@@ -4,7 +4,7 @@ use super::flow::Line;
 use super::{Flow, Put, Screen, Style, visible};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted, percent};
-use lookalike_engine::align::{Block, Fold, Stretch, TextComparison, Words};
+use lookalike_engine::align::{Block, LEAST_FOLDED, Stretch, TextComparison, Words};
 use lookalike_engine::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
 use lookalike_store::table;
 
@@ -22,9 +22,6 @@ const BETWEEN: usize = 3;
 /// Rows are separated by this sign; rows with a difference by the second one.
 const SIGNS: [&str; 2] = ["│", "┃"];
 
-/// A stretch that would hide fewer words is not folded.
-const LEAST_FOLDED: usize = 10;
-
 /// Prints the measures and both texts.
 pub(crate) fn compared(
     both: &Both,
@@ -36,10 +33,6 @@ pub(crate) fn compared(
     head(both, screen, put)?;
     let comparison = TextComparison::new(a, b);
     let lines = [Lines::new(&a.text), Lines::new(&b.text)];
-    let fold = context.map(|context| Fold {
-        context,
-        least: LEAST_FOLDED,
-    });
     let texts = Texts {
         comparison: &comparison,
         lines: &lines,
@@ -50,7 +43,7 @@ pub(crate) fn compared(
     if layout == Layout::SideBySide {
         texts.titles(both, put)?;
     }
-    for block in comparison.blocks(fold) {
+    for block in comparison.blocks(context) {
         match (&block, layout) {
             (Block::Folded(stretch), _) => texts.folded(stretch, layout, put)?,
             (Block::Shown(shown), Layout::Unified) => texts.unified(shown, put)?,
@@ -190,15 +183,6 @@ impl Texts<'_> {
         put(&format!("{}{text}\n", " ".repeat(indent)))
     }
 
-    fn text(&self, stretch: &Stretch, first: bool) -> &str {
-        let bytes = self.comparison.bytes(stretch);
-        let (words, range) = match first {
-            true => (self.comparison.a.words, bytes.a),
-            false => (self.comparison.b.words, bytes.b),
-        };
-        words.text.get(range).unwrap_or_default()
-    }
-
     /// Appends words that only one text has. Without colours they are marked by brackets. The white
     /// space after the last word is not marked.
     fn marked(&self, flow: &mut Flow, text: &str, first: bool) {
@@ -224,9 +208,12 @@ impl Texts<'_> {
         let mut flow = Flow::new(self.screen);
         for stretch in shown {
             if stretch.equal {
-                flow.text(self.text(stretch, true), Style::Plain);
+                flow.text(self.comparison.text(stretch, true), Style::Plain);
             } else {
-                let (a, b) = (self.text(stretch, true), self.text(stretch, false));
+                let (a, b) = (
+                    self.comparison.text(stretch, true),
+                    self.comparison.text(stretch, false),
+                );
                 // The white space at the end of both texts is shown after the second one.
                 match b.is_empty() {
                     true => self.marked(&mut flow, a, true),
@@ -256,7 +243,7 @@ impl Texts<'_> {
             let [a, b] = [true, false].map(|first| {
                 let mut flow = Flow::new(column);
                 for stretch in &row {
-                    let text = self.text(stretch, first);
+                    let text = self.comparison.text(stretch, first);
                     match stretch.equal {
                         true => flow.text(text, Style::Plain),
                         false => self.marked(&mut flow, text, first),

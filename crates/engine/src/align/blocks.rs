@@ -3,14 +3,8 @@
 use super::differences::{Out, Stretch, differences};
 use super::words::{Pieces, Words, numbers};
 
-/// How stretches without a difference are folded.
-#[derive(Clone, Copy, Debug)]
-pub struct Fold {
-    /// Words shown before and after a difference.
-    pub context: usize,
-    /// A stretch that would hide fewer words is not folded.
-    pub least: usize,
-}
+/// A stretch that would hide fewer words is not folded.
+pub const LEAST_FOLDED: usize = 10;
 
 /// A part of a comparison, in order. The ranges are of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,18 +44,20 @@ impl<'t> TextComparison<'t> {
         }
     }
 
-    /// The bytes of a stretch, with the punctuation and white space around its words.
-    pub fn bytes(&self, stretch: &Stretch) -> Stretch {
-        Stretch {
-            equal: stretch.equal,
-            a: self.a.bytes(&stretch.a),
-            b: self.b.bytes(&stretch.b),
-        }
+    /// What a stretch says in the first text, or in the second, with the punctuation and white space
+    /// around its words.
+    pub fn text(&self, stretch: &Stretch, first: bool) -> &'t str {
+        let (pieces, range) = match first {
+            true => (&self.a, &stretch.a),
+            false => (&self.b, &stretch.b),
+        };
+        pieces.text(range)
     }
 
-    /// The whole comparison, without long equal stretches if they are to be folded.
-    pub fn blocks(&self, fold: Option<Fold>) -> Vec<Block> {
-        let Some(Fold { context, least }) = fold else {
+    /// The whole comparison. With a context, long equal stretches are folded, except this number of
+    /// words before and after a difference.
+    pub fn blocks(&self, context: Option<usize>) -> Vec<Block> {
+        let Some(context) = context else {
             return match self.stretches.is_empty() {
                 true => Vec::new(),
                 false => vec![Block::Shown(self.stretches.clone())],
@@ -75,7 +71,7 @@ impl<'t> TextComparison<'t> {
             let before = if n == 0 { 0 } else { context };
             let after = if n == last { 0 } else { context };
             let folded = stretch.a.len().saturating_sub(before.saturating_add(after));
-            if !stretch.equal || folded < least.max(1) {
+            if !stretch.equal || folded < LEAST_FOLDED {
                 shown.push(stretch.clone());
                 continue;
             }
@@ -208,21 +204,27 @@ mod tests {
     use super::*;
     use lookalike_text::parse::{ParseConfig, TokenKind};
 
-    const FOLD: Fold = Fold {
-        context: 15,
-        least: 10,
-    };
+    /// The bytes of a stretch.
+    fn bytes(comparison: &TextComparison<'_>, stretch: &Stretch) -> Stretch {
+        Stretch {
+            equal: stretch.equal,
+            a: comparison.a.bytes(&stretch.a),
+            b: comparison.b.bytes(&stretch.b),
+        }
+    }
+
+    const FOLD: Option<usize> = Some(15);
 
     fn words(text: &str) -> Words {
         Words::new(text.into(), false, ParseConfig::default())
     }
 
     /// Both sides as text: `[-only in a-]`, `{+only in b+}`, `<n>` for a fold.
-    fn marked(a: &str, b: &str, fold: Option<Fold>) -> (String, String) {
+    fn marked(a: &str, b: &str, context: Option<usize>) -> (String, String) {
         let (mut left, mut right) = (String::new(), String::new());
         let (of_a, of_b) = (words(a), words(b));
         let comparison = TextComparison::new(&of_a, &of_b);
-        for block in comparison.blocks(fold) {
+        for block in comparison.blocks(context) {
             match block {
                 Block::Folded(stretch) => {
                     left.push_str(&format!("<{}>", stretch.a.len()));
@@ -235,7 +237,7 @@ mod tests {
                     let all: usize = tokens(&stretches);
                     assert_eq!(in_rows, all);
                     for stretch in stretches {
-                        let Stretch { equal, a: x, b: y } = comparison.bytes(&stretch);
+                        let Stretch { equal, a: x, b: y } = bytes(&comparison, &stretch);
                         let (a, b) = (&a[x], &b[y]);
                         if equal {
                             left.push_str(a);
@@ -256,7 +258,7 @@ mod tests {
         let (a, b) = marked(
             "The Cat (black) sat; on the mat.",
             "the cat [black], stood on THE mat",
-            Some(FOLD),
+            FOLD,
         );
         assert_eq!(a, "The Cat (black) [-sat; -]on the mat.");
         assert_eq!(b, "the cat [black], {+stood +}on THE mat");
@@ -271,7 +273,7 @@ mod tests {
             ("«a» b", "- a -"),
             ("a\u{2019}b \u{130}", "A'B i\u{307}"),
         ] {
-            let (left, right) = marked(a, b, Some(FOLD));
+            let (left, right) = marked(a, b, FOLD);
             assert_eq!(left.replace("[-", "").replace("-]", ""), a);
             assert_eq!(right.replace("{+", "").replace("+}", ""), b);
         }
@@ -283,20 +285,16 @@ mod tests {
         let same: String = (0..100).map(|n| format!("w{n} ")).collect();
         let of = |a: &str, b: &str, fold| marked(a, b, fold).0;
         let (x, y) = (format!("{same}x {same}"), format!("{same}y {same}"));
-        let a = of(&x, &y, Some(FOLD));
+        let a = of(&x, &y, FOLD);
         let context: String = (85..100).map(|n| format!("w{n} ")).collect();
         let behind: String = (0..15).map(|n| format!("w{n} ")).collect();
         assert_eq!(a, format!("<85>{context}[-x -]{behind}<85>"));
         assert_eq!(of(&x, &y, None), format!("{same}[-x -]{same}"));
-        let a = of(&format!("x {same}y"), &format!("y {same}x"), Some(FOLD));
+        let a = of(&format!("x {same}y"), &format!("y {same}x"), FOLD);
         assert_eq!(a, format!("[-x -]{behind}<70>{context}[-y-]"));
-        assert_eq!(of(&same, &same, Some(FOLD)), "<100>");
-        assert_eq!(of("a b c", "A, b c.", Some(FOLD)), "a b c");
-        let none = Fold {
-            context: 0,
-            least: 0,
-        };
-        assert_eq!(of("a b c", "a x c", Some(none)), "<1>[-b -]<1>");
+        assert_eq!(of(&same, &same, FOLD), "<100>");
+        assert_eq!(of("a b c", "A, b c.", FOLD), "a b c");
+        assert_eq!(of(&x, &y, Some(0)), "<100>[-x -]<100>");
     }
 
     #[test]
@@ -320,7 +318,7 @@ mod tests {
             let comparison = TextComparison::new(&of_a, &of_b);
             let rows = comparison.rows(&comparison.stretches);
             let text = |row: &[Stretch]| {
-                let bytes: Vec<Stretch> = row.iter().map(|s| comparison.bytes(s)).collect();
+                let bytes: Vec<Stretch> = row.iter().map(|s| bytes(&comparison, s)).collect();
                 let left: String = bytes.iter().map(|s| &a[s.a.clone()]).collect();
                 let right: String = bytes.iter().map(|s| &b[s.b.clone()]).collect();
                 (left, right)

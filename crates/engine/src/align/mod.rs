@@ -46,7 +46,7 @@ pub mod differences;
 pub mod matches;
 mod words;
 
-pub use blocks::{Block, Fold, TextComparison};
+pub use blocks::{Block, LEAST_FOLDED, TextComparison};
 pub use differences::{Stretch, differences};
 pub use matches::matches;
 pub use words::{NUMBER_BYTES, Pieces, Words, numbers};

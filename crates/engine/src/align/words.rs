@@ -193,6 +193,12 @@ impl<'t> Pieces<'t> {
         at(pieces.start).unwrap_or(all)..at(pieces.end).unwrap_or(all)
     }
 
+    /// The text of some pieces.
+    pub fn text(&self, pieces: &Range<usize>) -> &'t str {
+        let text = self.words.text.get(self.bytes(pieces));
+        text.unwrap_or_default()
+    }
+
     /// The text between a token and the token before it. A line begins before the first token and
     /// after the last.
     pub fn gap(&self, token: usize) -> &'t str {
