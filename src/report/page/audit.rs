@@ -1,7 +1,7 @@
 //! The page of the audit of a deduplication: what was removed, from where, and pairs of documents
 //! by which a person can judge it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::documents::{Replay, heading};
@@ -18,7 +18,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::{Context, Unit};
-use lookalike_engine::document::{ShownDocument, files_of, record_bytes};
+use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::audit::review::{ReviewVerdict, Verdicts};
@@ -76,7 +76,6 @@ pub(crate) fn write(
         audit,
         verdicts,
         look,
-        files: &files_of(workspace, &audit.documents)?,
         read: &read,
     };
     let title = match &look.title {
@@ -129,8 +128,6 @@ struct Page<'p> {
     audit: &'p Audit,
     verdicts: Option<&'p Verdicts>,
     look: &'p AuditLook,
-    /// Names of input files, by number.
-    files: &'p HashMap<u32, String>,
     read: &'p Read,
 }
 
@@ -425,7 +422,7 @@ impl Page<'_> {
         let Some(document) = self.audit.documents.get(&member.document) else {
             return html! {};
         };
-        let file = self.files.get(&document.place.file);
+        let file = self.audit.files.get(&document.place.file);
         let file = file.map_or("", String::as_str);
         html! {
             tr {
@@ -548,7 +545,7 @@ impl Page<'_> {
         html! {
             div {
                 p.soft { (fate) }
-                (heading(document, self.files, known, self.look.replay.as_ref()))
+                (heading(document, &self.audit.files, known, self.look.replay.as_ref()))
             }
         }
     }

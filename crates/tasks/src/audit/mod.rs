@@ -53,7 +53,7 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
-use lookalike_engine::document::{ShownDocument, look_up};
+use lookalike_engine::document::{ShownDocument, files_of, look_up};
 use lookalike_engine::sample::Sampled;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::InputFile;
@@ -135,6 +135,8 @@ pub struct Audit {
     pub pairs: Vec<SamplePair>,
     /// The documents of the clusters and pairs.
     pub documents: HashMap<u32, ShownDocument>,
+    /// The names of their input files, by number.
+    pub files: HashMap<u32, String>,
 }
 
 impl Audit {
@@ -266,6 +268,7 @@ pub fn audit(
         reaching: drawn.nearest_of,
         near_misses: near.all,
         pairs,
+        files: files_of(workspace, &documents)?,
         documents,
     })
 }

@@ -30,7 +30,7 @@ use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::utf8::cut_after;
 use lookalike_base::{Error, Result};
 use lookalike_engine::document::{
-    Beginning, READER_BYTES, Reread, ShownDocument, files_of, read_again, record_bytes,
+    Beginning, READER_BYTES, Reread, ShownDocument, read_again, record_bytes,
 };
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
@@ -276,7 +276,6 @@ pub fn write(
         let pairs = counted(audit.pairs.len() as u64, "pair");
         format!("the texts of {pairs}")
     })?;
-    let files = files_of(workspace, &audit.documents)?;
     let mut out = disk::AtomicFile::create(path)?;
     for pair in &audit.pairs {
         let (Some(document), Some(other)) = (
@@ -291,8 +290,8 @@ pub fn write(
             kind: pair.kind.text(),
             reason: pair.reason.map(crate::dedup::Removal::text),
             resemblance: pair.score.parse().unwrap_or_default(),
-            document: named(document, &files, texts.get(&pair.document)),
-            other: named(other, &files, texts.get(&pair.other)),
+            document: named(document, &audit.files, texts.get(&pair.document)),
+            other: named(other, &audit.files, texts.get(&pair.other)),
             correct: None,
             note: "",
         };
