@@ -28,8 +28,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use rustix::fs::ResolveFlags;
 use rustix::fs::{self as sys, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::Destination;
 use lookalike_base::error::WrongFileType;
@@ -367,11 +369,21 @@ pub(super) fn create_directory(path: &Path) -> io::Result<()> {
         let spot = Spot::of(&reached)?;
         match sys::mkdirat(spot.at(), &spot.name, Mode::from_raw_mode(0o777)) {
             Ok(()) => {}
-            Err(rustix::io::Errno::EXIST) => drop(spot.directory(&reached, ENTER)?),
+            Err(Errno::EXIST) => drop(spot.directory(&reached, ENTER)?),
             Err(error) => return Err(error.into()),
         }
     }
     Ok(())
+}
+
+/// Creates a directory of which there is none yet.
+pub(super) fn create_new_directory(path: &Path) -> io::Result<()> {
+    let spot = Spot::of(path)?;
+    Ok(sys::mkdirat(
+        spot.at(),
+        &spot.name,
+        Mode::from_raw_mode(0o777),
+    )?)
 }
 
 /// The entries of a directory, by name and type.
@@ -400,7 +412,23 @@ fn names(directory: &OwnedFd) -> io::Result<Vec<(OsString, FileType)>> {
     Ok(names)
 }
 
-/// Removes a directory tree. A link in it is removed and not followed.
+/// Opens a directory to list it, through no link and into no other file system: what somebody
+/// mounted there is theirs.
+fn open_unmounted(at: BorrowedFd<'_>, name: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let open = || sys::openat2(at, name, flags, Mode::empty(), ResolveFlags::NO_XDEV);
+        match retry_on_intr(open) {
+            // A kernel before 5.6, or a sandbox that does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return opened,
+        }
+    }
+    retry_on_intr(|| sys::openat(at, name, flags, Mode::empty()))
+}
+
+/// Removes a directory tree. A link in it is removed and not followed. A mount point is refused.
 pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
     struct Level {
         directory: OwnedFd,
@@ -408,9 +436,20 @@ pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
         left: Vec<(OsString, FileType)>,
     }
     let spot = Spot::of(path)?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    let above = spot
+        .name
+        .parent()
+        .filter(|above| !above.as_os_str().is_empty());
+    let above = open_at(
+        spot.at(),
+        above.unwrap_or(Path::new(".")),
+        ENTER | OFlags::DIRECTORY,
+    )?;
     let enter = |at: BorrowedFd<'_>, name: &OsStr| -> io::Result<Level> {
-        let directory = open_at(at, name.as_ref(), flags)?;
+        let directory = open_unmounted(at, name.as_ref()).map_err(|error| match error {
+            Errno::XDEV => wrong(path, DIRECTORY, "a mount point, or one in it"),
+            error => error.into(),
+        })?;
         Ok(Level {
             left: names(&directory)?,
             directory,
@@ -418,7 +457,10 @@ pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
         })
     };
     // Not recursive, because someone else may have made the tree deeper than the stack allows.
-    let mut levels = vec![enter(spot.at(), spot.name.as_os_str())?];
+    let mut levels = vec![enter(
+        above.as_fd(),
+        spot.name.file_name().unwrap_or_default(),
+    )?];
     while let Some(level) = levels.last_mut() {
         match level.left.pop() {
             Some((name, FileType::Directory)) => {
@@ -431,10 +473,44 @@ pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
                 levels.pop();
                 let at = levels
                     .last()
-                    .map_or(spot.at(), |outer| outer.directory.as_fd());
+                    .map_or(above.as_fd(), |outer| outer.directory.as_fd());
                 sys::unlinkat(at, &name, AtFlags::REMOVEDIR)?;
             }
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Scratch;
+
+    #[test]
+    fn a_private_directory_is_made_and_removed_through_no_link() {
+        let place = tempfile::tempdir().unwrap();
+        let (ours, victim) = (place.path().join("ours"), place.path().join("victim"));
+        fs::create_dir_all(ours.join("there")).unwrap();
+        fs::create_dir(&victim).unwrap();
+        std::os::unix::fs::symlink(&victim, ours.join("elsewhere")).unwrap();
+        claim(&ours);
+        let refused = Scratch::beside(&ours.join("elsewhere/file")).unwrap_err();
+        assert!(refused.to_string().contains("symbolic link"), "{refused}");
+        let scratch = Scratch::beside(&ours.join("there/file")).unwrap();
+        let (path, kept) = (
+            scratch.path().to_path_buf(),
+            victim.join(scratch.path().file_name().unwrap()),
+        );
+        fs::write(path.join("content"), b"").unwrap();
+        fs::create_dir(&kept).unwrap();
+        // Somebody puts a link in the place of the directory that holds it.
+        fs::rename(ours.join("there"), ours.join("moved")).unwrap();
+        std::os::unix::fs::symlink(&victim, ours.join("there")).unwrap();
+        drop(scratch);
+        assert!(kept.is_dir());
+        fs::remove_file(ours.join("there")).unwrap();
+        fs::rename(ours.join("moved"), ours.join("there")).unwrap();
+        remove_tree(&path).unwrap();
+        assert!(!path.exists());
+    }
 }

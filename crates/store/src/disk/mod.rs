@@ -600,18 +600,6 @@ pub fn sync_parent(path: &Path) -> Result<()> {
 /// How the names of temporary directories begin.
 const TEMPORARY: &str = "lookalike-";
 
-/// Creates a directory in `parent` that is removed on drop.
-pub fn scratch_directory(parent: &Path) -> Result<tempfile::TempDir> {
-    temporary_directory(parent, TEMPORARY)
-}
-
-fn temporary_directory(parent: &Path, prefix: &str) -> Result<tempfile::TempDir> {
-    faults::doing(Op::CreateDirectory, parent, None, || {
-        tempfile::Builder::new().prefix(prefix).tempdir_in(parent)
-    })
-    .map_err(Error::io("make a directory in", parent))
-}
-
 /// The name that [`unnamed`] files have for the tests that cut the power by calculation.
 const UNNAMED: &str = "unnamed.tmp";
 
@@ -657,7 +645,7 @@ pub fn unnamed(directory: &Path) -> Result<File> {
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
-    _private: Option<tempfile::TempDir>,
+    private: bool,
 }
 
 impl Scratch {
@@ -665,20 +653,13 @@ impl Scratch {
     pub fn at(path: PathBuf) -> Scratch {
         Scratch {
             path,
-            _private: None,
+            private: false,
         }
     }
 
     /// Creates a private directory in `parent`, named `lookalike-` and six characters.
     pub fn within(parent: &Path) -> Result<Scratch> {
-        scratch_directory(parent).map(Scratch::private)
-    }
-
-    fn private(directory: tempfile::TempDir) -> Scratch {
-        Scratch {
-            path: directory.path().to_path_buf(),
-            _private: Some(directory),
-        }
+        Scratch::named(parent, TEMPORARY)
     }
 
     /// Creates a private directory beside the path that a file will get. The name of the directory
@@ -686,12 +667,41 @@ impl Scratch {
     pub fn beside(path: &Path) -> Result<Scratch> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let place = parent(path).unwrap_or(Path::new("."));
-        temporary_directory(place, &format!("{TEMPORARY}{name}-")).map(Scratch::private)
+        Scratch::named(place, &format!("{TEMPORARY}{name}-"))
+    }
+
+    /// Creates it by the name of `parent`, as a claim knows it: the paths of `tempfile` are
+    /// absolute.
+    fn named(parent: &Path, prefix: &str) -> Result<Scratch> {
+        let mut path = PathBuf::new();
+        let create = |chosen: &Path| {
+            path = parent.join(chosen.file_name().unwrap_or_default());
+            inside::create_new_directory(&path)
+        };
+        faults::doing(Op::CreateDirectory, parent, None, || {
+            let mut names = tempfile::Builder::new();
+            names.prefix(prefix).disable_cleanup(true);
+            names.make_in(parent, create).map(drop)
+        })
+        .map_err(Error::io("make a directory in", parent))?;
+        Ok(Scratch {
+            path,
+            private: true,
+        })
     }
 
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if self.private {
+            // A later command finds and removes it (`remove_left`).
+            let _ = inside::remove_tree(&self.path);
+        }
     }
 }
 

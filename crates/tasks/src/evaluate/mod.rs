@@ -474,7 +474,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     }
 
     context.start(STAGE, Unit::Count("documents"), None);
-    let scratch = disk::scratch_directory(&config.scratch)?;
+    let scratch = disk::Scratch::within(&config.scratch)?;
     let place = scratch.path();
     let memory = (context.budget).rest(FIXED_BYTES, SORT_BYTES, || "evaluating".into())?;
     let memory = ByteSize(memory.min(MOST_SORT_BYTES));
@@ -537,9 +537,6 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         );
         evaluation.families = Some(sample);
     }
-    scratch
-        .close()
-        .map_err(Error::io("remove", &config.scratch))?;
     Ok(evaluation)
 }
 
