@@ -38,6 +38,8 @@ use lookalike_text::read::lines::Lines;
 const MOST_ORIGINALS: usize = 500;
 /// Bytes of mapped sets kept in memory.
 const RESIDENT: u64 = 64 << 20;
+/// Limit on the bytes of a line of the edit list.
+const MOST_LINE_BYTES: usize = 16 << 20;
 /// Bytes per copy, with its docno stored twice.
 const COPY_BYTES: u64 = 600;
 
@@ -333,13 +335,14 @@ type Read = (HashMap<u32, String>, Vec<Copy>, u64);
 
 /// Reads the edit list and numbers its documents.
 fn read(base: &Workspace, edits: &Path, context: &Context<'_>) -> Result<Read> {
-    let mut lines = Vec::new();
-    let mut reader = Lines::open(edits, usize::MAX)?;
+    let (mut lines, mut names) = (Vec::new(), 0);
+    let mut reader = Lines::open(edits, MOST_LINE_BYTES)?;
     while reader.advance()? {
         let line: Line = serde_json::from_slice(reader.line())
             .map_err(|e| reader.bad("JSON with `copy`, `original` and `edits`", e))?;
+        names += (line.original.len() + line.copy.len()) as u64;
         lines.push((line.original, line.copy, line.edits.len() as u64));
-        let held = lines.len() as u64 * COPY_BYTES;
+        let held = lines.len() as u64 * COPY_BYTES + names;
         let what = || format!("{} of an edit list", counted(lines.len() as u64, "copy"));
         context.budget.require(PROCESS_BYTES + held, what)?;
     }
