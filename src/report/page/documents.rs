@@ -28,6 +28,15 @@ impl std::str::FromStr for Replay {
 
     fn from_str(given: &str) -> Result<Replay> {
         let filled = given.replace("{url}", "").replace("{timestamp}", "");
+        if filled
+            .split('/')
+            .nth(2)
+            .is_some_and(|host| host.contains('@'))
+        {
+            let shown = format!("...@{}", given.rsplit('@').next().unwrap_or_default());
+            return Err(Error::parameter("replay", shown)
+                .because("a name and a password would be in each link of the page"));
+        }
         match given.contains("{url}") && super::markup::is_web_address(&filled) {
             true => Ok(Replay(given.into())),
             false => Err(Error::parameter("replay", given)

@@ -103,6 +103,7 @@ pub fn is_address(path: &Path) -> bool {
 pub fn secret(address: &Path) -> Option<(String, &'static str)> {
     let text = address.to_string_lossy();
     let (scheme, rest) = text.split_once("://")?;
+    let rest = rest.trim_start_matches('/');
     let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
     if let Some((_, host)) = host.rsplit_once('@') {
         let what = "names and passwords in addresses would be printed and stored; remove what is \
@@ -270,6 +271,7 @@ mod tests {
         for (address, shown) in [
             ("https://user:secret@host/a@b", Some("https://...@host/a@b")),
             ("s3://key:secret@bucket", Some("s3://...@bucket/")),
+            ("http:///user:secret@host/a", Some("http://...@host/a")),
             ("HTTPS://host/a?X-Sig=secret", Some("HTTPS://host/a?...")),
             ("https://host?secret", Some("https://host?...")),
             ("s3://bucket/a?b@c", None),
