@@ -135,40 +135,47 @@ impl Command for Options {
         }
         let first = OnceCell::new();
         let warned = Cell::new(0);
-        let print = |reply: Reply| match reply {
-            Reply::Warning(Warning {
-                query,
-                warning,
-                detail,
-            }) => {
-                warned.set(warned.get() + 1);
-                if warned.get() <= MOST_WARNINGS {
-                    let line = format!("warning: {query}: {warning}: {detail}");
-                    context.progress.note(&line);
+        let print = |reply: Reply| {
+            // The answers of a pass may be long.
+            context.stop.check("query")?;
+            match reply {
+                Reply::Warning(Warning {
+                    query,
+                    warning,
+                    detail,
+                }) => {
+                    warned.set(warned.get() + 1);
+                    if warned.get() <= MOST_WARNINGS {
+                        let line = format!("warning: {query}: {warning}: {detail}");
+                        context.progress.note(&line);
+                    }
+                    Ok(())
                 }
-                Ok(())
-            }
-            reply if json => host.say(&super::plain_json(&json::line(&reply, "standard output")?)),
-            Reply::Answer(answer) => match &mut table {
-                None => host.say(&rows(&answer)),
-                Some(_) if answer.matches.is_empty() => Ok(()),
-                Some(table) => {
-                    let rows = rows(&answer);
-                    let shown = names.clone().count();
-                    let cells = |row: &str| row.split('\t').take(shown).map(String::from).collect();
-                    host.say(&table.rows(rows.lines().map(cells).collect()))
+                reply if json => {
+                    host.say(&super::plain_json(&json::line(&reply, "standard output")?))
                 }
-            },
-            Reply::Rejected(Rejected {
-                query,
-                rejected,
-                detail,
-            }) => {
-                let docno = query.as_deref().unwrap_or("a record");
-                let line = format!("{docno}: {rejected}: {detail}");
-                context.progress.note(&format!("rejected: {line}"));
-                let _ = first.set(line);
-                Ok(())
+                Reply::Answer(answer) => match &mut table {
+                    None => host.say(&rows(&answer)),
+                    Some(_) if answer.matches.is_empty() => Ok(()),
+                    Some(table) => {
+                        let rows = rows(&answer);
+                        let shown = names.clone().count();
+                        let cells =
+                            |row: &str| row.split('\t').take(shown).map(String::from).collect();
+                        host.say(&table.rows(rows.lines().map(cells).collect()))
+                    }
+                },
+                Reply::Rejected(Rejected {
+                    query,
+                    rejected,
+                    detail,
+                }) => {
+                    let docno = query.as_deref().unwrap_or("a record");
+                    let line = format!("{docno}: {rejected}: {detail}");
+                    context.progress.note(&format!("rejected: {line}"));
+                    let _ = first.set(line);
+                    Ok(())
+                }
             }
         };
         let (method, config) = (self.method.as_ref(), self.config());
