@@ -17,9 +17,8 @@ for file in python/pyproject.toml CITATION.cff; do
     [ "$(version_of "$file")" = "$version" ] || fail "$file has version $(version_of "$file"), Cargo.toml has $version"
 done
 if grep '^lookalike.*path' Cargo.toml | grep -v '^lookalike-lab ' | grep -vF "version = \"$version\""; then fail "Cargo.toml has the crates above in another version"; fi
-for file in Cargo.lock fuzz/Cargo.lock; do
-    grep -A 1 '^name = "lookalike"$' "$file" | grep -qxF "version = \"$version\"" || fail "$file has another version of lookalike"
-done
+grep -A 1 '^name = "lookalike"$' Cargo.lock | grep -qxF "version = \"$version\"" ||
+    fail "Cargo.lock has another version of lookalike"
 grep -q "^## \($version\|Unreleased\)" CHANGELOG.md || fail "CHANGELOG.md has no heading $version or Unreleased"
 if [ "${1:-}" = --tag ]; then
     [ "$2" = "v$version" ] || fail "the tag is $2, the version $version"

@@ -5,7 +5,7 @@
 #   scripts/fuzz.sh TARGET|all SECONDS   with AddressSanitizer, SECONDS for each target
 #   scripts/fuzz.sh --smoke [SECONDS]    every target with the stable compiler, SECONDS (60) in all
 #
-# New inputs go to fuzz/target/found/TARGET, inputs that break something to fuzz/artifacts/TARGET.
+# New inputs go to target/fuzz/found/TARGET, inputs that break something to fuzz/artifacts/TARGET.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,7 +34,7 @@ limits() {
 fuzz() {
     local target=$1 seconds=$2 arguments
     shift 2
-    mkdir -p "fuzz/artifacts/$target" "fuzz/regressions/$target" "fuzz/target/found/$target"
+    mkdir -p "fuzz/artifacts/$target" "fuzz/regressions/$target" "target/fuzz/found/$target"
     mapfile -t arguments < <(limits "$target")
     "$@" "${arguments[@]}" "-max_total_time=$seconds"
 }
@@ -46,12 +46,12 @@ smoke() {
         return
     fi
     host=$(rustc -vV | sed -n 's/^host: //p')
-    built=${CARGO_TARGET_DIR:-fuzz/target}/smoke
+    built=${CARGO_TARGET_DIR:-target}/fuzz
     # What cargo-fuzz gives the compiler, without the sanitizer, which takes a nightly one.
     RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares" \
-        cargo build --locked --quiet --manifest-path fuzz/Cargo.toml --target "$host" --target-dir "$built" --bins
+        cargo build --locked --quiet --package lookalike-fuzz --target "$host" --target-dir "$built" --bins
     count=$(targets | wc -l)
     for target in $(targets); do
         mkdir -p "$TMPDIR/new"
@@ -73,11 +73,13 @@ if [ "$1" = --smoke ]; then
     exit
 fi
 [ $# -eq 2 ] || usage
+# The release profile, with what a report of a defect needs.
+export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_STRIP=none
 if [ "$1" = all ]; then chosen=$(targets); else chosen=$1; fi
 for target in $chosen; do
     targets | grep -qx "$target" || usage
     echo "== $target" >&2
     # Without a target's own corpus first, cargo-fuzz would add to the committed one.
     fuzz "$target" "$2" cargo +nightly fuzz run "$target" \
-        "fuzz/target/found/$target" "fuzz/corpus/$target" "fuzz/regressions/$target" --
+        "target/fuzz/found/$target" "fuzz/corpus/$target" "fuzz/regressions/$target" --
 done

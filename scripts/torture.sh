@@ -24,14 +24,14 @@ export LOOKALIKE_THOROUGH=1
 long() { # the test binary, the module in it, then settings of the environment
     local binary=$1 module=$2
     shift 2
-    env "$@" cargo test --locked --features faults --test "$binary" -- --nocapture "$module::"
+    env "$@" cargo test --locked --features faults,remote --test "$binary" -- --nocapture "$module::"
 }
 
 for part; do
     printf '\n== %s\n' "$part"
     begin=$(date +%s)
     case $part in
-    cases) cargo test --locked --features faults ;;
+    cases) cargo test --locked --features faults,remote ;;
     spark) scripts/test-python.sh --spark ;;
     kills) long program torture LOOKALIKE_TORTURE_ALL=1 LOOKALIKE_TORTURE_KILLS="$KILLS" \
         LOOKALIKE_TORTURE_SEED="$SEED" LOOKALIKE_TORTURE_CUTS=20 ;;
