@@ -55,11 +55,26 @@ struct Rows<'s> {
 }
 
 impl Rows<'_> {
-    fn push(&mut self, row: FormulaRow) -> Result<()> {
+    fn push(
+        &mut self,
+        (place, about): (&'static str, &'static str),
+        values: Vec<(&'static str, f64)>,
+        result: Option<f64>,
+    ) -> Result<()> {
         self.stop.check("formulas")?;
-        self.rows.push(row);
+        self.rows.push(FormulaRow {
+            place,
+            about,
+            values,
+            result,
+        });
         Ok(())
     }
+}
+
+/// Each of some values with each of some others.
+fn pairs<A: Copy, B: Copy>(all: &[A], with: &[B]) -> impl Iterator<Item = (A, B)> {
+    all.iter().flat_map(|&a| with.iter().map(move |&b| (a, b)))
 }
 
 /// The values to compute with.
@@ -150,112 +165,70 @@ impl FormulaValues {
     }
 
     fn kolcz(&self, rows: &mut Rows<'_>) -> Result<()> {
-        for &n in &self.changes {
-            for &lexicons in &self.lexicons {
-                rows.push(FormulaRow {
-                    place: "Equation 1",
-                    about: "probability that a randomised lexicon keeps its signature",
-                    values: vec![
-                        ("left-out", self.left_out),
-                        ("changes", n.into()),
-                        ("lexicons", lexicons.into()),
-                    ],
-                    result: signature_stability(self.left_out, n, lexicons),
-                })?;
-            }
+        let kept = "probability that a randomised lexicon keeps its signature";
+        for (n, lexicons) in pairs(&self.changes, &self.lexicons) {
+            let result = signature_stability(self.left_out, n, lexicons);
+            let (changes, lexicons) = (("changes", n.into()), ("lexicons", lexicons.into()));
+            let values = vec![("left-out", self.left_out), changes, lexicons];
+            rows.push(("Equation 1", kept), values, result)?;
         }
         let unchanged = |terms: u64, n: u32| {
             let left_out = (terms as f64 * self.left_out).floor() as u64;
             lexicon_unchanged(terms, left_out, n.into())
         };
         let of = |terms: u64, n: u32| vec![("terms", terms as f64), ("changes", n.into())];
-        for &terms in &self.terms {
-            for &n in &self.changes {
-                rows.push(FormulaRow {
-                    place: "Equation 6",
-                    about: "probability that a drawn lexicon has none of the changed terms left out",
-                    values: of(terms, n),
-                    result: unchanged(terms, n),
-                })?;
-            }
+        let none = "probability that a drawn lexicon has none of the changed terms left out";
+        for (terms, n) in pairs(&self.terms, &self.changes) {
+            rows.push(("Equation 6", none), of(terms, n), unchanged(terms, n))?;
         }
-        for &n in &self.changes {
-            for &lexicons in &self.lexicons {
-                let Some(&terms) = self.terms.last() else {
-                    continue;
-                };
-                let mut values = of(terms, n);
-                values.push(("lexicons", lexicons.into()));
-                rows.push(FormulaRow {
-                    place: "Equation 7",
-                    about: "probability that this lexicon is the first that is unaffected",
-                    values,
-                    result: unchanged(terms, n).and_then(|q| first_success(q, lexicons.into())),
-                })?;
-            }
+        let first = "probability that this lexicon is the first that is unaffected";
+        for (n, lexicons) in pairs(&self.changes, &self.lexicons) {
+            let Some(&terms) = self.terms.last() else {
+                continue;
+            };
+            let mut values = of(terms, n);
+            values.push(("lexicons", lexicons.into()));
+            let result = unchanged(terms, n).and_then(|q| first_success(q, lexicons.into()));
+            rows.push(("Equation 7", first), values, result)?;
         }
-        for &terms in &self.terms {
-            for &n in &self.changes {
-                rows.push(FormulaRow {
-                    place: "Table 4",
-                    about: "expected number of lexicons until one is unaffected",
-                    values: of(terms, n),
-                    result: unchanged(terms, n).and_then(expected_trials),
-                })?;
-            }
+        let expected = "expected number of lexicons until one is unaffected";
+        for (terms, n) in pairs(&self.terms, &self.changes) {
+            let result = unchanged(terms, n).and_then(expected_trials);
+            rows.push(("Table 4", expected), of(terms, n), result)?;
         }
         Ok(())
     }
 
     fn bernstein(&self, rows: &mut Rows<'_>) -> Result<()> {
-        for &chunks in &self.chunks {
-            for &every in &self.every {
-                let of = |more: (&'static str, u32)| {
-                    let (name, value) = more;
-                    vec![
-                        ("chunks", chunks as f64),
-                        ("every", every as f64),
-                        (name, value.into()),
-                    ]
-                };
-                let (n, k) = (chunks as f64, every as f64);
-                for selected in 0..=self.shared {
-                    rows.push(FormulaRow {
-                        place: "Section 4.3",
-                        about: "probability that this number of shared chunks is selected",
-                        values: of(("selected", selected)),
-                        result: selected_of_shared(n, k, selected),
-                    })?;
-                }
-                rows.push(FormulaRow {
-                    place: "Section 4.3",
-                    about: "probability that fewer shared chunks are selected, and the pair is missed",
-                    values: of(("shared", self.shared)),
-                    result: missed(n, k, self.shared),
-                })?;
+        let number = "probability that this number of shared chunks is selected";
+        let fewer = "probability that fewer shared chunks are selected, and the pair is missed";
+        for (chunks, every) in pairs(&self.chunks, &self.every) {
+            let (n, k) = (chunks as f64, every as f64);
+            let of = |name, value: u32| vec![("chunks", n), ("every", k), (name, value.into())];
+            for selected in 0..=self.shared {
+                let result = selected_of_shared(n, k, selected);
+                rows.push(("Section 4.3", number), of("selected", selected), result)?;
             }
+            let result = missed(n, k, self.shared);
+            rows.push(("Section 4.3", fewer), of("shared", self.shared), result)?;
         }
         Ok(())
     }
 
     fn fetterly(&self, rows: &mut Rows<'_>) -> Result<()> {
-        let row = |&resemblance: &f64| FormulaRow {
-            place: "Section 3",
-            about: "probability that two documents share super-shingles",
-            values: vec![
+        let about = "probability that two documents share super-shingles";
+        let (samples, number, shared) = (self.samples, self.super_shingles, self.shared);
+        for &resemblance in &self.resemblance {
+            let values = vec![
                 ("resemblance", resemblance),
-                ("samples", self.samples.into()),
-                ("super-shingles", self.super_shingles.into()),
-                ("shared", self.shared.into()),
-            ],
-            result: super_shingles_shared(
-                resemblance,
-                self.samples,
-                self.super_shingles,
-                self.shared,
-            ),
-        };
-        self.resemblance.iter().try_for_each(|r| rows.push(row(r)))
+                ("samples", samples.into()),
+                ("super-shingles", number.into()),
+                ("shared", shared.into()),
+            ];
+            let result = super_shingles_shared(resemblance, samples, number, shared);
+            rows.push(("Section 3", about), values, result)?;
+        }
+        Ok(())
     }
 }
 
