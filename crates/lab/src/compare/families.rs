@@ -44,7 +44,7 @@ const MOST_LINE_BYTES: usize = 16 << 20;
 const COPY_BYTES: u64 = 600;
 
 /// The results for edited copies.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Families {
     /// Originals that have copies.
     pub originals: u64,
@@ -61,18 +61,6 @@ pub struct Families {
 }
 
 impl Families {
-    /// No families.
-    pub(crate) fn none() -> Families {
-        Families {
-            originals: 0,
-            copies: 0,
-            unknown: 0,
-            rows: Vec::new(),
-            curves: Vec::new(),
-            distributions: Vec::new(),
-        }
-    }
-
     /// Over all families: the documents, those that method number `method` found, the clusters
     /// that contain them, and its false positives.
     pub(crate) fn sums(&self, method: usize) -> [u64; 4] {
@@ -135,6 +123,9 @@ struct Line {
     edits: Vec<serde::de::IgnoredAny>,
 }
 
+/// An original, and with it its copies.
+type Family = (u32, Vec<u32>);
+
 struct Copy {
     original: u32,
     copy: u32,
@@ -149,7 +140,7 @@ pub(super) fn run(
     context: &Context<'_>,
 ) -> Result<Families> {
     let (names, lines, unknown) = read(base, edits, context)?;
-    let mut families: Vec<(u32, Vec<u32>)> = Vec::new();
+    let mut families: Vec<Family> = Vec::new();
     let mut place: HashMap<u32, usize> = HashMap::new();
     for line in &lines {
         let at = *place.entry(line.original).or_insert_with(|| {
@@ -166,87 +157,28 @@ pub(super) fn run(
     };
     let least = PROCESS_BYTES + held + RESIDENT;
     context.budget.require(least, what)?;
-    let mut rows: Vec<FamilyRow> = families
-        .iter()
-        .map(|(original, members)| FamilyRow {
-            original: names.get(original).cloned().unwrap_or_default(),
-            documents: members.len() as u64,
-            found: Vec::new(),
-            clusters: Vec::new(),
-            false_positives: Vec::new(),
-        })
-        .collect();
+    let row = |(original, members): &Family| FamilyRow {
+        original: names.get(original).cloned().unwrap_or_default(),
+        documents: members.len() as u64,
+        found: Vec::new(),
+        clusters: Vec::new(),
+        false_positives: Vec::new(),
+    };
+    let mut rows: Vec<FamilyRow> = families.iter().map(row).collect();
     let (mut curves, mut distributions) = (Vec::new(), Vec::new());
     for (workspace, spec) in workspaces.iter().zip(&config.methods) {
         context.stop.check(STAGE)?;
-        let representatives = Catalogue::representatives(workspace)?;
-        let mut sets = UnionFind::new(documents as u32);
-        each_pair(workspace, |pair| {
-            sets.union(pair.a, pair.b);
-            Ok(())
-        })?;
-        for (document, first) in (0..).zip(representatives.iter()) {
-            sets.union(first, document);
-        }
-        let mut sizes: HashMap<u32, u64> = HashMap::new();
-        for &member in families.iter().flat_map(|(_, members)| members) {
-            sizes.insert(sets.find(member), 0);
-        }
-        for (document, first) in (0..).zip(representatives.iter()) {
-            if document == first
-                && let Some(size) = sizes.get_mut(&sets.find(document))
-            {
-                *size += 1;
-            }
-        }
-        for ((_, members), row) in families.iter().zip(&mut rows) {
-            let mut roots: BTreeMap<u32, u64> = BTreeMap::new();
-            let mut own = BTreeSet::new();
-            for &member in members {
-                *roots.entry(sets.find(member)).or_default() += 1;
-                own.insert(representatives.of(member));
-            }
-            row.found.push(roots.values().filter(|&&n| n > 1).sum());
-            row.clusters.push(roots.len() as u64);
-            let all: u64 = roots.keys().filter_map(|root| sizes.get(root)).sum();
-            row.false_positives.push(all - own.len() as u64);
-        }
+        let sets = UnionFind::new(documents as u32);
+        count_clusters(workspace, sets, &families, &mut rows)?;
         let similar = Similar {
             sets: MappedSets::open::<u64>(workspace, RESIDENT)?,
-            representatives: &representatives,
+            representatives: &Catalogue::representatives(workspace)?,
             measure: spec.method().join().measure,
         };
-        let mut points: BTreeMap<u64, (u64, f64, f64)> = BTreeMap::new();
-        for line in &lines {
-            let similarity = similar.of(line.original, line.copy)?;
-            let point = points.entry(line.edits).or_insert((0, 0.0, f64::INFINITY));
-            *point = (point.0 + 1, point.1 + similarity, point.2.min(similarity));
-        }
-        curves.push(Curve {
-            method: spec.to_string(),
-            points: points
-                .into_iter()
-                .map(|(edits, (n, sum, least))| (edits, n, sum / n as f64, least))
-                .collect(),
-        });
+        let method = spec.to_string();
         let originals: Vec<u32> = families.iter().map(|f| f.0).take(MOST_ORIGINALS).collect();
-        let (mut found, mut pairs) = (Vec::new(), 0);
-        for (n, &a) in originals.iter().enumerate() {
-            context.stop.check(STAGE)?;
-            for &b in &originals[..n] {
-                pairs += 1;
-                let similarity = similar.of(a, b)?;
-                if similarity > 0.0 {
-                    found.push(similarity);
-                }
-            }
-        }
-        found.sort_by(f64::total_cmp);
-        distributions.push(Distribution {
-            method: spec.to_string(),
-            pairs,
-            similar: found,
-        });
+        curves.push(similar.curve(method.clone(), &lines)?);
+        distributions.push(similar.distribution(method, &originals, context)?);
     }
     Ok(Families {
         originals: families.len() as u64,
@@ -256,6 +188,47 @@ pub(super) fn run(
         curves,
         distributions,
     })
+}
+
+/// Counts what a method finds of each family, in its row. `sets` has every document by itself.
+fn count_clusters(
+    workspace: &Workspace,
+    mut sets: UnionFind,
+    families: &[Family],
+    rows: &mut [FamilyRow],
+) -> Result<()> {
+    let representatives = Catalogue::representatives(workspace)?;
+    each_pair(workspace, |pair| {
+        sets.union(pair.a, pair.b);
+        Ok(())
+    })?;
+    for (document, first) in (0..).zip(representatives.iter()) {
+        sets.union(first, document);
+    }
+    let mut sizes: HashMap<u32, u64> = HashMap::new();
+    for &member in families.iter().flat_map(|(_, members)| members) {
+        sizes.insert(sets.find(member), 0);
+    }
+    for (document, first) in (0..).zip(representatives.iter()) {
+        if document == first
+            && let Some(size) = sizes.get_mut(&sets.find(document))
+        {
+            *size += 1;
+        }
+    }
+    for ((_, members), row) in families.iter().zip(rows) {
+        let mut roots: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut own = BTreeSet::new();
+        for &member in members {
+            *roots.entry(sets.find(member)).or_default() += 1;
+            own.insert(representatives.of(member));
+        }
+        row.found.push(roots.values().filter(|&&n| n > 1).sum());
+        row.clusters.push(roots.len() as u64);
+        let all: u64 = roots.keys().filter_map(|root| sizes.get(root)).sum();
+        row.false_positives.push(all - own.len() as u64);
+    }
+    Ok(())
 }
 
 /// An edited copy and its similarity to the original.
@@ -307,6 +280,46 @@ struct Similar<'a> {
 }
 
 impl Similar<'_> {
+    /// The similarities of copies to their originals, by the number of edits.
+    fn curve(&self, method: String, copies: &[Copy]) -> Result<Curve> {
+        let mut points: BTreeMap<u64, (u64, f64, f64)> = BTreeMap::new();
+        for line in copies {
+            let similarity = self.of(line.original, line.copy)?;
+            let point = points.entry(line.edits).or_insert((0, 0.0, f64::INFINITY));
+            *point = (point.0 + 1, point.1 + similarity, point.2.min(similarity));
+        }
+        let points = points.into_iter();
+        let points = points.map(|(edits, (n, sum, least))| (edits, n, sum / n as f64, least));
+        let points = points.collect();
+        Ok(Curve { method, points })
+    }
+
+    /// The similarities of every two originals.
+    fn distribution(
+        &self,
+        method: String,
+        originals: &[u32],
+        context: &Context<'_>,
+    ) -> Result<Distribution> {
+        let (mut similar, mut pairs) = (Vec::new(), 0);
+        for (n, &a) in originals.iter().enumerate() {
+            context.stop.check(STAGE)?;
+            for &b in &originals[..n] {
+                pairs += 1;
+                let similarity = self.of(a, b)?;
+                if similarity > 0.0 {
+                    similar.push(similarity);
+                }
+            }
+        }
+        similar.sort_by(f64::total_cmp);
+        Ok(Distribution {
+            method,
+            pairs,
+            similar,
+        })
+    }
+
     fn of(&self, a: u32, b: u32) -> Result<f64> {
         let first = |document: u32| {
             let known = (document as usize) < self.representatives.len();

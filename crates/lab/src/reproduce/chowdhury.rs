@@ -241,7 +241,7 @@ fn edited(bench: &Bench<'_>, every: u32, originals: u64) -> Result<Edited> {
     let copies = bench.copies(&format!("chowdhury-{every}"), recipe, originals, true)?;
     let specs = COPIES.map(|(_, spec)| spec);
     let of = bench.compare(&copies.collection, &specs, Some(&copies.edits))?;
-    Ok(Edited::of(&of.families.unwrap_or_else(Families::none)))
+    Ok(Edited::of(&of.families.unwrap_or_default()))
 }
 
 impl Edited {
