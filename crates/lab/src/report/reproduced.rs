@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reproduce::{Cell, Claim, Exhibit, Finding, Form, Paper};
 use lookalike::report::terminal::wrapped;
-use lookalike_base::numbers::{count, counted, percent};
+use lookalike_base::numbers::counted;
 use lookalike_store::table;
 
 /// What `reproduce.json` says.
@@ -59,21 +59,7 @@ fn plain(cell: &Cell, form: Form) -> String {
         (Cell::Number(n), Form::Number(digits)) => format!("{n:.*}", usize::from(digits)),
         (Cell::Number(n), Form::Seconds) => format!("{n:.3}"),
         (Cell::Number(n), Form::Count | Form::Bytes) => format!("{n:.0}"),
-        (Cell::Number(n), Form::Share | Form::Text) => format!("{n:.6}"),
-    }
-}
-
-/// A cell for people.
-pub(super) fn shown(cell: &Cell, form: Form) -> String {
-    match (cell, form) {
-        (Cell::Nothing, _) => "–".into(),
-        (Cell::Text(text), _) => text.clone(),
-        (Cell::Number(n), Form::Share) => percent(*n, 1),
-        (Cell::Number(n), Form::Number(digits)) => format!("{n:.*}", usize::from(digits)),
-        (Cell::Number(n), Form::Seconds) => format!("{n:.2}"),
-        (Cell::Number(n), _) => count(n.round() as u64),
-        (Cell::Count(n), Form::Share) => percent(*n as f64, 1),
-        (Cell::Count(n), _) => count(*n),
+        (Cell::Number(n), Form::Share | Form::Percent | Form::Text) => format!("{n:.6}"),
     }
 }
 
@@ -156,14 +142,30 @@ pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::exhibit;
+    use crate::reproduce::{Column, cells};
 
     #[test]
     fn numbers_have_the_decimals_of_their_column() {
-        let exhibit = exhibit!("table-1", "Table 1", "A table", "";
-            () in [()] =>
-            method: Text = "a\tb", pairs: Count = 7u64, recall: Share = 0.1 + 0.2,
-            recall_paper: Share = None::<f64>, mean: Number(1) = 2.25);
+        let columns = [
+            ("method", Form::Text),
+            ("pairs", Form::Count),
+            ("recall", Form::Share),
+            ("recall_paper", Form::Share),
+            ("mean", Form::Number(1)),
+        ];
+        let columns = columns.map(|(name, form)| Column {
+            name: name.into(),
+            form,
+        });
+        let exhibit = Exhibit {
+            name: "table-1".into(),
+            place: "Table 1".into(),
+            title: "A table".into(),
+            about: String::new(),
+            columns: columns.into(),
+            rows: vec![cells!["a\tb", 7u64, 0.1 + 0.2, None::<f64>, 2.25]],
+            plot: None,
+        };
         let text = exhibit_tsv(&exhibit);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "method\tpairs\trecall\trecall_paper\tmean");

@@ -19,15 +19,9 @@
 //! - Table IX counts terms and sizes after filtering over the documents that are left, and counts
 //!   all of their terms: `Doc-l-f9` keeps a tenth of the terms and has the same average.
 
-mod published;
-
-use published::{
-    TABLE_I, TABLE_II, TABLE_III, TABLE_IV, TABLE_IX, TABLE_V, TABLE_XI, TABLES_VII_VIII, WEB,
-};
-
-use super::Form::{Number, Seconds, Share};
-use super::model::{claim, exhibit, listed, mean, pairs};
-use super::{Bench, Claim, Exhibit, Plotted, Reproduction};
+use super::model::{listed, mean, pairs};
+use super::published::{Measured, Rows};
+use super::{Bench, Cell, cells, rows};
 use crate::compare::{Families, MethodRow};
 use crate::perturb::{Chowdhury, Recipe};
 use lookalike_base::Result;
@@ -62,18 +56,23 @@ const TIMED: [(&str, &str); 2] = [
     ("idf-l-10", "i-match"),
     ("doc-l-90", "i-match:variant=doc-l-90"),
 ];
-/// The numbers of all published false positives (section 4.3): DSC, DSC-SS, I-Match.
-const FALSE_POSITIVES: [Option<u64>; 5] = [Some(2), Some(1), Some(1), Some(0), Some(0)];
+/// The techniques of Tables VII and VIII.
+const TECHNIQUES: [&str; 4] = ["DSC", "DSC-SS", "I-Match", "Syntactic"];
+/// Shingles in a super-shingle, of Tables V, VI and XI.
+const SUPER: [u32; 10] = [2, 4, 5, 10, 15, 20, 25, 50, 75, 100];
+
+/// A number for each method of [`COPIES`].
+type Five = [f64; 5];
 
 /// Edited copies at one rate.
 struct Edited {
     /// Edits per copy.
     edits: f64,
     /// By document and then on average: its name, and by method the share found and the clusters.
-    rows: Vec<(String, [f64; 5], [f64; 5])>,
+    rows: Vec<(String, Five, Five)>,
     /// By method, over all families: the share found, clusters per family, false positives.
-    found: [f64; 5],
-    clusters: [f64; 5],
+    found: Five,
+    clusters: Five,
     false_positives: [u64; 5],
 }
 
@@ -102,16 +101,15 @@ impl Kept {
 }
 
 /// A super-shingle of `k` shingles.
-struct SuperShingles {
+struct SuperShingles<'r> {
     k: u32,
     kept: Kept,
-    row: MethodRow,
+    row: &'r MethodRow,
 }
 
-/// What is run of each technique, in the order of Tables VII and VIII: DSC, DSC-SS, I-Match and the
-/// syntactic filter of Figure 1.
+/// What is run of each of [`TECHNIQUES`]. The last one is the syntactic filter of Figure 1.
 fn techniques() -> [Vec<String>; 4] {
-    let super_shingles = TABLE_V.map(|(k, ..)| match k {
+    let super_shingles = SUPER.map(|k| match k {
         2 => "super-shingles".into(),
         _ => format!("super-shingles:k={k}"),
     });
@@ -125,8 +123,8 @@ fn techniques() -> [Vec<String>; 4] {
     ]
 }
 
-/// The exhibits and claims, in the order of the paper.
-pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Result<()> {
+/// What is measured for the tables and claims.
+pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()> {
     let context = bench.context();
     let scratch = bench.scratch()?.to_path_buf();
     bench.note("the combinations of filters")?;
@@ -134,70 +132,44 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Reproduction) -> Resul
     bench.note("the variants of I-Match")?;
     let names = methods::variant_names();
     let variants = methods::variants(&bench.base, &names, &scratch, &context)?;
+    made.table("table-2", table_ii(&filters));
+    table_ix(&variants, made);
+    made.claim("special characters", special_characters(&filters));
+    made.claim("filters and variants", beyond_filters(&filters, &variants));
+    variant_claims(&variants, made);
     let all = kept(&bench.base, None)?;
+    made.table("table-1", [cells!["this one", all.documents, all.bytes]]);
     let techniques = techniques();
     let compared = bench.compare(&bench.base, &techniques.concat(), None)?;
     let mut rows = compared.methods.into_iter();
     let rows = techniques.map(|specs| rows.by_ref().take(specs.len()).collect::<Vec<_>>());
-    let first = rows.each_ref().map(|rows| rows.first());
+    by_technique(&rows, made);
     let mut shingled = Vec::new();
-    for ((k, ..), row) in TABLE_V.into_iter().zip(&rows[1]) {
+    for (k, row) in SUPER.into_iter().zip(&rows[1]) {
         let (made, _) = bench.method(&bench.base, &row.method)?;
         let kept = kept(&bench.base, Some(&made))?;
-        shingled.push(SuperShingles {
-            k,
-            kept,
-            row: row.clone(),
-        });
+        shingled.push(SuperShingles { k, kept, row });
     }
+    by_size(&shingled, &all, made);
+    let most = variants.counts.iter();
+    let most = most
+        .map(|of| variants.all.documents - of.kept.documents)
+        .max();
+    let ignored = rows[0].first().map_or(0, |row| row.ignored);
+    made.table_about(
+        "figure-4",
+        cells![ignored, most.unwrap_or(0)],
+        rows!(of in &shingled =>
+        of.k, all.documents - of.kept.documents),
+    );
+    let sizes: Vec<(u32, f64, f64)> = shingled.iter().map(|of| of.short(&all)).collect();
+    short_claims(&sizes, &variants, made);
     let originals = bench.originals(ORIGINALS)?;
     let rates = RATES.into_iter().filter(|_| originals > 0);
     let rates = rates.map(|every| edited(bench, every, originals));
     let rates = rates.collect::<Result<Vec<_>>>()?;
-    made.exhibits.extend([
-        table_i(&all),
-        figure_1(first),
-        Exhibit::new(
-            ("figure-2", "Figure 2"),
-            "Which terms the thresholds of I-Match remove",
-            "The figure is a drawing without numbers. Table IX has the numbers of each threshold.",
-        ),
-        table_ii(&filters),
-        Exhibit::new(
-            ("figure-3", "Figure 3"),
-            "Two documents that differ in one part",
-            "The figure is a drawing without numbers. Tables III and IV have copies with such parts.",
-        ),
-    ]);
-    made.exhibits.extend(copies(&rates));
-    made.exhibits
-        .extend(short(&shingled, &all, first[0], &variants));
-    let seconds = rows
-        .each_ref()
-        .map(|rows| rows.iter().map(|row| row.cpu_seconds).collect());
-    made.exhibits.extend(times(&seconds));
-    made.exhibits.push(table_ix(&variants));
-    made.exhibits.push(Exhibit::new(
-        ("table-10", "Table X"),
-        "What the names of the experiments mean",
-        "A legend without numbers. `lookalike lab method i-match` describes the variants.",
-    ));
-    made.exhibits.push(table_xi(&shingled, &all));
-    let found = [1, 0, 2, 3].map(|n: usize| first[n].map_or(0, |row| row.pairs));
-    made.claims.extend([
-        restrictiveness(found),
-        special_characters(&filters),
-        beyond_filters(&filters, &variants),
-        several_sets(first[1].map(|row| (row.sets.unwrap_or(0), row.clusters))),
-    ]);
-    made.claims.extend(found_claims(&rates));
-    let sizes: Vec<(u32, f64, f64)> = shingled.iter().map(|of| of.short(&all)).collect();
-    made.claims.extend(short_claims(&sizes, &variants));
-    let [dsc, ss, i_match, _] = seconds.map(mean);
-    made.claims.extend(time_claims(dsc, ss, i_match));
-    made.claims.extend(variant_claims(&variants));
-    made.claims.push(claim!("Section 4.6", "", "Identical documents have different relevance judgements.";
-        whether None, "the collection has no judgements here; `lookalike qrels` checks the judgements of a collection"));
+    copies(&rates, made);
+    found_claims(&rates, made);
     Ok(())
 }
 
@@ -268,7 +240,7 @@ impl Edited {
     }
 }
 
-impl SuperShingles {
+impl SuperShingles<'_> {
     /// Shingles in a super-shingle, the share of the documents that are ignored, and the mean words
     /// of the others.
     fn short(&self, all: &Kept) -> (u32, f64, f64) {
@@ -298,215 +270,103 @@ fn rises(numbers: &[f64]) -> bool {
     numbers.is_sorted() && ends.is_some_and(|(first, last)| first < last)
 }
 
-fn table_i(all: &Kept) -> Exhibit {
-    let paper = TABLE_I.map(|(name, bytes, documents)| (name, None, Some((documents, bytes))));
-    let rows = [("this one", Some(all), None)].into_iter().chain(paper);
-    exhibit!("table-1", "Table I", "The collections",
-        "Bytes are counted in the records as read, without compression. The paper rounds its sizes.";
-        (name, here, paper) in rows =>
-        collection: Text = name, documents: Count = here.map(|of| of.documents), bytes: Bytes = here.map(|of| of.bytes),
-        documents_paper: Count = paper.map(|of| of.0), bytes_paper: Bytes = paper.map(|of| of.1))
-}
-
-/// The first row of each technique.
-fn figure_1(first: [Option<&MethodRow>; 4]) -> Exhibit {
-    let rows = [3, 2, 0, 1].into_iter();
-    Exhibit {
-        plot: Some(Plotted::Bars {
-            label: 0,
-            values: vec![2],
-        }),
-        ..exhibit!("figure-1", "Figure 1", "How restrictive the techniques are",
-            "The figure orders the techniques without numbers, from syntactic filters, the most restrictive, to DSC-SS. \
-             Here they are in the order of the pairs that they found.";
-            (name, row) in rows.filter_map(|n: usize| Some((TABLES_VII_VIII[n].0, first[n]?))) =>
-            technique: Text = name, method: Text = row.method.as_str(), pairs: Count = row.pairs,
-            clusters: Count = row.clusters)
+/// Figure 1, Tables VII and VIII and their claims, from the rows of each technique.
+fn by_technique(rows: &[Vec<MethodRow>; 4], made: &mut Measured) {
+    let first = rows.each_ref().map(|rows| rows.first());
+    let figure_1 = [3, 2, 0, 1].into_iter();
+    let figure_1 = figure_1.filter_map(|n: usize| Some((TECHNIQUES[n], first[n]?)));
+    made.table(
+        "figure-1",
+        rows!((name, row) in figure_1 => name, row.method.as_str(), row.pairs, row.clusters),
+    );
+    let found = [1, 0, 2, 3].map(|n: usize| first[n].map_or(0, |row| row.pairs));
+    made.claim("restrictiveness", restrictiveness(found));
+    let sets = first[1].map(|row| (row.sets.unwrap_or(0), row.clusters));
+    made.claim("several sets", several_sets(sets));
+    let seconds = rows.each_ref().map(|rows| {
+        let seconds = rows.iter().map(|row| row.cpu_seconds);
+        seconds.collect::<Vec<f64>>()
+    });
+    for name in ["table-7", "table-8"] {
+        made.table(name, rows!((name, of) in TECHNIQUES.into_iter().zip(&seconds) => name, of.len() as u64; spread(of)));
     }
+    let [dsc, ss, i_match, _] = seconds.map(mean);
+    time_claims(dsc, ss, i_match, made);
 }
 
-fn table_ii(filters: &Variants) -> Exhibit {
+fn table_ii(filters: &Variants) -> Rows {
     let all = filters.all.documents;
-    exhibit!("table-2", "Table II", "Syntactic filters: lexicon kept, duplicates found, unique documents",
-        "The lexicon is the number of different terms. Exact duplicates count. Unique documents are those that are not \
-         found as duplicates of another. The paper's collection consists of duplicates: it has 18,577 documents.";
-        (of, paper) in filters.counts.iter().zip(TABLE_II) =>
-        filters: Text = of.name.as_str(), lexicon: Share = of.lexicon as f64 / filters.lexicon as f64,
-        found: Share = of.duplicates() as f64 / all as f64, unique: Count = all - of.duplicates(),
-        ignored: Count = all - of.kept.documents, lexicon_paper: Share = paper.0 / 100.0,
-        found_paper: Share = paper.1 / 100.0, unique_paper: Count = paper.2)
+    rows!(of in &filters.counts =>
+        of.name.as_str(), of.lexicon as f64 / filters.lexicon as f64, of.duplicates() as f64 / all as f64,
+        all - of.duplicates(), all - of.kept.documents)
 }
 
 /// Tables III and IV, and the false positives of section 4.3.
-fn copies(rates: &[Edited]) -> [Exhibit; 3] {
-    let about = "Ten documents of average length, ten edited copies of each, among all documents. The paper does not \
-                 state its rate of edits: each rate has its rows, and the paper's documents are below.";
-    let names = COPIES.map(|(name, _)| name.to_lowercase().replace('-', "_"));
-    let of_paper = names.each_ref().map(|name| format!("{name}_paper"));
-    // The edits, the document, and five numbers here or in the paper.
-    type Row<'r> = (Option<f64>, &'r str, Option<[f64; 5]>, Option<[f64; 5]>);
-    let table = |(name, place): (&str, &str), title: &str, form, rows: Vec<Row<'_>>| {
-        exhibit!(name, place, title, about;
-            row in &rows => edits_per_copy: Number(1) = row.0, document: Text = row.1)
-        .columns(&names, form, |row, n| Some(rows[row].2?[n]))
-        .columns(&of_paper, form, |row, n| Some(rows[row].3?[n]))
-    };
+fn copies(rates: &[Edited], made: &mut Measured) {
     let all = || {
         rates
             .iter()
-            .flat_map(|rate| rate.rows.iter().map(|row| (Some(rate.edits), row)))
+            .flat_map(|rate| pairs([rate.edits], &rate.rows))
     };
-    let found = all().map(|(edits, row)| (edits, row.0.as_str(), Some(row.1), None));
-    let clusters = all().map(|(edits, row)| (edits, row.0.as_str(), Some(row.2), None));
-    let paper_found = TABLE_III.map(|(name, of)| (None, name, None, Some(of.map(|n| n / 100.0))));
-    let paper_clusters = TABLE_IV.map(|(name, of)| (None, name, None, Some(of)));
-    [
-        table(
-            ("table-3", "Table III"),
-            "Share of the copies found",
-            Share,
-            found.chain(paper_found).collect(),
-        ),
-        table(
-            ("table-4", "Table IV"),
-            "Clusters that hold a document and its copies",
-            Number(1),
-            clusters.chain(paper_clusters).collect(),
-        ),
-        exhibit!("section-4.3", "Section 4.3", "Copies found, clusters and false positives, by the rate of edits",
-            "A false positive is a document in a cluster of the copies that is neither a copy nor an exact duplicate of one, even \
-             if it is a near-duplicate of the original. The paper counts them over all runs of an algorithm.";
-            (n, rate) in pairs(0..COPIES.len(), rates) =>
-            edits_per_copy: Number(1) = rate.edits, method: Text = COPIES[n].0, found: Share = rate.found[n],
-            clusters: Number(1) = rate.clusters[n], false_positives: Count = rate.false_positives[n],
-            found_paper: Share = TABLE_III[10].1[n] / 100.0, clusters_paper: Number(1) = TABLE_IV[10].1[n],
-            false_positives_paper: Count = FALSE_POSITIVES[n])
-            .lines("edits_per_copy", &["found"], Some("method")),
-    ]
-}
-
-/// Figure 4 and Tables V and VI.
-fn short(
-    shingled: &[SuperShingles],
-    all: &Kept,
-    dsc: Option<&MethodRow>,
-    variants: &Variants,
-) -> [Exhibit; 3] {
-    let most = variants.counts.iter();
-    let most = most.map(|of| variants.all.documents - of.kept.documents);
-    let gone = |of: &SuperShingles| all.documents - of.kept.documents;
-    let text = |of: &SuperShingles, n: u64| (of.k == 2).then_some(n);
-    let about = format!(
-        "The text gives more than 6,500 documents ignored with two shingles of the Excite@Home collection and more than \
-         1,200 of the LA Times; the other points are only drawn. DSC ignored 5,052 and 636 there; here it ignores {}. \
-         I-Match ignored four at worst; here {}.",
-        count(dsc.map_or(0, |row| row.ignored)),
-        count(most.max().unwrap_or(0))
+    made.table(
+        "table-3",
+        rows!((edits, (document, found, _)) in all() => edits, document.as_str(); *found),
     );
-    [
-        exhibit!("figure-4", "Figure 4", "Documents ignored by the size of a super-shingle", about;
-            of in shingled =>
-            k: Count = of.k, ignored: Count = gone(of), ignored_excite_paper: Count = text(of, 6_500),
-            ignored_la_times_paper: Count = text(of, 1_200))
-            .lines("k", &["ignored"], None),
-        exhibit!("table-5", "Table V", "Documents that DSC-SS ignores",
-            "A document is ignored if it has fewer sampled shingles than a super-shingle. Exact duplicates count.";
-            (of, paper) in shingled.iter().zip(TABLE_V) =>
-            k: Count = of.k, ignored: Count = gone(of), share: Share = gone(of) as f64 / all.documents as f64,
-            ignored_paper: Count = paper.1, share_paper: Share = paper.2 / 100.0),
-        exhibit!("table-6", "Table VI", "Size of the documents that DSC-SS compares",
-            "Mean words and bytes. The paper multiplies words by six to estimate bytes.";
-            (of, paper) in shingled.iter().zip(TABLE_XI) =>
-            k: Count = of.k, words_before: Number(1) = all.means()[0], words_after: Number(1) = of.kept.means()[0],
-            bytes_before: Bytes = all.means()[1], bytes_after: Bytes = of.kept.means()[1],
-            words_before_paper: Count = 2_079u64, words_after_paper: Count = paper[3])
-            .lines("k", &["words_after"], None),
-    ]
+    made.table(
+        "table-4",
+        rows!((edits, (document, _, clusters)) in all() => edits, document.as_str(); *clusters),
+    );
+    made.table(
+        "section-4.3",
+        rows!((n, rate) in pairs(0..COPIES.len(), rates) =>
+        rate.edits, COPIES[n].0, rate.found[n], rate.clusters[n], rate.false_positives[n]),
+    );
 }
 
-/// Tables VII and VIII. `here` has the seconds of each run of each technique.
-fn times(here: &[Vec<f64>; 4]) -> [Exhibit; 2] {
-    let about = "CPU seconds from the texts to the clusters, without reading the inputs and without the lexicon, as in the \
-                 paper. DSC is run with five thresholds and DSC-SS with ten sizes. The paper has 52 variants of I-Match; \
-                 here its best two are timed (idf-l-10, doc-l-90).";
-    let table = |name, place, collection, paper: [[f64; 3]; 4]| {
-        exhibit!(name, place, format!("Processing time; the paper's collection is {collection}"), about;
-            ((name, ..), here) in TABLES_VII_VIII.into_iter().zip(here) =>
-            algorithm: Text = name, runs: Count = here.len() as u64)
-        .columns(["mean", "deviation", "median"], Seconds, |row, n| spread(&here[row])[n])
-        .columns(["mean_paper", "deviation_paper", "median_paper"], Seconds, |row, n| paper[row][n])
-    };
-    [
-        table(
-            "table-7",
-            "Table VII",
-            "Excite@Home",
-            TABLES_VII_VIII.map(|of| of.1),
-        ),
-        table(
-            "table-8",
-            "Table VIII",
-            "NIST Web",
-            TABLES_VII_VIII.map(|of| of.2),
-        ),
-    ]
+/// Tables V, VI and XI: by the size of a super-shingle.
+fn by_size(shingled: &[SuperShingles<'_>], all: &Kept, made: &mut Measured) {
+    let gone = |of: &Kept| all.documents - of.documents;
+    made.table(
+        "table-5",
+        rows!(SuperShingles { k, kept, .. } in shingled =>
+        *k, gone(kept), gone(kept) as f64 / all.documents as f64),
+    );
+    let [words, bytes, shingles] = all.means();
+    made.table(
+        "table-6",
+        rows!(SuperShingles { k, kept, .. } in shingled =>
+        *k, words, kept.means()[0], bytes, kept.means()[1]),
+    );
+    made.table("table-11", rows!(SuperShingles { k, kept, row } in shingled =>
+        *k, kept.documents, gone(kept), shingles, kept.means()[2], words, kept.means()[0], row.sets, row.cpu_seconds));
 }
 
-fn table_ix(variants: &Variants) -> Exhibit {
+fn table_ix(variants: &Variants, made: &mut Measured) {
     let named = |count: u64, what: &str| match count {
         0 => format!("No document of this collection has {what}"),
         n => format!("{} have {what}", counted(n, "document")),
     };
-    let about = format!(
-        "Terms are unique terms of a document after stemming, without special characters. After filtering, all terms and \
-         words of the documents that are left are counted. A signature is a hash of the hashed terms, and the lexicon \
-         share counts the different terms in any signature. Duplicates are the documents of clusters without the first. \
-         {}; {}. Duplicates with the address or the title of an earlier document of their cluster are counted in columns \
-         of their own; the paper found none with the same address. Its times, in seconds, are in Table VIII here.",
-        named(variants.with_address, "an address"),
-        named(variants.with_title, "a title"),
-    );
+    let (addresses, titles) = (variants.with_address, variants.with_title);
+    let about = cells![named(addresses, "an address"), named(titles, "a title")];
     let all = variants.all;
     let mean = |sum: u64, documents: u64| sum as f64 / documents as f64;
     let known = |total: u64, n: u64| (total > 0).then_some(n);
-    exhibit!("table-9", "Table IX", "The variants of I-Match", about;
-        (of, paper) in variants.counts.iter().zip(TABLE_IX) =>
-        variant: Text = of.name.as_str(), documents: Count = of.kept.documents,
-        filtered: Count = all.documents - of.kept.documents, terms_before: Number(1) = mean(all.terms, all.documents),
-        terms_after: Number(1) = mean(of.kept.terms, of.kept.documents),
-        words_before: Number(1) = mean(all.words, all.documents),
-        words_after: Number(1) = mean(of.kept.words, of.kept.documents),
-        bytes_after: Bytes = mean(of.kept.bytes, of.kept.documents),
-        hashed_terms: Number(1) = mean(of.hashed, of.kept.documents), lexicon: Share = mean(of.lexicon, variants.lexicon),
-        duplicates: Count = of.duplicates(), same_address: Count = known(variants.with_address, of.same_address),
-        same_title: Count = known(variants.with_title, of.same_title), clusters: Count = of.clusters,
-        most_duplicates: Count = of.most_duplicates, documents_paper: Count = paper[0],
-        filtered_paper: Count = WEB as u64 - paper[0], terms_after_paper: Count = paper[1],
-        words_after_paper: Count = paper[2], duplicates_paper: Count = paper[3], clusters_paper: Count = paper[4],
-        most_duplicates_paper: Count = paper[5], seconds_paper: Seconds = paper[6] as f64)
+    made.table_about("table-9", about, rows!(of in &variants.counts =>
+        of.name.as_str(), of.kept.documents, all.documents - of.kept.documents,
+        mean(all.terms, all.documents), mean(of.kept.terms, of.kept.documents),
+        mean(all.words, all.documents), mean(of.kept.words, of.kept.documents),
+        mean(of.kept.bytes, of.kept.documents), mean(of.hashed, of.kept.documents), mean(of.lexicon, variants.lexicon),
+        of.duplicates(), known(addresses, of.same_address), known(titles, of.same_title), of.clusters,
+        of.most_duplicates));
 }
 
-fn table_xi(shingled: &[SuperShingles], all: &Kept) -> Exhibit {
-    exhibit!("table-11", "Table XI", "DSC-SS by the size of a super-shingle",
-        "Shingles are distinct shingles of a document, before sampling. Sets are the super-shingles that two or more \
-         documents have; a document may be in several. The paper's shingles before filtering are 470 and its words 2,079.";
-        (of, paper) in shingled.iter().zip(TABLE_XI) =>
-        k: Count = paper[0], documents: Count = of.kept.documents, filtered: Count = all.documents - of.kept.documents,
-        shingles_before: Number(1) = all.means()[2], shingles_after: Number(1) = of.kept.means()[2],
-        words_before: Number(1) = all.means()[0], words_after: Number(1) = of.kept.means()[0], sets: Count = of.row.sets,
-        seconds: Seconds = of.row.cpu_seconds, documents_paper: Count = paper[1], shingles_after_paper: Count = paper[2],
-        words_after_paper: Count = paper[3], sets_paper: Count = paper[4], seconds_paper: Seconds = paper[5] as f64)
-}
+// The values of the claims. Each is a function of counts.
 
 /// Figure 1. `pairs` has the number of pairs of DSC-SS, DSC, I-Match and the syntactic filter.
-fn restrictiveness(pairs: [u64; 4]) -> Claim {
-    let [loosest, dsc, i_match, syntactic] = pairs;
-    let any = pairs.iter().any(|n| *n > 0);
-    claim!("Section 3, Figure 1", "figure-1",
-        "DSC-SS is the loosest technique, then DSC, then I-Match; syntactic filters are the most restrictive.";
-        whether any.then_some(loosest > dsc && dsc > i_match && i_match > syntactic),
-        "DSC-SS finds {} pairs, DSC {}, I-Match {}, the syntactic filter of Figure 1 {}",
-        count(loosest), count(dsc), count(i_match), count(syntactic))
+fn restrictiveness(pairs: [u64; 4]) -> Vec<Cell> {
+    let any = pairs.iter().any(|n| *n > 0).then_some(true);
+    let [ss, dsc, i_match, syntactic] = pairs;
+    cells![ss, dsc, i_match, syntactic, any]
 }
 
 /// The counts of a combination of filters or a variant.
@@ -514,8 +374,9 @@ fn named<'v>(of: &'v Variants, name: &str) -> Option<&'v Counts> {
     of.counts.iter().find(|of| of.name == name)
 }
 
-/// Table II: the filter that keeps least of the lexicon, alone.
-fn special_characters(filters: &Variants) -> Claim {
+/// Table II: unique documents with each filter, and whether the one that keeps least of the lexicon
+/// has the fewest.
+fn special_characters(filters: &Variants) -> Vec<Cell> {
     let unique = ["sw", "tg5", "tl25", "nosc", "stem"]
         .into_iter()
         .filter_map(|name| {
@@ -525,115 +386,81 @@ fn special_characters(filters: &Variants) -> Claim {
     let unique: Vec<(&str, u64)> = unique.collect();
     let own = unique.iter().find(|(name, _)| *name == "nosc");
     let others = |own: u64| unique.iter().all(|(name, n)| *name == "nosc" || own < *n);
-    claim!("Section 4.2, Table II", "table-2",
-        "Of the five filters, removing tokens with special characters leaves the fewest unique documents.";
-        whether own.map(|(_, n)| others(*n)),
-        "unique documents with one filter: {}", listed(", ", &unique, |(name, n)| format!("{name} {}", count(*n))))
+    let shown = listed(", ", &unique, |(name, n)| format!("{name} {}", count(*n)));
+    cells![shown, own.map(|(_, n)| others(*n))]
 }
 
-/// Section 4.2: I-Match against the best combination of filters.
-fn beyond_filters(filters: &Variants, variants: &Variants) -> Claim {
+/// Section 4.2: the best timed variant of I-Match, the best combination of filters and the best of all
+/// variants with the shares that they find, and whether the first finds more than the second.
+fn beyond_filters(filters: &Variants, variants: &Variants) -> Vec<Cell> {
     let best = |of: &Variants, wanted: fn(usize, &str) -> bool| {
         let counts = of.counts.iter().enumerate();
-        let counts = counts
-            .filter(|(n, of)| wanted(*n, &of.name))
-            .map(|(_, of)| of);
-        let best = counts
-            .max_by_key(|of| of.duplicates())
-            .cloned()
-            .unwrap_or_default();
+        let counts = counts.filter(|(n, of)| wanted(*n, &of.name));
+        let best = counts.map(|(_, of)| of).max_by_key(|of| of.duplicates());
+        let best = best.cloned().unwrap_or_default();
         let share = best.duplicates() as f64 / of.all.documents as f64;
-        (best.duplicates(), best.name, percent(share, 1))
+        (best.duplicates(), cells![best.name, share])
     };
     let (filter, any) = (best(filters, |_, _| true), best(variants, |n, _| n > 0));
     let two = best(variants, |_, name| TIMED.iter().any(|(of, _)| *of == name));
-    claim!("Section 4.2, Table II", "table-9",
-        "I-Match finds more duplicates than the best combination of syntactic filters (96.2 against 88 %).";
-        whether (filters.all.documents > 0).then_some(two.0 > filter.0),
-        "{} finds {}, {} finds {}; of all variants {} finds most, {}", two.1, two.2, filter.1, filter.2, any.1, any.2)
+    let more = (filters.all.documents > 0).then_some(two.0 > filter.0);
+    [two.1, filter.1, any.1, cells![more]].concat()
 }
 
-/// Section 4.3: sets and clusters of DSC-SS.
-fn several_sets(of: Option<(u64, u64)>) -> Claim {
+/// Section 4.3: sets and clusters of DSC-SS, and whether there are more sets.
+fn several_sets(of: Option<(u64, u64)>) -> Vec<Cell> {
     let (sets, clusters) = of.unwrap_or_default();
-    claim!("Section 4.3", "table-11", "DSC-SS puts a document into several sets of duplicates, I-Match into one.";
-        whether of.filter(|(sets, _)| *sets > 0).map(|_| sets > clusters),
-        "{} of DSC-SS-2 merge into at most {}; I-Match has one signature per document",
-        counted(sets, "set"), counted(clusters, "cluster"))
+    let several = of.filter(|_| sets > 0).map(|_| sets > clusters);
+    cells![counted(sets, "set"), counted(clusters, "cluster"), several]
 }
 
-/// The claims about edited copies, at every rate.
-fn found_claims(rates: &[Edited]) -> [Claim; 6] {
+/// The claims about edited copies: whether each holds at every rate, and with what.
+fn found_claims(rates: &[Edited], made: &mut Measured) {
     let known = !rates.is_empty() && rates.iter().all(|rate| rate.edits.is_finite());
-    let claim = |place,
-                 says,
-                 holds: &dyn Fn(&Edited) -> bool,
-                 shows: &dyn Fn(&Edited) -> String| {
+    let mut claim = |name, holds: &dyn Fn(&Edited) -> bool, shows: &dyn Fn(&Edited) -> String| {
         let each = listed("; ", rates, |rate| {
             let finding = if holds(rate) { "holds" } else { "differs" };
-            format!(
-                "{:.1} edits a copy: {} ({finding})",
-                rate.edits,
-                shows(rate)
-            )
+            let (edits, shown) = (rate.edits, shows(rate));
+            format!("{edits:.1} edits a copy: {shown} ({finding})")
         });
-        claim!(place, "section-4.3", says; whether known.then(|| rates.iter().all(holds)), "{each}")
+        made.claim(name, cells![each, known.then(|| rates.iter().all(holds))]);
     };
     // Some methods find more than all of some others.
-    let found = |says, more: &[usize], fewer: &[usize]| {
-        let holds =
-            |rate: &Edited| pairs(more, fewer).all(|(a, b)| rate.found[*a] > rate.found[*b]);
+    for (name, more, fewer) in [
+        ("I-Match finds more", &[3, 4][..], &[0, 1, 2][..]),
+        ("DSC finds more", &[0], &[1, 2]),
+        ("larger super-shingles", &[1], &[2]),
+        ("IDF-L-10 finds more", &[4], &[3]),
+    ] {
+        let holds = |of: &Edited| pairs(more, fewer).all(|(a, b)| of.found[*a] > of.found[*b]);
         let shows = |rate: &Edited| {
-            let shown = (0..COPIES.len()).filter(|n| more.contains(n) || fewer.contains(n));
-            listed(", ", shown, |n| {
-                format!("{} {}", COPIES[n].0, percent(rate.found[n], 1))
+            let shown = COPIES.iter().zip(rate.found).enumerate();
+            let shown = shown.filter(|(n, _)| more.contains(n) || fewer.contains(n));
+            listed(", ", shown, |(_, ((name, _), found))| {
+                format!("{name} {}", percent(found, 1))
             })
         };
-        claim("Section 4.3, Table III", says, &holds, &shows)
+        claim(name, &holds, &shows);
+    }
+    let numbers = |of: Five| {
+        let each = of.iter().zip(COPIES);
+        listed(", ", each, |(n, (name, _))| format!("{name} {n:.1}"))
     };
-    let numbers = |of: [f64; 5]| {
-        listed(", ", of.iter().zip(COPIES), |(n, (name, _))| {
-            format!("{name} {n:.1}")
-        })
+    let fewer_clusters = |rate: &Edited| {
+        let [dsc, two, four, doc, idf] = rate.clusters;
+        doc.max(idf) < dsc.min(two).min(four)
     };
-    [
-        found(
-            "Both I-Match variants find more of the copies than DSC and DSC-SS.",
-            &[3, 4],
-            &[0, 1, 2],
-        ),
-        found("DSC finds more of the copies than DSC-SS.", &[0], &[1, 2]),
-        found(
-            "Larger super-shingles find fewer of the copies.",
-            &[1],
-            &[2],
-        ),
-        found(
-            "IDF-L-10 finds more of the copies than DOC-L-90.",
-            &[4],
-            &[3],
-        ),
-        claim(
-            "Section 4.3, Table IV",
-            "I-Match makes fewer clusters of a document and its copies than DSC and DSC-SS.",
-            &|rate| {
-                let [dsc, two, four, doc, idf] = rate.clusters;
-                doc.max(idf) < dsc.min(two).min(four)
-            },
-            &|rate| numbers(rate.clusters),
-        ),
-        claim(
-            "Section 4.3",
-            "I-Match has no false positives.",
-            &|rate| rate.false_positives[3..] == [0, 0],
-            &|rate| numbers(rate.false_positives.map(|n| n as f64)),
-        ),
-    ]
+    let none_is_wrong = |rate: &Edited| rate.false_positives[3..] == [0, 0];
+    claim("fewer clusters", &fewer_clusters, &|rate| {
+        numbers(rate.clusters)
+    });
+    let wrong = |rate: &Edited| numbers(rate.false_positives.map(|n| n as f64));
+    claim("false positives", &none_is_wrong, &wrong);
 }
 
-/// The claims about short documents. `sizes` are shingles in a super-shingle, the share ignored and
-/// the mean words of the others.
-fn short_claims(sizes: &[(u32, f64, f64)], variants: &Variants) -> [Claim; 3] {
+/// The claims about short documents. `sizes` are shingles in a super-shingle, the share ignored and the
+/// mean words of the others.
+fn short_claims(sizes: &[(u32, f64, f64)], variants: &Variants, made: &mut Measured) {
     let shown = |value: &dyn Fn(&(u32, f64, f64)) -> String| {
         let ends = sizes.first().into_iter().chain(sizes.last());
         listed(", ", ends, |end| {
@@ -645,44 +472,36 @@ fn short_claims(sizes: &[(u32, f64, f64)], variants: &Variants) -> [Claim; 3] {
     let words = sizes.iter().map(|(.., words)| *words);
     let words: Vec<f64> = words.filter(|words| words.is_finite()).collect();
     let all = variants.all.documents;
-    let doc = variants
-        .counts
-        .iter()
-        .filter(|of| of.name.starts_with("doc-"));
+    let doc = variants.counts.iter();
+    let doc = doc.filter(|of| of.name.starts_with("doc-"));
     let most = doc.map(|of| all - of.kept.documents).max();
     let most = most.unwrap_or(0) as f64 / all as f64;
-    [
-        claim!("Section 4.4, Table V and Figure 4", "table-5",
-            "The larger a super-shingle, the more documents DSC-SS ignores.";
-            whether (!sizes.is_empty()).then(|| rises(&ignored)), "{}", shown(&|(_, share, _)| percent(*share, 1))),
-        claim!("Section 4.4, Table VI", "table-6",
-            "The documents that are left are longer, the larger a super-shingle.";
-            whether (words.len() > 1).then(|| rises(&words)),
-            "{}", shown(&|(.., words)| format!("{} words", count(words.round() as u64)))),
-        claim!("Section 4.4", "table-9",
-            "The variants of I-Match that keep a share of each document ignore hardly any: less than 0.06 % in the paper, \
-             and far fewer than DSC-SS.";
-            whether ignored.first().map(|least| most < 0.001 && most < *least),
-            "at most {} with I-Match, {} with DSC-SS-2",
-            percent(most, 2), percent(ignored.first().copied().unwrap_or(0.0), 1)),
-    ]
+    let least = ignored.first().copied();
+    let fewer = least.map(|least| most < 0.001 && most < least);
+    let shares = shown(&|(_, share, _)| percent(*share, 1));
+    let left = shown(&|(.., words)| format!("{} words", count(words.round() as u64)));
+    let any = !sizes.is_empty();
+    made.claim(
+        "documents ignored",
+        cells![shares, any.then(|| rises(&ignored))],
+    );
+    let longer = (words.len() > 1).then(|| rises(&words));
+    made.claim("documents left", cells![left, longer]);
+    let values = cells![percent(most, 2), least.unwrap_or(0.0), fewer];
+    made.claim("variants ignore few", values);
 }
 
 /// The claims about mean CPU seconds.
-fn time_claims(dsc: f64, ss: f64, i_match: f64) -> [Claim; 2] {
+fn time_claims(dsc: f64, ss: f64, i_match: f64, made: &mut Measured) {
     let known = |a: f64, b: f64| a.is_finite() && b.is_finite() && a > 0.0 && b > 0.0;
-    [
-        claim!("Section 4.5, Tables VII and VIII", "table-8", "I-Match takes a fifth of the time of DSC-SS or less.";
-            whether known(ss, i_match).then_some(ss >= 5.0 * i_match),
-            "DSC-SS takes {ss:.2} CPU seconds on average, I-Match {i_match:.2}"),
-        claim!("Section 4.5, Table VIII", "table-8", "DSC takes longer than DSC-SS.";
-            whether known(dsc, ss).then_some(dsc > ss),
-            "DSC takes {dsc:.2} CPU seconds on average, DSC-SS {ss:.2}"),
-    ]
+    let a_fifth = known(ss, i_match).then_some(ss >= 5.0 * i_match);
+    let longer = known(dsc, ss).then_some(dsc > ss);
+    made.claim("time of I-Match", cells![ss, i_match, a_fifth]);
+    made.claim("time of DSC", cells![dsc, ss, longer]);
 }
 
 /// The claims about Table IX.
-fn variant_claims(variants: &Variants) -> [Claim; 2] {
+fn variant_claims(variants: &Variants, made: &mut Measured) {
     let all = variants.all.documents;
     let gone = |of: &Counts| (all - of.kept.documents) as f64 / all as f64;
     let shares = (1..=9).filter_map(|x| Some(gone(named(variants, &format!("idf-l-{x}0"))?)));
@@ -690,26 +509,42 @@ fn variant_claims(variants: &Variants) -> [Claim; 2] {
     let last = shares.last().copied();
     let best = variants.counts.iter().max_by_key(|of| of.duplicates());
     let best = best.cloned().unwrap_or_default();
-    [
-        claim!("Appendix, Table IX", "table-9",
-            "The variants that keep only the most common terms find the most duplicates: IDF-h-f1, then Doc-h-f9.";
-            whether (all > 0).then(|| ["idf-h-10", "doc-h-90"].contains(&best.name.as_str())),
-            "{} finds {}", best.name, count(best.duplicates())),
-        claim!("Section 4.4, Table IX", "table-9",
-            "The variants with a lower bound of idf ignore more documents with a higher bound, and more than half with 0.9.";
-            whether last.map(|last| rises(&shares) && last > 0.5),
-            "IDF-l-f9 ignores {}", percent(last.unwrap_or(0.0), 1)),
-    ]
+    let common = (all > 0).then(|| ["idf-h-10", "doc-h-90"].contains(&best.name.as_str()));
+    let rise = last.map(|last| rises(&shares) && last > 0.5);
+    let found = best.duplicates();
+    made.claim("best variant", cells![best.name, found, common]);
+    made.claim("lower bounds", cells![last.unwrap_or(0.0), rise]);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Finding::{Differs, Holds, Untested};
-    use super::super::model::findings;
+    use super::super::Finding::{self, Differs, Holds, Untested};
+    use super::super::Paper::Chowdhury2002;
+    use super::super::published::{self, Published};
     use super::*;
     use lookalike_methods::Sizes;
 
-    fn rate(edits: f64, found: [f64; 5], clusters: [f64; 5], wrong: [u64; 5]) -> Edited {
+    fn findings(measure: impl FnOnce(&mut Measured)) -> Vec<Finding> {
+        published::findings(Chowdhury2002, measure)
+    }
+
+    fn finding(claim: &str, values: Vec<Cell>) -> Finding {
+        findings(|made| made.claim(claim, values))[0]
+    }
+
+    /// The numbers of a published table: rows without the values that say which.
+    fn printed(name: &str, keys: usize) -> Vec<Vec<f64>> {
+        let file = Published::of(Chowdhury2002).unwrap();
+        let rows = file.rows(name).iter();
+        let rows = rows.map(|row| row.iter().skip(keys).filter_map(Cell::number).collect());
+        rows.collect()
+    }
+
+    fn five(row: &[f64]) -> Five {
+        row.try_into().unwrap()
+    }
+
+    fn rate(edits: f64, found: Five, clusters: Five, wrong: [u64; 5]) -> Edited {
         Edited {
             edits,
             rows: Vec::new(),
@@ -722,19 +557,21 @@ mod tests {
     /// The averages of the paper, and numbers that contradict each claim at one rate.
     #[test]
     fn claims_about_copies() {
-        let found = TABLE_III[10].1.map(|n| n / 100.0);
-        let paper = || rate(5.0, found, TABLE_IV[10].1, [2, 1, 1, 0, 0]);
-        let all = found_claims(&[paper()]);
-        assert_eq!(findings(&all), [Holds; 6]);
+        let average = |name| five(&printed(name, 1)[10]);
+        let (share, clusters) = (average("table-3").map(|n| n / 100.0), average("table-4"));
+        let paper = || rate(5.0, share, clusters, [2, 1, 1, 0, 0]);
+        let all = findings(|made| found_claims(&[paper()], made));
+        assert_eq!(all, [Holds; 6]);
         let other = rate(
             13.0,
             [0.1, 0.4, 0.5, 0.3, 0.2],
             [8.0, 6.0, 5.0, 9.0, 9.5],
             [0, 0, 0, 1, 0],
         );
-        let all = found_claims(&[paper(), other]);
-        assert_eq!(findings(&all), [Differs; 6]);
-        let here = &all[0].here;
+        let rates = [paper(), other];
+        let all = published::found(Chowdhury2002, |made| found_claims(&rates, made));
+        assert!(all.iter().all(|of| of.0 == Differs), "{all:?}");
+        let here = &all[0].1;
         let (first, second) = here.split_once("; ").unwrap();
         assert!(
             first.starts_with("5.0 edits") && first.ends_with("(holds)"),
@@ -744,7 +581,7 @@ mod tests {
             second.starts_with("13.0 edits") && second.ends_with("(differs)"),
             "{here}"
         );
-        assert_eq!(findings(&found_claims(&[])), [Untested; 6]);
+        assert_eq!(findings(|made| found_claims(&[], made)), [Untested; 6]);
     }
 
     fn counts(name: &str, kept: u64, unique: u64) -> Counts {
@@ -778,26 +615,26 @@ mod tests {
             of_100(all.map(|(name, n)| counts(name, 100, n)).collect())
         };
         let good = filters([90, 90, 88, 60, 40, 89]);
-        assert_eq!(special_characters(&good).finding, Holds);
-        assert_eq!(
-            special_characters(&filters([90, 90, 88, 40, 40, 89])).finding,
-            Differs
-        );
-        assert_eq!(special_characters(&of_100(Vec::new())).finding, Untested);
-        let variants = |idf: u64| {
-            of_100(vec![
+        let special = |of: Variants| finding("special characters", special_characters(&of));
+        assert_eq!(special(good.clone()), Holds);
+        assert_eq!(special(filters([90, 90, 88, 40, 40, 89])), Differs);
+        assert_eq!(special(of_100(Vec::new())), Untested);
+        let beyond = |idf: u64| {
+            let variants = of_100(vec![
                 counts("baseline", 100, 90),
                 counts("idf-l-10", 100, idf),
-            ])
+            ]);
+            finding("filters and variants", beyond_filters(&good, &variants))
         };
-        assert_eq!(beyond_filters(&good, &variants(30)).finding, Holds);
-        assert_eq!(beyond_filters(&good, &variants(50)).finding, Differs);
-        assert_eq!(several_sets(Some((20, 7))).finding, Holds);
-        assert_eq!(several_sets(Some((7, 7))).finding, Differs);
-        assert_eq!(several_sets(Some((0, 0))).finding, Untested);
-        assert_eq!(restrictiveness([9, 5, 3, 1]).finding, Holds);
-        assert_eq!(restrictiveness([9, 5, 3, 4]).finding, Differs);
-        assert_eq!(restrictiveness([0; 4]).finding, Untested);
+        assert_eq!([30, 50].map(beyond), [Holds, Differs]);
+        let several = |of| finding("several sets", several_sets(Some(of)));
+        assert_eq!(
+            [(20, 7), (7, 7), (0, 0)].map(several),
+            [Holds, Differs, Untested]
+        );
+        let order = |pairs| finding("restrictiveness", restrictiveness(pairs));
+        let pairs = [[9, 5, 3, 1], [9, 5, 3, 4], [0; 4]];
+        assert_eq!(pairs.map(order), [Holds, Differs, Untested]);
         // idf-l as in Table IX, and a variant that finds more than those of the common terms.
         let table = |last: u64, best: &str| {
             let mut all: Vec<Counts> = (1..=8)
@@ -807,54 +644,58 @@ mod tests {
             all.push(counts(best, 100, 5));
             of_100(all)
         };
-        assert_eq!(
-            findings(&variant_claims(&table(46, "idf-h-10"))),
-            [Holds; 2]
-        );
-        assert_eq!(
-            findings(&variant_claims(&table(60, "doc-l-50"))),
-            [Differs; 2]
-        );
+        let of = |last, best| findings(|made| variant_claims(&table(last, best), made));
+        assert_eq!(of(46, "idf-h-10"), [Holds; 2]);
+        assert_eq!(of(60, "doc-l-50"), [Differs; 2]);
     }
 
     #[test]
     fn claims_about_short_documents_and_times() {
-        let published: Vec<(u32, f64, f64)> = TABLE_V
-            .into_iter()
-            .zip(TABLE_XI)
-            .map(|((k, _, share), row)| (k, share / 100.0, row[3] as f64))
-            .collect();
+        let (table_v, table_xi) = (printed("table-5", 1), printed("table-11", 1));
+        let of = |n: usize| (SUPER[n], table_v[n][1] / 100.0, table_xi[n][2]);
+        let sizes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(of);
         let i_match = |kept| of_100(vec![counts("doc-l-90", kept, kept)]);
-        assert_eq!(
-            findings(&short_claims(&published, &i_match(100))),
-            [Holds; 3]
-        );
-        let mut turned = published.clone();
+        let short = |sizes: &[_], kept| findings(|made| short_claims(sizes, &i_match(kept), made));
+        assert_eq!(short(&sizes, 100), [Holds; 3]);
+        let mut turned = sizes;
         turned.reverse();
-        assert_eq!(findings(&short_claims(&turned, &i_match(90))), [Differs; 3]);
-        assert_eq!(findings(&short_claims(&[], &i_match(90))), [Untested; 3]);
-        let [dsc, ss, i_match, _] = TABLES_VII_VIII.map(|(_, _, second)| second[0]);
-        assert_eq!(findings(&time_claims(dsc, ss, i_match)), [Holds; 2]);
-        assert_eq!(findings(&time_claims(0.1, 0.2, 0.3)), [Differs; 2]);
-        assert_eq!(findings(&time_claims(0.0, 0.0, 0.3)), [Untested; 2]);
+        assert_eq!(short(&turned, 90), [Differs; 3]);
+        assert_eq!(short(&[], 90), [Untested; 3]);
+        let times = printed("table-8", 1);
+        let time = |dsc, ss, i_match| findings(|made| time_claims(dsc, ss, i_match, made));
+        assert_eq!(time(times[0][0], times[1][0], times[2][0]), [Holds; 2]);
+        assert_eq!(time(0.1, 0.2, 0.3), [Differs; 2]);
+        assert_eq!(time(0.0, 0.0, 0.3), [Untested; 2]);
     }
 
-    /// The published tables agree with each other.
+    /// The published tables agree with each other, and with what is run.
     #[test]
     fn published_tables_agree() {
-        for ((k, ignored, share), row) in TABLE_V.into_iter().zip(TABLE_XI) {
-            assert_eq!(u64::from(k), row[0]);
+        let web = 247_491.0;
+        let (table_v, table_xi) = (printed("table-5", 0), printed("table-11", 0));
+        let table_vi = printed("table-6", 0);
+        for (n, (of, row)) in table_v.iter().zip(&table_xi).enumerate() {
+            let k = f64::from(SUPER[n]);
+            assert_eq!([of[0], row[0], table_vi[n][0]], [k; 3]);
+            assert_eq!(table_vi[n][2], row[3]);
             // Table V counts against another total than Table XI.
-            assert!((ignored as f64 / WEB * 100.0 - share).abs() < 0.01);
-            assert!(row[1] + ignored < WEB as u64);
+            assert!((of[1] / web * 100.0 - of[2]).abs() < 0.01);
+            assert!(row[1] + of[1] < web);
         }
-        for row in TABLE_IX {
-            assert!(row[3] >= row[4] && row[5] >= 1, "{row:?}");
+        let table_ix = printed("table-9", 1);
+        // The baseline is the first.
+        assert_eq!(table_ix.len(), methods::variant_names().len() + 1);
+        for row in table_ix {
+            assert!(row[4] >= row[5] && row[6] >= 1.0, "{row:?}");
+            assert_eq!(row[0] + row[1], web);
         }
-        for (table, tolerance) in [(TABLE_III, 0.06), (TABLE_IV, 0.06)] {
-            for n in 0..COPIES.len() {
-                let of = table.iter().take(10).map(|(_, row)| row[n]);
-                assert!((mean(of) - table[10].1[n]).abs() < tolerance, "{n}");
+        let averages = printed("section-4.3", 1);
+        for (column, name) in ["table-3", "table-4"].into_iter().enumerate() {
+            let table = printed(name, 1);
+            for (n, averages) in averages.iter().enumerate() {
+                let of = table.iter().take(10).map(|row| row[n]);
+                assert!((mean(of) - table[10][n]).abs() < 0.06, "{n}");
+                assert_eq!(averages[column], table[10][n]);
             }
         }
         assert_eq!(

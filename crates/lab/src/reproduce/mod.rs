@@ -11,9 +11,11 @@
 //! its [`Claim`]s.
 //!
 //! # Algorithm
-//! A paper's module runs what the paper ran: methods, edited copies, trials ([`Bench`]). It builds
-//! exhibits from their counts. A claim is a function of these counts, so that a test can show a
-//! collection on which it holds and one on which it does not.
+//! A paper's module runs what the paper ran: methods, edited copies, trials ([`Bench`]), and measures
+//! the rows of its tables and the values of its claims. Titles, columns, published values, claims and
+//! what must be so if they hold are in the paper's file (`published`), which puts the measured values
+//! beside them. The values of a claim are a function of counts, so that a test can show a collection
+//! on which it holds and one on which it does not.
 //!
 //! # Invariants
 //! - Everything but seconds depends only on the collection and on what is known about it.
@@ -33,6 +35,7 @@ mod cherkasova;
 mod chowdhury;
 mod kolcz;
 mod model;
+mod published;
 mod ye;
 
 use std::path::Path;
@@ -46,8 +49,9 @@ use lookalike_store as store;
 
 pub use bench::MADE;
 pub use bench::{Bench, Copies, Known};
-pub use model::exhibit;
 pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Plotted, Reproduction};
+pub(crate) use model::{cells, rows};
+use published::{Measured, Published};
 pub use ye::GOV;
 
 /// The name of the stage in progress and messages.
@@ -131,13 +135,8 @@ pub fn run(
 ) -> Result<Reproduction> {
     let mut bench = Bench::open(directory, out, known, context)?;
     let stats = Catalogue::stats(&bench.base)?;
-    let mut made = Reproduction {
-        paper,
-        documents: stats.documents,
-        representatives: stats.representatives,
-        claims: Vec::new(),
-        exhibits: Vec::new(),
-    };
+    let (documents, representatives) = (stats.documents, stats.representatives);
+    let mut measured = Measured::default();
     let reproduce = match paper {
         Paper::Chowdhury2002 => chowdhury::reproduce,
         Paper::Bernstein2006 => bernstein::reproduce,
@@ -145,6 +144,13 @@ pub fn run(
         Paper::Kolcz2008 => kolcz::reproduce,
         Paper::Cherkasova2009 => cherkasova::reproduce,
     };
-    reproduce(&mut bench, &mut made)?;
-    Ok(made)
+    reproduce(&mut bench, &mut measured)?;
+    let (exhibits, claims) = Published::of(paper)?.with(measured)?;
+    Ok(Reproduction {
+        paper,
+        documents,
+        representatives,
+        claims,
+        exhibits,
+    })
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::Paper;
 use lookalike_base::keywords::keywords;
+use lookalike_base::numbers::{count, percent};
 
 /// A paper on a collection.
 #[derive(Clone, Debug, Serialize)]
@@ -49,28 +50,6 @@ pub struct Claim {
     pub here: String,
 }
 
-impl Claim {
-    /// A claim that numbers decide; `None` if they do not exist on this collection.
-    pub fn new(
-        (place, exhibit): (&str, &str),
-        says: &str,
-        holds: Option<bool>,
-        here: impl Into<String>,
-    ) -> Claim {
-        Claim {
-            place: place.into(),
-            exhibit: exhibit.into(),
-            says: says.into(),
-            finding: match holds {
-                Some(true) => Finding::Holds,
-                Some(false) => Finding::Differs,
-                None => Finding::Untested,
-            },
-            here: here.into(),
-        }
-    }
-}
-
 /// A table or a figure of a paper: its numbers on this collection, and the paper's beside them.
 #[derive(Clone, Debug)]
 pub struct Exhibit {
@@ -90,13 +69,35 @@ pub struct Exhibit {
     pub plot: Option<Plotted>,
 }
 
-/// A column of an exhibit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A column of an exhibit, or a value in a text, as `name: form`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Column {
     /// Its name: lower case, words joined by `_`. The name ends with `_paper` if the values are the paper's.
     pub name: String,
     /// How its values are written.
     pub form: Form,
+}
+
+impl TryFrom<String> for Column {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Column, String> {
+        let (name, form) = text.split_once(": ").unwrap_or((&text, ""));
+        let digits = form.strip_prefix("number ");
+        let form = match (form, digits.and_then(|digits| digits.parse().ok())) {
+            (_, Some(digits)) => Form::Number(digits),
+            ("text", _) => Form::Text,
+            ("count", _) => Form::Count,
+            ("share", _) => Form::Share,
+            ("percent", _) => Form::Percent,
+            ("seconds", _) => Form::Seconds,
+            ("bytes", _) => Form::Bytes,
+            _ => return Err(format!("{text} has no form")),
+        };
+        let name = name.into();
+        Ok(Column { name, form })
+    }
 }
 
 impl Column {
@@ -115,6 +116,8 @@ pub enum Form {
     Count,
     /// A share from 0 to 1; per cent on a page.
     Share,
+    /// A share that the paper prints in per cent.
+    Percent,
     /// A number with this number of decimals.
     Number(u8),
     /// Seconds. They differ from run to run.
@@ -124,7 +127,7 @@ pub enum Form {
 }
 
 /// A value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Cell {
     /// A text.
@@ -137,131 +140,47 @@ pub enum Cell {
     Nothing,
 }
 
-/// How a page draws the rows of an exhibit. Numbers are columns.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How a page draws the rows of an exhibit. Texts are names of columns.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Plotted {
     /// Lines through the rows.
     Lines {
         /// The column along the x axis.
-        x: usize,
+        x: String,
         /// The columns along the y axis, each a line.
-        y: Vec<usize>,
+        y: Vec<String>,
         /// The column whose values each have a panel of their own, over the lines of the others.
-        panels: Option<usize>,
+        panels: Option<String>,
         /// Logarithmic axes: x and y.
+        #[serde(default)]
         logarithmic: (bool, bool),
     },
     /// A bar for each row.
     Bars {
         /// The column with the name of a bar.
-        label: usize,
+        label: String,
         /// The columns with its length, each a panel of its own.
-        values: Vec<usize>,
+        values: Vec<String>,
     },
 }
 
-impl Exhibit {
-    /// An exhibit without rows, at its place in the paper: `("table-3", "Table III")`.
-    pub fn new(
-        (name, place): (&str, &str),
-        title: impl Into<String>,
-        about: impl Into<String>,
-    ) -> Exhibit {
-        Exhibit {
-            name: name.into(),
-            place: place.into(),
-            title: title.into(),
-            about: about.into(),
-            columns: Vec::new(),
-            rows: Vec::new(),
-            plot: None,
-        }
-    }
-
-    /// Adds a column for each name: the value of a row, by its number, in the column with another.
-    #[must_use]
-    pub fn columns<C: Into<Cell>, N: Into<String>>(
-        mut self,
-        names: impl IntoIterator<Item = N>,
-        form: Form,
-        value: impl Fn(usize, usize) -> C,
-    ) -> Exhibit {
-        for (n, name) in names.into_iter().enumerate() {
-            let name = name.into();
-            self.columns.push(Column { name, form });
-            let rows = self.rows.iter_mut().enumerate();
-            rows.for_each(|(row, cells)| cells.push(value(row, n).into()));
-        }
-        self
-    }
-
-    /// Draws the rows as lines over a column, with a panel for each value of another.
-    #[must_use]
-    pub fn lines(self, x: &str, y: &[&str], panels: Option<&str>) -> Exhibit {
-        let place = |name: &str| {
-            let found = self.columns.iter().position(|column| column.name == name);
-            debug_assert!(found.is_some(), "{name}");
-            found.unwrap_or(0)
-        };
-        let plot = Plotted::Lines {
-            x: place(x),
-            y: y.iter().map(|name| place(name)).collect(),
-            panels: panels.map(place),
-            logarithmic: (false, false),
-        };
-        Exhibit {
-            plot: Some(plot),
-            ..self
-        }
-    }
-
-    /// Makes axes logarithmic: x and y.
-    #[must_use]
-    pub fn decades(mut self, x: bool, y: bool) -> Exhibit {
-        if let Some(Plotted::Lines { logarithmic, .. }) = &mut self.plot {
-            *logarithmic = (x, y);
-        }
-        self
-    }
-}
-
-/// Declares an exhibit: its name, place, title and what it is about; what a row is made of; and the
-/// columns, each with its name, how its values are written, and the value of a row.
-#[macro_export]
-macro_rules! exhibit {
-    ($name:expr, $place:expr, $title:expr, $about:expr;
-     $row:pat in $rows:expr => $($column:ident: $form:ident $(($digits:literal))? = $cell:expr),+ $(,)?) => {{
-        let columns = [$((stringify!($column), $crate::reproduce::Form::$form $(($digits))?)),+];
-        let columns = columns.map(|(name, form)| $crate::reproduce::Column { name: name.into(), form });
-        let rows = IntoIterator::into_iter($rows).map(|$row| vec![$($crate::reproduce::Cell::from($cell)),+]);
-        $crate::reproduce::Exhibit {
-            columns: columns.into(),
-            rows: rows.collect(),
-            ..$crate::reproduce::Exhibit::new(($name, $place), $title, $about)
-        }
+/// A row of values: some, and behind `;` all of a list.
+macro_rules! cells {
+    ($($cell:expr),* $(,)?) => { vec![$($crate::reproduce::Cell::from($cell)),*] };
+    ($($cell:expr),*; $more:expr) => {{
+        let first = $crate::reproduce::cells![$($cell),*];
+        let more = $more.into_iter().map($crate::reproduce::Cell::from);
+        first.into_iter().chain(more).collect::<Vec<_>>()
     }};
 }
-pub use exhibit;
-
-/// Declares a claim: its place, its exhibit and what it says; the numbers that decide it, if there
-/// are any; whether it holds with them, and what they are. `else` is said if there are none. With
-/// `whether`, the same is said if something decides it and if nothing does.
-macro_rules! claim {
-    ($place:expr, $exhibit:expr, $says:expr; whether $holds:expr, $here:literal $(, $value:expr)*) => {
-        $crate::reproduce::Claim::new(($place, $exhibit), $says, $holds, format!($here $(, $value)*))
-    };
-    ($place:expr, $exhibit:expr, $says:expr; $known:pat in $numbers:expr => $holds:expr, $here:literal $(, $value:expr)*) => {
-        $crate::reproduce::model::claim!($place, $exhibit, $says; $known in $numbers => $holds, $here $(, $value)*;
-            else "There are no such numbers on this collection.")
-    };
-    ($place:expr, $exhibit:expr, $says:expr; $known:pat in $numbers:expr => $holds:expr, $here:literal $(, $value:expr)*; else $other:expr) => {
-        match $numbers {
-            Some($known) => $crate::reproduce::Claim::new(($place, $exhibit), $says, Some($holds), format!($here $(, $value)*)),
-            None => $crate::reproduce::Claim::new(($place, $exhibit), $says, None, $other),
-        }
+/// A row of values for each of some things.
+macro_rules! rows {
+    ($row:pat in $rows:expr => $($cells:tt)+) => {
+        $rows.into_iter().map(|$row| $crate::reproduce::cells![$($cells)+]).collect::<Vec<_>>()
     };
 }
-pub(super) use claim;
+pub(crate) use {cells, rows};
 
 /// Each of some things with each of some others.
 pub(super) fn pairs<A: Clone, B>(
@@ -297,40 +216,42 @@ impl Cell {
             Cell::Text(_) | Cell::Nothing => None,
         }
     }
-}
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.into())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
-    }
-}
-
-impl From<u64> for Cell {
-    fn from(n: u64) -> Cell {
-        Cell::Count(n)
-    }
-}
-
-impl From<u32> for Cell {
-    fn from(n: u32) -> Cell {
-        Cell::Count(n.into())
-    }
-}
-
-impl From<f64> for Cell {
-    /// A number that is not finite is undefined.
-    fn from(n: f64) -> Cell {
-        match n.is_finite() {
-            true => Cell::Number(n),
-            false => Cell::Nothing,
+    /// The value for people.
+    pub fn shown(&self, form: Form) -> String {
+        match (self, form) {
+            (Cell::Nothing, _) => "–".into(),
+            (Cell::Text(text), _) => text.clone(),
+            (Cell::Number(n), Form::Share | Form::Percent) => percent(*n, 1),
+            (Cell::Number(n), Form::Number(digits)) => format!("{n:.*}", usize::from(digits)),
+            (Cell::Number(n), Form::Seconds) => format!("{n:.2}"),
+            (Cell::Number(n), _) => count(n.round() as u64),
+            (Cell::Count(n), Form::Share) => percent(*n as f64, 1),
+            (Cell::Count(n), _) => count(*n),
         }
     }
+}
+
+/// Declares what a cell is made of.
+macro_rules! from {
+    ($($value:ident: $type:ty => $cell:expr),+ $(,)?) => {
+        $(impl From<$type> for Cell {
+            fn from($value: $type) -> Cell {
+                $cell
+            }
+        })+
+    };
+}
+
+from! {
+    text: &str => Cell::Text(text.into()),
+    text: String => Cell::Text(text),
+    n: u64 => Cell::Count(n),
+    n: u32 => Cell::Count(n.into()),
+    // 1 for yes.
+    yes: bool => Cell::Count(yes.into()),
+    // A number that is not finite is undefined.
+    n: f64 => if n.is_finite() { Cell::Number(n) } else { Cell::Nothing },
 }
 
 impl<T: Into<Cell>> From<Option<T>> for Cell {
@@ -344,11 +265,8 @@ struct Named<'e>(&'e [Column], &'e [Cell]);
 
 impl Serialize for Named<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (column, cell) in self.0.iter().zip(self.1) {
-            map.serialize_entry(&column.name, cell)?;
-        }
-        map.end()
+        let columns = self.0.iter().map(|column| &column.name);
+        serializer.collect_map(columns.zip(self.1))
     }
 }
 
@@ -364,17 +282,4 @@ impl Serialize for Exhibit {
         map.serialize_entry("rows", &rows)?;
         map.end()
     }
-}
-
-/// Checks that a claim holds, differs and has no numbers, in this order, on three collections.
-#[cfg(test)]
-pub(super) fn assert_findings(claims: [Claim; 3]) {
-    let wanted = [Finding::Holds, Finding::Differs, Finding::Untested];
-    assert_eq!(findings(&claims), wanted, "{claims:?}");
-    assert!(claims.iter().take(2).all(|claim| claim.here.ends_with('.')));
-}
-
-#[cfg(test)]
-pub(super) fn findings(claims: &[Claim]) -> Vec<Finding> {
-    claims.iter().map(|claim| claim.finding).collect()
 }

@@ -115,6 +115,22 @@ fn assert_whole(of: &Reproduction, names: &[&str]) {
     }
 }
 
+/// The number of rows with a value of the paper, by exhibit: each published row is beside a measured
+/// one, or below.
+pub(super) fn of_paper(of: &Reproduction) -> Vec<(&str, usize)> {
+    let exhibits = of.exhibits.iter().map(|exhibit| {
+        let has = |row: &&Vec<Cell>| {
+            let mut cells = row.iter().zip(&exhibit.columns);
+            cells.any(|(cell, column)| column.is_paper() && *cell != Cell::Nothing)
+        };
+        (
+            exhibit.name.as_str(),
+            exhibit.rows.iter().filter(has).count(),
+        )
+    });
+    exhibits.filter(|(_, rows)| *rows > 0).collect()
+}
+
 /// Everything but seconds.
 fn measured(of: &Reproduction) -> Vec<Vec<&Cell>> {
     let each = of.exhibits.iter().flat_map(|exhibit| {
@@ -138,6 +154,16 @@ fn bernstein_by_definition_and_by_single_runs() {
         &of,
         &[&figures[..], &tables, &["section-4.3", "section-8.3"]].concat(),
     );
+    let published = [
+        ("section-4.3", 3),
+        ("section-8.2", 1),
+        ("section-8.3", 2),
+        ("table-1", 4),
+        ("table-2", 20),
+        ("table-3", 20),
+        ("table-4", 40),
+    ];
+    assert_eq!(of_paper(&of), published);
 
     // Figure 5: the chunks of each prefix that two of its documents have. The last two documents are
     // exact duplicates.
@@ -207,6 +233,13 @@ fn cherkasova_by_single_runs() {
     let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
     names.extend(["table-1", "table-2"]);
     assert_whole(&of, &names);
+    let published = [
+        ("table-1", 4),
+        ("figure-2", 2),
+        ("figure-4", 2),
+        ("table-2", 6),
+    ];
+    assert_eq!(of_paper(&of), published);
 
     // Figure 9: a run of the method at each threshold.
     let mut listed = BTreeSet::new();
@@ -271,6 +304,13 @@ fn ye_has_the_numbers_of_the_study() {
         "table-1", "table-2", "table-3", "figure-1", "figure-2", "figure-3", "figure-4",
     ];
     assert_whole(&of, &names);
+    let published = [
+        ("table-2", 4),
+        ("table-3", 11),
+        ("figure-2", 2),
+        ("figure-4", 2),
+    ];
+    assert_eq!(of_paper(&of), published);
     let words: usize = documents.iter().map(Vec::len).sum();
     let table = &exhibit(&of, "table-2").rows;
     assert_eq!(number(&table[0][1]), 38);

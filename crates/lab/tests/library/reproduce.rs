@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::common::{self, Run};
 use crate::methods::{corpus, keeping, write};
+use crate::papers::of_paper;
 use lookalike::base::progress::{Silent, Stop};
 use lookalike_lab::reproduce::{self, Cell, Finding, Form, Known, Paper, Reproduction};
 
@@ -97,6 +98,21 @@ fn the_papers_on_i_match_are_reproduced() {
         assert_eq!(has, !drawings.contains(&name), "{name}");
     }
     assert_eq!(chowdhury.claims.len(), 18);
+    let published = [
+        ("table-1", 4),
+        ("table-2", 32),
+        ("table-3", 11),
+        ("table-4", 11),
+        ("section-4.3", 15),
+        ("figure-4", 1),
+        ("table-5", 10),
+        ("table-6", 10),
+        ("table-7", 4),
+        ("table-8", 4),
+        ("table-9", 53),
+        ("table-11", 10),
+    ];
+    assert_eq!(of_paper(&chowdhury), published);
     // Without filters, the copies that are found are those with the same set of tokens.
     let share = cell(&chowdhury, "table-2", 0, "lexicon");
     assert_eq!(share, &Cell::Number(1.0));
@@ -123,6 +139,15 @@ fn the_papers_on_i_match_are_reproduced() {
     for (name, has) in there {
         assert_eq!(has, !without.contains(&name), "{name}");
     }
+    let published = [
+        ("table-1", 3),
+        ("figure-3", 1),
+        ("figure-4", 1),
+        ("table-2", 4),
+        ("figure-6", 4),
+        ("table-4", 3),
+    ];
+    assert_eq!(of_paper(&kolcz), published);
     // Mail can be tested with labels alone.
     let of_mail = |of: &Reproduction| {
         let tables = ["table-2", "table-3"];

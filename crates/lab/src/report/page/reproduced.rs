@@ -1,9 +1,11 @@
 //! The pages of reproductions: claims first, then every table and figure of a paper.
 
+use std::slice;
+
 use super::panels::{Panel, panels, sticky};
 use crate::report::charts::{Axis, BarRow, Line, Plot, Points, Tone, bars};
 use crate::report::compared::Named;
-use crate::report::reproduced::{Reproduced, ReproducedPaper, shown};
+use crate::report::reproduced::{Reproduced, ReproducedPaper};
 use crate::reproduce::{Cell, Claim, Column, Exhibit, Finding, Form, Paper, Plotted, Reproduction};
 use lookalike::report::page::frame::Frame;
 use lookalike::report::page::markup::{Markup, drawing, html, visible};
@@ -174,7 +176,7 @@ fn is_text(column: &Column) -> bool {
 fn rows(exhibit: &Exhibit) -> Markup {
     let cells = |row: &[Cell]| -> Vec<(usize, String)> {
         let each = row.iter().zip(&exhibit.columns);
-        let each = each.map(|(cell, column)| shown(cell, column.form));
+        let each = each.map(|(cell, column)| cell.shown(column.form));
         each.enumerate().collect()
     };
     sticky(
@@ -204,28 +206,64 @@ fn rows(exhibit: &Exhibit) -> Markup {
     )
 }
 
+/// A column and its values by row.
+struct Along<'e> {
+    column: &'e Column,
+    cells: Vec<&'e Cell>,
+}
+
+impl<'e> Along<'e> {
+    fn of(exhibit: &'e Exhibit, name: &str) -> Option<Along<'e>> {
+        let at = exhibit.columns.iter().position(|of| of.name == name)?;
+        Some(Along {
+            column: &exhibit.columns[at],
+            cells: exhibit.rows.iter().filter_map(|row| row.get(at)).collect(),
+        })
+    }
+
+    /// The columns with some names.
+    fn all<'n>(
+        exhibit: &'e Exhibit,
+        names: impl IntoIterator<Item = &'n String>,
+    ) -> Vec<Along<'e>> {
+        let names = names.into_iter();
+        names.filter_map(|name| Along::of(exhibit, name)).collect()
+    }
+
+    /// Its name for people, which says whose the values are.
+    fn whole_head(&self) -> String {
+        match self.column.is_paper() {
+            true => format!("{}, in the paper", head(self.column)),
+            false => head(self.column),
+        }
+    }
+}
+
 fn plotted(exhibit: &Exhibit) -> Markup {
     match &exhibit.plot {
         None => html! {},
-        Some(Plotted::Bars { label, values }) => html! {
-            div.panels {
-                @for &value in values {
-                    @if let Some(column) = exhibit.columns.get(value) {
+        Some(Plotted::Bars { label, values }) => {
+            let label = Along::of(exhibit, label);
+            html! {
+                div.panels {
+                    @for value in Along::all(exhibit, values) {
                         figure.panel {
-                            figcaption { b { (visible(&whole_head(column))) } }
-                            (drawing(&bars(&head(column), &bar_rows(exhibit, *label, value))))
+                            figcaption { b { (visible(&value.whole_head())) } }
+                            (drawing(&bars(&head(value.column), &bar_rows(label.as_ref(), &value))))
                         }
                     }
                 }
             }
-        },
+        }
         Some(Plotted::Lines {
             x,
             y,
             panels: by,
             logarithmic,
         }) => {
-            let plots = lines(exhibit, (*x, y), *by, *logarithmic);
+            let [x, y, by] =
+                [slice::from_ref(x), y, by.as_slice()].map(|of| Along::all(exhibit, of));
+            let plots = lines(&exhibit.title, (&x, &y), by.first(), *logarithmic);
             let each = plots.iter().map(|(title, plot)| Panel {
                 title: html! { (visible(title)) },
                 csv: None,
@@ -236,104 +274,83 @@ fn plotted(exhibit: &Exhibit) -> Markup {
     }
 }
 
-fn whole_head(column: &Column) -> String {
-    match column.is_paper() {
-        true => format!("{}, in the paper", head(column)),
-        false => head(column),
-    }
-}
-
-fn bar_rows(exhibit: &Exhibit, label: usize, value: usize) -> Vec<BarRow> {
-    let form = exhibit
-        .columns
-        .get(value)
-        .map_or(Form::Text, |column| column.form);
-    let each = exhibit.rows.iter().filter_map(|row| {
-        let cell = row.get(value)?;
-        let name = row
-            .get(label)
-            .map_or_else(String::new, |cell| shown(cell, Form::Text));
+fn bar_rows(label: Option<&Along<'_>>, value: &Along<'_>) -> Vec<BarRow> {
+    let labels = label.into_iter().flat_map(|label| &label.cells);
+    let each = labels.zip(&value.cells).filter_map(|(label, cell)| {
         Some(BarRow {
-            label: Named::of(&name).label(),
+            label: Named::of(&label.shown(Form::Text)).label(),
             value: cell.number()?.max(0.0),
-            text: shown(cell, form),
+            text: cell.shown(value.column.form),
         })
     });
     each.collect()
 }
 
+/// The axis of the values of some columns. That of parameters has a title and begins where they
+/// begin; shares and counts begin at 0.
+fn axis(of: &[Along<'_>], decades: bool, parameters: bool) -> Axis {
+    let values = of.iter().flat_map(|of| &of.cells);
+    let values = values.filter_map(|cell| cell.number());
+    let values: Vec<f64> = values.filter(|value| !decades || *value > 0.0).collect();
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let first = of.first().filter(|_| parameters);
+    let title = first.map_or_else(String::new, |of| head(of.column));
+    match (values.is_empty(), decades) {
+        (true, _) => Axis::linear(&title, 0.0, 1.0, 5),
+        (_, true) => Axis::decades(&title, least, most),
+        (_, false) if parameters => Axis::linear(&title, least, most, 5),
+        (_, false) => Axis::linear(&title, least.min(0.0), most, 5),
+    }
+}
+
 /// Panels of lines: title and drawing.
 fn lines(
-    exhibit: &Exhibit,
-    (x, y): (usize, &[usize]),
-    by: Option<usize>,
+    about: &str,
+    (x, y): (&[Along<'_>], &[Along<'_>]),
+    by: Option<&Along<'_>>,
     (x_decades, y_decades): (bool, bool),
 ) -> Vec<(String, Plot)> {
-    let of = |row: &[Cell]| {
-        by.and_then(|by| row.get(by))
-            .map(|cell| shown(cell, Form::Text))
-    };
+    let along: Vec<&Cell> = x.iter().flat_map(|x| x.cells.clone()).collect();
+    let group = |row: usize| by.map(|by| by.cells[row].shown(Form::Text));
     let mut groups: Vec<Option<String>> = Vec::new();
-    for row in &exhibit.rows {
-        let group = of(row);
+    for group in (0..along.len()).map(group) {
         if !groups.contains(&group) {
             groups.push(group);
         }
     }
-    let number = |row: &[Cell], column: usize| row.get(column).and_then(Cell::number);
-    let points = |group: &Option<String>, column: usize| -> Points {
-        let rows = exhibit.rows.iter().filter(|row| of(row) == *group);
-        rows.filter_map(|row| Some((number(row, x)?, number(row, column))))
+    let points = |of: &Option<String>, y: &Along<'_>| -> Points {
+        let rows = along.iter().zip(&y.cells).enumerate();
+        let rows = rows.filter(|(row, _)| group(*row) == *of);
+        rows.filter_map(|(_, (x, y))| Some((x.number()?, y.number())))
             .collect()
     };
-    let axis = |columns: &[usize], decades: bool, titled: bool| {
-        let rows = exhibit.rows.iter();
-        let values = rows.flat_map(|row| columns.iter().filter_map(|&column| number(row, column)));
-        let values: Vec<f64> = values.filter(|value| !decades || *value > 0.0).collect();
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let title = match columns
-            .first()
-            .and_then(|&column| exhibit.columns.get(column))
-        {
-            Some(column) if titled => head(column),
-            _ => String::new(),
-        };
-        match (values.is_empty(), decades) {
-            (true, _) => Axis::linear(&title, 0.0, 1.0, 5),
-            (_, true) => Axis::decades(&title, least, most),
-            // Shares and counts begin at 0; an axis of parameters where they begin.
-            (_, false) if titled => Axis::linear(&title, least, most, 5),
-            (_, false) => Axis::linear(&title, least.min(0.0), most, 5),
-        }
-    };
-    let (along, up) = (axis(&[x], x_decades, true), axis(y, y_decades, false));
+    let (across, up) = (axis(x, x_decades, true), axis(y, y_decades, false));
     let tones = [Tone::First, Tone::Second, Tone::Third];
     let shown_groups = groups.iter().take(MOST_PANELS);
     let each = shown_groups.map(|group| {
-        let own = y.iter().zip(tones.iter().cycle()).map(|(&column, &tone)| {
-            let label = match exhibit.columns.get(column) {
-                Some(column) if y.len() > 1 => whole_head(column),
-                _ => String::new(),
+        let own = y.iter().zip(tones.iter().cycle()).map(|(of, &tone)| {
+            let several = y.len() > 1;
+            let label = if several {
+                of.whole_head()
+            } else {
+                String::new()
             };
-            Line::new(label, tone, points(group, column))
+            Line::new(label, tone, points(group, of))
         });
         let others = groups.iter().filter(|other| *other != group);
         let others = others.flat_map(|other| {
-            let first = y.first().map(|&column| points(other, column));
+            let first = y.first().map(|of| points(other, of));
             first.map(|points| Line::new("", Tone::Context, points))
         });
         let lines: Vec<Line<Tone>> = own.filter(Line::is_defined).chain(others).collect();
         let title = match group {
             Some(group) => Named::of(group).label(),
-            None => y
-                .first()
-                .and_then(|&column| exhibit.columns.get(column))
-                .map_or_else(String::new, head),
+            None => y.first().map_or_else(String::new, |of| head(of.column)),
         };
         let plot = Plot {
-            about: format!("{}: {title}", exhibit.title),
-            x: along.clone(),
+            about: format!("{about}: {title}"),
+            x: across.clone(),
             y: up.clone(),
             lines,
             strips: Vec::new(),
@@ -346,27 +363,55 @@ fn lines(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::exhibit;
+    use crate::reproduce::cells;
 
     fn figure() -> Exhibit {
         let methods = ["mod", "min:n=3"].into_iter();
         let paper = |edits: u64| (edits == 1).then_some(0.9);
-        exhibit!("figure-2", "Figure 2", "Similarity", "About <it>.";
-            (method, edits) in methods.flat_map(|method| (1..=20u64).map(move |edits| (method, edits))) =>
-            method: Text = method, edits: Count = edits, similarity: Share = 1.0 / edits as f64,
-            similarity_paper: Share = paper(edits))
-        .lines("edits", &["similarity", "similarity_paper"], Some("method"))
+        let rows = methods.flat_map(|method| {
+            let row = move |edits| cells![method, edits, 1.0 / edits as f64, paper(edits)];
+            (1..=20u64).map(row)
+        });
+        let columns = [
+            ("method", Form::Text),
+            ("edits", Form::Count),
+            ("similarity", Form::Share),
+            ("similarity_paper", Form::Share),
+        ];
+        let columns = columns.map(|(name, form)| Column {
+            name: name.into(),
+            form,
+        });
+        Exhibit {
+            name: "figure-2".into(),
+            place: "Figure 2".into(),
+            title: "Similarity".into(),
+            about: "About <it>.".into(),
+            columns: columns.into(),
+            rows: rows.collect(),
+            plot: Some(Plotted::Lines {
+                x: "edits".into(),
+                y: vec!["similarity".into(), "similarity_paper".into()],
+                panels: Some("method".into()),
+                logarithmic: (false, false),
+            }),
+        }
     }
 
     #[test]
     fn a_page_has_the_claims_a_panel_for_each_method_and_every_row() {
-        let claim = Claim::new(
-            ("Figure 2", "figure-2"),
-            "Edits lower similarity.",
-            Some(true),
-            "0.05 < 1",
-        );
-        let none = Exhibit::new(("table-9", "Table 9"), "Nothing", "Cannot be made.");
+        let claim = Claim {
+            place: "Figure 2".into(),
+            exhibit: "figure-2".into(),
+            says: "Edits lower similarity.".into(),
+            finding: Finding::Holds,
+            here: "0.05 < 1".into(),
+        };
+        let none = Exhibit {
+            name: "table-9".into(),
+            rows: Vec::new(),
+            ..figure()
+        };
         let of = Reproduction {
             paper: Paper::Cherkasova2009,
             documents: 3,
