@@ -218,6 +218,21 @@ fn without_a_name_a_list_with_objects_is_no_text() {
             ],
         ),
         (
+            r#"{"id":[1,2],"text":["a b","c d"]}"#,
+            vec![
+                "1: a b\nc d",
+                "perhaps several documents: text and id are lists of 2: if they are columns, write each row as an object",
+            ],
+        ),
+        (
+            r#"{"id":1,"text":["a b","c d"],"by":["x","y"]}"#,
+            vec!["1: a b\nc d"],
+        ),
+        (
+            r#"{"text":["a","b"],"tags":["x","y"]}"#,
+            vec!["f.jsonl:1: a\nb"],
+        ),
+        (
             r#"{"id":1,"text":"a b c...","d":"a b c d e"}"#,
             vec!["1: a b c..."],
         ),
@@ -229,7 +244,7 @@ fn without_a_name_a_list_with_objects_is_no_text() {
             r#"{"id":1,"text":" ","body":"x"}"#,
             vec![
                 "1:  ",
-                "text not comparable: text is empty, and body is not: --text-field 'body|text'",
+                "text not comparable: text is empty, and body is not: --text-field 'text|body'",
             ],
         ),
     ] {
@@ -241,7 +256,7 @@ fn without_a_name_a_list_with_objects_is_no_text() {
         [
             "1: a b c d…",
             "part of a field left out: the text is cut, and b goes on: --text-field 'b|text'",
-            "no text field: nothing in text; text is empty, and body is not: --text-field 'body|text'",
+            "no text field: nothing in text; text is empty, and body is not: --text-field 'text|body'",
         ]
     );
     let found = read(

@@ -217,7 +217,11 @@ fn a_table_without_a_text_is_no_document() {
     assert_eq!(
         read("t.csv", "1,some text of more words\n2,more\n").refused(),
         "its first row does not look like names of columns: 1, some text of more words; name them \
-         with --columns, for example --columns id,text"
+         with --columns id,text"
+    );
+    assert_eq!(
+        read("t.csv", "# a comment\nid,text\n1,a\n").refused(),
+        "its first row has 1 cell and the next 2; remove what precedes the names of the columns"
     );
     let long = format!("\"{}", "word ".repeat(20_000));
     assert_eq!(read("t.csv", long).reasons(), [Reason::BadRow]);

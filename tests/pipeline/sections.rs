@@ -34,6 +34,8 @@ fn advised(detail: &str) -> ReadConfig {
             "--quote" => config.quote = value,
             "--text-field" => config.text_field = value,
             "--record" => config.record = value,
+            "--columns" => config.columns = value,
+            "--format" => config.format = Some(flag[1].parse().unwrap()),
             other => panic!("{other}: {detail}"),
         }
     }
@@ -155,6 +157,7 @@ fn the_warning_names_the_flags_that_read_each_record() {
         (
             "CoNLL-U",
             "# newdoc id = §\n1\ta\ta\tX\t_\t_\t0\td\t_\t_\n\n",
+        ("BibTeX", "@BOOK( k§ ,\n  title = \"£\"\n)\n", "kS kG"),
             "S G",
         ),
         ("CoNLL", "-DOCSTART- -X- O\n\n£ NN O\n\n", ""),
@@ -214,21 +217,31 @@ fn the_warning_names_the_flags_that_read_each_record() {
         let texts = &[some, other, some][..times];
         let record = |text: &&str| each.replace('§', &text[..1]).replace('£', text);
         let records: Vec<String> = texts.iter().map(record).collect();
+        ("2 columns with US", "1\u{1f}£\u{1e}", ""),
+        (
+            "3 columns with commas",
+            "1,£ of many words,\"more, of it\"\n",
+            "",
+        ),
+        (
+            "3 columns with tabs",
+            "1\t£\tsome more words in a cell\n",
+            "",
+        ),
         let file = records.concat();
-        let detail = perhaps_several(file.as_bytes(), "f").pop();
-        let detail = detail.unwrap_or_else(|| panic!("{what}: {file}"));
-        assert!(detail.contains(what), "{what}: {detail}");
-        let mut config = advised(&detail);
-        if is_table {
-            config.columns = Some("id,text,more".into());
-            config.columns = config.columns.map(|all| match what.starts_with('2') {
-                true => "id,text".into(),
-                false => all,
-            });
-        }
-        let found = read(file.as_bytes(), "f", &config);
-        assert_eq!(found.len(), times, "{what}: {detail}: {found:?}");
-        for (n, found) in found.iter().enumerate() {
+        let marked = format!("\u{feff}{file}");
+        let wide = marked.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let cr = file.replace('\n', "\r").into_bytes();
+        let files = [file.clone().into_bytes(), cr, marked.into_bytes(), wide];
+        let found = files.iter().flat_map(|file| {
+            let detail = perhaps_several(file, "f").pop();
+            let detail = detail.unwrap_or_else(|| panic!("{what}: {file:?}"));
+            assert!(detail.contains(what), "{what}: {detail}");
+            let found = read(file, "f", &advised(&detail));
+            assert_eq!(found.len(), times, "{what}: {detail}: {found:?}");
+            found.into_iter().enumerate()
+        });
+        for (n, found) in found {
             let docno = match docnos.split(' ').nth(n).unwrap_or_default() {
                 "" if is_table => "1".into(),
                 "" => format!("f:{}", n + 1),

@@ -10,7 +10,7 @@
 //! docs/guide/formats.md says what a path means.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::bytes::begins_any_case;
 use super::record::{Reason, Reject};
@@ -177,6 +177,8 @@ pub(super) const LEFT_OUT: &str = ": left out of the text; to count: ";
 /// The texts before the field that a detail suggests.
 const MEANT: &str = "; did you mean ";
 const LONGEST_TEXT: &str = "; the longest text is in ";
+/// What precedes the names that a detail suggests for the columns of a table.
+pub(super) const NAMED: &str = "; name them with --columns ";
 /// What precedes a column of Parquet in its place, whose lists make no documents.
 const COLUMN: &str = "the column ";
 
@@ -205,6 +207,7 @@ pub fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
     };
     // If an object has row numbers as names, a path to one of them would read that row only.
     let texts = || (known.iter()).filter(|known| known.text.is_some() && !is_numbered(&known.path));
+    let alike = alike(texts());
     let within = given.and_then(|given| within(given, texts()));
     let near = given.and_then(|given| nearest(given, texts()));
     let longest = texts()
@@ -214,11 +217,18 @@ pub fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
                 .concat()
                 .contains(&&*known.path)
         })
+        .filter(|known| {
+            let is_alone = |form| alike.get(form).is_none_or(|&paths| paths < 2);
+            forms(&known.path).iter().all(is_alone)
+        })
         .max_by_key(|known| (TEXT_FIELDS.contains(&last_name(&known.path)), known.text));
     let meant = match (within, near, longest) {
         (Some(within), ..) => format!("{MEANT}{within}?"),
         (None, Some(near), _) => format!("{MEANT}{}?", near.path),
         (None, None, Some(longest)) => format!("{LONGEST_TEXT}{}", longest.path),
+        (None, None, None) if alike.values().any(|&paths| paths > 1) => {
+            "; several of these are alike: one alone would leave out the others".into()
+        }
         (None, None, None) => String::new(),
     };
     detail + &list_of(LIST, known) + &meant
@@ -277,9 +287,12 @@ pub fn fields_in(detail: &str) -> &str {
     detail.find(LIST).map_or("", |at| &detail[at..])
 }
 
-/// The field that the detail of a reject suggests, as the flag that names it, and what it means for
+/// What the detail of a reject suggests, as a flag: names of columns, or a field, and what it means for
 /// a list. `others` are the fields that other records have, which the flag would leave out.
 pub fn advised(detail: &str, others: &str) -> Option<String> {
+    if let Some((_, names)) = detail.rsplit_once(NAMED) {
+        return Some(flag_word("--columns", names));
+    }
     let field = suggested(detail)?;
     let is_column = detail.contains(COLUMN);
     let list = field
@@ -301,6 +314,37 @@ pub fn advised(detail: &str, others: &str) -> Option<String> {
         others => format!("{others}|{field}"),
     };
     Some(flag_word("--text-field", &all) + &joins)
+}
+
+/// How many paths have each of their [`forms`].
+fn alike<'k>(texts: impl Iterator<Item = &'k Known>) -> HashMap<String, usize> {
+    let mut alike = HashMap::new();
+    for form in texts.flat_map(|known| forms(&known.path)) {
+        *alike.entry(form).or_default() += 1;
+    }
+    alike
+}
+
+/// What a path has in common with those to the same field of other records, if an object has
+/// records as its fields: all but its numbers, or all but a name above the field.
+fn forms(path: &str) -> Vec<String> {
+    let mut number = String::new();
+    for c in path.chars() {
+        match c {
+            '0'..='9' if number.ends_with('0') => {}
+            '0'..='9' => number.push('0'),
+            c => number.push(c),
+        }
+    }
+    let names = names(path);
+    let above = 0..names.len().saturating_sub(1);
+    let without = above.filter(|_| !path.contains('['));
+    let without = without.map(|at| {
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+        names[at] = "";
+        names.join("\0")
+    });
+    [number].into_iter().chain(without).collect()
 }
 
 /// Whether a path names an element by its number.
@@ -551,6 +595,12 @@ impl<'p> Parser<'p> {
             field.push(self.name(b".=]")?);
         }
         if self.peek() != Some(b'=') {
+            if field.iter().all(|name| name.starts_with('-')) {
+                return Err(format!(
+                    "expected a number from 0 instead of {}: there are none from the end",
+                    field.join(".")
+                ));
+            }
             return Err(self.unexpected("`=` and a value"));
         }
         self.at += 1;
@@ -661,6 +711,8 @@ mod tests {
         ] {
             assert!(FieldPath::all(text).is_err(), "{text}");
         }
+        let error = FieldPath::all("m[-1].c").unwrap_err();
+        assert!(error.starts_with("expected a number from 0"), "{error}");
     }
 
     #[test]
@@ -754,6 +806,12 @@ mod tests {
             known("1.text", "string", Some(9)),
         ];
         assert_eq!(suggested(&no_text(None, &["text"], &numbered)), None);
+        // One of these left out the others.
+        for paths in [["d1", "d2"], ["a.text", "b.text"]] {
+            let alike = paths.map(|path| known(path, "string", Some(9)));
+            let detail = no_text(None, &["text"], &alike);
+            assert_eq!(suggested(&detail), None, "{detail}");
+        }
         let advised = |field: &str, others| advised(&format!("{MEANT}{field}?"), others).unwrap();
         assert_eq!(advised("-x", ""), "--text-field=-x");
         assert!(advised("data[].text", "").ends_with("--records 'data[]' --text-field text"));

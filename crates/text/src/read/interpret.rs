@@ -359,7 +359,7 @@ fn like_several(
     if config.format.is_some() {
         return None;
     }
-    let like = many_records(bytes).or_else(|| several::looks_like(bytes, content));
+    let like = many_records(bytes).or_else(|| several::looks_like(bytes, content, config));
     like.map(|detail| (Reason::PerhapsSeveral, detail))
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::config::ReadConfig;
 use super::fields::{
-    DATE_FIELDS, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
+    DATE_FIELDS, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted, short,
 };
 use super::json_values::{
     Kind, Malformed, Members, Objects, Reached, Start, Value, decode, elements, is_part, members,
@@ -15,6 +15,9 @@ use super::json_values::{
 use super::outcome::{Interpreter, Outcome, Parts, Refusal};
 use super::record::{Marks, Reason};
 use super::resolve::{Names, Texts, beside, is_null, no_docno, take_each};
+
+/// Members of an object and elements of a list that are looked at for a message.
+const MOST: usize = 256;
 
 /// The text of an object, if it has one.
 #[derive(Default)]
@@ -312,6 +315,8 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     if let Some(name) = found.field {
         notices.extend(beside(name, body.text.as_bytes(), || texts_of(text)));
     }
+    let name = found.field.or(config.text_field.as_deref());
+    notices.extend(name.and_then(|name| columnar(text, name, named(&members, name)?)));
     let kind = kind.map(|kind| kind.to_ascii_lowercase());
     let marks = body.marks;
     let mut body = match body.text {
@@ -331,6 +336,37 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
         fields: found.field.into_iter().map(Cow::Borrowed).collect(),
         notices,
     })
+}
+
+/// A warning about an object with a list for each column of a table: the text has several sentences,
+/// another field as many values, and the object no name.
+fn columnar(text: &str, name: &str, column: &Value) -> Option<(Reason, String)> {
+    if column.kind != Kind::List {
+        return None;
+    }
+    let list = |value: &Value| elements(text, value, MOST);
+    let is_words = |value: &Value| {
+        value
+            .text(text)
+            .trim()
+            .contains(|c| c == ' ' || c > '\u{e00}')
+    };
+    let texts = list(column);
+    let count = texts.len();
+    if texts.iter().filter(|text| is_words(text)).count() < 2 {
+        return None;
+    }
+    let members = members(text, |_| true).ok()?;
+    let has_id = |id: &&str| named(&members, id).is_some_and(|id| id.kind != Kind::List);
+    let is_column = |value: &Value| value.kind == Kind::List && list(value).len() == count;
+    let mut others = members.iter().filter(|(other, _)| other != name);
+    let (other, _) = others.find(|(_, value)| is_column(value))?;
+    let detail = format!(
+        "{} and {} are lists of {count}: if they are columns, write each row as an object",
+        short(name),
+        short(other)
+    );
+    (!ID_FIELDS.iter().any(has_id)).then_some((Reason::PerhapsSeveral, detail))
 }
 
 /// The texts of an object, with their paths.
@@ -356,8 +392,6 @@ fn known_fields(text: &str) -> Vec<Known> {
 }
 
 fn add_fields(object: &str, prefix: &str, depth: usize, known: &mut Vec<Known>) {
-    /// Members of each object that are looked at.
-    const MOST: usize = 256;
     let left = Cell::new(MOST);
     let more = |_: &str| left.replace(left.get().saturating_sub(1)) > 0;
     for (name, value) in members(object, more).unwrap_or_default() {
@@ -389,7 +423,11 @@ fn add_fields(object: &str, prefix: &str, depth: usize, known: &mut Vec<Known>) 
                         kinds.push(kind);
                     }
                 }
-                let is_text = parts || kinds.contains(&"string");
+                let nested = |e: &Value| {
+                    let inside = e.text(object);
+                    e.kind == Kind::List && inside.contains('"') && !inside.contains('{')
+                };
+                let is_text = parts || kinds.contains(&"string") || list.iter().any(nested);
                 let mixed = first.is_some() && is_text;
                 let kind = match kinds.is_empty() {
                     true => "list".into(),

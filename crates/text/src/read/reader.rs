@@ -1,5 +1,6 @@
 //! The framer: cuts one input into records, in order, with one record in memory at a time.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ use super::record::{
 use super::sniff::{binary_file_kind, index_kind, looks_like_markup};
 use super::source::{Codec, Fault, From, Helpers, Input, Source, Stoppable, compression_of};
 use super::standard_input::{StandardInput, pauses_for};
-use super::stream::{Sink, Stream, line_feeds};
+use super::stream::{Sink, Stream, ends_at_cr, in_lines};
 use super::table::{Claim, Look};
 use lookalike_base::progress::Stop;
 use lookalike_base::wide::{self, Wide};
@@ -800,9 +801,7 @@ impl RecordReader {
         let format = self.config.format;
         let head = head_of(&mut self.stream);
         let mut container = container_for(head, &name, format);
-        if memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some() {
-            let mut lines = head.to_vec();
-            line_feeds(&mut lines);
+        if let Cow::Owned(lines) = in_lines(head) {
             let mail = container_for(&lines, &name, format);
             if matches!(mail, Container::Mail | Container::Mbox) {
                 container = mail;
@@ -830,10 +829,7 @@ impl RecordReader {
             return rejected(Reason::BinaryFile, kind);
         }
         if let (Container::Plain, Some(at)) = (container, &self.config.split_at) {
-            let end = match memchr::memchr2(b'\n', b'\r', head) {
-                Some(_) if memchr::memchr(b'\n', head).is_none() => b'\r',
-                _ => b'\n',
-            };
+            let end = if ends_at_cr(head) { b'\r' } else { b'\n' };
             let content = match format.or(of_extension) {
                 Some(Format::Html) => Some(ContentKind::Markup),
                 Some(Format::Text) => Some(ContentKind::Text),

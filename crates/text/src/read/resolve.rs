@@ -237,12 +237,12 @@ pub(super) fn beside(
     if !blank && !marks.iter().any(|mark| has(mark.as_bytes())) {
         return None;
     }
-    let flag = |other: &str| flag_word("--text-field", &format!("{other}|{name}"));
+    let flag = |first: &str, then: &str| flag_word("--text-field", &format!("{first}|{then}"));
     let mut others = others().into_iter().filter(|(path, _)| path != name);
     if blank {
         let (path, _) = others
             .find(|(path, text)| TEXT_FIELDS.contains(&&**path) && !text.trim().is_empty())?;
-        let detail = format!("{name} is empty, and {path} is not: {}", flag(&path));
+        let detail = format!("{name} is empty, and {path} is not: {}", flag(name, &path));
         return Some((Reason::NotComparable, detail));
     }
     let body = std::str::from_utf8(body).ok()?;
@@ -265,7 +265,7 @@ pub(super) fn beside(
         head.all(|c| text.next() == Some(c)) && text.any(char::is_alphanumeric)
     };
     let (path, _) = others.find(|(_, text)| goes_on(text))?;
-    let detail = format!("the text is cut, and {path} goes on: {}", flag(&path));
+    let detail = format!("the text is cut, and {path} goes on: {}", flag(&path, name));
     Some((Reason::PartsLeft, detail))
 }
 

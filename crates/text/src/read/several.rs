@@ -9,11 +9,14 @@ use std::sync::LazyLock;
 use memchr::memmem;
 
 use super::bytes::{MARK, begins_any_case};
+use super::config::ReadConfig;
 use super::dialect::{Dialect, Mark};
+use super::fields::advised;
 use super::mail::begins_field;
-use super::record::ContentKind;
+use super::record::{ContentKind, Table};
 use super::split_at::SplitAt;
-use super::table::rows;
+use super::stream::in_lines;
+use super::table::{Claim, Look, row_end, rows};
 use lookalike_base::words::{flag_word, shell_word};
 
 /// Bytes that are looked at.
@@ -60,7 +63,7 @@ const KINDS: [Kind; 20] = [
     kind(
         "references (BibTeX)",
         "title",
-        r"^\s*@\w+\s*\{\s*(?<docno>[^,\s]+),",
+        r#"^\s*@\w+\s*[{(]\s*(?<docno>[^",=\s]+)\s*,"#,
     ),
     kind(
         "entries of a directory (LDIF)",
@@ -118,13 +121,20 @@ static DATED_LINES: LazyLock<Vec<SplitAt>> =
 const ENTRIES: usize = 3;
 
 /// What a file looks like, and how to read it.
-pub(super) fn looks_like(bytes: &[u8], content: ContentKind) -> Option<String> {
+pub(super) fn looks_like(
+    bytes: &[u8],
+    content: ContentKind,
+    config: &ReadConfig,
+) -> Option<String> {
+    // A mark hides the first line, and CR all others.
+    let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
     if let Some(tag) = page_behind(bytes) {
         return Some(format!("looks like several HTML pages; {tag}"));
     }
-    let head = match bytes.get(..LOOK) {
-        Some(head) => &head[..memchr::memrchr(b'\n', head).map_or(0, |end| end + 1)],
-        None => bytes,
+    let head = in_lines(bytes.get(..LOOK).unwrap_or(bytes));
+    let head = match bytes.len() < LOOK {
+        true => &*head,
+        false => &head[..memchr::memrchr(b'\n', &head).map_or(0, |end| end + 1)],
     };
     if let Some((what, flag)) = concatenation(head) {
         return Some(format!("looks like {what}; {flag}"));
@@ -132,7 +142,7 @@ pub(super) fn looks_like(bytes: &[u8], content: ContentKind) -> Option<String> {
     match content {
         ContentKind::Text => records(head)
             .or_else(|| load_file(head))
-            .or_else(|| table(head)),
+            .or_else(|| table(head, config)),
         ContentKind::Markup | ContentKind::Xml => None,
     }
 }
@@ -181,7 +191,6 @@ fn records(head: &[u8]) -> Option<String> {
     if names > 1 && is_name(&first) && texts().all(|line| is_name(&line) || is_sequence(&line)) {
         return Some(found("sequences (FASTA)", names, r"^>(?<docno>\S+)"));
     }
-    let first = first.strip_prefix(MARK).unwrap_or(first);
     let dated = DATED_LINES.iter().find(|dated| dated.begins(first))?;
     let count = texts().filter(|line| dated.begins(line)).count();
     (count >= ENTRIES && count * 10 >= all)
@@ -225,8 +234,7 @@ fn has_keys_behind_rules(head: &[u8]) -> bool {
 
 /// A load file of e-discovery (Concordance): cells between thorns, which DC4 separates.
 fn load_file(head: &[u8]) -> Option<String> {
-    let text = head.strip_prefix(MARK).unwrap_or(head);
-    let (quote, between) = match text {
+    let (quote, between) = match head {
         [0xc3, 0xbe, ..] => ("\u{fe}", &b"\xc3\xbe\x14\xc3\xbe"[..]),
         [0xfe, ..] => ("\u{fe}", &b"\xfe\x14\xfe"[..]),
         _ => return None,
@@ -235,7 +243,7 @@ fn load_file(head: &[u8]) -> Option<String> {
         quote: Mark::of(&between[..between.len() / 2])?,
         ..Dialect::of(Mark::byte(b'\x14'), b'\n')
     };
-    let mut rows = rows(dialect, text, true);
+    let mut rows = rows(dialect, head, true);
     let names = dialect.cells(
         rows.next()
             .filter(|row| memmem::find(row, between).is_some())?,
@@ -264,7 +272,7 @@ fn page_behind(bytes: &[u8]) -> Option<&'static str> {
             let next = &next[..next.len().min(PAGES.1)];
             memchr::memchr_iter(b'<', next).find_map(|at| {
                 let tag = &next[at..];
-                let begins_line = next[..at].ends_with(b"\n");
+                let begins_line = next[..at].ends_with(b"\n") || next[..at].ends_with(b"\r");
                 let doctype = begins_any_case(tag, b"<!doctype html");
                 if !doctype && !begins_any_case(tag, b"<html>") && !begins_any_case(tag, b"<html ")
                 {
@@ -394,7 +402,7 @@ const DELIMITERS: [(u8, &str); 9] = [
 const LONGEST_DELIMITER: usize = 4;
 
 /// A table, by the number of columns that its rows have in common.
-fn table(head: &[u8]) -> Option<String> {
+fn table(head: &[u8], config: &ReadConfig) -> Option<String> {
     let first = lines(head).find(|line| !line.trim_ascii().is_empty())?;
     let mut kinds: Vec<(Mark, Cow<'_, str>)> = Vec::new();
     // Runs of punctuation, which are longer than a character.
@@ -415,21 +423,22 @@ fn table(head: &[u8]) -> Option<String> {
         }
         let usual = matches!(*delimiter, [b'\t' | b',' | b';' | b'|']);
         let is_tab = *delimiter == *b"\t";
-        let end = match *delimiter == *b"\x1f" && memchr::memchr(b'\x1e', head).is_some() {
-            true => b'\x1e',
-            false => b'\n',
-        };
         let dialect = Dialect {
             quotes: usual && !is_tab,
-            ..Dialect::of(delimiter, end)
+            ..Dialect::of(delimiter, row_end(Some(delimiter), head))
         };
         let spaced_mark = [&*delimiter, b" "].concat();
         let mut shapes = rows(dialect, head, true).map(|row| {
             let inside = row.get(1..).unwrap_or_default();
-            // In a text, a space follows a comma; a line of code has a bracket or a semicolon.
+            // In a text, a space follows a comma; a line of code has a bracket or a semicolon, and a
+            // statement of SQL, which has commas without spaces, both.
             let spaced = !inside.contains(&b'"') && memmem::find(inside, &spaced_mark).is_some();
-            let code = matches!(row.trim_ascii_end(), [.., b';' | b'{' | b'}' | b')' | b',']);
-            (row, spaced || !usual && code)
+            let code = match row.trim_ascii_end() {
+                [.., b')', b';'] => *delimiter != *b";",
+                [.., b';' | b'{' | b'}' | b')' | b','] => !usual,
+                _ => false,
+            };
+            (row, spaced || code)
         });
         let (first, mut is_text) = shapes.next()?;
         // A line of code ends with a semicolon, and has no cell behind it.
@@ -450,14 +459,10 @@ fn table(head: &[u8]) -> Option<String> {
         };
         is_text &= !is_tab && *delimiter != *b"|";
         if rows >= enough && odd * 20 <= rows && !is_text {
-            let flag = match (usual, is_tab) {
-                (true, true) => "--format tsv".into(),
-                (true, false) => "--format csv".into(),
-                (false, _) => format!("--delimiter {}", shell_word(&what)),
-            };
+            let flags = flags_for_table(head, (usual, is_tab), &what, columns, config);
             return Some(format!(
                 "looks like a table of {columns} columns with {what}; to read each row as a \
-                 document, use {flag}"
+                 document, use {flags}"
             ));
         }
     }
@@ -477,6 +482,37 @@ fn fixed_columns(head: &[u8]) -> Option<usize> {
     let mut words = first.split(|&byte| byte == b' ');
     if words.any(|word| word.first().is_some_and(u8::is_ascii_digit)) {
         return None;
+/// The flags that read a table: also what its reader says is needed to read its columns.
+fn flags_for_table(
+    head: &[u8],
+    (usual, is_tab): (bool, bool),
+    what: &str,
+    columns: usize,
+    config: &ReadConfig,
+) -> String {
+    let (flag, claim) = match (usual, is_tab) {
+        (true, true) => ("--format tsv".into(), Claim::Tsv),
+        (true, false) => ("--format csv".into(), Claim::Csv),
+        (false, _) => {
+            let flag = format!("--delimiter {}", shell_word(what));
+            (flag, Claim::Content { named: false })
+        }
+    };
+    let config = ReadConfig {
+        delimiter: (!usual).then(|| what.into()),
+        ..config.clone()
+    };
+    let Look::Refused(_, detail) = Table::look(head, true, claim, &config) else {
+        return flag;
+    };
+    let more = advised(&detail, "").unwrap_or_else(|| {
+        // No column has more than numbers.
+        let all: Vec<_> = (1..=columns).map(|at| at.to_string()).collect();
+        flag_word("--text-field", &all.join(","))
+    });
+    format!("{flag} {more}")
+}
+
     }
     let begins = |at: &usize| first[*at] != b' ' && first[..*at].ends_with(b"  ");
     let mut starts: Vec<usize> = (0..first.len()).filter(begins).collect();
@@ -498,7 +534,7 @@ mod tests {
     use super::*;
 
     fn text(text: &str) -> Option<String> {
-        looks_like(text.as_bytes(), ContentKind::Text)
+        looks_like(text.as_bytes(), ContentKind::Text, &ReadConfig::default())
     }
 
     /// Each of these was one document, and nothing said so.
@@ -538,13 +574,22 @@ mod tests {
         ] {
             let row = "1   abc     words\n";
             let bytes = file.replace('£', "some words of a text").replace('¤', row);
-            let found = text(&bytes).unwrap_or_default();
-            assert!(found.contains(expected), "{bytes:?}: {found}");
+            // Behind a mark, and with CR at the ends of lines, nothing said so.
+            let cr = bytes.replace("\r\n", "\n").replace('\n', "\r");
+            for bytes in [format!("\u{feff}{bytes}"), cr, bytes] {
+                let found = text(&bytes).unwrap_or_default();
+                assert!(found.contains(expected), "{bytes:?}: {found}");
+            }
         }
         let page = "<html><body>a</body></html>\n";
         for next in ["<!DOCTYPE html>\n<html>", "<!-- next --><HTML lang=en>"] {
             let pages = format!("{page}{next}");
-            let found = looks_like(pages.as_bytes(), ContentKind::Markup).unwrap();
+            let found = looks_like(
+                pages.as_bytes(),
+                ContentKind::Markup,
+                &ReadConfig::default(),
+            )
+            .unwrap();
             assert!(found.contains("several HTML pages"), "{found}");
         }
     }
@@ -598,8 +643,21 @@ mod tests {
             assert_eq!(text(one), None, "{one:?}");
         }
         let page = b"<html><body>&lt;/html>&lt;html></body></html>\n<!-- end -->\n";
-        assert_eq!(looks_like(page, ContentKind::Markup), None);
+        assert_eq!(
+            looks_like(page, ContentKind::Markup, &ReadConfig::default()),
+            None
+        );
         // A table in a page is a part of it.
-        assert_eq!(looks_like(b"a\tb\nc\td\ne\tf\n", ContentKind::Markup), None);
+        assert_eq!(
+            looks_like(
+                b"a\tb\nc\td\ne\tf\n",
+                ContentKind::Markup,
+                &ReadConfig::default()
+            ),
+            None
+        );
     }
 }
+            "INSERT INTO t VALUES (1,'a');\nINSERT INTO t VALUES (2,'b');\nINSERT INTO t VALUES (3,'c');\n\
+             INSERT INTO t VALUES (4,'d');\nINSERT INTO t VALUES (5,'e');\nINSERT INTO t VALUES (6,'f');\n",
+            "@Sql(a=1,b)\n@Sql(b=2,c)\ntitle\n",

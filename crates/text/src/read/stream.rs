@@ -1,5 +1,7 @@
 //! A window over the decompressed bytes, and the sink that collects a record from it.
 
+use std::borrow::Cow;
+
 use super::bytes::{reserve, spaces};
 use super::record::{Reason, SourceSpan};
 use super::source::{Fault, Helpers, STEP, Source};
@@ -205,9 +207,23 @@ impl Stream {
 }
 
 /// Puts LF in the place of CR.
-pub(super) fn line_feeds(bytes: &mut [u8]) {
+fn line_feeds(bytes: &mut [u8]) {
     let ends = bytes.iter_mut().filter(|byte| **byte == b'\r');
     ends.for_each(|byte| *byte = b'\n');
+}
+
+/// Whether the lines of a file with these first bytes end with CR alone.
+pub(super) fn ends_at_cr(head: &[u8]) -> bool {
+    memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some()
+}
+
+/// The first bytes of a file with LF at the ends of lines that end with CR alone.
+pub(super) fn in_lines(head: &[u8]) -> Cow<'_, [u8]> {
+    let mut lines = Cow::from(head);
+    if ends_at_cr(head) {
+        line_feeds(lines.to_mut());
+    }
+    lines
 }
 
 /// A record with some of its bytes in a batch's buffer.

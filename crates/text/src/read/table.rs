@@ -9,11 +9,13 @@ use std::convert::Infallible;
 use super::config::ReadConfig;
 use super::dialect::{Dialect, Mark, RowEnd, Scan};
 use super::fields::{
-    FieldPath, ID_FIELDS, Known, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
+    FieldPath, ID_FIELDS, Known, NAMED, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
 use super::outcome::{Interpreter, Outcome, Parts, refused};
 use super::record::{Field, Marks, Reason, Table};
 use super::resolve::{Level, Names, Texts, beside, is_null, no_docno, take_each, usual_of};
+use super::stream::ends_at_cr;
+use lookalike_base::numbers::counted;
 
 /// Columns that a message lists.
 const LISTED: usize = 40;
@@ -184,13 +186,7 @@ impl Table {
         let body = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         let mut begin = head.len() - body.len();
         let marks = config.marks(head);
-        let has = |byte| memchr::memchr(byte, body).is_some();
-        // The unit separator comes with the record separator.
-        let end = match marks.0 {
-            Some(delimiter) if *delimiter == *b"\x1f" && has(b'\x1e') => b'\x1e',
-            _ if has(b'\r') && !has(b'\n') => b'\r',
-            _ => b'\n',
-        };
+        let end = row_end(marks.0, body);
         // Excel writes the delimiter into a line of its own.
         let mut hint = None;
         if let [b's', b'e', b'p', b'=', delimiter, b'\r' | b'\n', ..] = body {
@@ -264,14 +260,10 @@ impl Table {
                 Some(columns) => (columns, begin),
                 None if like_names(&cells) => (cells, header),
                 None => {
-                    return Look::Refused(
-                        Reason::MissingText,
-                        format!(
-                            "its first row does not look like names of columns: {}; name them \
-                             with --columns, for example --columns id,text",
-                            listed(&cells)
-                        ),
-                    );
+                    let names = some_names(dialect, cells.len(), body, ended);
+                    let detail = "its first row does not look like names of columns";
+                    let detail = format!("{detail}: {}{NAMED}{names}", listed(&cells));
+                    return Look::Refused(Reason::MissingText, detail);
                 }
             },
         };
@@ -427,6 +419,28 @@ impl<'p> Level<'p> for &[String] {
     }
 }
 
+/// What ends a row: the record separator comes with the unit separator.
+pub(super) fn row_end(delimiter: Option<Mark>, body: &[u8]) -> u8 {
+    let is_unit = delimiter.is_some_and(|delimiter| *delimiter == *b"\x1f");
+    match is_unit && memchr::memchr(b'\x1e', body).is_some() {
+        true => b'\x1e',
+        false if ends_at_cr(body) => b'\r',
+        false => b'\n',
+    }
+}
+
+/// Names for the columns of a table without a header: the longest is the text.
+fn some_names(dialect: Dialect, count: usize, body: &[u8], ended: bool) -> String {
+    let known = known_columns(dialect, vec![String::new(); count], body, ended);
+    let text = (0..count).max_by_key(|&at| known[at].text);
+    let name = |at| match at {
+        _ if Some(at) == text => "text".into(),
+        0 => "id".into(),
+        _ => format!("column{}", at + 1),
+    };
+    (0..count).map(name).collect::<Vec<String>>().join(",")
+}
+
 /// A table without the column of the text.
 fn without_text(
     dialect: Dialect,
@@ -434,6 +448,15 @@ fn without_text(
     (rows, ended): (&[u8], bool),
     config: &ReadConfig,
 ) -> Look {
+    let next = dialect.first_row(rows, ended);
+    let next = next.map_or(0, |row| dialect.pick(row, columns.len(), &[]).count);
+    if next > columns.len() || matches!(&columns[..], [only] if only.starts_with('#')) {
+        let detail = format!(
+            "its first row has {} and the next {next}; remove what precedes the names of the columns",
+            counted(columns.len() as u64, "cell"),
+        );
+        return Look::Refused(Reason::BadRow, detail);
+    }
     let known = known_columns(dialect, columns, rows, ended);
     let detail = no_text(config.text_field.as_deref(), &TEXT_FIELDS, &known);
     Look::Refused(Reason::MissingText, detail)
@@ -461,7 +484,7 @@ fn known_columns(dialect: Dialect, columns: Vec<String>, body: &[u8], ended: boo
         .into_iter()
         .zip(seen)
         .map(|(path, (kind, length))| Known {
-            path,
+            path: quoted(&path).into_owned(),
             kind: KINDS[kind].into(),
             text: (kind == 3).then_some(length),
         });
