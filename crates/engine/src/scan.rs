@@ -250,7 +250,7 @@ impl<'a> Scan<'a> {
         let beyond = reader.decoder_memory().saturating_sub(DECODER_BYTES);
         let _memory = (beyond > 0).then(|| self.decoders.hold(beyond));
         let mut batch = Batch::default();
-        let (mut number, mut events, mut at) = (0, 0, reader.position());
+        let (mut number, mut at) = (0, reader.position());
         loop {
             let more = reader.next_into(&mut batch);
             stop.check(self.stage)?;
@@ -276,14 +276,13 @@ impl<'a> Scan<'a> {
                     offset: record.source.offset,
                 };
                 number += u64::from(self.record(record, bytes, place, act)?);
-                events += 1;
             }
             batch.clear();
             batch.bytes.shrink_to(LARGE_BYTES as usize);
         }
         reader.check_unchanged(input)?;
         if let Some(piece) = &of.piece {
-            piece.counted(events);
+            piece.counted(reader.number());
             if let Some(error) = piece.failure() {
                 return Err(error).map_err(Error::io("read", &input.path));
             }

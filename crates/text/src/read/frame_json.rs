@@ -522,10 +522,10 @@ fn pass(stream: &mut Stream, sink: &mut Sink<'_>) -> bool {
 
 /// The record of an action, with the document on the next line.
 fn with_document(action: &Action, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
-    let record = Step::record(RecordKind::Bulk);
     if action.deletes {
-        return record;
+        return Step::record(RecordKind::Deletion);
     }
+    let record = Step::record(RecordKind::Bulk);
     let line_end = match *stream.ensure(3) {
         [b'\n', b'{', ..] => 1,
         [b'\r', b'\n', b'{', ..] => 2,

@@ -211,7 +211,7 @@ impl RecordKind {
             RecordKind::Warc => &WarcRecord,
             RecordKind::Arc => &ArcRecord,
             RecordKind::Json => &JsonObject,
-            RecordKind::Bulk => &BulkRecord,
+            RecordKind::Bulk | RecordKind::Deletion => &BulkRecord,
             RecordKind::Mail(message) => message,
             RecordKind::Cells(table) => &**table,
             RecordKind::Row(fields) => &**fields,

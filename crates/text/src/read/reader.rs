@@ -58,7 +58,7 @@ pub struct RecordReader {
     framed: u64,
     /// Error number of a disk or machine failure, see [`RecordReader::failure`].
     failure: Option<i32>,
-    /// Number of records and rejects delivered so far.
+    /// Number of records and rejects delivered so far, without deletions.
     delivered: u64,
     origin: Arc<Origin>,
     /// Where the piece ends that is being read, unless the file does.
@@ -469,6 +469,11 @@ impl RecordReader {
         }
     }
 
+    /// The number of the last record.
+    pub fn number(&self) -> u64 {
+        self.delivered
+    }
+
     /// Bytes of the file consumed so far, as stored on disk.
     pub fn position(&self) -> u64 {
         match &self.state {
@@ -606,7 +611,7 @@ impl RecordReader {
             } else {
                 self.last_end = offset + length;
             }
-            self.delivered += 1;
+            self.delivered += u64::from(kind != RecordKind::Deletion);
             batch.records.push(Record {
                 kind,
                 source,

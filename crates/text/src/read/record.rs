@@ -44,6 +44,8 @@ pub enum RecordKind {
     Json,
     /// An action of the bulk format of Elasticsearch, and the object with its document.
     Bulk,
+    /// An action that deletes a document, which has no number.
+    Deletion,
     /// One mail message.
     Mail(Message),
     /// One row of a CSV or TSV file, with its line end.
@@ -263,7 +265,7 @@ pub struct Record {
     pub kind: RecordKind,
     /// Its place in the input.
     pub source: SourceSpan,
-    /// Its number in its origin, from 1. Rejected records count.
+    /// Its number in its origin, from 1. Rejected records count, deletions do not.
     pub number: u64,
     /// Its file, or the piece of a file that was read.
     pub origin: Arc<Origin>,

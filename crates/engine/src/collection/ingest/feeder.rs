@@ -249,14 +249,14 @@ impl<'a> Feeder<'a> {
                     }
                     return Ok(true);
                 }
-                let position = reader.position();
+                let (position, number) = (reader.position(), reader.number());
                 self.check_unchanged()?;
                 self.reader = None;
                 // The size of standard input is not known.
                 let size = self.inputs[self.cursor.file as usize].size();
                 self.before += size.max(position);
                 if let Some(piece) = &self.unit.piece {
-                    piece.counted(self.cursor.event);
+                    piece.counted(number);
                     self.cursor = self.unit.end();
                     return Ok(false);
                 }
