@@ -63,6 +63,17 @@ fn a_line_that_matches_begins_a_record() {
             ],
         ),
         ("^A", "\u{feff}A 1\n", &["f:1: A 1"]),
+        // The end of a calendar was a part of its last entry.
+        (
+            "^A|^(?<end>Z)",
+            "A 1\nZ\nhead\nA 2\nZ\n",
+            &[
+                "f:1: A 1",
+                "bytes between records: behind the end that --split-at matches",
+                "f:3: A 2",
+                "bytes between records: behind the end that --split-at matches",
+            ],
+        ),
         (
             "^A",
             "a\nb\n",

@@ -101,7 +101,8 @@ pub struct Reading {
     /// For text with many documents in a file: references (RIS, MEDLINE, BibTeX), directories (LDIF,
     /// vCard), corpora, chats and logs. Without this flag, a file of text is one document. REGEX is
     /// looked for in each line; ^ and $ are its beginning and its end. A group called docno names
-    /// the record. Lines before the first record are rejected in one line. The flag changes nothing
+    /// the record; a line with a group called end ends the records. Lines before the first record and
+    /// from such an end on are rejected in one line each. The flag changes nothing
     /// for files in other formats, such as JSON and tables; with --format text, every file is split.
     ///
     /// Example: --split-at '^TY  - '

@@ -3,7 +3,8 @@
 //! # What a record is
 //! - A record begins with a line in which the expression is found, and ends where the next one
 //!   begins or the file ends. So every byte from the first such line on is in a record, but for
-//!   empty lines at the beginning of one.
+//!   empty lines at the beginning of one, and the lines from one on that is the end of the records:
+//!   the expression is found there with its group `end`. They are rejected in one stretch.
 //! - What precedes the first such line is rejected in one stretch. If the expression is found in an
 //!   empty line, the file begins with a record, as if an empty line preceded it.
 //! - A line ends with LF; with CR in a file whose first bytes have no LF. A CR before the LF is no
@@ -152,6 +153,12 @@ impl Framer for SectionFramer {
                     Step::rejected(Reason::NoMatch, lines)
                 }
             };
+        }
+        stream.ensure(LONGEST_LINE);
+        let first = self.line(stream.window(), true);
+        if first.is_some_and(|(line, _)| self.sections.at.ends(line)) {
+            self.to_next(stream, |stream, n| sink.pass(stream, n));
+            return Step::rejected(Reason::StrayBytes, "behind the end that --split-at matches");
         }
         self.to_next(stream, |stream, n| sink.take(stream, n));
         match stream.cut() && stream.at_end() {

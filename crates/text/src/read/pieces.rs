@@ -576,7 +576,7 @@ mod tests {
                     same(lower.as_bytes(), Some(format), each, most);
                 }
             }
-            for expression in ["^A", "^A|^$", "s$"] {
+            for expression in ["^A", "^A|^$", "s$", "^A|^(?<end>b)"] {
                 let config = ReadConfig {
                     split_at: expression.parse().ok(),
                     max_document: lookalike_base::byte_size::ByteSize(most),

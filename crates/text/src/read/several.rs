@@ -54,7 +54,10 @@ const fn kind(what: &'static str, has: &'static str, begins: &'static str) -> Ki
 const KINDS: [Kind; 20] = [
     kind("references (RIS)", "ER  -", "^TY  - "),
     kind("references (MEDLINE)", "TI  -", r"^PMID- (?<docno>\d+)"),
-    kind("references (Web of Science)", "ER", r"^PT [A-Z]\s*$"),
+    Kind {
+        split: Some(r"^PT [A-Z]\s*$|^(?<end>EF)\s*$"),
+        ..kind("references (Web of Science)", "ER", r"^PT [A-Z]\s*$")
+    },
     kind("references (EndNote)", "%T ", "^%0 "),
     Kind {
         split: Some("^$"),
@@ -71,11 +74,14 @@ const KINDS: [Kind; 20] = [
         "^dn::? (?<docno>.+)",
     ),
     kind("contacts (vCard)", "END:VCARD", "(?i)^BEGIN:VCARD"),
-    kind(
-        "entries of a calendar",
-        "END:V",
-        "^BEGIN:V(EVENT|TODO|JOURNAL)",
-    ),
+    Kind {
+        split: Some("^BEGIN:V(EVENT|TODO|JOURNAL)|^(?<end>END:VCALENDAR)"),
+        ..kind(
+            "entries of a calendar",
+            "END:V",
+            "^BEGIN:V(EVENT|TODO|JOURNAL)",
+        )
+    },
     kind("articles of a news batch", "#! rnews", r"^#! rnews \d"),
     kind(
         "documents of CoNLL-U",
@@ -99,7 +105,10 @@ const KINDS: [Kind; 20] = [
     ),
     kind("records of MARC (MARCMaker)", "=245", "^=LDR"),
     kind("games (PGN)", "[White ", r"^\[Event "),
-    kind("persons (GEDCOM)", "1 NAME", "^0 @(?<docno>[^@]+)@"),
+    Kind {
+        split: Some("^0 @(?<docno>[^@]+)@|^(?<end>0 TRLR)"),
+        ..kind("persons (GEDCOM)", "1 NAME", "^0 @(?<docno>[^@]+)@")
+    },
     kind("terms (OBO)", "id: ", r"^\[Term\]"),
     kind("messages of a digest", "From: ", "^-{30}$"),
 ];

@@ -23,7 +23,10 @@ pub(super) const LONGEST_LINE: usize = 64 << 10;
 /// The name of the group that is the name of the record.
 const DOCNO: &str = "docno";
 
-/// A regular expression. A line in which it is found begins a record.
+/// The name of the group with which a line begins what is no record.
+const END: &str = "end";
+
+/// A regular expression. A line in which it is found begins a record, or ends the one before it.
 #[derive(Clone, Debug)]
 pub struct SplitAt(Arc<Regex>);
 
@@ -64,6 +67,11 @@ impl SplitAt {
     /// Whether a line, without its end, begins a record.
     pub(super) fn begins(&self, line: &[u8]) -> bool {
         self.0.is_match(shown(line))
+    }
+
+    /// Whether a line ends a record and begins none.
+    pub(super) fn ends(&self, line: &[u8]) -> bool {
+        self.group(line, END).is_some()
     }
 
     /// What a named group of the expression matches in a line.
