@@ -157,6 +157,7 @@ fn the_warning_names_the_flags_that_read_each_record() {
             "@article{k§,\n  title = {£},\n  year = 1990\n}\n",
             "kS kG",
         ),
+        ("BibTeX", "@BOOK( k§ ,\n  title = \"£\"\n)\n", "kS kG"),
         (
             "LDIF",
             "dn: cn=§\nobjectClass: person\ncn: £\n\n",
@@ -168,7 +169,6 @@ fn the_warning_names_the_flags_that_read_each_record() {
         (
             "CoNLL-U",
             "# newdoc id = §\n1\ta\ta\tX\t_\t_\t0\td\t_\t_\n\n",
-        ("BibTeX", "@BOOK( k§ ,\n  title = \"£\"\n)\n", "kS kG"),
             "S G",
         ),
         ("CoNLL", "-DOCSTART- -X- O\n\n£ NN O\n\n", ""),
@@ -217,17 +217,6 @@ fn the_warning_names_the_flags_that_read_each_record() {
             "",
         ),
         ("2 columns with US", "1\u{1f}£\n", ""),
-    ] {
-        // Entries of chats and logs are recognised if there are three.
-        let is_table = what.contains("columns");
-        let times = if is_table || ["chat", "log"].contains(&what) {
-            3
-        } else {
-            2
-        };
-        let texts = &[some, other, some][..times];
-        let record = |text: &&str| each.replace('§', &text[..1]).replace('£', text);
-        let records: Vec<String> = texts.iter().map(record).collect();
         ("2 columns with US", "1\u{1f}£\u{1e}", ""),
         (
             "3 columns with commas",
@@ -239,6 +228,17 @@ fn the_warning_names_the_flags_that_read_each_record() {
             "1\t£\tsome more words in a cell\n",
             "",
         ),
+    ] {
+        // Entries of chats and logs are recognised if there are three.
+        let is_table = what.contains("columns");
+        let times = if is_table || ["chat", "log"].contains(&what) {
+            3
+        } else {
+            2
+        };
+        let texts = &[some, other, some][..times];
+        let record = |text: &&str| each.replace('§', &text[..1]).replace('£', text);
+        let records: Vec<String> = texts.iter().map(record).collect();
         let file = records.concat();
         let marked = format!("\u{feff}{file}");
         let wide = marked.encode_utf16().flat_map(u16::to_be_bytes).collect();

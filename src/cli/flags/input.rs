@@ -175,7 +175,12 @@ pub struct Reading {
     /// always empty.
     ///
     /// Example: --null NULL --null nan
-    #[arg(long, value_name = "VALUE", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "VALUE",
+        hide_short_help = true,
+        allow_hyphen_values = true
+    )]
     pub null: Vec<String>,
     /// Read fields as markup: auto, never, always [default: declared]
     ///

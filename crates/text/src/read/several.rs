@@ -482,15 +482,6 @@ fn table(head: &[u8], config: &ReadConfig) -> Option<String> {
     ))
 }
 
-/// The columns that begin at the same place in every line, with two spaces before it in the first,
-/// which has their names.
-fn fixed_columns(head: &[u8]) -> Option<usize> {
-    let mut lines = lines(head).filter(|line| !line.trim_ascii().is_empty());
-    let first = lines.next()?;
-    // Names of columns, without which lists of all kinds look like tables.
-    let mut words = first.split(|&byte| byte == b' ');
-    if words.any(|word| word.first().is_some_and(u8::is_ascii_digit)) {
-        return None;
 /// The flags that read a table: also what its reader says is needed to read its columns.
 fn flags_for_table(
     head: &[u8],
@@ -522,6 +513,15 @@ fn flags_for_table(
     format!("{flag} {more}")
 }
 
+/// The columns that begin at the same place in every line, with two spaces before it in the first,
+/// which has their names.
+fn fixed_columns(head: &[u8]) -> Option<usize> {
+    let mut lines = lines(head).filter(|line| !line.trim_ascii().is_empty());
+    let first = lines.next()?;
+    // Names of columns, without which lists of all kinds look like tables.
+    let mut words = first.split(|&byte| byte == b' ');
+    if words.any(|word| word.first().is_some_and(u8::is_ascii_digit)) {
+        return None;
     }
     let begins = |at: &usize| first[*at] != b' ' && first[..*at].ends_with(b"  ");
     let mut starts: Vec<usize> = (0..first.len()).filter(begins).collect();
@@ -648,6 +648,9 @@ mod tests {
             "2024-01-31  Ann\n\n\t* a.c: New.\n\n2024-01-30  Ben\n\n\t* b.c: New.\n",
             "12:00 Lunch\n13:00 Talk\n14:00 Talk\n15:00 Tea\n",
             "key: value\nother: value\n",
+            "INSERT INTO t VALUES (1,'a');\nINSERT INTO t VALUES (2,'b');\nINSERT INTO t VALUES (3,'c');\n\
+             INSERT INTO t VALUES (4,'d');\nINSERT INTO t VALUES (5,'e');\nINSERT INTO t VALUES (6,'f');\n",
+            "@Sql(a=1,b)\n@Sql(b=2,c)\ntitle\n",
         ] {
             assert_eq!(text(one), None, "{one:?}");
         }
@@ -667,6 +670,3 @@ mod tests {
         );
     }
 }
-            "INSERT INTO t VALUES (1,'a');\nINSERT INTO t VALUES (2,'b');\nINSERT INTO t VALUES (3,'c');\n\
-             INSERT INTO t VALUES (4,'d');\nINSERT INTO t VALUES (5,'e');\nINSERT INTO t VALUES (6,'f');\n",
-            "@Sql(a=1,b)\n@Sql(b=2,c)\ntitle\n",
