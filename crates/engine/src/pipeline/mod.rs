@@ -16,7 +16,6 @@ use crate::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, Selection};
 use crate::sort::{self, Asked, Formed, RunsEntry};
 use lookalike_base::error::refuse;
 use lookalike_base::ids::FingerprintKind;
-use lookalike_base::measure::Criterion;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_store::checkpoint::Checkpoint;
@@ -400,13 +399,6 @@ pub fn join(
     }
 }
 
-/// The merge without runs, in the form that [`stage`] takes.
-fn merge_direct<K: lookalike_base::ids::Key>(
-    context: &Context<'_>,
-) -> impl FnOnce(&mut Workspace) -> Result<bool> {
-    move |workspace| merge::direct::run::<K>(workspace, context)
-}
-
 /// Makes the index of a collection, unless it exists, and returns its counts.
 pub fn index(workspace: &mut Workspace, context: &Context<'_>) -> Result<IndexStats> {
     catalogue(workspace, context)?;
@@ -430,6 +422,55 @@ pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
     }
 }
 
+/// How postings come about.
+enum Course {
+    /// From the runs that are there, because a merge of them has begun.
+    Merge,
+    /// From the rarest fingerprints of each document, because the join compares prefixes. They are
+    /// held in memory if it takes them.
+    Choose(Needs, Selection),
+    /// From all fingerprints, in passes over the sets, because memory takes them in a few.
+    Passes,
+    /// From all fingerprints through runs, because memory does not take them or may not.
+    Sort,
+}
+
+impl Course {
+    /// The course to the postings that a join needs, or to those of all fingerprints, and about the
+    /// number of their records; `None` if the postings exist. What there is of a selection serves
+    /// the join.
+    fn of<K: lookalike_base::ids::Key>(
+        workspace: &Workspace,
+        needs: Option<Needs>,
+        in_passes: bool,
+        context: &Context<'_>,
+    ) -> Result<Option<(Course, u64)>> {
+        let selection = selected(workspace);
+        // A join that compares prefixes reads postings of all fingerprints only if it counts.
+        let postings = workspace.manifest.get::<PostingsEntry>();
+        let postings = postings.filter(|_| needs.is_none() || selection.is_some());
+        let stats = &workspace.record::<SampleEntry>("sample")?.stats;
+        Ok(Some(match (postings, needs) {
+            (Some(postings), _) if postings.complete => return Ok(None),
+            (Some(postings), _) if !postings.direct => {
+                let records = workspace.record::<RunsEntry>("sort")?.stats.records;
+                (Course::Merge, records)
+            }
+            (_, Some(needs)) => {
+                let criterion = needs.criterion;
+                let sampled = Sampled::load_for(workspace, criterion.measure)?;
+                let spare = sort::spare_bytes::<K>(workspace, criterion.measure, &context.budget)?;
+                let new = || Selection::of(criterion, &sampled, stats.shingles, spare);
+                let selection = selection.unwrap_or_else(new);
+                let most = selection.most_keys(&sampled);
+                (Course::Choose(needs, selection), most)
+            }
+            _ if in_passes => (Course::Passes, stats.sampled),
+            _ => (Course::Sort, stats.sampled),
+        }))
+    }
+}
+
 /// Makes the postings that a join needs, or those of all fingerprints, unless they exist.
 fn merge_keys<K: lookalike_base::ids::Key>(
     workspace: &mut Workspace,
@@ -440,47 +481,74 @@ fn merge_keys<K: lookalike_base::ids::Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     sampled::<K>(workspace, sampling, context)?;
-    let complete = workspace.matches::<PostingsEntry>(|p| p.complete);
+    let budget = &context.budget;
     if let Some(selection) = selected(workspace) {
         let serves = needs.is_some_and(|needs| selection.serves(needs.criterion));
-        if serves && complete {
-            return Ok(());
-        }
-        if !serves || !selection.fits(spare::<K>(workspace, selection.criterion, context)?) {
-            // They lack what this join needs, or memory has no room to choose as they were chosen.
+        let complete = workspace.matches::<PostingsEntry>(|p| p.complete);
+        let measure = selection.criterion.measure;
+        // They lack what this join needs, or memory has no room to choose as they were chosen.
+        if !serves
+            || !complete && !selection.fits(sort::spare_bytes::<K>(workspace, measure, budget)?)
+        {
             discard_postings(workspace)?;
         }
-    } else if needs.is_none() && complete {
+    }
+    let in_passes = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, budget);
+    let Some((course, records)) = Course::of::<K>(workspace, needs, in_passes, context)? else {
         return Ok(());
-    }
-    if let Some(needs) = needs
-        && merge_selected::<K>(workspace, needs, spill, fan_in, context)?
-    {
-        return Ok(());
-    }
-    if workspace.matches::<PostingsEntry>(|p| p.complete) {
-        return Ok(());
-    }
-    let direct = spill == Spill::Auto && merge::direct::wanted::<K>(workspace, &context.budget);
-    if !direct && workspace.matches::<PostingsEntry>(|p| p.direct) {
-        // An earlier run began this merge with a larger budget.
-        merge::direct::discard(workspace)?;
-    }
-    let records = workspace.record::<SampleEntry>("sample")?.stats.sampled;
+    };
+    let direct = matches!(course, Course::Passes);
     preflight::before_sort::<K>(workspace, (records, direct), context)?;
-    let made = direct && stage(workspace, "merge", context, merge_direct::<K>(context))?;
-    if !made {
-        // Once the merge has begun, all runs are complete.
-        if !workspace.manifest.has::<PostingsEntry>() {
+    match course {
+        Course::Merge => {}
+        Course::Choose(needs, selection) => {
+            let documents = Catalogue::stats(workspace)?.documents;
+            let hold = merge::held::bytes(documents, budget.threads as u64);
+            let asked = Asked {
+                selection,
+                hold: (spill == Spill::Auto).then_some(hold),
+                may_count: needs.may_count,
+                in_passes,
+                discard: &discard_postings,
+            };
+            let formed = stage(workspace, "sort", context, |w| {
+                sort::form_selected::<K>(w, &asked, context)
+            })?;
+            match formed {
+                // It counts, under all fingerprints.
+                Formed::Refused => {
+                    return merge_keys::<K>(workspace, sampling, None, spill, fan_in, context);
+                }
+                Formed::Held(held) => {
+                    return stage(workspace, "merge", context, |w| {
+                        merge::held::run::<K>(w, held, context)
+                    });
+                }
+                // The ranges that were made from memory are those that runs give.
+                Formed::Runs => {
+                    if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
+                        postings.direct = false;
+                    }
+                }
+            }
+        }
+        Course::Passes | Course::Sort => {
+            let passes = |w: &mut Workspace| merge::direct::run::<K>(w, context);
+            if direct && stage(workspace, "merge", context, passes)? {
+                return Ok(());
+            }
+            if workspace.manifest.has::<PostingsEntry>() {
+                // An earlier run began this merge with a larger budget.
+                merge::direct::discard(workspace)?;
+            }
             stage(workspace, "sort", context, |w| {
                 sort::form_runs::<K>(w, context)
             })?;
         }
-        stage(workspace, "merge", context, |w| {
-            merge::run::<K>(w, fan_in, context)
-        })?;
     }
-    Ok(())
+    stage(workspace, "merge", context, |w| {
+        merge::run::<K>(w, fan_in, context)
+    })
 }
 
 /// Removes runs and postings, and their costs, so that others can be made.
@@ -497,80 +565,6 @@ fn selected(workspace: &Workspace) -> Option<Selection> {
     let runs = runs.and_then(|runs| runs.selection);
     let postings = workspace.manifest.get::<PostingsEntry>();
     runs.or(postings.and_then(|postings| postings.selection))
-}
-
-/// The bytes of the budget that a selection for a criterion may use.
-fn spare<K: lookalike_base::ids::Key>(
-    workspace: &Workspace,
-    criterion: Criterion,
-    context: &Context<'_>,
-) -> Result<u64> {
-    sort::spare_bytes::<K>(workspace, criterion.measure, &context.budget)
-}
-
-/// Makes the postings that a join needs; `false` if it needs all of them after all, because it
-/// counts. Postings of all fingerprints are removed only when others are made.
-fn merge_selected<K: lookalike_base::ids::Key>(
-    workspace: &mut Workspace,
-    needs: Needs,
-    spill: Spill,
-    fan_in: Option<usize>,
-    context: &Context<'_>,
-) -> Result<bool> {
-    let stats = workspace.record::<SampleEntry>("sample")?.stats.clone();
-    let sampled = Sampled::load_for(workspace, needs.criterion.measure)?;
-    let spare = spare::<K>(workspace, needs.criterion, context)?;
-    let begun = selected(workspace);
-    let selection =
-        begun.unwrap_or_else(|| Selection::of(needs.criterion, &sampled, stats.shingles, spare));
-    let most = selection.most_keys(&sampled);
-    drop(sampled);
-    preflight::before_sort::<K>(workspace, (most, false), context)?;
-    let runs = (workspace.manifest.get::<RunsEntry>()).filter(|_| begun.is_some());
-    let postings = workspace.manifest.get::<PostingsEntry>();
-    let postings_begun = begun.is_some() && postings.is_some();
-    let held = postings_begun && postings.is_some_and(|postings| postings.direct);
-    if !postings_begun || held {
-        let documents = Catalogue::stats(workspace)?.documents;
-        let hold = merge::held::bytes(documents, context.budget.threads as u64);
-        let spilled = runs.is_some_and(|runs| !runs.runs.is_empty() || runs.complete && !held);
-        let asked = Asked {
-            selection,
-            hold: (spill == Spill::Auto && !spilled).then_some(hold),
-            direct: needs.may_count
-                && spill == Spill::Auto
-                && merge::direct::wanted::<K>(workspace, &context.budget),
-            refuses: &|expected| needs.counts(expected),
-            discard: &discard_postings,
-        };
-        let formed = stage(workspace, "sort", context, |w| {
-            sort::form_selected::<K>(w, &asked, context)
-        })?;
-        match formed {
-            Formed::Refused => {
-                // Some may have been made with more memory; the others would be of all.
-                if postings_begun {
-                    discard_postings(workspace)?;
-                }
-                return Ok(false);
-            }
-            Formed::Held(held) => {
-                stage(workspace, "merge", context, |w| {
-                    merge::held::run::<K>(w, held, context)
-                })?;
-                return Ok(true);
-            }
-            Formed::Runs => {}
-        }
-        if let Some(postings) = workspace.manifest.get_mut::<PostingsEntry>() {
-            // The ranges that were made from memory are those that runs give.
-            postings.direct = false;
-        }
-    }
-    stage(workspace, "merge", context, |w| {
-        merge::run::<K>(w, fan_in, context)
-    })?;
-    Ok(true)
 }
 
 /// Makes the sizes of the samples, unless they exist.

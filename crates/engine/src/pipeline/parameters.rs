@@ -3,8 +3,8 @@
 use crate::cluster::ResultFormat;
 use crate::collection::SizeGroups;
 use crate::join::JoinConfig;
+use crate::sample::Sampling;
 use crate::sample::plan::Plan;
-use crate::sample::{Expected, Sampling};
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::keywords;
 use lookalike_base::measure::Criterion;
@@ -29,13 +29,6 @@ pub(super) struct Needs {
     pub(super) criterion: Criterion,
     /// Whether it may count all pairs under every fingerprint instead, if that is cheaper.
     pub(super) may_count: bool,
-}
-
-impl Needs {
-    /// Whether all postings are needed after all, because it counts.
-    pub(super) fn counts(&self, expected: &Expected) -> bool {
-        self.may_count && expected.counting_pays()
-    }
 }
 
 /// A sampling plan, and where it comes from.

@@ -79,10 +79,10 @@ pub struct Asked<'a> {
     /// The bytes that the merge of held records needs in addition to them; `None` if the sort must
     /// not hold records in memory.
     pub hold: Option<u64>,
-    /// Whether postings of all records would be made without runs, and a join may count them.
-    pub direct: bool,
-    /// Whether to make nothing, by what is expected to be selected.
-    pub refuses: &'a dyn Fn(&Expected) -> bool,
+    /// Whether to make nothing if the join that asks would better count all records.
+    pub may_count: bool,
+    /// Whether postings of all records would be made without runs.
+    pub in_passes: bool,
     /// Removes runs of all records, and what was made of them.
     pub discard: &'a dyn Fn(&mut Workspace) -> Result<()>,
 }
@@ -94,7 +94,7 @@ pub enum Formed<K> {
     Runs,
     /// All records in memory.
     Held(Held<K>),
-    /// Nothing, because the caller refused the selection.
+    /// Nothing, because it pays to count all records.
     Refused,
 }
 
@@ -262,7 +262,8 @@ fn form<K: Key>(
     let begun = made.is_some_and(|runs| !runs.runs.is_empty());
     let spare = spare_bytes::<K>(workspace, measure, &context.budget)?;
     let found = (&sampled, sets, (records, spare));
-    if let Some(asked) = asked.filter(|asked| asked.direct && !begun && !recorded)
+    if let Some(asked) =
+        asked.filter(|asked| asked.may_count && asked.in_passes && !begun && !recorded)
         && asked.selection.counts_all(&sampled)
     {
         let by = (STAGE, context.stop);
@@ -277,7 +278,7 @@ fn form<K: Key>(
     } = means::<K>(asked, recorded, found, context)?;
     let fixed = fixed_bytes(extent, (levels, measure), threads as u64);
     if let Some(asked) = asked.filter(|_| !begun) {
-        if (asked.refuses)(&expected) {
+        if asked.may_count && expected.counting_pays() {
             return Ok(Formed::Refused);
         }
         if of_all {
