@@ -588,6 +588,28 @@ fn names_that_lead_out_of_the_directory_are_refused() {
     }
 }
 
+/// `verify` compared the checksum alone.
+#[test]
+fn a_line_of_the_list_that_is_no_input_is_damage() {
+    let place = finished();
+    let path = place.path().join("d/inputs.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    line["path"] = serde_json::json!({});
+    let forged = format!("{line}\n");
+    fs::write(&path, &forged).unwrap();
+    let mut manifest = read_manifest(place.path());
+    let list = manifest.pointer_mut("/inputs/list").unwrap();
+    list["bytes"] = forged.len().into();
+    let sum = lookalike::store::checksum(forged.as_bytes());
+    list["checksum"] = format!("{sum:016x}").into();
+    put_manifest(place.path(), &manifest);
+    let output = start(place.path(), &["verify", "d"]);
+    assert!(!output.status.success());
+    let text = said(&output);
+    assert!(text.contains("inputs.jsonl is corrupt: line 1"), "{text}");
+}
+
 /// A tree of its JSON took fifty times its size, and a manifest without the parameters of its
 /// collection ended in a panic.
 #[test]

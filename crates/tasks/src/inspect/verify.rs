@@ -16,7 +16,7 @@ use lookalike_engine::sample::{SampleEntry, Sampled};
 use lookalike_engine::sort::{RunFile, RunsEntry};
 use lookalike_store::checkpoint::Checkpoint;
 use lookalike_store::workspace::{
-    MANIFEST_FILE, Manifest, Places, Workspace, check_file, check_inputs,
+    InputList, MANIFEST_FILE, Manifest, Places, Workspace, check_file, check_inputs,
 };
 use lookalike_store::{
     HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, read_sorted, verify_part,
@@ -139,7 +139,8 @@ fn look_through(
     if manifest.origin.is_none() {
         found.files += 1;
         found.bytes += manifest.inputs.list.bytes;
-        let checked = check_inputs(directory, &manifest.inputs);
+        let checked =
+            check_inputs(directory, &manifest.inputs).and_then(|()| read_inputs(directory));
         found.errors.extend(checked.err());
     }
     for file in manifest.result_files().chain(&manifest.others) {
@@ -147,6 +148,13 @@ fn look_through(
         found.bytes += file.bytes;
         found.errors.extend(check_file(directory, file).err());
     }
+    Ok(())
+}
+
+/// Reads each line of the list of inputs.
+fn read_inputs(directory: &Path) -> Result<()> {
+    let mut inputs = InputList::open(directory)?;
+    while inputs.next()?.is_some() {}
     Ok(())
 }
 
