@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::results::{Study, StudyCost, Trial, USUAL};
+use super::view::ClassSpread;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::percent;
 use lookalike_base::precision::Counts;
@@ -21,14 +22,11 @@ pub struct MeanAndRange {
 
 impl MeanAndRange {
     fn of(values: impl Iterator<Item = Option<f64>>) -> Option<MeanAndRange> {
-        let values: Vec<f64> = values.flatten().collect();
-        if values.is_empty() {
-            return None;
-        }
+        let of = ClassSpread::of(values).moments?;
         Some(MeanAndRange {
-            mean: values.iter().sum::<f64>() / values.len() as f64,
-            least: values.iter().copied().fold(f64::INFINITY, f64::min),
-            greatest: values.iter().copied().fold(0.0, f64::max),
+            mean: of.mean,
+            least: of.least,
+            greatest: of.greatest,
         })
     }
 }
@@ -90,64 +88,41 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
     for n in std::iter::once(1).chain(study.config.ratios.iter().copied()) {
         let trials: Vec<&Trial> = study.trials.iter().filter(|trial| trial.n == n).collect();
         let number = trials.len().max(1) as f64;
+        // The mean over the trials.
+        let mean = |all: &mut dyn Iterator<Item = u64>| all.map(|n| n as f64).sum::<f64>() / number;
         let groups = || trials.iter().flat_map(|trial| &trial.groups);
-        let share = groups().map(|group| group.sampled as f64).sum::<f64>() / number / all;
-        let nothing_sampled = groups()
-            .map(|group| group.nothing_sampled as f64)
-            .sum::<f64>()
-            / number;
         let of = |from: usize| -> Vec<Counts> {
             trials.iter().map(|trial| counts(trial, from, at)).collect()
         };
-        let found = |counts: &[Counts]| {
-            counts
-                .iter()
-                .map(|counts| counts.found() as f64)
-                .sum::<f64>()
-                / number
-        };
+        let found = |of: &[Counts]| mean(&mut of.iter().map(|counts| counts.found()));
+        let recall = |of: &[Counts]| MeanAndRange::of(of.iter().map(|counts| counts.recall()));
         let plain = of(at);
+        let (name, run) = match n {
+            1 => ("exact".into(), Some(&cost.exact)),
+            _ => (format!("1/{n}"), cost.trials.get(&n)),
+        };
         let row = Way {
-            name: if n == 1 {
-                "exact".into()
-            } else {
-                format!("1/{n}")
-            },
-            share,
+            name,
+            share: mean(&mut groups().map(|group| group.sampled)) / all,
             precision: MeanAndRange::of(plain.iter().map(|counts| counts.precision())),
-            recall: MeanAndRange::of(plain.iter().map(|counts| counts.recall())),
+            recall: recall(&plain),
             found: found(&plain),
             looked_up: 0.0,
-            nothing_sampled,
-            cpu_seconds: if n == 1 {
-                Some(cost.exact.cpu_seconds)
-            } else {
-                cost.trials.get(&n).map(|cost| cost.cpu_seconds)
-            },
+            nothing_sampled: mean(&mut groups().map(|group| group.nothing_sampled)),
+            cpu_seconds: run.map(|cost| cost.cpu_seconds),
         };
         rows.push(row.clone());
-        if n == 1 {
-            continue;
-        }
         // Verified, once from the threshold itself and once from three steps below it.
-        let lower = at.saturating_sub(3);
-        for from in if lower == at {
-            vec![at]
-        } else {
-            vec![at, lower]
-        } {
+        let mut lower = vec![at, at.saturating_sub(3)];
+        lower.dedup();
+        for from in lower.into_iter().filter(|_| n > 1) {
             let verified = of(from);
+            let whole = verified.iter().map(|c| (c.correct > 0).then_some(1.0));
             rows.push(Way {
                 name: format!("1/{n}, verified from {}", thresholds[from]),
-                precision: MeanAndRange::of(
-                    verified.iter().map(|c| (c.correct > 0).then_some(1.0)),
-                ),
-                recall: MeanAndRange::of(verified.iter().map(|counts| counts.recall())),
-                found: verified
-                    .iter()
-                    .map(|counts| counts.correct as f64)
-                    .sum::<f64>()
-                    / number,
+                precision: MeanAndRange::of(whole),
+                recall: recall(&verified),
+                found: mean(&mut verified.iter().map(|counts| counts.correct)),
                 looked_up: found(&verified),
                 cpu_seconds: None,
                 ..row.clone()
