@@ -63,19 +63,18 @@ impl<C: Command> Run for C {
                 what,
                 instead,
             },
-            error => error,
-        })
-        .map_err(|error| match &error {
             // A wait for a store was stopped.
             Error::Io {
-                source, operation, ..
+                ref source,
+                operation,
+                ..
             } if remote::is_stop(source) => Error::Interrupted {
-                stage: match *operation == "write" {
+                stage: match operation == "write" {
                     true => "write",
                     false => "read",
                 },
             },
-            _ => error,
+            error => error,
         })?;
         Ok(ExitCode::SUCCESS)
     }

@@ -9,7 +9,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::document::{self, CompareConfig, Compared};
 use lookalike_engine::outputs;
 
-use crate::report::terminal::{self, Layout};
+use crate::report::terminal;
 use crate::report::write_diff;
 use clap::{Args, ValueEnum};
 use lookalike_engine::table::Table;
@@ -82,7 +82,7 @@ pub struct Options {
         default_value = "auto",
         help_heading = "Display"
     )]
-    layout: LayoutChoice,
+    layout: Layout,
     /// Columns to use [default: the width of the terminal, or 80]
     ///
     /// Example: --width 120
@@ -160,7 +160,7 @@ impl PairPlace {
 
 /// How the texts are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LayoutChoice {
+enum Layout {
     #[value(help = None)]
     Auto,
     #[value(help = None)]
@@ -233,12 +233,11 @@ impl Command for Options {
                 terminal::passages(&both, *texts, &passages, around, screen, &mut put)?;
             }
             Ok(texts) => {
-                let layout = match self.layout {
-                    LayoutChoice::SideBySide => Layout::SideBySide,
-                    LayoutChoice::Auto if screen.width >= WIDE => Layout::SideBySide,
-                    _ => Layout::Unified,
+                let side_by_side = match self.layout {
+                    Layout::Auto => screen.width >= WIDE,
+                    layout => layout == Layout::SideBySide,
                 };
-                let shown = (layout, around);
+                let shown = (side_by_side, around);
                 terminal::compared(&both, *texts, shown, screen, &mut put)?;
             }
         }

@@ -13,13 +13,14 @@ use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 use lookalike_store::workspace::Cost;
+use lookalike_tasks::dedup::Empty;
 use lookalike_tasks::passages::{
-    Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalSummary, Stats,
-    Task, TextUnit,
+    Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalConfig,
+    RemovalSummary, Scope, Stats, Task, TextUnit, UnitsConfig,
 };
 
 use super::command::{Command, Out, Setup};
-use super::flags::{CollectionFlags, Limits, RemovalFlags, UnitFlags};
+use super::flags::{CollectionFlags, KeepOrDrop, Limits};
 use super::unread;
 
 /// Options of `passages`.
@@ -134,6 +135,117 @@ pub struct Options {
     removal: RemovalFlags,
     #[command(flatten)]
     limits: Limits,
+}
+
+/// Which lines or paragraphs are compared.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Passages")]
+struct UnitFlags {
+    /// Find repeated lines or paragraphs, not runs of --length tokens
+    ///
+    /// Two lines are equal if their tokens are. Paragraphs are separated by empty lines. With
+    /// --remove, whole lines or paragraphs go.
+    ///
+    /// Example: --unit line
+    #[arg(long, value_name = "UNIT", conflicts_with = "length")]
+    unit: Option<TextUnit>,
+    /// Compare the units of the whole collection, or of each document
+    ///
+    /// Example: --unit line --scope document
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        default_value_t = Scope::Collection,
+        requires = "unit",
+        hide_short_help = true
+    )]
+    scope: Scope,
+    /// Least tokens of a line or paragraph that counts
+    ///
+    /// Example: --unit line --least 5
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        requires = "unit",
+        hide_short_help = true
+    )]
+    least: u32,
+}
+
+impl UnitFlags {
+    /// The parameters in the form that the library takes, if units are compared.
+    fn config(&self, of: Of, results: ResultFormat) -> Option<UnitsConfig> {
+        self.unit.map(|unit| UnitsConfig {
+            unit,
+            scope: self.scope,
+            least: self.least,
+            of,
+            results,
+        })
+    }
+}
+
+/// What is removed, and where the copies go.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Removing")]
+struct RemovalFlags {
+    /// Write copies of the inputs without removable text to KEPT
+    ///
+    /// --output names KEPT, which must be new or empty. It gets one file for each input file, under
+    /// the same relative path, in the same format, compression and order. Only the text changes;
+    /// the first occurrence of each passage is kept. The inputs must be JSON, Parquet or plain
+    /// text. The same command continues after a stop.
+    ///
+    /// Example: --remove
+    #[arg(long)]
+    remove: bool,
+    /// Remove tokens, or only whole lines or paragraphs [default: token]
+    ///
+    /// token removes runs of removable tokens. Punctuation and white space are kept on one side of
+    /// them: the side with more line feeds, or the left side if both have the same number. line
+    /// removes a line if all its tokens are removable. paragraph does the same for paragraphs,
+    /// which are separated by empty lines.
+    ///
+    /// Example: --remove --align line
+    #[arg(long, value_name = "TO", requires = "remove")]
+    align: Option<Align>,
+    /// Keep or drop documents that have no text left
+    ///
+    /// drop also leaves out documents that had no words.
+    ///
+    /// Example: --remove --empty drop
+    #[arg(long, value_name = "WHAT", default_value = "keep", requires = "remove")]
+    empty: KeepOrDrop,
+    /// Directory for the removed text, a line of JSON for each range
+    ///
+    /// It gets a file NAME.removed.jsonl for each input file NAME that loses text. Each line has
+    /// the removed text and its position in the text of its document.
+    ///
+    /// Example: --remove --removed removed
+    #[arg(long, value_name = "REMOVED", requires = "remove")]
+    removed: Option<PathBuf>,
+    /// Working directory, for INPUT with --remove [default: KEPT.work]
+    ///
+    /// It has the documents and the result files. A directory that an earlier command made from the
+    /// same inputs with the same parameters is reused.
+    ///
+    /// Example: --remove --work work
+    #[arg(long, value_name = "DIR", requires = "remove", hide_short_help = true)]
+    work: Option<PathBuf>,
+}
+
+impl RemovalFlags {
+    /// The parameters in the form that the library takes.
+    fn config(&self, align: Align) -> RemovalConfig {
+        RemovalConfig {
+            align: self.align.unwrap_or(align),
+            empty: match self.empty {
+                KeepOrDrop::Keep => Empty::Keep,
+                KeepOrDrop::Drop => Empty::Drop,
+            },
+        }
+    }
 }
 
 impl Command for Options {

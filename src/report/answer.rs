@@ -117,12 +117,13 @@ fn found_lines(
         }
         _ => String::new(),
     };
+    let alone = match pairs.is_empty() {
+        true => String::new(),
+        false => format!("{pairs}.{}\n", reservation(summary)),
+    };
     let Some(cluster) = &summary.cluster else {
         let exact = counted(exact, "document");
-        let _ = writeln!(out, "{exact} repeat the words of another one.");
-        if !pairs.is_empty() {
-            let _ = writeln!(out, "{pairs}.{}", reservation(summary));
-        }
+        let _ = write!(out, "{exact} repeat the words of another one.\n{alone}");
         return Ok(());
     };
     let redundant = cluster.redundant;
@@ -139,9 +140,7 @@ fn found_lines(
         _ => writeln!(out, "{of} {is} redundant."),
     };
     if cluster.clusters == 0 {
-        if !pairs.is_empty() {
-            let _ = writeln!(out, "{pairs}.{}", reservation(summary));
-        }
+        out.push_str(&alone);
         return Ok(());
     }
     let clusters = counted(cluster.clusters, "cluster");

@@ -7,11 +7,9 @@
 mod audit;
 mod input;
 mod pairs;
-mod removal;
 mod resources;
 mod results;
 mod stores;
-mod units;
 mod values;
 
 pub(crate) use audit::AuditFlags;
@@ -19,9 +17,7 @@ pub(crate) use input::ShingleFlags;
 pub use input::{CollectionFlags, InputFlags, Programs, Reading, WalkFlags};
 pub use pairs::ThresholdFlag;
 pub(crate) use pairs::{CriterionFlags, JoinFlags, Planning};
-pub(crate) use removal::RemovalFlags;
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};
 pub use results::ResultsFlag;
 pub use stores::StoreFlags;
-pub(crate) use units::UnitFlags;
 pub use values::{KeepOrDrop, List};

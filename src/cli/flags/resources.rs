@@ -38,8 +38,7 @@ impl Memory {
             memory: self.memory,
             threads: Some(1),
             disk: Disk::Unchecked,
-            scratch: None,
-            programs: Vec::new(),
+            ..Resources::default()
         };
         Setup { limits, printed }
     }
@@ -112,7 +111,7 @@ impl Limits {
                 false => Disk::Available,
             },
             scratch: self.scratch.clone(),
-            programs: Vec::new(),
+            ..Resources::default()
         };
         let printed = self.output.printed();
         Setup { limits, printed }

@@ -118,18 +118,23 @@ pub(super) fn names(a: &ShownDocument, b: &ShownDocument) -> Markup {
     }
 }
 
+/// The reasons why a text is missing.
+pub(super) fn why_missing(read: &Read, pair: [(u32, &ShownDocument); 2]) -> Markup {
+    html! {
+        @for (number, document) in pair {
+            @if let Some(ShownText::Missing(problem)) = read.texts.get(&number) {
+                p.note {
+                    "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem)) "."
+                }
+            }
+        }
+    }
+}
+
 /// Both texts, or the reasons why one is missing.
 pub(super) fn both_texts(read: &Read, [a, b]: [(u32, &ShownDocument); 2]) -> Markup {
     let Some([first, second]) = read.both(a.0, b.0) else {
-        return html! {
-            @for (number, document) in [a, b] {
-                @if let Some(ShownText::Missing(problem)) = read.texts.get(&number) {
-                    p.note {
-                        "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem)) "."
-                    }
-                }
-            }
-        };
+        return why_missing(read, [a, b]);
     };
     html! {
         (two_texts(&TextComparison::new(first, second)))

@@ -8,10 +8,10 @@ use super::documents::{files_bytes, heading};
 use super::frame::{Frame, Sheet, many};
 use super::ledger::{FILES_NAMED, unread};
 use super::markup::{Markup, begin, end, html, isolated, visible};
-use super::pairs::names;
+use super::pairs::{names, why_missing};
 use super::panels::headline;
 use super::side_by_side::{block, options_of};
-use super::texts::{self, Read, ShownText};
+use super::texts::{self, Read};
 use super::title::collection_name;
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE, WORDS_COMPARED};
 use crate::report::answer::each_length;
@@ -224,16 +224,8 @@ impl Page<'_> {
     fn passages(&self, pair: &SharedPair, documents: [&ShownDocument; 2]) -> Markup {
         let [a, b] = pair.documents;
         let Some(texts) = self.read.both(a, b) else {
-            return html! {
-                @for (number, document) in pair.documents.iter().zip(documents) {
-                    @if let Some(ShownText::Missing(problem)) = self.read.texts.get(number) {
-                        p.note {
-                            "The text of " (isolated(&document.docno)) " is not shown: "
-                            (visible(problem)) "."
-                        }
-                    }
-                }
-            };
+            let [first, second] = documents;
+            return why_missing(self.read, [(a, first), (b, second)]);
         };
         let shown = shown(&pair.passages, texts);
         let rest = pair.all.map(|all| all.saturating_sub(shown.len() as u64));

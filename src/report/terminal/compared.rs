@@ -8,25 +8,18 @@ use lookalike_engine::align::{Block, LEAST_FOLDED, Stretch, TextComparison, Word
 use lookalike_engine::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
 use lookalike_store::table;
 
-/// How two texts are arranged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
-    SideBySide,
-    /// One text, with the words of both where they differ.
-    Unified,
-}
-
 /// Columns between two texts.
 const BETWEEN: usize = 3;
 
 /// Rows are separated by this sign; rows with a difference by the second one.
 const SIGNS: [&str; 2] = ["│", "┃"];
 
-/// Prints the measures and both texts.
+/// Prints the measures and both texts, side by side or as one text with the words of both where they
+/// differ.
 pub(crate) fn compared(
     both: &Both,
     [a, b]: [&Words; 2],
-    (layout, context): (Layout, Option<usize>),
+    (side_by_side, context): (bool, Option<usize>),
     screen: Screen,
     put: Put<'_>,
 ) -> Result<()> {
@@ -40,14 +33,14 @@ pub(crate) fn compared(
         screen,
     };
     put("\n")?;
-    if layout == Layout::SideBySide {
+    if side_by_side {
         texts.titles(both, put)?;
     }
     for block in comparison.blocks(context) {
-        match (&block, layout) {
-            (Block::Folded(stretch), _) => texts.folded(stretch, layout, put)?,
-            (Block::Shown(shown), Layout::Unified) => texts.unified(shown, put)?,
-            (Block::Shown(shown), Layout::SideBySide) => texts.side_by_side(shown, put)?,
+        match &block {
+            Block::Folded(stretch) => texts.folded(stretch, side_by_side, put)?,
+            Block::Shown(shown) if side_by_side => texts.side_by_side(shown, put)?,
+            Block::Shown(shown) => texts.unified(shown, put)?,
         }
     }
     if let [only] = comparison.stretches.as_slice()
@@ -156,7 +149,7 @@ impl Texts<'_> {
     }
 
     /// Says how many words are left out, and where both texts go on.
-    fn folded(&self, stretch: &Stretch, layout: Layout, put: Put<'_>) -> Result<()> {
+    fn folded(&self, stretch: &Stretch, centred: bool, put: Put<'_>) -> Result<()> {
         let words = counted(stretch.a.len() as u64, "word");
         let mut text = format!("… {words} in common …");
         let ends = [
@@ -173,12 +166,8 @@ impl Texts<'_> {
                 false => format!("  line {} of A, {} of B", count(a), count(b)),
             });
         }
-        let columns = text.chars().count();
-        let free = self.screen.width.saturating_sub(columns);
-        let indent = match layout {
-            Layout::Unified => 0,
-            Layout::SideBySide => free / 2,
-        };
+        let free = self.screen.width.saturating_sub(text.chars().count());
+        let indent = if centred { free / 2 } else { 0 };
         let text = self.screen.styled(Style::Soft, &text);
         put(&format!("{}{text}\n", " ".repeat(indent)))
     }

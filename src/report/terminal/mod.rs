@@ -16,9 +16,9 @@ mod shown;
 mod table;
 
 use lookalike_base::Result;
-use lookalike_base::utf8::push_visible;
+use lookalike_base::utf8::{self, push_visible};
 
-pub(crate) use compared::{Layout, compared, head, passages};
+pub(crate) use compared::{compared, head, passages};
 use flow::Flow;
 pub(crate) use shown::shown;
 pub(crate) use table::Growing;
@@ -80,24 +80,13 @@ impl Screen {
 /// Text of a document on one line.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        push_visible(c, &mut out);
-    }
+    text.chars().for_each(|c| push_visible(c, &mut out));
     out
 }
 
 /// Text of a document, with its lines and tabs.
 pub(crate) fn visible_lines(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
-        match c {
-            '\n' | '\t' => out.push(c),
-            '\r' if characters.peek() == Some(&'\n') => {}
-            c => push_visible(c, &mut out),
-        }
-    }
-    out
+    utf8::visible_lines(&text.replace("\r\n", "\n"), true).into_owned()
 }
 
 #[cfg(test)]

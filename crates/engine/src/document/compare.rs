@@ -127,7 +127,7 @@ pub fn compare(
     };
     let shared = shared(workspace, &found, context, &what)?;
     let mut held = Memory::new(&context.budget, FIXED_BYTES);
-    let mut texts = texts(workspace, &[&found[0], &found[1]], &mut held, context)?;
+    let texts = texts(workspace, &[&found[0], &found[1]], &mut held, context)?;
     let parse = &collection::config(&workspace.manifest).shingle.parse;
     for (text, found) in texts.iter().zip(&found) {
         // A text that does not fit cannot be counted. No token of the text has fewer than the words
@@ -147,28 +147,20 @@ pub fn compare(
         }
     }
     held.check(what)?;
-    let mut sides = texts.drain(..).zip(&found).map(|(text, found)| match text {
-        Text::Found(text, source) => {
-            let words = Words::new(text, false, parse.of(&found.record.docno));
-            Ok((words, source))
-        }
-        Text::Missing(reason) => Err(reason),
-    });
-    let none = || Err("it was not read".to_string());
-    let (a, b) = (sides.next(), sides.next());
-    drop(sides);
-    let [found_a, found_b] = found;
-    Ok(Both {
-        a: Side {
-            found: found_a,
-            text: a.unwrap_or_else(none),
+    let mut texts = texts.into_iter();
+    let mut side = |found: Found| Side {
+        text: match texts.next() {
+            Some(Text::Found(text, source)) => {
+                let words = Words::new(text, false, parse.of(&found.record.docno));
+                Ok((words, source))
+            }
+            Some(Text::Missing(reason)) => Err(reason),
+            None => Err("it was not read".into()),
         },
-        b: Side {
-            found: found_b,
-            text: b.unwrap_or_else(none),
-        },
-        shared,
-    })
+        found,
+    };
+    let [a, b] = found.map(&mut side);
+    Ok(Both { a, b, shared })
 }
 
 fn count(text: &str, parse: &ParseConfig) -> u64 {
@@ -228,11 +220,5 @@ fn shared_keys<K: Key>(
         Ok(())
     })?;
     let [a, b] = &read;
-    let mut others = b.chunks_exact(K::BYTES).map(K::get_le).peekable();
-    let mut shared = 0;
-    for key in a.chunks_exact(K::BYTES).map(K::get_le) {
-        while others.next_if(|other| *other < key).is_some() {}
-        shared += u64::from(others.next_if_eq(&key).is_some());
-    }
-    Ok(shared)
+    Ok(K::shared_le(a, b, 0).unwrap_or(0))
 }
