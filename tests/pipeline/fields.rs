@@ -220,17 +220,17 @@ fn without_a_name_a_list_with_objects_is_no_text() {
         (
             r#"{"id":[1,2],"text":["a b","c d"]}"#,
             vec![
-                "1: a b\nc d",
+                "1: a b|c d",
                 "perhaps several documents: text and id are lists of 2: if they are columns, write each row as an object",
             ],
         ),
         (
             r#"{"id":1,"text":["a b","c d"],"by":["x","y"]}"#,
-            vec!["1: a b\nc d"],
+            vec!["1: a b|c d"],
         ),
         (
             r#"{"text":["a","b"],"tags":["x","y"]}"#,
-            vec!["f.jsonl:1: a\nb"],
+            vec!["f.jsonl:1: a|b"],
         ),
         (
             r#"{"id":1,"text":"a b c...","d":"a b c d e"}"#,
