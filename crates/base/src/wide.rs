@@ -4,7 +4,9 @@
 //! # Recognition
 //! A byte order mark, or evidence in the first [`LOOK`] bytes: decoded, they are text without
 //! control characters, at least one character in [`ASCII_SHARE`] is ASCII, and zeros are where the
-//! zeros of ASCII characters are. Other encodings of text have no zeros at all.
+//! zeros of ASCII characters are. Other encodings of text have no zeros at all. Chinese, Japanese and
+//! Korean may have no ASCII: nearly all characters are theirs, and the bytes have controls and are not
+//! UTF-8, which excludes the other encodings of these languages.
 //!
 //! # Decoding
 //! A surrogate without its partner becomes U+FFFD, and so does half a unit at the end. The faithful
@@ -28,8 +30,12 @@ const LOOK_ZERO: usize = 64;
 /// Text without a byte order mark needs one ASCII character, such as a space, in this many.
 const ASCII_SHARE: usize = 16;
 
-/// Text without a byte order mark needs this many characters.
+/// Text without a byte order mark needs this many characters, and without ASCII in it that many.
 const LEAST_CHARACTERS: usize = 8;
+const LEAST_EASTERN: usize = 16;
+
+/// Without ASCII, it has a control character among this many bytes.
+const LOOK_CONTROL: usize = 256;
 
 /// Units of a text in another encoding. Half of the units of Japanese text look so, but spaces.
 const FOREIGN: usize = 32;
@@ -93,16 +99,28 @@ impl Wide {
     /// The encoding by evidence.
     pub fn of_evidence(bytes: &[u8]) -> Option<Wide> {
         let head = &bytes[..bytes.len().min(LOOK)];
-        memchr::memchr(0, &head[..head.len().min(LOOK_ZERO)])?;
-        let found = Wide::ALL.map(|wide| (wide.ascii_characters(head), wide));
-        let (most, wide) = found.into_iter().max_by_key(|(ascii, _)| *ascii)?;
-        (most? > 0).then_some(wide)
+        let most = |eastern: bool| {
+            let found = Wide::ALL.map(|wide| (wide.evidence(head, eastern), wide));
+            let (most, wide) = found.into_iter().max_by_key(|(most, _)| *most)?;
+            (most? > 0).then_some(wide)
+        };
+        if memchr::memchr(0, &head[..head.len().min(LOOK_ZERO)]).is_some()
+            && let Some(wide) = most(false)
+        {
+            return Some(wide);
+        }
+        let is_control = |byte: &u8| *byte < b' ' && !is_printable(byte) && *byte != 0x1b;
+        let mut first = head.iter().take(LOOK_CONTROL);
+        let is_utf8 =
+            || std::str::from_utf8(head).map_or_else(|e| e.error_len().is_none(), |_| true);
+        (first.any(is_control) && !is_utf8()).then(|| most(true))?
     }
 
-    /// The number of ASCII characters in the text; `None` if this is not evidently text.
-    fn ascii_characters(self, head: &[u8]) -> Option<usize> {
+    /// The number of ASCII characters in the text, or of characters of Chinese, Japanese and Korean;
+    /// `None` if this is not evidently text.
+    fn evidence(self, head: &[u8], eastern: bool) -> Option<usize> {
         let (mut characters, mut ascii, mut zeros, mut pairs) = (0, 0, 0, 0);
-        let mut high = false;
+        let (mut high, mut east) = (false, 0);
         for bytes in head.as_chunks::<WIDTH>().0 {
             let unit = self.unit(*bytes);
             let low = (0xdc00..0xe000).contains(&unit);
@@ -114,6 +132,10 @@ impl Wide {
             }
             high = (0xd800..0xdc00).contains(&unit);
             characters += 1;
+            east += usize::from(matches!(
+                unit,
+                0x3000..0x3100 | 0x4e00..0xa000 | 0xac00..0xd7a4 | 0xff00..0xfff0
+            ));
             match unit {
                 9 | 10 | 12 | 13 | 0x20..0x7f => ascii += 1,
                 _ if high => {}
@@ -132,6 +154,11 @@ impl Wide {
         let others = characters - ascii - zeros;
         if 2 * pairs > ascii && pairs * ASCII_SHARE > others * (ASCII_SHARE - 1) {
             return None;
+        }
+        if eastern {
+            let few = |count| count * ASCII_SHARE <= characters;
+            let enough = characters >= LEAST_EASTERN && few(characters - ascii - east);
+            return (enough && few(zeros)).then_some(east);
         }
         let enough = characters >= LEAST_CHARACTERS && ascii * ASCII_SHARE >= characters;
         (enough && ascii >= 4 * zeros).then_some(ascii)
@@ -531,6 +558,21 @@ mod tests {
             }
             assert_eq!(Wide::of(text.as_bytes()), None);
         }
+        // Without ASCII.
+        for text in [
+            "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。",
+            "吾輩は猫である。名前はまだ無い。\nどこで生れたかとんと見当がつかぬ。\n",
+            "모든인간은태어날때부터자유로우며그존엄과권리에있어동등하다",
+            "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心。",
+        ] {
+            for wide in Wide::ALL {
+                assert_eq!(
+                    Wide::of(&encoded(wide, text)),
+                    Some(wide),
+                    "{text} {wide:?}"
+                );
+            }
+        }
         let many_names: Vec<u8> = (0..400u32)
             .flat_map(|n| format!("{}\0", n * n).into_bytes())
             .collect();
@@ -541,6 +583,10 @@ mod tests {
             b"name\0\0\0\0other\0\0\0",
             b"a\0b\0c\0\x01\0d\0e\0",
             b"text with a \0 in it",
+            // EUC-KR, Shift_JIS with a control, and ISO-2022-KR.
+            b"\xb8\xf0\xb5\xe7\xc0\xce\xb0\xa3\xc0\xba\xc5\xc2\xbe\xee\xb3\xaf\xb6\xa7\xba\xce\xc5\xcd\xc0\xda\xc0\xaf\xb7\xce\xbf\xec\xb8\xe7\xb1\xd7",
+            b"\x8c\xe1\x94y\x82\xcd\x94L\x82\xc5\x82\xa0\x82\xe9\x81B\x01\x96\xbc\x91O\x82\xcd\x82\xdc\x82\xbe\x96\xb3\x82\xa2\x81B\x82\xc7",
+            b"\x1b$)C\x0e8pg@N0#3@:EBeo\x0f\x0e8pg@N0#3@:EBeo\x0f\x0e8pg@N0#3@:EBeo\x0f",
             b"one\0 stray NUL in a text that goes on and on and on and on and on and on and on",
             b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0",
             &many_names,

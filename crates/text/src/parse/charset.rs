@@ -191,19 +191,19 @@ fn choose(
             (charset.coding, charset.source) = (Coding::Wide(wide), "its first bytes");
             return charset;
         }
-        let is_ascii = ascii == text.len();
-        match is_ascii.then(|| escapes_in(text)).flatten() {
-            Some(Escapes::Japanese) => {
-                charset.coding = Coding::Standard(ISO_2022_JP);
-                charset.source = "its escape sequences";
-                return charset;
-            }
-            Some(Escapes::Other) => {
-                let detail = "escape sequences of ISO-2022-KR or ISO-2022-CN are not decoded";
-                notices.push(notice(Reason::DoubtfulText, detail.into()));
-            }
-            None => {}
+    }
+    let is_ascii = ascii == text.len() && declared.is_none_or(Coding::is_ascii_compatible);
+    match is_ascii.then(|| escapes_in(text)).flatten() {
+        Some(Escapes::Japanese) if declared.is_none() => {
+            charset.coding = Coding::Standard(ISO_2022_JP);
+            charset.source = "its escape sequences";
+            return charset;
         }
+        Some(Escapes::Other(names)) => {
+            let detail = format!("escape sequences of {names} are not decoded");
+            notices.push(notice(Reason::DoubtfulText, detail));
+        }
+        _ => {}
     }
     let error = match (declared, utf8) {
         (declared, Ok(_)) if declared.is_none_or(|coding| coding == PLAIN) => {
@@ -294,15 +294,29 @@ fn contradicts(coding: Coding, text: &[u8], ascii: usize) -> bool {
 #[derive(PartialEq)]
 enum Escapes {
     Japanese,
-    /// Characters of ISO-2022-KR or ISO-2022-CN, which are not decoded.
-    Other,
+    /// Characters of others, which are not decoded.
+    Other(&'static str),
+}
+
+/// The characters of HZ that make sure that it is HZ.
+const LEAST_HZ: usize = 2;
+
+/// Whether these are characters of HZ (RFC 1843), behind `~{` and before `~}`.
+fn is_hz(text: &[u8]) -> bool {
+    let (characters, _) = text.as_chunks();
+    let is = |[row, cell]: &&[u8; 2]| (0x21..0x78).contains(row) && (0x21..0x7f).contains(cell);
+    let count = characters.iter().take_while(is).count();
+    count >= LEAST_HZ && text[2 * count..].starts_with(b"~}")
 }
 
 /// Whether ASCII has an escape sequence that begins Japanese characters, and is ISO-2022-JP from
 /// there on; or another one of ISO-2022.
 fn escapes_in(text: &[u8]) -> Option<Escapes> {
-    for at in memchr::memchr_iter(b'\x1b', text).take(MOST_ESCAPES) {
+    let escapes = memchr::memchr2_iter(b'\x1b', b'~', text);
+    let escapes = escapes.filter(|&at| text[at] != b'~' || text[at + 1..].starts_with(b"{"));
+    for at in escapes.take(MOST_ESCAPES) {
         match text[at + 1..] {
+            [b'{', ref rest @ ..] if is_hz(rest) => return Some(Escapes::Other("HZ")),
             [b'$', b'B' | b'@', ..] | [b'(', b'I', ..] => {
                 let sample = &text[at..text.len().min(at + ESCAPED_BYTES)];
                 let mut decoder = ISO_2022_JP.new_decoder_without_bom_handling();
@@ -311,7 +325,9 @@ fn escapes_in(text: &[u8]) -> Option<Escapes> {
                     decoder.decode_to_utf8_without_replacement(sample, &mut out, false);
                 return (result == DecoderResult::InputEmpty).then_some(Escapes::Japanese);
             }
-            [b'$', b')', b'A' | b'C' | b'G', ..] => return Some(Escapes::Other),
+            [b'$', b')', b'A' | b'C' | b'G', ..] => {
+                return Some(Escapes::Other("ISO-2022-KR or ISO-2022-CN"));
+            }
             _ => {}
         }
     }

@@ -120,10 +120,19 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
     }
     let controls = controls_in(head);
     if controls * 10 > head.len() {
-        return Some(format!(
-            "{controls} of the first {} bytes are control characters",
-            head.len()
-        ));
+        let shifts = [&b"\x1b$)C"[..], b"\x1b$)A", b"\x1b$)G"];
+        let is_text = shifts
+            .iter()
+            .any(|shift| memchr::memmem::find(head, shift).is_some());
+        return Some(match is_text {
+            true => {
+                "a text in ISO-2022-KR or ISO-2022-CN, which are not decoded; convert it".into()
+            }
+            false => format!(
+                "{controls} of the first {} bytes are control characters",
+                head.len()
+            ),
+        });
     }
     None
 }
