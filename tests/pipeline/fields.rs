@@ -299,6 +299,17 @@ fn nulls_are_no_text() {
                 "3: a|b\\n",
             ],
         ),
+        (
+            "1\ta\\\nb\\\tc\n2\td\\\\\n3\t\\N\n4\te\\\\\\\nf\n",
+            "f.tsv",
+            &[],
+            vec![
+                "1: a|b\tc",
+                "2: d\\",
+                "no text field: nothing in text",
+                "4: e\\|f",
+            ],
+        ),
         // Without a null of a database, a backslash is a backslash.
         ("id\ttext\n3\ta\\nb\n", "f.tsv", &[], vec!["3: a\\nb"]),
         (

@@ -130,6 +130,8 @@ pub(super) struct Dialect {
     pub quotes: bool,
     /// Whether a backslash in quotes takes the meaning of the next character, as Spark writes.
     pub escape: bool,
+    /// Whether a backslash outside of quotes does, as `COPY` and `mysqldump --tab` write.
+    pub copied: bool,
 }
 
 impl Dialect {
@@ -141,6 +143,7 @@ impl Dialect {
             quote: Mark::byte(b'"'),
             quotes: true,
             escape: false,
+            copied: false,
         }
     }
 
@@ -169,8 +172,8 @@ pub(super) struct Scan {
 enum Place {
     Plain,
     Quoted,
-    /// Behind an escape character in quotes.
-    Escaped,
+    /// Behind an escape character, which is in quotes or not.
+    Escaped(bool),
     /// Behind a quote in quotes, and as many bytes of another one.
     Closed(usize),
     /// Behind spaces after it.
@@ -207,7 +210,7 @@ impl Scan {
 
     /// Whether the row may end here, at the end of the file.
     pub(crate) fn may_end(&self) -> bool {
-        !matches!(self.place, Place::Quoted | Place::Escaped)
+        !matches!(self.place, Place::Quoted | Place::Escaped(true))
     }
 
     /// Whether the bytes so far, of which these are the last ones, end with a mark.
@@ -241,6 +244,7 @@ impl Scan {
             quote,
             quotes,
             escape,
+            copied,
         } = self.dialect;
         let (opening, length) = self.opening;
         let mut at = 0;
@@ -248,16 +252,19 @@ impl Scan {
             let rest = &bytes[at..];
             match self.place {
                 Place::Plain => {
-                    let found = match quotes {
-                        true => memchr::memchr2(quote.last(), end, rest),
-                        false => memchr::memchr(end, rest),
+                    let quote = if quotes { quote.last() } else { end };
+                    let found = match copied {
+                        true => memchr::memchr3(quote, b'\\', end, rest),
+                        false => memchr::memchr2(quote, end, rest),
                     };
                     let Some(found) = found else { break };
                     at += found + 1;
                     if rest[found] == end {
                         return (at, Some(RowEnd::Line));
                     }
-                    if self.ends_with(&bytes[..at], &opening[..length]) {
+                    if rest[found] != quote {
+                        self.place = Place::Escaped(false);
+                    } else if self.ends_with(&bytes[..at], &opening[..length]) {
                         self.place = Place::Quoted;
                     }
                 }
@@ -271,14 +278,17 @@ impl Scan {
                     let Some(found) = found else { break };
                     at += found + 1;
                     if rest[found] != quote.last() {
-                        self.place = Place::Escaped;
+                        self.place = Place::Escaped(true);
                     } else if self.ends_with(&bytes[..at], &quote) {
                         self.place = Place::Closed(0);
                     }
                 }
-                Place::Escaped => {
-                    self.spans_lines |= byte == end;
-                    self.place = Place::Quoted;
+                Place::Escaped(quoted) => {
+                    self.spans_lines |= quoted && byte == end;
+                    self.place = match quoted {
+                        true => Place::Quoted,
+                        false => Place::Plain,
+                    };
                     at += 1;
                 }
                 Place::Closed(n) if quote.get(n) == Some(&byte) => {

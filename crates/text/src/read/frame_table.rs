@@ -32,7 +32,11 @@ impl Framer for TableFramer {
     }
 
     fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
-        memchr::memchr(b'\n', bytes).map(|at| at + 1)
+        // A backslash may escape a line end.
+        let copied = self.table.dialect().copied;
+        let mut ends = memchr::memchr_iter(b'\n', bytes);
+        let end = ends.find(|&at| !copied || at > 0 && bytes[at - 1] != b'\\');
+        end.map(|at| at + 1)
     }
 
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {

@@ -152,8 +152,6 @@ pub struct Table {
     pub(super) kinds: Vec<usize>,
     /// Cells that stand for nothing.
     pub(super) nulls: Vec<String>,
-    /// Whether line ends and tabs are escaped with backslashes, as databases write tables.
-    pub(super) copied: bool,
     /// All of these, in rising order.
     pub(super) wanted: Vec<usize>,
 }

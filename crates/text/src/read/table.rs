@@ -95,7 +95,10 @@ impl Dialect {
     /// The first cell of a row, and what follows its delimiter, if it has one. Without `keep`, only
     /// its beginning may be there.
     fn first_cell(self, row: &[u8], keep: bool) -> (Cow<'_, [u8]>, Option<&[u8]>) {
-        let to_delimiter = |bytes: &[u8]| self.delimiter.find(bytes);
+        let to_delimiter = |bytes: &[u8]| match self.copied {
+            true => find_bare(bytes, &self.delimiter),
+            false => self.delimiter.find(bytes),
+        };
         let (quote, step) = (&*self.quote, self.delimiter.len());
         let Some(inside) = row.strip_prefix(quote).filter(|_| self.quotes) else {
             return match to_delimiter(row) {
@@ -214,6 +217,8 @@ impl Table {
                 quote: marks.1.unwrap_or(usual.quote),
                 ..usual
             };
+            let copied = is_copied(body, dialect);
+            let dialect = Dialect { copied, ..dialect };
             let row = dialect.first_row(body, ended).or_else(|| {
                 // A quote may be a plain character.
                 let quotes = false;
@@ -279,11 +284,10 @@ impl Table {
             escape: has_escapes(&head[begin..], dialect),
             ..dialect
         };
+        let copied = is_copied(&head[first..], dialect);
+        let dialect = Dialect { copied, ..dialect };
         match Table::new(dialect, &columns, config) {
-            Some(mut table) => {
-                table.copied = is_copied(&head[first..], dialect);
-                Look::Table(Box::new(table), first)
-            }
+            Some(table) => Look::Table(Box::new(table), first),
             None => without_text(dialect, columns, (&head[first..], ended), config),
         }
     }
@@ -318,7 +322,6 @@ impl Table {
             titles: named(&None, &["title"]),
             kinds: named(&None, &TYPE_FIELDS),
             nulls: [&["\\N".to_string()], &config.null[..]].concat(),
-            copied: false,
             wanted: ways().copied().collect(),
             dialect,
             columns: columns.into(),
@@ -373,7 +376,7 @@ impl Table {
         for (_, cell) in &mut picked.cells {
             if is_null(&self.nulls, cell) {
                 *cell = Cow::Borrowed(b"");
-            } else if self.copied && memchr::memchr(b'\\', cell).is_some() {
+            } else if self.dialect.copied && memchr::memchr(b'\\', cell).is_some() {
                 *cell = without_escapes(cell).into();
             }
         }
@@ -728,6 +731,19 @@ fn is_copied(body: &[u8], dialect: Dialect) -> bool {
     };
     let quoted = dialect.quotes && memchr::memmem::find(body, &dialect.quote).is_some();
     *dialect.delimiter == *b"\t" && !quoted && nulls.any(is_cell)
+}
+
+/// The first place of a delimiter that no backslash precedes, unless another one precedes that.
+fn find_bare(bytes: &[u8], delimiter: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            _ if bytes[at..].starts_with(delimiter) => return Some(at),
+            _ => at += 1,
+        }
+    }
+    None
 }
 
 /// A cell without the escapes of `COPY`.
