@@ -52,9 +52,9 @@ const NAME_BYTES: usize = 32;
 /// same again for white space to be folded.
 const TITLE_BYTES: usize = 2 * 4 * super::TITLE_CHARS;
 
-/// Attributes without a value that a tag with a `<` behind them may have: with more, it is a sentence
-/// behind a `<`.
-const MOST_BEFORE: usize = 1;
+/// Attributes without a value that a tag with another `<` may have: with more, it is a sentence behind
+/// a `<`.
+const MOST_WITH_BRACKET: usize = 1;
 
 /// Attributes of HTML without a value.
 const FLAGS: [&str; 27] = words(
@@ -269,7 +269,7 @@ struct Bare {
     wide: usize,
     /// Whether the current one has none so far.
     open: bool,
-    /// Whether a `<` is in a name. What follows is another tag.
+    /// Whether a `<` is in a name.
     bracket: bool,
 }
 
@@ -331,6 +331,8 @@ pub(super) struct Scan {
     content: Vec<u8>,
     part: Value,
     whole: Vec<u8>,
+    /// The word of ALTO whose first part was taken for all of it, and whose second is to come.
+    divided: Vec<u8>,
     /// The document type's public identifier.
     public: Value,
     /// The element whose end tag ends the current raw-text state.
@@ -405,8 +407,9 @@ impl Scan {
     fn leave_sentence(&mut self) {
         self.count_bare();
         let bare = std::mem::take(&mut self.bare);
-        let most = match bare.bracket {
-            true => MOST_BEFORE,
+        let bracket = bare.bracket || memchr(b'<', self.name.get()).is_some();
+        let most = match bracket {
+            true => MOST_WITH_BRACKET,
             false => MOST_WORDS * (1 + bare.others),
         };
         let words = bare.count + bare.wide / 6;
@@ -592,12 +595,20 @@ impl<S: Sink> TextEmitter<'_, S> {
         Some(state)
     }
 
-    /// A word of ALTO; one that a line end divides is whole where it begins.
+    /// A word of ALTO; one that a line end divides is whole where it begins, which may be in another
+    /// file.
     fn word(&mut self) {
         let word = match (&*self.scan.whole, self.scan.part.get()) {
             ([], _) => &self.scan.content,
-            (_, b"HypPart2") => return,
-            (whole, _) => whole,
+            (whole, b"HypPart2") if whole == self.scan.divided => {
+                self.scan.divided.clear();
+                return;
+            }
+            (_, b"HypPart2") => &self.scan.content,
+            (whole, _) => {
+                self.scan.divided = whole.to_vec();
+                whole
+            }
         };
         self.sink.text(word);
         self.sink.word_break();
@@ -700,7 +711,7 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
     #[inline]
     fn init_attribute(&mut self) {
         self.scan.count_bare();
-        self.scan.bare.open = !self.scan.bare.bracket;
+        self.scan.bare.open = true;
         self.scan.attribute.len = 0;
     }
 
@@ -716,9 +727,9 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
 
     #[inline]
     fn push_attribute_name(&mut self, s: &[u8]) {
-        if s == b"<" {
+        if memchr(b'<', s).is_some() {
             self.scan.bare.bracket = true;
-            self.scan.bare.open &= self.scan.attribute.len > 0;
+            self.scan.bare.open &= self.scan.attribute.len > 0 || !s.starts_with(b"<");
         }
         self.scan.attribute.push(s);
         if !s.is_ascii() {

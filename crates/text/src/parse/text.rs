@@ -465,6 +465,15 @@ mod tests {
             ),
             (
                 xml,
+                "<alto><String CONTENT='a' SUBS_TYPE='HypPart1' SUBS_CONTENT='ab'/><String \
+                 CONTENT='ample' SUBS_TYPE='HypPart2' SUBS_CONTENT='example'/><String CONTENT='ex' SUBS_TYPE='HypPart1'/><String CONTENT='ample' \
+                 SUBS_TYPE='HypPart2' SUBS_CONTENT='example'/>"
+                    .into(),
+                "ab ample ex ample",
+                false,
+            ),
+            (
+                xml,
                 "<a-long-prefix:String CONTENT='a'/><b:SP/><b:String CONTENT='b'/>".into(),
                 "a b",
                 false,
@@ -497,6 +506,12 @@ mod tests {
             (markup, "<p>x <!ELEMENT y and so on to here> b".into(), "x b", false),
             (markup, "<p>x <? y and so on to here ?> b".into(), "x b", false),
             (markup, "<p>x <?y v='1' e='2' ?> b<!- and so on to here -> c".into(), "x b c", false),
+            (markup, "<p>if a<b, c<d then one two</p>b".into(), "if a b", true),
+            (markup, "<p>x<y z <3 one two</p>b".into(), "x b", true),
+            (markup, "<p>x</y z <3 one two</p>b".into(), "x b", true),
+            (markup, "<p>x </ y z <3 one two</p>b".into(), "x b", true),
+            (markup, "<p>a<b<c then two</p>b".into(), "a b", true),
+            (markup, "<p>a<b, c<d</p>b".into(), "a b", false),
             (markup, "<table a=1 b c d e f>b".into(), "b", false),
             (markup, "<p A-B: 5px; C-D: #00f 2px solid?>b".into(), "b", false),
             (markup, "<p>x <y \u{6f22}\u{5b57}\u{304b}\u{306a}\u{306e}\u{6587}\u{7ae0}\u{3067}\u{3059}\u{3002}> b".into(), "x b", true),
