@@ -524,9 +524,9 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3497, 2, 295]),
+    ("base", [3519, 2, 295]),
     ("store", [7843, 2, 590]),
-    ("text", [25233, 10, 611]),
+    ("text", [25388, 10, 613]),
     ("rewrite", [3104, 0, 148]),
     ("engine", [22215, 10, 1240]),
     ("methods", [3665, 1, 88]),

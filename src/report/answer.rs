@@ -309,7 +309,7 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     if let Some(&lack) = lack {
         let documents = counted(lack, "document");
         return Some(format!(
-            "check --text-field: {documents} lack a field that it names ({list} says which)"
+            "check --text-field: {documents} without a field that it names ({list} says which)"
         ));
     }
     let (words, documents) = (summary.ingest.words, summary.ingest.documents);

@@ -201,7 +201,7 @@ fn the_next_step_fits_the_situation() {
     for (input, out) in [("pairs.jsonl", "typo"), ("pairs.csv", "csv")] {
         let said = answer(at, &format!("run {input} -o {out} --text-field q,aa"));
         let next = format!(
-            "Next: check --text-field: 5 documents lack a field that it names ({out}/rejects.jsonl \
+            "Next: check --text-field: 5 documents without a field that it names ({out}/rejects.jsonl \
              says which)\n"
         );
         assert!(said.contains(&next), "{said}");

@@ -2331,6 +2331,155 @@ fn messages_in_files_of_any_name() {
     assert_eq!(outcome.documents[1].text(), "report\ntwo\n\n\n");
 }
 
+/// A CR ended no line in a message with a LF anywhere, so all of it was one field of its header.
+#[test]
+fn each_header_says_how_its_lines_end() {
+    let cr = |text: &str| text.replace('\n', "\r");
+    let plain = "From: a@x.org\nSubject: s\n\none\ntwo\n";
+    let inner = "From: b@x.org\nSubject: t\n\nthree\n";
+    let within = |header: &str, inner: &str| {
+        format!(
+            "From: a@x.org\nSubject: s\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\
+             {header}{inner}\n--b\n\nfour\n--b--\n"
+        )
+    };
+    let message = "Content-Type: message/rfc822\n";
+    let coded = format!("{message}Content-Transfer-Encoding: base64\n\n");
+    let list = "<?xml version=\"1.0\"?><plist></plist>\n";
+    for (name, text, words) in [
+        ("a.eml", cr(plain), "s one two"),
+        ("a.eml", cr(plain) + "\n", "s one two"),
+        (
+            "a.eml",
+            cr("From: a@x.org\nSubject: s\n\n") + "one\ntwo\n",
+            "s one two",
+        ),
+        (
+            "a.eml",
+            cr("From: a@x.org\nSubject: s\n") + "\r\none\r\ntwo\r\n",
+            "s one two",
+        ),
+        ("a.eml", plain.replace('\n', "\r\r\n"), "s one two"),
+        (
+            "a.emlx",
+            format!("{}\n{}{list}", plain.len(), cr(plain)),
+            "s one two",
+        ),
+        (
+            "a.emlx",
+            cr(&format!("{}\n{plain}{list}", plain.len())),
+            "s one two",
+        ),
+        (
+            "a.eml",
+            within(&format!("{message}\n"), &cr(inner)),
+            "s three four",
+        ),
+        ("a.eml", within(&coded, &base64(&cr(inner))), "s three four"),
+        (
+            "a.eml",
+            within("", &cr("Content-Type: text/plain\n\nthree")),
+            "s three four",
+        ),
+        (
+            "a.eml",
+            cr(&within("", &format!("{message}\n{inner}"))),
+            "s three four",
+        ),
+    ] {
+        let document = &read(name, &text).documents[0];
+        let found = document.text();
+        let found: Vec<&str> = found.split_whitespace().collect();
+        assert_eq!(found.join(" "), words, "{text:?}");
+    }
+    let separator = "From a@x.org Mon May 14 16:39:00 2001\n";
+    let one = format!("{separator}{plain}\n");
+    let two = one.replace("two", "other");
+    for mailbox in [
+        cr(&one) + &cr(&two) + &one,
+        one.clone() + &cr(&two) + &two.replace('\n', "\r\n"),
+        cr(&one) + &cr(&two) + &cr(&one) + "\n",
+    ] {
+        let outcome = read("a.mbox", &mailbox);
+        assert_eq!(outcome.order, "ddd", "{mailbox:?}");
+        for document in &outcome.documents {
+            let text = document.text();
+            assert!(
+                text.split_whitespace().take(2).eq(["s", "one"]),
+                "{mailbox:?}"
+            );
+        }
+    }
+}
+
+/// Texts vanished in fields of headers.
+#[test]
+fn words_in_fields_that_mail_does_not_have_are_reported() {
+    let words = "one two three four five six seven eight nine";
+    let header = "From: a@x.org\nSubject: s\n";
+    let parts = |part: &str| {
+        format!("{header}Content-Type: multipart/mixed; boundary=b\n\n--b\n{part}\n--b--\n")
+    };
+    for (text, reported) in [
+        (format!("{header}X-Foo: 1\n  {words}\n"), true),
+        (format!("{header}Note: {words}\n"), true),
+        (format!("{header}Note: {words}\n\n \n"), true),
+        (format!("{header}X-Spam: {words}\n\ntext\n"), false),
+        (format!("{header}To: {words}\n\n"), false),
+        (format!("{header}Note: one two\n\n"), false),
+        (parts(&format!("Note: {words}\n\ntext")), true),
+        (
+            parts(&format!(
+                "Content-Type: message/rfc822\n\n{header}X-Spam: {words}\n\ntext"
+            )),
+            false,
+        ),
+        (
+            parts(&format!("Content-Description: {words}\n\ntext")),
+            false,
+        ),
+    ] {
+        let notices = eml(&text).notices;
+        assert_eq!(notices.contains(&Reason::OddHeader), reported, "{text}");
+    }
+}
+
+/// Two encrypted messages with one subject had the same words.
+#[test]
+fn encrypted_messages_are_not_comparable() {
+    let armour = format!(
+        "-----BEGIN PGP MESSAGE-----\nVersion: 1\n\n{}\n=AbCd\n-----END PGP MESSAGE-----\n",
+        base64("some bytes that nobody can read but two people who have the key of it")
+    );
+    let header = "From: a@x.org\nSubject: s\n";
+    for (text, comparable) in [
+        (format!("{header}\n{armour}"), false),
+        (
+            format!(
+                "{header}Content-Transfer-Encoding: base64\n\n{}\n",
+                base64(&armour)
+            ),
+            false,
+        ),
+        (
+            format!(
+                "{header}Content-Transfer-Encoding: quoted-printable\n\n{}",
+                armour.replace('=', "=3D")
+            ),
+            false,
+        ),
+        (format!("{header}\nHello,\n{armour}"), true),
+    ] {
+        let read = eml(&text);
+        assert_eq!(
+            !read.notices.contains(&Reason::NotComparable),
+            comparable,
+            "{text}"
+        );
+        assert_eq!(read.text().trim().is_empty(), !comparable, "{text}");
+    }
+}
+
 /// What is documented for cases in which other programs decide otherwise.
 #[test]
 fn lengths_and_quotations_of_messages() {

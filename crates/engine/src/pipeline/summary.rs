@@ -189,7 +189,7 @@ fn hint(found: &[(String, u64)], named: bool, first: Option<&Reject>) -> String 
     } else if is(&[Reason::MissingText]) {
         "name the field of the text with --text-field"
     } else if is(&[Reason::WrongFormat, Reason::StrayBytes]) {
-        "leave out --format, or name the format of the inputs"
+        "name the format of the inputs with --format, or leave --format out if it is given"
     } else if is(&[Reason::NoRecords]) {
         "check the name given by --record"
     } else if is(&[Reason::NoList]) {

@@ -42,6 +42,18 @@ pub(super) fn trim_line(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
+/// Where the next line begins: behind LF, CRLF or CR.
+pub(super) fn next_line(bytes: &[u8]) -> Option<usize> {
+    let at = memchr::memchr2(b'\n', b'\r', bytes)?;
+    // Some programs write a CR too many.
+    let returns = bytes[at..].iter().take_while(|byte| **byte == b'\r');
+    let end = at + returns.count();
+    Some(match bytes.get(end) {
+        Some(b'\n') => end + 1,
+        _ => at + 1,
+    })
+}
+
 /// The first line of these bytes, without its line end.
 pub(super) fn first_line(bytes: &[u8]) -> &[u8] {
     trim_line(&bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)])

@@ -2,11 +2,13 @@
 //! subtitles.
 //!
 //! # Source
-//! IEEE 1003.1 (uuencode), yEnc 1.3, RFC 4648 (base64), SubRip, WebVTT.
+//! IEEE 1003.1 (uuencode), yEnc 1.3, RFC 4648 (base64), RFC 4880 section 6.2 (armour of OpenPGP),
+//! SubRip, WebVTT.
 //!
 //! # What is left out
 //! - Files encoded by uuencode, in either of its forms, or by yEnc, from their first line to their
 //!   last, and parts of them without a first line.
+//! - Messages that OpenPGP encrypted, from the first line of their armour to the last.
 //! - Base64 of more than [`LEAST_BASE64`] characters, in lines of one length or in one line, with
 //!   capitals, small letters and digits. Sequences of genes and words without spaces have only some
 //!   of these.
@@ -29,7 +31,7 @@ use std::ops::Range;
 use memchr::memmem;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::bytes::{text_of, trim_line};
+use super::bytes::{next_line, text_of, trim_line};
 use super::mail_text::Visible;
 use super::outcome::Parts;
 use super::record::Reason;
@@ -40,6 +42,9 @@ const LEAST_LINE: usize = 60;
 
 /// The least base64 that is left out: 20 lines.
 const LEAST_BASE64: usize = 20 * LEAST_LINE;
+
+/// How the first and the last line of an encrypted message begin.
+const ARMOUR: [&[u8]; 2] = [b"-----BEGIN PGP MESSAGE", b"-----END PGP MESSAGE"];
 
 /// In base64, two in five characters are capitals, two are small letters, and one in seven is a
 /// digit. One in this number is enough.
@@ -124,6 +129,8 @@ fn blocks(text: &[u8], markup: bool) -> Vec<Range<usize>> {
         true => at - 2,
         false => at,
     });
+    let mut begins: Vec<usize> = begins.chain(memmem::find_iter(text, ARMOUR[0])).collect();
+    begins.sort_unstable();
     let mut found: Vec<Range<usize>> = Vec::new();
     let end_of = |found: &Vec<Range<usize>>| found.last().map_or(0, |last| last.end);
     for at in begins {
@@ -254,7 +261,7 @@ fn is_mixed(block: &[u8]) -> bool {
         .all(|kind| block.iter().filter(|byte| kind(byte)).count() >= least)
 }
 
-/// Finds files inside a text: encoded by uuencode, in either of its forms, or by yEnc.
+/// Finds files inside a text: encoded by uuencode, in either of its forms, by yEnc or by OpenPGP.
 #[derive(Default)]
 pub(super) struct Files {
     /// Whether entities stand for some characters.
@@ -274,6 +281,9 @@ impl Files {
                 return None;
             };
             return Some(at + 1 + split_line(&text[at + 1..]).1);
+        }
+        if line.starts_with(ARMOUR[0]) {
+            return armour(text);
         }
         let base64 = line.strip_prefix(b"begin-base64 ");
         let rest = base64.or_else(|| line.strip_prefix(b"begin "))?;
@@ -360,6 +370,26 @@ impl Files {
     }
 }
 
+/// The length of an encrypted message of OpenPGP: fields, base64, and a last line that may be
+/// missing.
+fn armour(text: &[u8]) -> Option<usize> {
+    let (mut at, mut lines) = (split_line(text).1, 0);
+    while at < text.len() {
+        let (line, length) = split_line(&text[at..]);
+        if line.starts_with(ARMOUR[1]) {
+            return Some(at + length);
+        }
+        let line = line.trim_ascii_end();
+        let is_data = line.iter().all(|byte| is_base64(byte) || *byte == b'=');
+        if !is_data && (lines > 0 || memmem::find(line, b": ").is_none()) {
+            break;
+        }
+        at += length;
+        lines += usize::from(is_data && !line.is_empty());
+    }
+    (lines >= 3).then_some(at)
+}
+
 /// The entity that a text behind `&` begins with, among those for characters of uuencode.
 fn entity(text: &[u8]) -> Option<&'static str> {
     let known = [
@@ -372,7 +402,7 @@ fn entity(text: &[u8]) -> Option<&'static str> {
 
 /// The first line without its end, and its length with it.
 fn split_line(text: &[u8]) -> (&[u8], usize) {
-    let length = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
+    let length = next_line(text).unwrap_or(text.len());
     (trim_line(&text[..length]), length)
 }
 
@@ -553,6 +583,22 @@ mod tests {
                 "-----BEGIN A----- -----END A-----",
             ),
             (
+                format!(
+                    "a\n-----BEGIN PGP MESSAGE-----\nVersion: 1\n\n{}\n=AbCd\n-----END PGP MESSAGE-----\nb",
+                    lines(&b64(90), 64)
+                ),
+                false,
+                "a b",
+            ),
+            (
+                format!(
+                    "a\n-----BEGIN PGP MESSAGE-----\n\n{}\nb, c",
+                    lines(&b64(200), 64)
+                ),
+                false,
+                "a b, c",
+            ),
+            (
                 format!("<p>a</p><binary id='x'>{wrapped}</binary>"),
                 true,
                 "<p>a</p><binary id='x'> </binary>",
@@ -611,6 +657,7 @@ mod tests {
             "begin 644 a.txt\nis how such a file begins\n",
             "=ybegin is not closed\n",
             "begin 644 a.txt\nend\n",
+            "-----BEGIN PGP MESSAGE-----\nbegins one.\n",
         ] {
             assert_eq!(length(text), None, "{text}");
         }

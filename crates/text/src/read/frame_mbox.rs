@@ -14,6 +14,8 @@
 //!   field after it is one that mail has. A date is a time of day, or a day of the week with a month
 //!   or a year.
 //!
+//! A line ends with LF, CRLF or CR, in each message as its own program wrote it.
+//!
 //! In MMDF, a line of four Control-A begins a message, and another one ends it. Some programs write
 //! only one line between two messages. Such a line separates messages only before a header.
 
@@ -21,9 +23,9 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
-use super::bytes::is_one_of;
+use super::bytes::{is_one_of, next_line, trim_line};
 use super::framer::{Framer, Step};
-use super::mail::{MMDF, begins_field, is_field_of_mail};
+use super::mail::{MMDF, begins_field, is_field_of_mail, put_line_feeds};
 use super::record::{Message, Reason, RecordKind};
 use super::stream::{Sink, Stream};
 use lookalike_base::words::words;
@@ -31,11 +33,11 @@ use lookalike_base::words::words;
 /// Maximum look-ahead for a separator and the field after it: senders may be long.
 const LOOK: usize = 4 << 10;
 
-/// The beginning of a separator, including the end of the line before it.
-const BEGINS: &[u8] = b"\nFrom ";
+/// The beginning of a separator.
+const BEGINS: &[u8] = b"From ";
 
-/// The end of an empty line before a separator, which is kept in the window: `\n\r`.
-const BEFORE: usize = 2;
+/// The end of an empty line before a separator, which is kept in the window: `\n\r\n`.
+const BEFORE: usize = 3;
 
 /// Whether a message begins with these bytes. `after_blank`: they are at the beginning of the file,
 /// or after an empty line.
@@ -45,13 +47,13 @@ pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
         let next = &bytes[length..];
         return begins_field(next) || begins_message(next, true);
     }
-    let Some(rest) = bytes.strip_prefix(&BEGINS[1..]) else {
+    let Some(rest) = bytes.strip_prefix(BEGINS) else {
         return false;
     };
-    let Some(end) = memchr::memchr(b'\n', rest) else {
+    let Some(end) = next_line(rest) else {
         return false;
     };
-    let (line, next) = (rest[..end].trim_ascii(), &rest[end + 1..]);
+    let (line, next) = (rest[..end].trim_ascii(), &rest[end..]);
     if !begins_field(next) {
         return false;
     }
@@ -84,8 +86,7 @@ pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
 fn mmdf_line(bytes: &[u8]) -> Option<usize> {
     match bytes.strip_prefix(MMDF)? {
         [] => Some(MMDF.len()),
-        [b'\n', ..] => Some(MMDF.len() + 1),
-        [b'\r', b'\n', ..] => Some(MMDF.len() + 2),
+        rest @ [b'\n' | b'\r', ..] => next_line(rest).map(|end| MMDF.len() + end),
         _ => None,
     }
 }
@@ -158,6 +159,7 @@ impl Framer for MboxFramer {
         if !message {
             return Step::rejected(Reason::StrayBytes, "before the first message");
         }
+        put_line_feeds(sink.held_mut());
         self.messages += 1;
         let docno = format!("{}#{}", self.file, self.messages);
         let kind = RecordKind::Mail(Message { docno, mbox: true });
@@ -187,7 +189,7 @@ fn to_end(stream: &mut Stream, sink: &mut Sink<'_>) {
             }
             continue;
         };
-        let starts = at == 0 || window[at - 1] == b'\n';
+        let starts = at == 0 || matches!(window[at - 1], b'\n' | b'\r');
         sink.take(stream, at);
         let line = mmdf_line(stream.ensure(2 * LOOK)).filter(|_| starts);
         sink.take(stream, line.unwrap_or(MMDF.len()));
@@ -218,16 +220,14 @@ fn to_next(stream: &mut Stream, sink: &mut Sink<'_>) {
             sink.take(stream, length.saturating_sub(keep));
             continue;
         };
-        let window = stream.ensure(at + 1 + LOOK);
+        let window = stream.ensure(at + LOOK);
+        let ends_line = |bytes: &[u8]| matches!(bytes, [.., b'\n' | b'\r']);
         let before = &window[..at];
-        let after_blank = before
-            .strip_suffix(b"\r")
-            .unwrap_or(before)
-            .ends_with(b"\n");
-        let found = begins_message(&window[at + 1..], after_blank);
-        sink.take(stream, at + 1);
-        if found {
+        let after_blank = ends_line(trim_line(before));
+        if ends_line(before) && begins_message(&window[at..], after_blank) {
+            sink.take(stream, at);
             return;
         }
+        sink.take(stream, at + 1);
     }
 }

@@ -29,7 +29,8 @@
 //! A file may have something around its message (`inside`): Apple Mail writes emlx files.
 //!
 //! A header ends at an empty line, or before the first line that is not a field: some collections
-//! omit the empty line.
+//! omit the empty line. Its first line end says whether the lines of a message or a part end with CR
+//! alone. If they do, each such CR becomes LF, because programs join messages of several origins.
 //!
 //! # Charsets
 //! If the subject and all parts that are not ASCII declare the same charset, or none of them
@@ -53,8 +54,8 @@ use memchr::memmem;
 
 use super::archive::Fields;
 use super::bytes::{
-    self, MARK, begins_any_case, find_any_case, first_line, in_its_order, is_one_of, reserve,
-    text_of, trim_line, unbracket,
+    self, MARK, begins_any_case, find_any_case, first_line, in_its_order, is_one_of, next_line,
+    reserve, text_of, trim_line, unbracket,
 };
 use super::config::ReadConfig;
 use super::date::usual_date;
@@ -80,6 +81,8 @@ const MOST_PARAMETERS: usize = 100;
 /// A text/plain lacks something if the text/html beside it has more letters and digits, by this
 /// ratio.
 const LACKS: (u64, u64) = (5, 4);
+/// Words in the fields of a header, which are not read, that may be a text.
+const MANY_WORDS: usize = 8;
 /// Maximum length of a sentence that tells a reader about the format.
 const MOST_NOTICE: usize = 300;
 /// Words of sentences before the first part that tell a reader about the format.
@@ -148,6 +151,7 @@ impl<'a> Header<'a> {
             ..Header::default()
         };
         let mut encoded = false;
+        let (mut unread, mut is_mail) = (0, false);
         let mut types: Vec<Typed> = Vec::new();
         for (name, value) in &mut fields {
             let value = &value[..value.len().min(MOST_VALUE)];
@@ -189,6 +193,19 @@ impl<'a> Header<'a> {
                 }
                 _ => {}
             }
+            match is_one_of(name, &FIELDS) {
+                true => is_mail |= !name.eq_ignore_ascii_case(b"Content-Type"),
+                false if !begins_any_case(name, b"Content-") => unread += words_in(value),
+                false => {}
+            }
+        }
+        if unread > MANY_WORDS && (!is_mail || bytes[body..].trim_ascii().is_empty()) {
+            notices.add(Reason::OddHeader, || {
+                format!(
+                    "the header has {unread} words in fields that mail does not have, which are \
+                     left out; put an empty line before them if they are the text"
+                )
+            });
         }
         header.set_type(types, &bytes[body..]);
         if end == body && end < bytes.len() {
@@ -234,6 +251,18 @@ impl Header<'_> {
     }
 }
 
+/// The number of words of letters.
+fn words_in(value: &[u8]) -> usize {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+    let words = value.split(u8::is_ascii_whitespace).map(|word| {
+        let end = word.iter().rposition(is_letter).map_or(0, |at| at + 1);
+        &word[..end]
+    });
+    words
+        .filter(|word| !word.is_empty() && word.iter().all(is_letter))
+        .count()
+}
+
 /// Fields that messages have. Others begin with `X-`.
 const FIELDS: [&str; 26] = words(
     "ARC-Seal Authentication-Results Bcc Cc Content-Type Date Delivered-To Delivery-Date \
@@ -257,6 +286,44 @@ pub(super) fn begins_field(bytes: &[u8]) -> bool {
         .take_while(|&&byte| byte.is_ascii_graphic() && byte != b':')
         .count();
     name > 0 && bytes.get(name) == Some(&b':')
+}
+
+/// Puts LF in the place of each CR that is a line end, if lines end with CR alone: those of the
+/// header do, or one before it.
+pub(super) fn put_line_feeds(bytes: &mut [u8]) {
+    if ends_lines_with_cr(bytes) {
+        for at in 0..bytes.len() {
+            if bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') {
+                bytes[at] = b'\n';
+            }
+        }
+    }
+}
+
+/// A copy with line feeds, if one is needed.
+pub(super) fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if !ends_lines_with_cr(bytes) {
+        return bytes.into();
+    }
+    let mut bytes = bytes.to_vec();
+    put_line_feeds(&mut bytes);
+    bytes.into()
+}
+
+fn ends_lines_with_cr(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    while at < LOOK_BEFORE
+        && let Some(length) = next_line(&bytes[at..])
+    {
+        if bytes[at + length - 1] == b'\r' {
+            return true;
+        }
+        if begins_field(&bytes[at..]) {
+            return false;
+        }
+        at += length;
+    }
+    false
 }
 
 /// Whether these first bytes of a file are a message: a page that a browser saved, a message of
@@ -628,13 +695,13 @@ impl Walk<'_> {
     fn entity(&mut self, header: &Header<'_>, range: Range<usize>, depth: usize) {
         self.parts += 1;
         if self.parts > MOST_PARTS || depth > MOST_DEPTH {
-            let limit = if depth > MOST_DEPTH {
-                format!("parts more than {MOST_DEPTH} deep are left out")
-            } else {
-                format!("parts after the first {MOST_PARTS} are left out")
+            let what = match depth > MOST_DEPTH {
+                true => format!("a part more than {MOST_DEPTH} deep"),
+                false => format!("a part after the first {MOST_PARTS}"),
             };
-            self.left.get_or_insert_with(|| limit.clone());
-            self.notices.add(Reason::OddHeader, || limit);
+            self.left.get_or_insert_with(|| what.clone());
+            let detail = || format!("{what} is left out");
+            self.notices.add(Reason::OddHeader, detail);
             return;
         }
         let body = (range.start + header.body).min(range.end)..range.end;
@@ -804,8 +871,8 @@ impl Walk<'_> {
             return 0;
         };
         let is_root = |part: &Range<usize>| {
-            let part = &self.message[part.clone()];
-            let header = Header::parse(part, "text/plain", &mut Notices::default());
+            let part = with_line_feeds(&self.message[part.clone()]);
+            let header = Header::parse(&part, "text/plain", &mut Notices::default());
             header.part_id.map(unbracket) == Some(unbracket(root))
         };
         parts.iter().position(is_root).unwrap_or(0)
@@ -896,29 +963,36 @@ impl Walk<'_> {
         if broken {
             self.notices.broken(header.transfer);
         }
+        let all = 0..bytes.len();
+        match header.mime.starts_with("multipart/") {
+            true => self.within(bytes, false, |walk| {
+                if !walk.multipart(header, &all, depth) {
+                    let mime = header.mime.clone();
+                    let header = Header {
+                        mime,
+                        ..Header::default()
+                    };
+                    walk.leave(&header, &all);
+                }
+            }),
+            false => self.within(bytes, false, |walk| {
+                walk.part(all, "text/plain", depth + 1);
+            }),
+        }
+    }
+
+    /// Walks other bytes than those of the message.
+    fn within(&mut self, bytes: Vec<u8>, mbox: bool, walk: impl FnOnce(&mut Walk<'_>)) {
         let mut within = Walk {
             message: &bytes,
-            mbox: false,
+            mbox,
             texts: Vec::new(),
             left: self.left.take(),
             unread: std::mem::take(&mut self.unread),
             notices: std::mem::take(&mut self.notices),
             ..*self
         };
-        let all = 0..bytes.len();
-        match header.mime.starts_with("multipart/") {
-            true => {
-                if !within.multipart(header, &all, depth) {
-                    let mime = header.mime.clone();
-                    let header = Header {
-                        mime,
-                        ..Header::default()
-                    };
-                    within.leave(&header, &all);
-                }
-            }
-            false => within.part(all, "text/plain", depth + 1),
-        }
+        walk(&mut within);
         let Walk {
             parts,
             texts,
@@ -939,7 +1013,18 @@ impl Walk<'_> {
 
     fn part(&mut self, range: Range<usize>, default: &str, depth: usize) {
         let message = self.message;
-        let header = Header::parse(&message[range.clone()], default, &mut self.notices);
+        let part = &message[range.clone()];
+        if !matches!(part, [b'\r' | b'\n', ..])
+            && let Cow::Owned(part) = with_line_feeds(part)
+        {
+            self.decoded += part.len() as u64;
+            let all = 0..part.len();
+            return match self.decoded <= self.most {
+                true => self.within(part, self.mbox, |walk| walk.part(all, default, depth)),
+                false => {}
+            };
+        }
+        let header = Header::parse(part, default, &mut self.notices);
         self.entity(&header, range, depth);
     }
 
@@ -960,11 +1045,11 @@ impl Walk<'_> {
         // Where a part begins, or a stretch that is in none.
         let (mut is_part, mut start) = (false, 0);
         for at in memmem::find_iter(bytes, &mark) {
-            if at > 0 && bytes[at - 1] != b'\n' {
+            if at > 0 && !matches!(bytes[at - 1], b'\n' | b'\r') {
                 continue;
             }
             let rest = &bytes[at + mark.len()..];
-            let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+            let length = next_line(rest).unwrap_or(rest.len());
             let line = trim_line(&rest[..length]).trim_ascii_end();
             let last = line.starts_with(b"--");
             if !last && !line.is_empty() {
@@ -1108,26 +1193,29 @@ fn text_of_part(
         _ => out(piece),
     };
     let (mut broken, mut found) = (false, false);
-    if transfer == Transfer::AsIs {
-        let mut files = Files::default();
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let length = match rest[0] {
-                b'b' | b'=' => files.length(rest),
-                _ => None,
-            };
-            if let Some(length) = length {
-                found = true;
-                rest = &rest[length..];
-                continue;
-            }
-            let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
-            let line = &rest[..length];
-            push(if mbox { unescape(line) } else { line });
+    let (mut decoded, mut rest, mut mbox) = (Vec::new(), bytes, mbox);
+    if transfer != Transfer::AsIs {
+        broken = decode(bytes, transfer, mbox, &mut |piece| {
+            reserve(&mut decoded, piece.len());
+            decoded.extend_from_slice(piece);
+        });
+        (rest, mbox) = (&decoded, false);
+    }
+    let mut files = Files::default();
+    while !rest.is_empty() {
+        let length = match rest[0] {
+            b'b' | b'=' | b'-' => files.length(rest),
+            _ => None,
+        };
+        if let Some(length) = length {
+            found = true;
             rest = &rest[length..];
+            continue;
         }
-    } else {
-        broken = decode(bytes, transfer, mbox, &mut push);
+        let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        let line = &rest[..length];
+        push(if mbox { unescape(line) } else { line });
+        rest = &rest[length..];
     }
     enriched.end(out);
     (broken, found)

@@ -23,7 +23,7 @@ use super::frame_trec::Tag;
 use super::framer::{Container, Framer, Step};
 use super::inputs::InputFile;
 use super::interpret::many_records;
-use super::mail::begins_message;
+use super::mail::{begins_message, put_line_feeds, with_line_feeds};
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::record::{
@@ -33,7 +33,7 @@ use super::record::{
 use super::sniff::{binary_file_kind, index_kind, looks_like_markup};
 use super::source::{Codec, Fault, From, Helpers, Input, Source, Stoppable, compression_of};
 use super::standard_input::{StandardInput, pauses_for};
-use super::stream::{Sink, Stream, ends_at_cr, in_lines};
+use super::stream::{Sink, Stream, ends_at_cr};
 use super::table::{Claim, Look};
 use lookalike_base::progress::Stop;
 use lookalike_base::wide::{self, Wide};
@@ -140,6 +140,9 @@ impl Framer for WholeFramer {
         }
         while let n @ 1.. = stream.ensure(1).len() {
             sink.take(stream, n);
+        }
+        if self.mail {
+            put_line_feeds(sink.held_mut());
         }
         let docno = self.name.to_string();
         if stream.cut() || self.damaged {
@@ -806,11 +809,10 @@ impl RecordReader {
         let format = self.config.format;
         let head = head_of(&mut self.stream);
         let mut container = container_for(head, &name, format);
-        if let Cow::Owned(lines) = in_lines(head) {
+        if let Cow::Owned(lines) = with_line_feeds(head) {
             let mail = container_for(&lines, &name, format);
             if matches!(mail, Container::Mail | Container::Mbox) {
                 container = mail;
-                self.stream.end_lines_at_cr();
             }
         }
         let head = head_of(&mut self.stream);

@@ -19,8 +19,6 @@ pub(super) struct Stream {
     ended: bool,
     position: u64,
     max_ratio: u64,
-    /// Lines end with CR alone, which is delivered as LF.
-    cr: bool,
     /// Why the bytes ended, if not at the end of the file.
     pub fault: Option<Fault>,
 }
@@ -40,7 +38,6 @@ impl Stream {
             offset: 0,
             position: 0,
             max_ratio,
-            cr: false,
             fault,
         }
     }
@@ -84,12 +81,6 @@ impl Stream {
                 fault.stop();
             }
         }
-    }
-
-    /// Delivers every CR as LF, so that places remain.
-    pub(crate) fn end_lines_at_cr(&mut self) {
-        self.cr = true;
-        line_feeds(&mut self.buffer[self.start..self.end]);
     }
 
     /// The decoder to UTF-8, if there is one.
@@ -172,12 +163,7 @@ impl Stream {
         let room = self.end..self.end + STEP;
         match source.read(&mut self.buffer[room], self.max_ratio) {
             Ok(0) => self.ended = true,
-            Ok(n) => {
-                if self.cr {
-                    line_feeds(&mut self.buffer[self.end..self.end + n]);
-                }
-                self.end += n;
-            }
+            Ok(n) => self.end += n,
             Err(fault) => {
                 self.fault = Some(fault);
                 self.ended = true;
@@ -323,6 +309,11 @@ impl<'b> Sink<'b> {
     /// The stored bytes of the record.
     pub fn held(&self) -> &[u8] {
         &self.bytes[self.first..]
+    }
+
+    /// The same, to be changed in their places.
+    pub fn held_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.first..]
     }
 
     /// Removes `n` bytes from the end of the record, because they do not belong to it.
