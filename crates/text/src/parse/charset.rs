@@ -186,11 +186,11 @@ fn choose(
         ));
         declared = None;
     }
-    if declared.is_none() {
-        if let Some(wide) = Wide::of_evidence(text) {
-            (charset.coding, charset.source) = (Coding::Wide(wide), "its first bytes");
-            return charset;
-        }
+    if declared.is_none()
+        && let Some(wide) = Wide::of_evidence(text)
+    {
+        (charset.coding, charset.source) = (Coding::Wide(wide), "its first bytes");
+        return charset;
     }
     let is_ascii = ascii == text.len() && declared.is_none_or(Coding::is_ascii_compatible);
     match is_ascii.then(|| escapes_in(text)).flatten() {

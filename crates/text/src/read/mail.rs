@@ -1019,10 +1019,10 @@ impl Walk<'_> {
         {
             self.decoded += part.len() as u64;
             let all = 0..part.len();
-            return match self.decoded <= self.most {
-                true => self.within(part, self.mbox, |walk| walk.part(all, default, depth)),
-                false => {}
-            };
+            if self.decoded <= self.most {
+                self.within(part, self.mbox, |walk| walk.part(all, default, depth));
+            }
+            return;
         }
         let header = Header::parse(part, default, &mut self.notices);
         self.entity(&header, range, depth);
