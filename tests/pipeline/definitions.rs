@@ -95,9 +95,12 @@ fn reference_words(text: &str) -> Vec<String> {
             // UAX #29, of what these scripts have.
             let rest = &chars[i..];
             let of_it = |&&c: &&char| without_spaces(c) || is_mark(c);
-            let rest: String = rest.iter().take_while(of_it).collect();
-            token.push_str(rest.graphemes(true).next().unwrap());
-            i += token.chars().count();
+            // A mark of another script is one that extends.
+            let own = |&c: &char| if without_spaces(c) { c } else { '\u{301}' };
+            let cluster: String = rest.iter().take_while(of_it).map(own).collect();
+            let length = cluster.graphemes(true).next().unwrap().chars().count();
+            token.extend(&rest[..length]);
+            i += length;
         } else if is_ideograph(at(i)) {
             token.push(at(i));
             i += 1;

@@ -40,7 +40,7 @@
 //!   Katakana is a token of its own, with its marks. Letters of the line-break class SA (Thai, Lao,
 //!   Khmer, Myanmar, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom), which have no spaces between
 //!   words, begin a token each, which ends with their extended grapheme cluster (UAX #29); emoji
-//!   modifiers end it before. Every other character separates words, including a mark that follows
+//!   modifiers end it before, and a mark of another script counts as one that extends. Every other character separates words, including a mark that follows
 //!   neither kind of token. (Vowel signs that are letters and cannot be reordered begin a word
 //!   there.)
 //!

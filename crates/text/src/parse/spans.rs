@@ -640,6 +640,18 @@ mod tests {
         prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
     }
 
+    #[test]
+    fn a_mark_composes_with_what_ends_the_tag_of_a_here_document() {
+        for config in programs() {
+            for sign in ["<", ">"] {
+                let text = format!("<<e{sign}\u{338}\n\u{17d2}\ne\n");
+                let composed: String = text.nfc().collect();
+                assert_ne!(composed, text);
+                assert_eq!(canonical(&composed, &config), canonical(&text, &config));
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 

@@ -268,9 +268,14 @@ impl Cutter {
                 Opening::Quoted(quote)
             }
             Opening::Tag if line && whole => return self.enter(Fence::Lines),
+            // Also where a mark composes with `<` or `>`: both forms are one text.
             Opening::Tag
                 if whole
-                    && (c.is_whitespace() || matches!(c, ';' | '|' | '&' | '<' | '>' | ')')) =>
+                    && (c.is_whitespace()
+                        || matches!(
+                            c,
+                            ';' | '|' | '&' | '<' | '>' | ')' | '\u{226e}' | '\u{226f}'
+                        )) =>
             {
                 Opening::Line
             }
