@@ -607,7 +607,10 @@ fn a_line_of_the_list_that_is_no_input_is_damage() {
     let output = start(place.path(), &["verify", "d"]);
     assert!(!output.status.success());
     let text = said(&output);
-    assert!(text.contains("inputs.jsonl is corrupt: line 1"), "{text}");
+    assert!(
+        text.contains("inputs.jsonl is corrupt at byte 0: line 1"),
+        "{text}"
+    );
 }
 
 /// A tree of its JSON took fifty times its size, and a manifest without the parameters of its

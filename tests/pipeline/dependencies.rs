@@ -1,4 +1,4 @@
-//! Every package that is depended on has its reason in ARCHITECTURE.md, and `unsafe` is where it is
+//! Every package that is depended on has its reason in docs/packages.md, and `unsafe` is where it is
 //! said to be.
 
 use std::collections::BTreeSet;
@@ -36,11 +36,9 @@ fn compiled() -> BTreeSet<String> {
 
 /// The names in the first column of the table of packages, in backquotes.
 fn reasons() -> BTreeSet<String> {
-    let text = read("ARCHITECTURE.md");
-    let (_, section) = text.split_once("\n## The packages\n").unwrap();
-    let section = section.split("\n## ").next().unwrap();
+    let text = read("docs/packages.md");
     let mut names = BTreeSet::new();
-    for row in section.lines().filter(|line| line.starts_with("| `")) {
+    for row in text.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
         assert!(
             cells.len() == 3 && cells.iter().all(|cell| !cell.trim().is_empty()),
@@ -64,12 +62,12 @@ fn every_dependency_has_its_reason() {
     let missing: Vec<_> = there.difference(&told).collect();
     assert!(
         missing.is_empty(),
-        "ARCHITECTURE.md does not say what these are for: {missing:?}"
+        "docs/packages.md does not say what these are for: {missing:?}"
     );
     let gone: Vec<_> = told.difference(&there).collect();
     assert!(
         gone.is_empty(),
-        "ARCHITECTURE.md has packages that Cargo.toml does not: {gone:?}"
+        "docs/packages.md has packages that Cargo.toml does not: {gone:?}"
     );
 }
 

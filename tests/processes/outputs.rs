@@ -498,6 +498,22 @@ fn messages_say_what_to_do() {
     fs::write(at.join("empty"), "").unwrap();
     let big = (0..9000).map(|n| format!("{{\"id\":{n},\"text\":\"text number {n}\"}}\n"));
     fs::write(at.join("big.jsonl"), big.collect::<String>()).unwrap();
+    // A program that reads object stores asks them first.
+    let (here, of_stores): (_, &[&str]) = match cfg!(feature = "remote") {
+        true => ("give a directory or file here", &[]),
+        false => (
+            "copy the data here",
+            &[
+                "run s3://bucket/x -o o",
+                "dedup in -o s3://bucket/x",
+                "report base -o gs://bucket/x",
+                "dedup in -o k2 --removed gs://a/b",
+                "dedup in -o k2 --report s3://a/b",
+                "query base https://host/page.html",
+            ],
+        ),
+    };
+    let of_stores = of_stores.iter().map(|&command| (command, here));
     for (command, expected) in [
         (
             "report base --samples 5",
@@ -559,12 +575,12 @@ fn messages_say_what_to_do() {
         ),
         ("run in -o o --memory 100M", ", or --max-document 16MiB\n"),
         ("in", "'lookalike run in -o DIR'"),
-        ("evaluate --truth s3://a/b --run base", "copy the data here"),
-        ("status hf://datasets/x", "copy the data here"),
+        ("evaluate --truth s3://a/b --run base", here),
+        ("status hf://datasets/x", here),
         ("dedup in -o k2 --work s3://a/b", "s3://a/b is not on this"),
         ("dedup in -o k2 --work k", "--work k is not possible"),
-        ("dedup in -o k2 --remove s3://a/b", "copy the data here"),
-        ("run in -o o --scratch s3://a/b", "copy the data here"),
+        ("dedup in -o k2 --remove s3://a/b", here),
+        ("run in -o o --scratch s3://a/b", here),
         (
             "inspect base",
             "error: cannot read base: Is a directory\n  help: give a file",
@@ -577,22 +593,16 @@ fn messages_say_what_to_do() {
         ("find in", "'run'"),
         ("deduplicate in", "'dedup'"),
         ("inspect page.html", "open it in a browser"),
-        ("run s3://bucket/x -o o", "copy the data here"),
-        ("run in -o s3://bucket/x", "copy the data here"),
-        ("dedup in -o s3://bucket/x", "copy the data here"),
-        ("report base -o gs://bucket/x", "copy the data here"),
-        ("dedup in -o k2 --removed gs://a/b", "copy the data here"),
+        ("run in -o s3://bucket/x", here),
         ("dedup in -o k2 --against s3:/a/b", "s3:/a/b is not on this"),
-        ("dedup in -o k2 --report s3://a/b", "copy the data here"),
-        ("dedup in -o k2 --review s3://a/b", "copy the data here"),
+        ("dedup in -o k2 --review s3://a/b", here),
         (
             "evaluate --run base --truth base --judged s3://a/b",
-            "copy the data here",
+            here,
         ),
-        ("passages in -o s3://bucket/x", "copy the data here"),
-        ("count in -o s3://bucket/x", "copy the data here"),
-        ("query base https://host/page.html", "copy the data here"),
-        ("man s3://bucket/x", "copy the data here"),
+        ("passages in -o s3://bucket/x", here),
+        ("count in -o s3://bucket/x", here),
+        ("man s3://bucket/x", here),
         ("dedup in -o k2 --remove empty", "empty: expected"),
         (
             "dedup in -o k2 --keep max:nothing",
@@ -604,7 +614,10 @@ fn messages_say_what_to_do() {
             "; did you mean id?",
         ),
         ("dedup in -o k2 --keep nothing", "is not a policy"),
-    ] {
+    ]
+    .into_iter()
+    .chain(of_stores)
+    {
         if command.starts_with("inspect") {
             done(at, "$L report base -o page.html");
         }
