@@ -577,7 +577,7 @@ fn messages_say_what_to_do() {
         ("in", "'lookalike run in -o DIR'"),
         ("evaluate --truth s3://a/b --run base", here),
         ("status hf://datasets/x", here),
-        ("dedup in -o k2 --work s3://a/b", "s3://a/b is not on this"),
+        ("dedup in -o k2 --work s3://a/b", "s3://a/b is not"),
         ("dedup in -o k2 --work k", "--work k is not possible"),
         ("dedup in -o k2 --remove s3://a/b", here),
         ("run in -o o --scratch s3://a/b", here),
