@@ -27,10 +27,14 @@ fn is_mark(c: char) -> bool {
         || matches!(c, '\u{e33}' | '\u{eb3}')
 }
 
+/// Whether it is of a script without spaces.
+fn is_complex(c: char) -> bool {
+    CodePointMapData::<LineBreak>::new().get(c) == LineBreak::ComplexContext
+}
+
 /// Whether it is a letter, or a vowel or tone that is a mark, of a script without spaces.
 fn without_spaces(c: char) -> bool {
-    let complex = CodePointMapData::<LineBreak>::new().get(c) == LineBreak::ComplexContext;
-    c.is_alphabetic() && complex
+    c.is_alphabetic() && is_complex(c)
 }
 
 /// Whether a grapheme cluster of a script without spaces begins with it, whatever precedes.
@@ -96,7 +100,7 @@ fn reference_words(text: &str) -> Vec<String> {
             let rest = &chars[i..];
             let of_it = |&&c: &&char| without_spaces(c) || is_mark(c);
             // A mark of another script is one that extends.
-            let own = |&c: &char| if without_spaces(c) { c } else { '\u{301}' };
+            let own = |&c: &char| if is_complex(c) { c } else { '\u{301}' };
             let cluster: String = rest.iter().take_while(of_it).map(own).collect();
             let length = cluster.graphemes(true).next().unwrap().chars().count();
             token.extend(&rest[..length]);
