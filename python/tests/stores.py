@@ -328,7 +328,8 @@ class Lying(BaseHTTPRequestHandler):
 
     def without_end(self, status, headers):
         self.send_response_only(status)
-        for name, value in {**headers, "transfer-encoding": "chunked"}.items():
+        # Or else the next request on this connection would read what is left of the answer.
+        for name, value in {**headers, "transfer-encoding": "chunked", "connection": "close"}.items():
             self.send_header(name, str(value))
         self.end_headers()
         block = b"10000\r\n" + b"A" * 65536 + b"\r\n"
