@@ -40,9 +40,9 @@
 //!   Katakana is a token of its own, with its marks. Letters of the line-break class SA (Thai, Lao,
 //!   Khmer, Myanmar, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom), which have no spaces between
 //!   words, begin a token each, which ends with their extended grapheme cluster (UAX #29); emoji
-//!   modifiers end it before, and a mark of another script counts as one that extends. Every other character separates words, including a mark that follows
-//!   neither kind of token. (Vowel signs that are letters and cannot be reordered begin a word
-//!   there.)
+//!   modifiers end it before, and a mark of another script counts as one that extends. Every other
+//!   character separates words, including a mark that follows neither kind of token. (Vowel signs
+//!   that are letters and cannot be reordered begin a word there.)
 //!
 //!   A word and the white space after it, in which a line ends, are followed by the rest of the word
 //!   if a soft hyphen ends the word, and a letter or digit follows; or with [`Fold::hyphens`], if

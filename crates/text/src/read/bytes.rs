@@ -45,6 +45,9 @@ pub(super) fn trim_line(line: &[u8]) -> &[u8] {
 /// Where the next line begins: behind LF, CRLF or CR.
 pub(super) fn next_line(bytes: &[u8]) -> Option<usize> {
     let at = memchr::memchr2(b'\n', b'\r', bytes)?;
+    if bytes[at] == b'\n' {
+        return Some(at + 1);
+    }
     // Some programs write a CR too many.
     let returns = bytes[at..].iter().take_while(|byte| **byte == b'\r');
     let end = at + returns.count();
