@@ -433,3 +433,40 @@ fn pairs_that_fill_a_disk() {
         - 1;
     assert_eq!(pairs, 700 * 699 / 2);
 }
+
+/// The next command emptied the scratch space, whatever was mounted in it.
+#[test]
+fn what_is_mounted_in_the_scratch_space_stays() {
+    let Some(prefix) = mounting() else {
+        return;
+    };
+    let directory = common::temporary();
+    let root = directory.path();
+    let (input, _) = corpus(root, 3);
+    let command = command(&input, &root.join("out"));
+    assert!(shell(&command).status.success());
+    let theirs = root.join("theirs");
+    fs::create_dir(&theirs).unwrap();
+    fs::write(theirs.join("precious"), "x").unwrap();
+    for place in ["scratch", "scratch/lookalike-abcdef"] {
+        let place = root.join("out").join(place);
+        fs::create_dir_all(&place).unwrap();
+        let script = format!(
+            "mount --bind {} {} && {command}",
+            theirs.display(),
+            place.display()
+        );
+        let mut started = Command::new(prefix[0]);
+        let output = started
+            .args(&prefix[1..])
+            .args(["sh", "-c", &script])
+            .output();
+        let said = String::from_utf8(output.unwrap().stderr).unwrap();
+        assert!(
+            said.contains("another file system is mounted in it"),
+            "{said}"
+        );
+        assert!(theirs.join("precious").exists(), "{}", place.display());
+    }
+    assert!(shell(&command).status.success());
+}

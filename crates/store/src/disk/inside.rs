@@ -43,6 +43,9 @@ const WRITABLE: &str = "a file, a FIFO or a character device";
 /// Expected type of an entered directory, for messages.
 const DIRECTORY: &str = "a directory";
 
+/// Why a tree is not removed.
+const MOUNTED: &str = "another file system is mounted in it; unmount that first";
+
 /// Flags to open a directory in order to reach the files in it. If the system allows it, this does
 /// not need the right to list the directory.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -447,7 +450,7 @@ pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
     )?;
     let enter = |at: BorrowedFd<'_>, name: &OsStr| -> io::Result<Level> {
         let directory = open_unmounted(at, name.as_ref()).map_err(|error| match error {
-            Errno::XDEV => wrong(path, DIRECTORY, "a mount point, or one in it"),
+            Errno::XDEV => io::Error::other(MOUNTED),
             error => error.into(),
         })?;
         Ok(Level {

@@ -778,21 +778,8 @@ pub fn remove_directory(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes everything in a directory, of any type, and keeps the directory.
-pub(crate) fn empty_directory(path: &Path) -> Result<()> {
-    let names = faults::doing(Op::List, path, None, || inside::list(path));
-    for (name, kind) in names.map_err(Error::io("list", path))? {
-        let path = path.join(name);
-        if kind == FileType::Directory {
-            remove_tree(&path)?;
-        } else {
-            remove(&path)?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes a directory and everything in it.
+/// Removes a directory and everything in it. If another file system is mounted in its place or within
+/// it, the error names it.
 pub(crate) fn remove_tree(path: &Path) -> Result<()> {
     faults::doing(Op::Remove, path, None, || inside::remove_tree(path))
         .map_err(Error::io("remove", path))

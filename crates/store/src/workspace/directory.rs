@@ -609,7 +609,10 @@ impl Workspace {
             }
         }
         disk::remove(&disk::temporary(&self.path(MANIFEST_FILE)))?;
-        disk::empty_directory(&self.places.directory.join(SCRATCH))?;
+        // With the directory itself: what somebody mounted there is theirs.
+        let scratch = self.places.directory.join(SCRATCH);
+        disk::remove_tree(&scratch)?;
+        disk::create_directory(&scratch)?;
         self.remove_scrap()
     }
 
