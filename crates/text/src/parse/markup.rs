@@ -407,6 +407,9 @@ impl Scan {
     fn leave_sentence(&mut self) {
         self.count_bare();
         let bare = std::mem::take(&mut self.bare);
+        if bare.count == 0 && bare.wide == 0 {
+            return;
+        }
         let bracket = bare.bracket || memchr(b'<', self.name.get()).is_some();
         let most = match bracket {
             true => MOST_WITH_BRACKET,
@@ -727,7 +730,8 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
 
     #[inline]
     fn push_attribute_name(&mut self, s: &[u8]) {
-        if memchr(b'<', s).is_some() {
+        // A few bytes, for which a search of many would only begin.
+        if s.contains(&b'<') {
             self.scan.bare.bracket = true;
             self.scan.bare.open &= self.scan.attribute.len > 0 || !s.starts_with(b"<");
         }
