@@ -13,9 +13,9 @@
 //! # Algorithm
 //! A paper's module runs what the paper ran: methods, edited copies, trials ([`Bench`]), and measures
 //! the rows of its tables and the values of its claims. Titles, columns, published values, claims and
-//! what must be so if they hold are in the paper's file (`published`), which puts the measured values
-//! beside them. The values of a claim are a function of counts, so that a test can show a collection
-//! on which it holds and one on which it does not.
+//! what must be so if they hold are in the paper's file; `published` puts the measured values beside
+//! them. A function computes the values of a claim from counts, so that a test can show a collection on
+//! which the claim holds and one on which it does not.
 //!
 //! # Invariants
 //! - Everything but seconds depends only on the collection and on what is known about it.

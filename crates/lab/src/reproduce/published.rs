@@ -1,5 +1,5 @@
-//! What the papers print, as data: a file for each paper with its tables, figures, published values
-//! and claims; and the one place that puts measured values beside them.
+//! Reads what the papers print, from a file for each paper with its tables, figures, published values
+//! and claims, and puts the measured values beside it.
 //!
 //! # In and out
 //! In: the file of a paper, and what is [`Measured`]: rows by the name of their table, and values by
@@ -27,7 +27,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Adds the rows of a table or figure. Columns that they lack are those of the paper.
+    /// Adds the measured rows of a table or figure. They lack the paper's own columns.
     pub fn table(&mut self, name: &str, rows: impl Into<Rows>) {
         self.table_about(name, Vec::new(), rows);
     }
@@ -75,7 +75,7 @@ struct Sheet {
     /// The published rows are rows of their own, below the measured ones.
     #[serde(default)]
     below: bool,
-    /// The published rows: the values of `by`, then those of the columns of the paper.
+    /// The published rows. A row has the values of `by` first, then the values of the paper's columns.
     #[serde(default)]
     published: Rows,
     plot: Option<Plotted>,

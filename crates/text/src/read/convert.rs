@@ -328,7 +328,7 @@ pub fn extension(name: &str) -> Option<String> {
     (!extension.is_empty()).then(|| extension.into())
 }
 
-/// Whether a file's name ends as that of a compressed file.
+/// Whether the name of a file says that the file is compressed.
 pub fn is_compressed(name: &str) -> bool {
     let last = name
         .rsplit_once('.')

@@ -288,8 +288,8 @@ pub(super) fn begins_field(bytes: &[u8]) -> bool {
     name > 0 && bytes.get(name) == Some(&b':')
 }
 
-/// Puts LF in the place of each CR that is a line end, if lines end with CR alone: those of the
-/// header do, or one before it.
+/// Replaces each CR that ends a line by LF, if the header, or the line before it, ends its lines with CR
+/// alone.
 pub(super) fn put_line_feeds(bytes: &mut [u8]) {
     if ends_lines_with_cr(bytes) {
         for at in 0..bytes.len() {
@@ -981,7 +981,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks other bytes than those of the message.
+    /// Walks the decoded bytes of a part.
     fn within(&mut self, bytes: Vec<u8>, mbox: bool, walk: impl FnOnce(&mut Walk<'_>)) {
         let mut within = Walk {
             message: &bytes,

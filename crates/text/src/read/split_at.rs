@@ -23,7 +23,7 @@ pub(super) const LONGEST_LINE: usize = 64 << 10;
 /// The name of the group that is the name of the record.
 const DOCNO: &str = "docno";
 
-/// The name of the group with which a line begins what is no record.
+/// The name of the group that matches the line after the last record.
 const END: &str = "end";
 
 /// A regular expression. A line in which it is found begins a record, or ends the one before it.
