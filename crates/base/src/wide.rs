@@ -110,10 +110,14 @@ impl Wide {
             return Some(wide);
         }
         let is_control = |byte: &u8| *byte < b' ' && !is_printable(byte) && *byte != 0x1b;
-        let mut first = head.iter().take(LOOK_CONTROL);
+        // All of them, which takes a few vectors: to stop at the first one takes a step for each byte.
+        let first = &head[..head.len().min(LOOK_CONTROL)];
+        let controls = first
+            .iter()
+            .fold(false, |found, byte| found | is_control(byte));
         let is_utf8 =
             || std::str::from_utf8(head).map_or_else(|e| e.error_len().is_none(), |_| true);
-        (first.any(is_control) && !is_utf8()).then(|| most(true))?
+        (controls && !is_utf8()).then(|| most(true))?
     }
 
     /// The number of ASCII characters in the text, or of characters of Chinese, Japanese and Korean;
