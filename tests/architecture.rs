@@ -524,7 +524,7 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3519, 2, 295]),
+    ("base", [3522, 2, 295]),
     ("store", [7834, 2, 590]),
     ("text", [25398, 10, 613]),
     ("rewrite", [3104, 0, 148]),
