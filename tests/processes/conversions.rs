@@ -230,6 +230,7 @@ invalid) printf 'caf\351 au lait\n';;
 binary) head -c 100 /dev/zero;;
 killed) kill -9 $$;;
 memory) head -c 300000000 /dev/zero | tail -n 1;;
+limited) test "$(ulimit -v)" = 102400 && echo a text of a program that found its limit when it began;;
 esac
 "#;
 
@@ -243,7 +244,7 @@ fn programs_that_misbehave_cost_their_document_only() {
     fs::create_dir(&input).unwrap();
     for mode in [
         "ok", "fail", "nothing", "forever", "noise", "sleep", "orphan", "closes", "invalid",
-        "binary", "killed", "memory", "traces",
+        "binary", "killed", "memory", "limited", "traces",
     ] {
         let mut text = format!("{mode}\nthe text of a document that is well\n");
         if mode == "closes" {
@@ -267,7 +268,7 @@ fn programs_that_misbehave_cost_their_document_only() {
     }
     assert_eq!(made[0], made[1]);
     let documents = rows_of(&at("out1"), "documents.tsv").join("\n");
-    for mode in ["ok", "orphan", "closes", "invalid"] {
+    for mode in ["ok", "orphan", "closes", "invalid", "limited"] {
         assert!(
             documents.contains(&format!("{mode}.odd")),
             "{mode}: {documents}"
@@ -446,8 +447,20 @@ fn another_command_or_version_is_refused_and_another_text_is_found() {
         "--convert",
         &tool,
     ];
-    let text = stderr(&lookalike(&passages));
-    assert!(text.contains("another text of the program"), "{text}");
+    for (does, what) in [
+        ("sed s/word/other/g", "it gave another text"),
+        (
+            "echo no memory >&2; exit 7",
+            "it failed: exit status: 7: no memory",
+        ),
+    ] {
+        write_program(&program, "tool 1.0", does);
+        let text = stderr(&lookalike(&passages));
+        assert!(
+            text.contains(what) && !text.contains("input changed"),
+            "{text}"
+        );
+    }
     write_program(&program, "tool 1.0", "cat");
     succeeds(&add);
     assert!(succeeds(&show).contains("word0of1"));

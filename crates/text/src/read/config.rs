@@ -428,7 +428,6 @@ impl ReadConfig {
     pub(super) fn convert_limits(&self) -> Limits {
         Limits {
             time: Duration::from_secs(self.convert_timeout()),
-            memory: Some(self.convert_memory()),
             output: usize::try_from(self.max_document.0).unwrap_or(usize::MAX),
         }
     }
@@ -437,7 +436,7 @@ impl ReadConfig {
         self.convert_timeout.unwrap_or(CONVERT_SECONDS)
     }
 
-    fn convert_memory(&self) -> ByteSize {
+    pub(super) fn convert_memory(&self) -> ByteSize {
         self.convert_memory.unwrap_or(CONVERT_MEMORY)
     }
 

@@ -5,14 +5,15 @@
 //! plain text or markup in UTF-8; or a refusal with the first line of its standard error.
 //!
 //! # Algorithm
-//! No shell is involved: the command is split into words once. Each document starts the program
-//! anew, in a process group of its own. One thread feeds it and reads both outputs with `poll`, so
+//! The command is split into words once, and no shell interprets them. Each document starts the
+//! program anew, in a process group of its own. One thread feeds it and reads both outputs with `poll`, so
 //! a program that reads nothing, prints without end or closes a pipe cannot block that thread.
 //!
 //! # Invariants
 //! - No process of the group outlives the call. The group is killed before its leader is waited
 //!   for, so its number cannot belong to another group.
-//! - The limit on memory is set before the program receives the first byte of a document.
+//! - The limit on memory is set before the program starts. Programs of some languages reserve far
+//!   more address space than they need, unless they find a limit when they start.
 //! - A program runs, even for its version, only if the command that runs names it
 //!   ([`Converter::check`]). A directory or plan that was received may name any program.
 //! - After a stop, every conversion ends with a refusal. Callers check for a stop before they keep
@@ -63,6 +64,10 @@ type Version = Result<Option<String>, String>;
 /// Bytes of standard error that are kept, and of its first line that a message states.
 const ERROR_BYTES: usize = 4 << 10;
 const LINE_BYTES: usize = 300;
+
+/// Becomes a program with a limit on its address space, in KiB, which a child can only set for itself.
+/// The limit is refused only if it is lower already.
+const LIMITED: &str = r#"ulimit -v "$1" 2>/dev/null; shift; exec "$@""#;
 
 /// How long a wait for output lasts before stop, time and exit are looked at again.
 const WAIT: Duration = Duration::from_millis(50);
@@ -185,15 +190,11 @@ impl Converter {
         shlex::split(&self.command).unwrap_or_default()
     }
 
-    fn command(&self, all: bool) -> Command {
-        let words = self.words();
-        let (program, arguments) = words
-            .split_first()
-            .map_or(("", &[][..]), |(first, rest)| (first, rest));
-        let mut command = Command::new(program);
-        if all {
-            command.args(arguments);
-        }
+    /// The command that runs the program over a document.
+    fn command(&self, memory: ByteSize) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", LIMITED, "sh"]);
+        command.arg((memory.0 >> 10).to_string()).args(self.words());
         command
     }
 
@@ -218,11 +219,11 @@ impl Converter {
     fn ask(&self) -> Result<Option<String>, String> {
         let limits = Limits {
             time: VERSION_TIME,
-            memory: None,
             output: ERROR_BYTES,
         };
+        let program = self.words().into_iter().next().unwrap_or_default();
         for flag in ["--version", "-v"] {
-            let mut command = self.command(false);
+            let mut command = Command::new(&program);
             command.arg(flag);
             match run(&mut command, &[], &limits, &Stop::default()) {
                 Ok(ended) if ended.status.success() => {
@@ -233,7 +234,6 @@ impl Converter {
                 }
                 Ok(_) => {}
                 Err(Ending::Failed(error)) => {
-                    let program = command.get_program().to_string_lossy().into_owned();
                     return Err(format!(
                         "the program `{program}` cannot be started: {error}"
                     ));
@@ -275,10 +275,11 @@ impl Converter {
         ContentKind::of(self.html)
     }
 
-    /// The text of a document, or why there is none.
+    /// The text of a document, or why there is none. `memory` is the address space of each process.
     pub(super) fn convert(
         &self,
         document: &[u8],
+        memory: ByteSize,
         limits: &Limits,
         stop: &Stop,
     ) -> Result<Vec<u8>, (Reason, String)> {
@@ -289,7 +290,7 @@ impl Converter {
                 "this command does not name the program; if you know it, give {flag}"
             ));
         }
-        let ended = match run(&mut self.command(true), document, limits, stop) {
+        let ended = match run(&mut self.command(memory), document, limits, stop) {
             Ok(ended) => ended,
             Err(Ending::Output) => {
                 let detail = format!("a converted text of more than {} bytes", limits.output);
@@ -374,8 +375,6 @@ fn harmless(text: &str) -> String {
 /// What a program may use for a document.
 pub(super) struct Limits {
     pub time: Duration,
-    /// The address space of each process.
-    pub memory: Option<ByteSize>,
     /// Bytes of standard output.
     pub output: usize,
 }
@@ -455,20 +454,6 @@ impl Group {
         self.is_over = true;
         self.leader.wait()
     }
-
-    #[cfg(target_os = "linux")]
-    fn limit_memory(&self, memory: ByteSize) {
-        use rustix::process::{Resource, Rlimit, prlimit};
-        let limit = Rlimit {
-            current: Some(memory.0),
-            maximum: Some(memory.0),
-        };
-        // It is refused only if the limit is lower already.
-        let _refused = prlimit(Some(self.pid), Resource::As, limit);
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn limit_memory(&self, _: ByteSize) {}
 }
 
 impl Drop for Group {
@@ -533,9 +518,6 @@ impl<P: Read> Pipe<P> {
 fn run(command: &mut Command, input: &[u8], limits: &Limits, stop: &Stop) -> Result<Ended, Ending> {
     let until = Instant::now() + limits.time;
     let mut group = Group::start(command, until, stop)?;
-    if let Some(memory) = limits.memory {
-        group.limit_memory(memory);
-    }
     let mut feed = Pipe::new(group.leader.stdin.take())?;
     let mut out = Pipe::new(group.leader.stdout.take())?;
     let mut error = Pipe::new(group.leader.stderr.take())?;

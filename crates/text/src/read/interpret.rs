@@ -141,7 +141,8 @@ fn converted<'a>(
     config: &ReadConfig,
     stop: &Stop,
 ) -> Outcome<'a> {
-    let text = with.convert(&parts.body, &config.convert_limits(), stop);
+    let (memory, limits) = (config.convert_memory(), config.convert_limits());
+    let text = with.convert(&parts.body, memory, &limits, stop);
     let text = text.and_then(|text| match binary_kind(&text) {
         Some(kind) => {
             let detail = format!("it printed no text but {kind}");

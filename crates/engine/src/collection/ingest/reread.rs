@@ -31,7 +31,7 @@ use lookalike_base::progress::{Context, Stop};
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{Places, Workspace};
 use lookalike_text::read::{
-    InputFile, Interpreted, RawDocument, Record, RecordKind, Reject, Stretch, interpret,
+    Converter, InputFile, Interpreted, RawDocument, Record, RecordKind, Reject, Stretch, interpret,
 };
 
 /// Reads documents of a collection again.
@@ -236,29 +236,35 @@ impl<'a> Reread<'a> {
         match found {
             // A stop ends the conversion of a document.
             _ if self.context.stop.requested() => Error::Interrupted { stage: STAGE },
-            Interpreted::Document(_) => {
-                self.differs(document, "another text of the program of --convert")
-            }
+            Interpreted::Document(_) => self.converts_otherwise(document, "gave another text"),
             found => match found.not_converted() {
-                Some(Reject { reason, detail, .. }) => {
-                    self.differs(document, &format!("{reason}: {detail}"))
+                Some(Reject { detail, .. }) => {
+                    self.converts_otherwise(document, &format!("failed: {detail}"))
                 }
                 None => self.changed(document),
             },
         }
     }
 
-    /// A document is not in its place.
-    pub fn changed(&self, document: &DocumentRecord) -> Error {
-        self.differs(document, "something else there")
+    /// A program of `--convert` does not do what it did when the document was read.
+    fn converts_otherwise(&self, document: &DocumentRecord, found: &str) -> Error {
+        let programs = self.config.read.convert.iter().map(Converter::given);
+        let programs = programs.collect::<Vec<_>>().join(", ");
+        let limit = format!(
+            "a program that gives the text of {} which it gave before: it {found}; mend the program, \
+             or read the documents again into a new directory",
+            document.docno
+        );
+        Error::parameter("convert", programs).because(limit)
     }
 
-    fn differs(&self, document: &DocumentRecord, found: &str) -> Error {
+    /// A document is not in its place.
+    pub fn changed(&self, document: &DocumentRecord) -> Error {
         let input = self.inputs.get(document.file as usize);
         let path = input.map(|input| input.path.clone()).unwrap_or_default();
         let DocumentRecord { docno, offset, .. } = document;
         let expected = format!("had the document {docno} at offset {offset}");
-        Error::input_changed(path, expected, found)
+        Error::input_changed(path, expected, "something else there")
     }
 }
 
