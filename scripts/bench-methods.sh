@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the methods of the papers side by side and prints the tables of docs/methods.md.
+# Runs the methods of the papers side by side and prints the tables of docs/laboratory/methods-compared.md.
 #
 #   scripts/bench-methods.sh NAME=INPUT...
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints a compare.json as the tables of docs/methods.md. Needs nothing but Python."""
+"""Prints a compare.json as the tables of docs/laboratory/methods-compared.md. Needs nothing but Python."""
 
 import json
 import sys

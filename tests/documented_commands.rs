@@ -1,12 +1,12 @@
 //! Every command that README.md and the pages in `docs/` show is run, or its flags are checked.
 //!
-//! In the README and in `docs/guide/` a block fenced as `console` is run: a line that begins with
-//! `$ ` is a command, the lines up to the next one are what it prints on standard output. The
-//! commands of a page run in order, by `sh`, in one temporary directory that has `sample-corpora`
-//! in it, with `lookalike` on the path. A command must succeed, unless the next one begins with
-//! `echo $?`; of a command that fails the page shows standard error, too. In the output a line
-//! `...` stands for any number of lines, and `...` within a line for any text. Seconds and sizes
-//! differ from one run to the next: any number may stand in their place.
+//! In the README, in `docs/guide/` and in `docs/laboratory/` a block fenced as `console` is run: a
+//! line that begins with `$ ` is a command, the lines up to the next one are what it prints on
+//! standard output. The commands of a page run in order, by `sh`, in one temporary directory that
+//! has `sample-corpora` in it, with `lookalike` on the path. A command must succeed, unless the
+//! next one begins with `echo $?`; of a command that fails the page shows standard error, too. In
+//! the output a line `...` stands for any number of lines, and `...` within a line for any text.
+//! Seconds and sizes differ from one run to the next: any number may stand in their place.
 //!
 //! A command that cannot be run here stands in an `sh` block, in a block that is indented by four
 //! spaces, or in a code span. Of each `lookalike` command there, in all pages, every flag must be
@@ -41,7 +41,9 @@ fn markdown(directory: &Path) -> Vec<PathBuf> {
 /// The pages whose `console` blocks are run.
 fn pages_that_run() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
-    pages.extend(markdown(&root().join("docs/guide")));
+    for directory in ["docs/guide", "docs/laboratory"] {
+        pages.extend(markdown(&root().join(directory)));
+    }
     pages
 }
 
@@ -448,9 +450,9 @@ fn pages_name_flags_that_there_are() {
 
 // Tables that are written by hand.
 
-/// The code spans in the first column of the tables of a page of the guide that have this header.
+/// The code spans in the first column of the tables of a page in `docs/` that have this header.
 fn listed(page: &str, header: &str) -> BTreeSet<String> {
-    let page = fs::read_to_string(root().join("docs/guide").join(page)).unwrap();
+    let page = fs::read_to_string(root().join("docs").join(page)).unwrap();
     let (mut names, mut within) = (BTreeSet::new(), false);
     for line in page.lines() {
         let first = line
@@ -508,7 +510,7 @@ fn the_guide_lists_the_lines_of_the_ledger() {
         lines.filter(|line| !line.starts_with("    "))
     });
     let lines: BTreeSet<String> = lines.map(|line| ledger_line(line)).collect();
-    let listed = listed("ledger.md", "line");
+    let listed = listed("guide/ledger.md", "line");
     let listed: BTreeSet<String> = listed.iter().map(|line| ledger_line(line)).collect();
     assert_eq!(lines, listed);
 }
@@ -526,14 +528,14 @@ fn the_guide_lists_the_columns_of_compare() {
     let columns = columns.map(|column| column.strip_suffix(" i-match").unwrap_or(column));
     let columns = columns.filter(|column| !column.is_empty());
     let columns: BTreeSet<String> = columns.map(String::from).collect();
-    assert_eq!(columns, listed("methods.md", "column"));
+    assert_eq!(columns, listed("laboratory/methods.md", "column"));
 }
 
 #[test]
 fn the_guide_lists_the_reasons_of_rejects() {
     let reasons = lookalike::text::read::Reason::ALL.iter();
     let reasons: BTreeSet<String> = reasons.map(ToString::to_string).collect();
-    assert_eq!(reasons, listed("formats.md", "reason"));
+    assert_eq!(reasons, listed("guide/formats.md", "reason"));
 }
 
 /// All Rust sources below a directory, one after the other.

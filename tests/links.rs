@@ -24,7 +24,9 @@ fn markdown(directory: &str) -> Vec<PathBuf> {
 
 /// The pages below `docs/`.
 fn docs() -> Vec<PathBuf> {
-    [markdown("docs"), markdown("docs/guide")].concat()
+    ["docs", "docs/guide", "docs/laboratory"]
+        .map(markdown)
+        .concat()
 }
 
 /// The lines of a page that are not code, without their code spans.

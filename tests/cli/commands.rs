@@ -73,11 +73,11 @@ fn finished() -> (TempDir, PathBuf) {
     (directory, out)
 }
 
-/// The thresholds of Bernstein & Zobel 2006, Table 1, are the same in the guide, the help and the
-/// method.
+/// The thresholds of Bernstein & Zobel 2006, Table 1, are the same in the documentation, the
+/// help and the method.
 #[test]
 fn the_thresholds_of_deco_are_the_same_everywhere() {
-    let guide = fs::read_to_string("docs/guide/methods.md").unwrap();
+    let guide = fs::read_to_string("docs/laboratory/methods.md").unwrap();
     for (score, row) in (1..).zip(DECO_THRESHOLDS) {
         let number = |hundredths: u64| match score {
             1 => count(hundredths / 100),
