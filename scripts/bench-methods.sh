@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the methods of the papers side by side and prints the tables of docs/laboratory/methods-compared.md.
+# Runs the methods of the papers side by side and prints tables of each collection. The last one, over all collections,
+# is in docs/laboratory/methods-compared.md.
 #
 #   scripts/bench-methods.sh NAME=INPUT...
 #
@@ -8,7 +9,7 @@
 # of the collection, and Cherkasova's copies of its first hundred. It works in BENCH_METHODS (target/bench-methods).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,8p' >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,9p' >&2; exit 2; }
 work=${BENCH_METHODS:-target/bench-methods}
 bin=${LOOKALIKE:-target/dist/lookalike}
 [ -n "${LOOKALIKE:-}" ] || cargo build --profile dist --locked --quiet
@@ -35,9 +36,11 @@ show() { # NAME DIRECTORY [EDITS]
 
 echo "machine: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg)"
 echo
+compared=()
 for pair in "$@"; do
     name=${pair%%=*} input=${pair#*=}
     plain=${name%+}
+    compared+=("$work/$plain/compare/compare.json")
     rm -rf "$work/$plain" "$work/$plain-"*
     "$bin" ingest "$input" -o "$work/$plain" --keep-text --quiet >/dev/null
     show "$plain" "$work/$plain"
@@ -53,3 +56,8 @@ for pair in "$@"; do
         show "$plain, its first hundred with 1 to 50 words ${edit%e}ed" "$made-out" "$made/edits.jsonl"
     done
 done
+if [ $# -gt 1 ]; then
+    echo "### All collections"
+    echo
+    scripts/methods-table.py "${compared[@]}"
+fi

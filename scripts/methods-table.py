@@ -1,14 +1,43 @@
 #!/usr/bin/env python3
-"""Prints a compare.json as the tables of docs/laboratory/methods-compared.md. Needs nothing but Python."""
+"""Prints a compare.json as tables in Markdown; of several, the table of docs/laboratory/methods-compared.md: the least and
+the greatest precision and recall, and the cost on the last collection. Needs nothing but Python."""
 
 import json
 import sys
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    found = json.load(file)
 
 def share(value):
     return "–" if value is None else f"{100 * value:.1f}"
+
+
+def ranges(paths):
+    """One row for each method, over all of the collections."""
+    several = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            several.append(json.load(file)["methods"])
+    truths = [a["truth"] for a in several[0][0]["against"]]
+    head = ["method"] + [f"{what} {truth}, %" for truth in truths for what in ("P", "R")]
+    head += ["CPU s", "peak MiB", "disk MiB"]
+    print("| " + " | ".join(head) + " |")
+    print("| --- |" + " ---: |" * (len(head) - 1))
+    for rows in zip(*several, strict=True):
+        assert len({row["method"] for row in rows}) == 1, "the collections were compared by different methods"
+        last = rows[-1]
+        cells = [f"`{last['method']}`"]
+        for n in range(len(truths)):
+            for what in ("precision", "recall"):
+                shares = [share(value) for value in sorted(row["against"][n][what] or 0 for row in rows)]
+                cells.append(shares[0] if shares[0] == shares[-1] else f"{shares[0]}–{shares[-1]}")
+        cells += [f"{last['cpu_seconds']:.1f}", f"{last['peak_bytes'] >> 20:,}", f"{last['disk_bytes'] / 2**20:.1f}"]
+        print("| " + " | ".join(cells) + " |")
+
+
+if len(sys.argv) > 2:
+    ranges(sys.argv[1:])
+    sys.exit()
+with open(sys.argv[1], encoding="utf-8") as file:
+    found = json.load(file)
 
 documents, representatives = found["documents"], found["representatives"]
 print(f"{documents:,} documents, {representatives:,} of them no exact duplicates; pairs found by any method: "
