@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts `unsafe` and C in the packages that the program is built from, as a table for docs/unsafe.md.
 
-    scripts/count-unsafe.py            prints the table
-    scripts/count-unsafe.py --write    puts it into docs/unsafe.md, between its marks
+    scripts/count-unsafe.py            prints the table, with all packages
+    scripts/count-unsafe.py --write    puts direct packages and those with much of it into docs/unsafe.md, between its marks
 
 What is counted: the word in Rust files that are compiled into a library (`src`, without comments, strings and
 tests), and lines of C and assembly that a build script may compile. Needs cargo and the packages in its
@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- table: scripts/count-unsafe.py --write -->", "<!-- end -->"
+# Indirect packages without C that say `unsafe` fewer times have no row in docs/unsafe.md.
+MANY = 100
 # Comments (nested ones are rare), strings, characters.
 NOISE = re.compile(
     r'//[^\n]*|/\*.*?\*/|b?r(#+)".*?"\1|b?r"[^"]*"|b?"(?:\\.|[^"\\])*"|b?\'(?:\\[^\n\']+|[^\\\'\n])\'', re.S
@@ -66,24 +68,31 @@ def native_in(directory):
     return lines
 
 
-def table():
+def table(few):
+    """The counts as text: of all packages, or of few, with the others in sentences."""
     lines = ["| package | direct | `unsafe` | lines of C |", "| --- | --- | ---: | ---: |"]
-    none, total = [], 0
+    none, others, total = [], [], 0
     for name, version, direct, directory in packages():
         unsafe, native = unsafe_in(directory), native_in(directory)
         total += 1
-        if unsafe or native:
-            lines.append(f"| {name} {version} | {'yes' if direct else ''} | {unsafe:,} | {native or '':{',' if native else ''}} |")
+        if not unsafe and not native:
+            none.append((name, direct))
+        elif few and not direct and not native and unsafe < MANY:
+            others.append(unsafe)
         else:
-            none.append(f"{name}{'' if direct else ' (indirect)'}")
+            lines.append(f"| {name} {version} | {'yes' if direct else ''} | {unsafe:,} | {native or '':{',' if native else ''}} |")
     lines.append("")
-    lines.append(f"Of {total} packages {len(none)} have neither: {', '.join(none)}.")
+    if few:
+        lines.append(f"Another {len(others)} indirect packages say `unsafe` fewer than {MANY} times each, {sum(others):,} times together.")
+    named = [name if direct else f"{name} (indirect)" for name, direct in none if direct or not few]
+    lines.append(f"Of {total} packages, {len(none)} contain neither{', including' if few else ':'} {', '.join(named)}.")
     return "\n".join(lines)
 
 
 def main():
-    text = table()
-    if sys.argv[1:] != ["--write"]:
+    write = sys.argv[1:] == ["--write"]
+    text = table(few=write)
+    if not write:
         print(text)
         return
     page = ROOT / "docs/unsafe.md"
