@@ -1,5 +1,6 @@
 //! Every relative link of the pages leads to a file that exists, and every `#anchor` to a heading
-//! of it. Every page of `docs/` is in the contents of the book, `docs/SUMMARY.md`.
+//! of it. Every page of `docs/` is in the contents of the book, `docs/SUMMARY.md`. Figures that the
+//! README repeats are the ones of `docs/measurements.md`.
 //!
 //! `scripts/docs.sh` checks the links of the built site as well. This test needs no other program.
 
@@ -175,6 +176,55 @@ fn the_book_has_every_page() {
         .filter(|page| page != contents && !paths.contains(page))
         .collect();
     assert!(missing.is_empty(), "not in docs/SUMMARY.md: {missing:?}");
+}
+
+/// The rows of the table of a page that has this header.
+fn rows<'a>(page: &'a str, header: &str) -> Vec<&'a str> {
+    let after = page.lines().skip_while(|line| *line != header);
+    let rows = after.take_while(|line| line.starts_with('|')).skip(2);
+    rows.collect()
+}
+
+/// The words right before each place in a page that says these words.
+fn before<'a>(page: &'a str, words: &str) -> Vec<&'a str> {
+    let pieces: Vec<_> = page.split(words).collect();
+    let before = pieces[..pieces.len() - 1].iter();
+    before
+        .map(|piece| piece.rsplit(' ').next().unwrap())
+        .collect()
+}
+
+/// A page as one line.
+fn one_line(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_readme_has_the_figures_of_the_measurements() {
+    const PEERS: &str = "| program | CPU s | peak MiB | precision | recall |";
+    const CRAWL: &str = " seconds on two cores with `--memory 2GiB`";
+    const MISSED: &str = "rensa's pairs have a precision of 0.";
+    let read = |page: &Path| fs::read_to_string(root().join(page)).unwrap();
+    let (readme, measured) = ("README.md", "docs/measurements.md");
+    let [readme, measured] = [readme, measured].map(|page| read(Path::new(page)));
+    let expected = rows(&measured, PEERS);
+    assert_eq!(rows(&readme, PEERS), expected);
+    assert!(expected.len() > 1);
+
+    let [readme, measured] = [readme, measured].map(|page| one_line(&page));
+    let after = |page: &str| {
+        let (_, after) = page.split_once(MISSED).unwrap();
+        after.split_once(". ").unwrap().0.to_string()
+    };
+    assert_eq!(after(&readme), after(&measured));
+
+    let seconds = before(&measured, CRAWL);
+    assert_eq!((seconds.len(), before(&readme, CRAWL).len()), (1, 1));
+    for path in docs().into_iter().chain(["README.md".into()]) {
+        for told in before(&one_line(&read(&path)), CRAWL) {
+            assert_eq!(told, seconds[0], "{}: {told}{CRAWL}", path.display());
+        }
+    }
 }
 
 #[test]
