@@ -214,6 +214,9 @@ fn postings<K: Key>(
 
 // Dumps: hexadecimal bytes beside what they are.
 
+/// The kind whose dump has its header and footer; those of the others differ in numbers only.
+const SHOWN_WHOLE: &str = "DOCS";
+
 /// Walks over bytes and writes down what each of them is.
 struct Page<'a> {
     bytes: &'a [u8],
@@ -278,11 +281,14 @@ impl<'a> Page<'a> {
         self.zeros(12, "reserved");
         self.checksum("checksum of the 56 bytes before", &self.bytes[..56]);
         assert_eq!(self.at, HEADER_BYTES);
+        if tag != SHOWN_WHOLE {
+            self.out.clear();
+        }
     }
 
     /// Ends the page with the footer.
     fn footer(mut self) -> String {
-        let start = self.at;
+        let (start, shown) = (self.at, self.out.len());
         self.number(8, "records");
         let payload = self.number(8, "payload bytes");
         assert_eq!(payload as usize, start - HEADER_BYTES);
@@ -293,6 +299,9 @@ impl<'a> Page<'a> {
         self.checksum("checksum of all before", before);
         self.field(8, "footer magic");
         assert_eq!(self.at - start, FOOTER_BYTES);
+        if self.bytes[8..12] != *SHOWN_WHOLE.as_bytes() {
+            self.out.truncate(shown);
+        }
         self.end()
     }
 
