@@ -4,7 +4,7 @@
 use super::compared::{Named, seconds};
 use crate::compare::{Comparison, Curve, Distribution, Standing, TableFile, Verdict};
 use crate::report::charts::{
-    Axis, Chart, Line, Look, Mark, Panel, Plot, Points, Scatter, Tone, round_tenth_below,
+    Axis, Line, Mark, Plot, Points, Scatter, Tone, round_tenth_below, sheet,
 };
 use lookalike::report::charts::Drawing;
 use lookalike_base::measure::Measure;
@@ -32,55 +32,28 @@ fn shown(comparison: &Comparison) -> Vec<usize> {
 
 /// All figures as SVG; none if no edits are known.
 pub fn figures(comparison: &Comparison) -> Vec<TableFile> {
-    let Some(families) = &comparison.families else {
+    if comparison.families.is_none() {
         return Vec::new();
+    }
+    let title = |n: usize| {
+        let row = comparison.methods.get(n);
+        row.map_or_else(String::new, |row| Named::of(&row.method).label())
     };
-    let shown = shown(comparison);
-    let look = |place: usize| Look::ordered(place, shown.len());
-    let curves = shown.iter().filter_map(|&n| families.curves.get(n));
-    let curves = curves.enumerate();
-    let curves = curves.map(|(place, of)| Line::new(of.method.as_str(), look(place), by_edits(of)));
-    let lines: Vec<_> = curves.collect();
-    let most = lines.iter().flat_map(|line| &line.points);
-    let most = most.map(|(edits, _)| *edits).fold(1.0, f64::max);
-    let of_edits = chart(
-        "Similarity of documents and edited copies",
-        // Edits are whole numbers: at most one tick for each.
-        Axis::linear("Edits", 0.0, most, most.min(10.0) as u32),
-        "Mean similarity",
-        lines,
-        families.curves.iter().all(|curve| curve.points.is_empty()),
-    );
-    let distributions = shown.iter().filter_map(|&n| families.distributions.get(n));
-    let distributions = distributions.enumerate();
-    let distributions = distributions.map(|(place, of)| {
-        let whole = of.pairs.max(1) as f64;
-        let dissimilar = of.pairs - of.similar.len() as u64;
-        let mut points = vec![(0.0, Some(dissimilar as f64 / whole))];
-        for (n, &similarity) in of.similar.iter().enumerate() {
-            let share = (dissimilar + n as u64 + 1) as f64 / whole;
-            points.push((similarity, Some(share)));
-        }
-        points.push((1.0, Some(1.0)));
-        Line::new(of.method.as_str(), look(place), points)
-    });
-    let lines: Vec<_> = distributions.collect();
-    let of_distinct = chart(
-        "Similarity of pairs of originals",
-        Axis::linear("Similarity", 0.0, 1.0, 10),
-        "Share of the pairs up to this similarity",
-        lines,
-        families.distributions.iter().all(|of| of.pairs == 0),
-    );
-    let named = [
-        ("similarity-by-edits.svg", of_edits),
-        ("similarity-of-distinct.svg", of_distinct),
-    ];
-    let file = |(name, chart): (_, Chart)| TableFile {
-        name,
-        text: chart.svg(),
+    let file = |name, title_of_all, plots: Vec<(usize, Plot)>| {
+        let panels = plots.into_iter().map(|(n, plot)| (title(n), Some(plot)));
+        let text = sheet(title_of_all, &panels.collect::<Vec<_>>());
+        TableFile { name, text }
     };
-    named.map(file).into()
+    let by_edits = "Similarity of documents and edited copies, by the number of edits";
+    let of_distinct = "Share of the pairs of originals up to a similarity";
+    vec![
+        file("similarity-by-edits.svg", by_edits, curves(comparison)),
+        file(
+            "similarity-of-distinct.svg",
+            of_distinct,
+            distributions(comparison),
+        ),
+    ]
 }
 
 /// The mean similarity by the number of edits.
@@ -284,16 +257,6 @@ fn steps(of: &Distribution) -> Points {
         (similarity, Some(share))
     };
     places.map(at).collect()
-}
-
-fn chart(title: &str, x: Axis, y: &str, lines: Vec<Line<Look>>, nothing: bool) -> Chart {
-    let values = lines.iter().flat_map(|line| &line.points);
-    let least = values.filter_map(|(_, y)| *y).fold(1.0, f64::min);
-    if nothing {
-        return Chart::empty(title, "No copies or originals were compared.");
-    }
-    let y = Axis::linear(y, round_tenth_below(least), 1.0, 10);
-    Chart::new(title, vec![Panel::new("", x, y, lines)])
 }
 
 #[cfg(test)]

@@ -1,21 +1,36 @@
-//! Lines, and the area in which they are drawn.
+//! Lines, their labels, and the area in which they are drawn.
 
 use super::axis::Axis;
+use lookalike_base::keywords::keywords;
+
+keywords! {
+    /// The colour of a line, and its dash pattern.
+    pub(crate) enum Tone {
+        /// The colour of text: the whole collection, or the method of a panel.
+        Ink = "ink",
+        /// Colours with a meaning in the figure.
+        First = "s1",
+        Second = "s2",
+        Third = "s3",
+        /// Grey: lines that show what is usual.
+        Context = "context",
+    }
+}
 
 /// Where a value is undefined, a line is broken.
 pub(crate) type Points = Vec<(f64, Option<f64>)>;
 
 /// A line through points.
 #[derive(Clone, Debug)]
-pub(crate) struct Line<L> {
+pub(crate) struct Line {
     /// Empty for none.
     pub label: String,
-    pub look: L,
+    pub look: Tone,
     pub points: Points,
 }
 
-impl<L> Line<L> {
-    pub(crate) fn new(label: impl Into<String>, look: L, points: Points) -> Line<L> {
+impl Line {
+    pub(crate) fn new(label: impl Into<String>, look: Tone, points: Points) -> Line {
         Line {
             label: label.into(),
             look,
@@ -72,5 +87,43 @@ impl Area {
             self.left + x_axis.along(x) * (self.right - self.left),
             self.bottom - y_axis.along(y) * (self.bottom - self.top),
         )
+    }
+}
+
+/// Places for labels near the wanted ones: in the same order, at least `line` apart, and between
+/// `top` and `bottom` if there is room for all.
+pub(super) fn apart(wanted: &[f64], top: f64, bottom: f64, line: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    let place = |n: usize| wanted.get(n).copied().unwrap_or(top);
+    order.sort_by(|&a, &b| place(a).total_cmp(&place(b)));
+    let mut places = wanted.to_vec();
+    let mut least = top;
+    for &n in &order {
+        if let Some(place) = places.get_mut(n) {
+            *place = place.max(least);
+            least = *place + line;
+        }
+    }
+    let mut most = bottom;
+    for &n in order.iter().rev() {
+        if let Some(place) = places.get_mut(n) {
+            *place = place.min(most);
+            most = *place - line;
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_keep_their_order_and_do_not_overlap() {
+        // The first two are wanted at one place: they keep their order.
+        let places = apart(&[50.0, 50.0, 10.0, 99.0, 98.0], 0.0, 100.0, 17.0);
+        assert_eq!(places, [49.0, 66.0, 10.0, 100.0, 83.0]);
+        assert_eq!(apart(&[0.0, 0.0], 0.0, 100.0, 9.0), [0.0, 9.0]);
+        assert_eq!(apart(&[], 0.0, 100.0, 9.0), [0.0; 0]);
     }
 }

@@ -1,21 +1,20 @@
 //! Charts: typed results in, SVG out.
 //!
 //! # In and out
-//! In: numbers and labels. Out: an SVG file ([`Chart::svg`]), used by itself, or markup for a page
-//! ([`Plot`], [`Scatter`], [`bars()`]), which takes its colours from the page's style.
+//! In: numbers and labels. Out: markup for a page ([`Plot`], [`Scatter`], [`bars()`]), which takes
+//! its colours from the page's style, or an SVG file with several of them ([`sheet()`]).
 //!
 //! # Invariants
 //! - The same data give the same bytes.
 //! - Every text is escaped. A drawing contains no script and no URL.
 //!
 //! # Algorithm
-//! A line is labelled at its right end. Overlapping labels move apart ([`apart`](chart)), and a
+//! A line is labelled at its right end. Overlapping labels move apart ([`apart`](line)), and a
 //! thin line connects each label with its line. Lines without data have no label. Ticks are
 //! multiples of 1, 2 or 5 times a power of ten.
 
 mod axis;
 mod bars;
-mod chart;
 mod line;
 mod plot;
 mod scatter;
@@ -23,7 +22,6 @@ mod svg;
 
 pub(crate) use axis::{Axis, round_tenth_below};
 pub(crate) use bars::{BarRow, bars};
-pub(crate) use chart::{Chart, Look, Panel, Whisker};
-pub(crate) use line::{Line, Points};
-pub(crate) use plot::{Plot, Strip, Tone};
+pub(crate) use line::{Line, Points, Tone};
+pub(crate) use plot::{Plot, Strip, sheet};
 pub(crate) use scatter::{Mark, Scatter};

@@ -4,11 +4,9 @@
 //! can be compared. Colours, dashes and fonts come from the page's style.
 
 use super::axis::Axis;
-use super::chart::apart;
-use super::line::{Area, Line};
+use super::line::{Area, Line, Tone, apart};
 use super::svg::{Anchor, Svg, columns, shortened};
 use lookalike::report::charts::Drawing;
-use lookalike_base::keywords::keywords;
 
 /// Pixels of a panel. A page scales it to the width of its column.
 const WIDTH: f64 = 340.0;
@@ -33,20 +31,6 @@ const MOST_COLUMNS: usize = 16;
 /// A line with at most this number of points has a dot at each.
 const MOST_DOTS: usize = 24;
 
-keywords! {
-    /// The colour of a line, and its dash pattern.
-    pub(crate) enum Tone {
-        /// The colour of text: the whole collection, or the method of a panel.
-        Ink = "ink",
-        /// Colours with a meaning in the figure.
-        First = "s1",
-        Second = "s2",
-        Third = "s3",
-        /// Grey: lines that show what is usual.
-        Context = "context",
-    }
-}
-
 /// Values at one place, and their mean.
 #[derive(Clone, Debug)]
 pub(crate) struct Strip {
@@ -64,7 +48,7 @@ pub(crate) struct Plot {
     pub x: Axis,
     pub y: Axis,
     /// The first line is on top.
-    pub lines: Vec<Line<Tone>>,
+    pub lines: Vec<Line>,
     pub strips: Vec<Strip>,
 }
 
@@ -75,7 +59,7 @@ impl Plot {
         let (above, below) = (room(&self.y), room(&self.x));
         let height = HEIGHT + above + below;
         let mut svg = Svg::inline("plot", WIDTH, height, &self.about);
-        let ends: Vec<(&Line<Tone>, (f64, f64))> = self
+        let ends: Vec<(&Line, (f64, f64))> = self
             .lines
             .iter()
             .filter(|line| !line.label.is_empty())
@@ -126,6 +110,31 @@ impl Plot {
     }
 }
 
+/// Panels in rows of three, each below its title, as a file.
+pub(crate) fn sheet(title: &str, panels: &[(String, Option<Plot>)]) -> String {
+    let columns = panels.len().clamp(1, 3);
+    let (wide, high) = (WIDTH + 2.0 * TITLE, HEIGHT + 5.0 * TITLE);
+    let rows = panels.len().div_ceil(columns).max(1);
+    let (width, height) = (columns as f64 * wide, rows as f64 * high + 2.0 * TITLE);
+    let mut svg = Svg::file(width, height, title);
+    svg.text((TITLE, 1.5 * TITLE), Anchor::Start, "heading", title);
+    if panels.is_empty() {
+        let middle = (width / 2.0, height / 2.0);
+        svg.text(middle, Anchor::Middle, "", "There is nothing to show.");
+    }
+    for (n, (title, plot)) in panels.iter().enumerate() {
+        let left = (n % columns) as f64 * wide + TITLE;
+        let top = (n / columns) as f64 * high + 3.5 * TITLE;
+        svg.text((left, top), Anchor::Start, "heading", title);
+        let below = (left, top + TITLE);
+        match plot {
+            Some(plot) => svg.place(below, (WIDTH, HEIGHT + 2.0 * TITLE), &plot.drawing()),
+            None => svg.text(below, Anchor::Start, "", "There are no pairs."),
+        }
+    }
+    svg.finish()
+}
+
 /// Gridlines and the labels of the ticks. Labels that would touch their predecessor are left out.
 pub(super) fn axes(svg: &mut Svg, both: (&Axis, &Axis), area: &Area) {
     let Area {
@@ -157,7 +166,7 @@ pub(super) fn axes(svg: &mut Svg, both: (&Axis, &Axis), area: &Area) {
     svg.line(&[(x0, y1), (x1, y1)], "class=\"axis\"");
 }
 
-impl Line<Tone> {
+impl Line {
     fn draw(&self, svg: &mut Svg, at: impl Fn(f64, f64) -> (f64, f64)) {
         let class = self.look.text();
         for stretch in self.stretches(at) {
@@ -179,7 +188,7 @@ impl Line<Tone> {
 mod tests {
     use super::*;
 
-    fn line(label: &str, tone: Tone, points: &[(f64, Option<f64>)]) -> Line<Tone> {
+    fn line(label: &str, tone: Tone, points: &[(f64, Option<f64>)]) -> Line {
         Line::new(label, tone, points.to_vec())
     }
 

@@ -7,9 +7,8 @@
 //! high as this column needs.
 
 use super::axis::Axis;
-use super::chart::apart;
-use super::line::Area;
-use super::plot::{CHARACTER, Tone, axes};
+use super::line::{Area, Tone, apart};
+use super::plot::{CHARACTER, axes};
 use super::svg::{Anchor, Svg, columns, shortened};
 use lookalike::report::charts::Drawing;
 

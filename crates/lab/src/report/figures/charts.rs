@@ -1,19 +1,14 @@
-//! The figures' axes and lines.
+//! The axes and points of the figures.
 
 use super::tables::drawn;
-use crate::report::charts::{Axis, Chart, Line, Look, Panel, Points, Whisker, round_tenth_below};
+use crate::report::charts::{Axis, Points, round_tenth_below};
 use crate::study::{GroupRatios, TARGETS};
 use crate::study::{Metric, RatioTrials, Scope, Tried, View};
 use crate::study::{PowerLaw, power_law};
-use lookalike::report::wording::group_name;
 use lookalike_base::ids::Threshold;
 
 /// Room for markers at both ends of an axis of thresholds or precisions.
 pub(super) const MARGIN: f64 = 0.01;
-
-/// Limit on the lines in a panel of figure 4. If there are more thresholds, evenly spaced ones are
-/// drawn.
-const MOST_THRESHOLDS: usize = 8;
 
 /// Words by rank, and the line fitted to them.
 pub(super) struct ByRank {
@@ -52,20 +47,6 @@ impl ByRank {
     }
 }
 
-pub(super) fn figure1(view: &View, title: &str) -> Chart {
-    let Some(of) = ByRank::of(view) else {
-        return Chart::empty(title, "There are no documents with words.");
-    };
-    let mut lines = Vec::new();
-    if let Some((law, ends)) = of.fitted {
-        let label = format!("fitted: slope {}", signed(law.slope));
-        lines.push(Line::new(label, Look::FIT, ends));
-    }
-    lines.push(Line::new("documents", Look::POINTS, of.documents));
-    let (x, y) = of.axes;
-    Chart::new(title, vec![Panel::new("", x, y, lines)])
-}
-
 /// The means over the classes of a ratio, by threshold.
 pub(super) fn means(view: &View, ratio: &RatioTrials, metric: Metric, scope: Scope) -> Points {
     let thresholds = view.thresholds().iter().enumerate();
@@ -92,44 +73,8 @@ pub(super) fn floor(view: &View, metric: Metric) -> f64 {
     round_tenth_below(least)
 }
 
-/// Precision or recall against the threshold, a line for each group and one for all.
-pub(super) fn by_threshold(
-    view: &View,
-    ratio: &RatioTrials,
-    metric: Metric,
-    floor: f64,
-    title: &str,
-) -> Chart {
-    let Some((low, high)) = view.first_and_last() else {
-        return Chart::empty(title, "The study has no thresholds.");
-    };
-    let line =
-        |scope, label: String, look| Line::new(label, look, means(view, ratio, metric, scope));
-    let count = view.study.groups.len();
-    let mut lines = vec![line(Scope::All, "all pairs".into(), Look::WHOLE)];
-    for (group, words) in view.study.groups.iter().enumerate() {
-        let label = format!("{group}: {}", group_name(words));
-        let look = Look::ordered(group, count);
-        lines.push(line(Scope::Group(group), label, look));
-    }
-    if !lines.iter().any(Line::is_defined) {
-        let why = format!("There are no pairs: {} is undefined.", metric.text());
-        return Chart::empty(title, &why);
-    }
-    let x = Axis::linear("Resemblance threshold", low - MARGIN, high + MARGIN, 10);
-    let y = format!("Mean {} over classes", metric.text());
-    let y = Axis::linear(&y, floor, 1.0, 10);
-    Chart::new(title, vec![Panel::new("", x, y, lines)])
-}
-
-/// The axes of precisions and of shares of the shingles, with a margin at the lower end of the
-/// first and the upper end of the second. `None` if there are no shingles to process.
-pub(super) fn share_axes(
-    view: &View,
-    plans: &[GroupRatios],
-    titles: [&str; 2],
-    (margin, high): (f64, f64),
-) -> Option<(Axis, Axis)> {
+/// The axes of precisions and of shares of the shingles. `None` if there are no shingles to process.
+pub(super) fn share_axes(view: &View, plans: &[GroupRatios]) -> Option<(Axis, Axis)> {
     let shares = plans
         .iter()
         .flat_map(|p| [p.share, p.uniform_share, p.least_share]);
@@ -143,14 +88,14 @@ pub(super) fn share_axes(
     }));
     let (first, last) = (*TARGETS.start(), *TARGETS.end());
     let x = Axis {
-        low: f64::from(first) / 100.0 - margin,
+        low: f64::from(first) / 100.0,
         high: f64::from(last) / 100.0 + MARGIN,
-        ..Axis::linear(titles[0], 0.5, 1.0, 5)
+        ..Axis::linear("Mean precision", 0.5, 1.0, 5)
     };
     let y = Axis {
-        title: titles[1].into(),
+        title: "Share of the shingles".into(),
         low: least.min(1.0 / f64::from(coarsest)) / 1.15,
-        high,
+        high: 1.1,
         logarithmic: true,
         ticks,
     };
@@ -166,31 +111,6 @@ pub(super) fn share_points(
     let at = plans.iter().filter(|plan| plan.threshold == threshold);
     at.map(|plan| (f64::from(plan.target) / 100.0, share(plan)))
         .collect()
-}
-
-pub(super) fn figure4(view: &View, plans: &[GroupRatios], title: &str) -> Chart {
-    let shown = evenly(view.thresholds().len(), MOST_THRESHOLDS);
-    if shown.is_empty() {
-        return Chart::empty(title, "The study has no thresholds.");
-    }
-    let titles = ["Mean precision required", "Shingles to process"];
-    let Some((x, y)) = share_axes(view, plans, titles, (MARGIN, 1.15)) else {
-        return Chart::empty(title, "There are no shingles to process.");
-    };
-    let panel = |heading: &str, share: fn(&GroupRatios) -> Option<f64>| {
-        let lines = shown.iter().enumerate().map(|(place, &threshold)| {
-            let look = Look::ordered(place, shown.len());
-            let points = share_points(plans, threshold, share);
-            Line::new(view.threshold(threshold), look, points)
-        });
-        Panel::new(heading, x.clone(), y.clone(), lines.collect())
-    };
-    let panels = vec![
-        panel("A ratio for each size group", |plan| plan.share),
-        panel("One ratio for all", |plan| plan.uniform_share),
-        panel("Lower limit, known afterwards", |plan| plan.least_share),
-    ];
-    Chart::new(title, panels)
 }
 
 /// A number with a typographic minus sign.
@@ -240,51 +160,6 @@ pub(super) fn precisions(ratio: &RatioTrials, scope: Scope, threshold: usize) ->
     let counts = |t: &Tried| t.counts(scope, drawn(scope), threshold);
     let trials = ratio.trials.iter();
     trials.filter_map(|t| counts(t).precision()).collect()
-}
-
-/// Precision over the classes of each ratio, for all pairs and for the group of the smallest
-/// documents.
-pub(super) fn spread(view: &View, threshold: usize, title: &str) -> Chart {
-    let ratios: Vec<&RatioTrials> = view.sampled_ratios().collect();
-    let mut shown = vec![(Scope::All, "all pairs".to_string())];
-    if view.study.groups.len() > 1 {
-        let words = group_name(view.words(Scope::Group(0)));
-        shown.push((Scope::Group(0), format!("group 0, {words} words")));
-    }
-    // Side by side if both are shown.
-    let aside = |place: usize| (place as f64 - (shown.len() - 1) as f64 / 2.0) * 0.24;
-    let (mut lines, mut whiskers) = (Vec::new(), Vec::new());
-    for (place, (scope, label)) in shown.iter().enumerate() {
-        let look = Look::ordered(place * 2, 4);
-        let mut points = Vec::new();
-        for (number, ratio) in ratios.iter().enumerate() {
-            let x = number as f64 + aside(place);
-            let spread = ratio.precision(*scope, drawn(*scope), threshold);
-            points.push((x, spread.mean()));
-            whiskers.extend(spread.moments.map(|moments| Whisker {
-                look,
-                x,
-                least: moments.least,
-                mean: moments.mean,
-                greatest: moments.greatest,
-                values: precisions(ratio, *scope, threshold),
-            }));
-        }
-        lines.push(Line::new(label.as_str(), look, points));
-    }
-    let Some(least) = whiskers
-        .iter()
-        .map(|whisker| whisker.least)
-        .reduce(f64::min)
-    else {
-        let why = "No sampled run found any pair: precision is undefined.";
-        return Chart::empty(title, why);
-    };
-    let x = ratio_axis("Sampling ratio", &ratios);
-    let y = Axis::linear("Precision", round_tenth_below(least), 1.0, 10);
-    let mut panel = Panel::new("", x, y, lines);
-    panel.whiskers = whiskers;
-    Chart::new(title, vec![panel])
 }
 
 #[cfg(test)]

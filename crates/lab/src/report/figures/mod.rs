@@ -4,7 +4,7 @@
 //! Ye, Wen & Ma 2008: Table 3, Figures 1 to 4, and the discussion of them in sections 4 to 6.
 //!
 //! # In and out
-//! In: a [`Study`]. Out: CSV tables, SVG charts, and `figures.json`, which has for each chart and
+//! In: a [`Study`]. Out: CSV tables, their SVG charts, and `figures.json`, which has for each chart and
 //! for Table 3 a title, the paper's claim and the same numbers of this study. This module does no
 //! I/O.
 //!
@@ -60,7 +60,7 @@ pub(crate) use panels::{GroupRow, StudyFigure, sheet};
 
 use serde::Serialize;
 
-use crate::report::charts::Chart;
+use crate::report::charts::{Plot, sheet as svg};
 use crate::study::{Metric, Study, StudyFile, USUAL, View, plans};
 use lookalike_base::Result;
 use lookalike_store::json;
@@ -80,7 +80,11 @@ struct Remark {
 /// If the study's tables do not match its ratios, groups and thresholds.
 pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
     let view = View::new(study)?;
-    let mut made = Made::default();
+    let panels = panels::figures(&view).into_iter().flat_map(|f| f.panels);
+    let mut made = Made {
+        panels: panels.map(|of| (of.csv, of.title, of.plot)).collect(),
+        ..Made::default()
+    };
     made.table("trials", tables::trials(&view));
     made.table("summary", tables::summary(&view));
     made.table("verified", tables::verified(&view));
@@ -91,11 +95,10 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
 
     let title = "Sizes of documents by rank";
     made.table("figure1", tables::figure1(&view));
-    let (chart, here) = (charts::figure1(&view, title), remarks::figure1(&view));
-    made.chart("figure1", &chart, remarks::paper("figure1", 0), here);
+    let paper = remarks::paper("figure1", 0);
+    made.chart("figure1", title, paper, remarks::figure1(&view));
 
     for (figure, measure) in [(2, Metric::Precision), (3, Metric::Recall)] {
-        let floor = charts::floor(&view, measure);
         for ratio in view.sampled_ratios() {
             let name = format!("figure{figure}-{}", ratio.n);
             let title = match measure {
@@ -104,28 +107,22 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
             };
             let title = format!("{title} at sampling ratio {}", ratio.name());
             made.table(&name, tables::by_threshold(&view, ratio, measure));
-            let chart = charts::by_threshold(&view, ratio, measure, floor, &title);
             let here = remarks::by_threshold(&view, ratio, measure);
-            made.chart(&name, &chart, remarks::paper(measure.text(), ratio.n), here);
+            made.chart(&name, &title, remarks::paper(measure.text(), ratio.n), here);
         }
     }
 
     let title = "Shingles to process for a required precision";
-    let plans = plans(&view);
-    made.table("figure4", tables::figure4(&view, &plans));
-    let (chart, here) = (
-        charts::figure4(&view, &plans, title),
-        remarks::figure4(&view),
-    );
-    made.chart("figure4", &chart, remarks::paper("figure4", 0), here);
+    made.table("figure4", tables::figure4(&view, &plans(&view)));
+    let paper = remarks::paper("figure4", 0);
+    made.chart("figure4", title, paper, remarks::figure4(&view));
 
     if let Some(threshold) = view.study.config.nearest(USUAL) {
         let at = view.threshold(threshold);
         let title = format!("Precision of each class, at threshold {at}");
         made.table("spread", tables::spread(&view, threshold));
-        let chart = charts::spread(&view, threshold, &title);
         let here = remarks::spread(&view, threshold);
-        made.chart("spread", &chart, remarks::paper("spread", 0), here);
+        made.chart("spread", &title, remarks::paper("spread", 0), here);
     }
     made.finish()
 }
@@ -133,6 +130,8 @@ pub fn files(study: &Study) -> Result<Vec<StudyFile>> {
 /// The tables and figures made so far.
 #[derive(Default)]
 struct Made {
+    /// The panels of all figures, with the name of their table and their title.
+    panels: Vec<(String, String, Option<Plot>)>,
     files: Vec<StudyFile>,
     remarks: Vec<Remark>,
 }
@@ -158,11 +157,15 @@ impl Made {
         });
     }
 
-    fn chart(&mut self, name: &str, chart: &Chart, paper: &str, here: String) {
-        let file = format!("{name}.svg");
-        let svg = chart.svg();
-        self.remark(&file, &chart.title, paper, here);
-        self.file(file, svg);
+    /// The chart of a table: its panels.
+    fn chart(&mut self, name: &str, title: &str, paper: &str, here: String) {
+        let (file, csv) = (format!("{name}.svg"), format!("{name}.csv"));
+        let of = self.panels.iter().filter(|(table, ..)| *table == csv);
+        let of: Vec<_> = of
+            .map(|(_, title, plot)| (title.clone(), plot.clone()))
+            .collect();
+        self.remark(&file, title, paper, here);
+        self.file(file, svg(title, &of));
     }
 
     fn finish(mut self) -> Result<Vec<StudyFile>> {

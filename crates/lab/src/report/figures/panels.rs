@@ -1,8 +1,8 @@
-//! The figures of a study as small panels for its page, with the same numbers as in its CSV files.
+//! The figures of a study as small panels, with the same numbers as in its CSV files.
 
 use super::adaptive::Adaptive;
 use super::charts::{
-    ByRank, MARGIN, evenly, floor, means, precisions, ratio_axis, share_axes, share_points,
+    ByRank, MARGIN, evenly, floor, means, precisions, ratio_axis, share_axes, share_points, signed,
 };
 use super::remarks;
 use super::tables::{beside, drawn, gov_total};
@@ -72,16 +72,21 @@ pub(crate) struct StudySheet {
 /// Makes the figures.
 pub(crate) fn sheet(study: &Study) -> Result<StudySheet> {
     let view = View::new(study)?;
-    let mut figures = vec![shares(&view)];
-    figures.push(by_threshold(&view, Metric::Precision));
-    figures.push(by_threshold(&view, Metric::Recall));
-    figures.extend(spread(&view));
-    figures.push(sizes(&view));
     Ok(StudySheet {
         adaptive: Adaptive::of(&view),
-        figures,
+        figures: figures(&view),
         groups: groups(&view),
     })
+}
+
+/// The figures, in the order of the page.
+pub(super) fn figures(view: &View) -> Vec<StudyFigure> {
+    let mut figures = vec![shares(view)];
+    figures.push(by_threshold(view, Metric::Precision));
+    figures.push(by_threshold(view, Metric::Recall));
+    figures.extend(spread(view));
+    figures.push(sizes(view));
+    figures
 }
 
 /// A sentence about a whole figure.
@@ -91,12 +96,7 @@ fn whole(sentence: String) -> (String, String) {
 
 fn shares(view: &View) -> StudyFigure {
     let plans = plans(view);
-    let axes = share_axes(
-        view,
-        &plans,
-        ["Mean precision", "Share of the shingles"],
-        (0.0, 1.1),
-    );
+    let axes = share_axes(view, &plans);
     let shown = evenly(view.thresholds().len(), MOST_THRESHOLDS);
     let panels = shown.into_iter().map(|place| {
         let title = format!("Threshold {}", view.threshold(place));
@@ -143,7 +143,7 @@ fn shares(view: &View) -> StudyFigure {
 
 /// The lines of a panel of precision or recall: over all pairs, and over the pairs within each
 /// group. The first and the last group with values are labelled and drawn above the others.
-fn lines_by_scope(view: &View, ratio: &RatioTrials, metric: Metric) -> Vec<Line<Tone>> {
+fn lines_by_scope(view: &View, ratio: &RatioTrials, metric: Metric) -> Vec<Line> {
     let points = |scope| means(view, ratio, metric, scope);
     let mut lines = vec![Line::new("all pairs", Tone::Ink, points(Scope::All))];
     let named = view.study.groups.iter().enumerate();
@@ -272,10 +272,10 @@ fn spread(view: &View) -> Option<StudyFigure> {
 fn sizes(view: &View) -> StudyFigure {
     let plot = ByRank::of(view).map(|of| {
         let mut lines = vec![Line::new("documents", Tone::Ink, of.documents)];
-        let fitted = of
-            .fitted
-            .map(|(_, ends)| Line::new("fitted", Tone::Second, ends));
-        lines.extend(fitted);
+        lines.extend(of.fitted.map(|(law, ends)| {
+            let label = format!("slope {}", signed(law.slope));
+            Line::new(label, Tone::Second, ends)
+        }));
         let (x, y) = of.axes;
         Plot {
             about: "Words of a document against its rank by size, on logarithmic axes".into(),

@@ -343,7 +343,7 @@ fn lines(
             let first = y.first().map(|of| points(other, of));
             first.map(|points| Line::new("", Tone::Context, points))
         });
-        let lines: Vec<Line<Tone>> = own.filter(Line::is_defined).chain(others).collect();
+        let lines: Vec<Line> = own.filter(Line::is_defined).chain(others).collect();
         let title = match group {
             Some(group) => Named::of(group).label(),
             None => y.first().map_or_else(String::new, |of| head(of.column)),
