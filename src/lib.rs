@@ -23,6 +23,7 @@
 //!
 //! - [`base`]: values, errors, limits, progress, threads
 //! - [`store`]: the binary files that FORMAT.md describes, and the output directory
+//! - [`source`]: the bytes of an input, decompressed, bounded and checked
 //! - [`text`]: inputs -> documents -> tokens (stages 1 and 2)
 //! - [`rewrite`]: inputs again, with records removed or changed
 //! - [`engine`]: tokens -> pairs -> clusters (stages 3 to 9), and the pipeline
@@ -57,6 +58,7 @@ pub use lookalike_base as base;
 pub use lookalike_engine as engine;
 pub use lookalike_methods as methods;
 pub use lookalike_rewrite as rewrite;
+pub use lookalike_source as source;
 pub use lookalike_store as store;
 pub use lookalike_tasks as tasks;
 pub use lookalike_text as text;

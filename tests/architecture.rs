@@ -41,6 +41,7 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     ("store", &[]),
+    ("source", &[]),
     ("text", &["read", "parse"]),
     ("rewrite", &[]),
     (
@@ -524,15 +525,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3522, 2, 295]),
+    ("base", [3530, 2, 296]),
     ("store", [7834, 2, 590]),
-    ("text", [25379, 10, 612]),
-    ("rewrite", [3104, 0, 148]),
-    ("engine", [22228, 10, 1240]),
+    ("source", [2902, 0, 63]),
+    ("text", [22460, 10, 557]),
+    ("rewrite", [3105, 0, 148]),
+    ("engine", [22230, 10, 1240]),
     ("methods", [3665, 1, 88]),
-    ("tasks", [21879, 13, 1089]),
+    ("tasks", [21880, 13, 1089]),
     ("lab", [11992, 5, 573]),
-    ("lookalike", [12206, 3, 387]),
+    ("lookalike", [12207, 3, 388]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -50,6 +50,17 @@ pub fn room_for_block(bytes: u64, what: impl FnOnce() -> String) -> Result<()> {
     }
 }
 
+/// Makes room for `more` bytes. Small buffers double; large ones grow by an eighth, so that a
+/// record of 64 MiB does not occupy 128 MiB.
+pub fn reserve(buffer: &mut Vec<u8>, more: usize) {
+    let needed = buffer.len() + more;
+    if needed < 8 << 20 {
+        buffer.reserve(more);
+    } else if needed > buffer.capacity() {
+        buffer.reserve_exact(more + needed / 8);
+    }
+}
+
 /// The parts of a budget that are in use. Parts that do not fit are counted but not kept, so that the
 /// refusal can state the least budget that is enough.
 #[derive(Clone, Copy, Debug)]

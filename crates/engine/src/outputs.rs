@@ -25,12 +25,12 @@ use crate::sample::plan::PLAN_FILE;
 use lookalike_base::error::refuse;
 use lookalike_base::words::words;
 use lookalike_base::{Error, Result};
+use lookalike_source::lasting;
 use lookalike_store::disk::{self, Destination};
 use lookalike_store::remote;
 use lookalike_store::workspace::{
     self, INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, OutputKind, Workspace,
 };
-use lookalike_text::read::lasting;
 
 /// Subdirectories that commands create in an output directory, including the directories of parts.
 pub const DIRECTORIES: [&str; 15] = [

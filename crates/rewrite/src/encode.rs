@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::copy::MemberSink;
 use lookalike_base::wide::WideEncoder;
-use lookalike_text::read::{Codec, Decompressed};
+use lookalike_source::{Codec, Decompressed};
 
 /// A compressed file that is being written, in one member or several.
 pub struct Encoder<W: Write> {

@@ -114,7 +114,7 @@ mod tests {
     use std::io::Read;
 
     use super::*;
-    use lookalike_text::read::Decompressed;
+    use lookalike_source::Decompressed;
 
     #[test]
     fn what_is_written_can_be_read() {

@@ -6,16 +6,14 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use super::gzip::Gzip;
 use super::input::Input;
-use super::{Fault, exceeds};
-use crate::read::bytes::reserve;
-use crate::read::config::RATIO_FREE_BYTES;
-use crate::read::record::Reason;
+use super::{Fault, RATIO_FREE_BYTES, Reason, exceeds};
+use lookalike_base::memory::reserve;
 
 /// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
 /// bodies.
 ///
 /// Returns the output and whether the stream was whole; `Err` if the output exceeds a limit.
-pub(in crate::read) fn inflate_body(
+pub fn inflate_body(
     body: &[u8],
     kind: BodyStream,
     limit: u64,
@@ -23,7 +21,9 @@ pub(in crate::read) fn inflate_body(
 ) -> Result<(Vec<u8>, bool), Fault> {
     let mut out = Vec::new();
     let mut step = vec![0; (64 << 10).min(body.len().saturating_mul(8)).max(1 << 10)];
-    let mut decoder = BodyDecoder::new(body, kind);
+    let Some(mut decoder) = BodyDecoder::new(body, kind) else {
+        return Ok((out, false));
+    };
     loop {
         let made = match decoder.read(&mut step) {
             Some(0) => return Ok((out, true)),
@@ -56,7 +56,6 @@ const BROTLI_STEP: usize = 4 << 10;
 enum BodyDecoder<'b> {
     Gzip(Box<(Gzip, Input)>),
     Other(Box<dyn Read + 'b>),
-    Broken,
     Inflate {
         body: &'b [u8],
         inflate: Box<Decompress>,
@@ -65,32 +64,28 @@ enum BodyDecoder<'b> {
 }
 
 impl<'b> BodyDecoder<'b> {
-    fn new(body: &'b [u8], kind: BodyStream) -> Self {
-        if kind == BodyStream::Gzip {
-            let reader = Box::new(io::Cursor::new(body.to_vec()));
-            let input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
-            return BodyDecoder::Gzip(Box::new((Gzip::new(), input)));
-        }
-        if kind == BodyStream::Brotli {
-            return BodyDecoder::Other(Box::new(brotli::Decompressor::new(body, BROTLI_STEP)));
-        }
-        if kind == BodyStream::Zstd {
-            let decoder =
-                ::zstd::stream::read::Decoder::with_buffer(body).and_then(|mut decoder| {
-                    decoder.window_log_max(WINDOW_LOG)?;
-                    Ok(decoder)
-                });
-            return match decoder {
-                Ok(decoder) => BodyDecoder::Other(Box::new(decoder)),
-                Err(_) => BodyDecoder::Broken,
-            };
-        }
-        let inflate = Box::new(Decompress::new(kind == BodyStream::Zlib));
-        BodyDecoder::Inflate {
-            body,
-            inflate,
-            whole: false,
-        }
+    /// `None` if the machine has no memory for it.
+    fn new(body: &'b [u8], kind: BodyStream) -> Option<Self> {
+        Some(match kind {
+            BodyStream::Gzip => {
+                let reader = Box::new(io::Cursor::new(body.to_vec()));
+                let input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
+                BodyDecoder::Gzip(Box::new((Gzip::new(), input)))
+            }
+            BodyStream::Brotli => {
+                BodyDecoder::Other(Box::new(brotli::Decompressor::new(body, BROTLI_STEP)))
+            }
+            BodyStream::Zstd => {
+                let mut decoder = ::zstd::stream::read::Decoder::with_buffer(body).ok()?;
+                decoder.window_log_max(WINDOW_LOG).ok()?;
+                BodyDecoder::Other(Box::new(decoder))
+            }
+            BodyStream::Zlib | BodyStream::Deflate => BodyDecoder::Inflate {
+                body,
+                inflate: Box::new(Decompress::new(kind == BodyStream::Zlib)),
+                whole: false,
+            },
+        })
     }
 
     /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut.
@@ -101,7 +96,6 @@ impl<'b> BodyDecoder<'b> {
                 gzip.read(input, out).ok()
             }
             BodyDecoder::Other(decoder) => decoder.read(out).ok(),
-            BodyDecoder::Broken => None,
             BodyDecoder::Inflate { whole: true, .. } => Some(0),
             BodyDecoder::Inflate {
                 body,
@@ -127,7 +121,7 @@ impl<'b> BodyDecoder<'b> {
 
 /// The compressed streams that an HTTP body may contain.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::read) enum BodyStream {
+pub enum BodyStream {
     Gzip,
     Zlib,
     Deflate,

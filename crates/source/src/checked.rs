@@ -25,8 +25,7 @@ use std::io::BufRead;
 
 use super::ahead::{Helped, Shared, Text};
 use super::input::Input;
-use super::{Codec, Failure, Stepped};
-use crate::read::record::Reason;
+use super::{Codec, Failure, Reason, Stepped};
 
 /// The longest text of a member that is held back, and the most compressed bytes of it.
 pub(super) const HOLD: usize = 2 << 20;

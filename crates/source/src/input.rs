@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{Failure, Fault, begins_compressed};
+use super::{Failure, Fault, magic_of};
 use lookalike_base::progress::Stop;
 use lookalike_store::disk::SharedFile;
 use lookalike_store::remote;
@@ -13,12 +13,12 @@ const INPUT_BUFFER: usize = 256 << 10;
 const FIRST_READ: usize = 16 << 10;
 
 /// Reads a file from some byte on.
-pub(in crate::read) struct From {
+pub struct FromPlace {
     pub file: SharedFile,
     pub at: u64,
 }
 
-impl Read for From {
+impl Read for FromPlace {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read_at(out, self.at)?;
         self.at += n as u64;
@@ -28,7 +28,7 @@ impl Read for From {
 
 /// The bytes of an object until a stop is requested: a record may have more of them than come in a
 /// second, or in a day.
-pub(in crate::read) struct Stoppable<R> {
+pub struct Stoppable<R> {
     pub inner: R,
     pub stop: Stop,
 }
@@ -43,7 +43,7 @@ impl<R: Read> Read for Stoppable<R> {
 }
 
 /// The file's own bytes, buffered and counted.
-pub(in crate::read) struct Input {
+pub struct Input {
     inner: Box<dyn Read + Send>,
     /// The file, if it may be read from any place.
     file: Option<SharedFile>,
@@ -70,7 +70,7 @@ impl Input {
     }
 
     /// An input whose writer may wait for an answer to the first line.
-    pub(crate) fn by_line(inner: Box<dyn Read + Send>) -> Self {
+    pub fn by_line(inner: Box<dyn Read + Send>) -> Self {
         Input {
             by_line: true,
             ..Input::new(inner)
@@ -142,7 +142,7 @@ impl Input {
     /// the file is read from its first byte.
     pub(super) fn go_on_at(&mut self, at: u64) {
         let Some(file) = &self.file else { return };
-        self.inner = Box::new(From {
+        self.inner = Box::new(FromPlace {
             file: file.clone(),
             at,
         });
@@ -200,7 +200,7 @@ impl Input {
             // It was looked at before.
         } else if self.by_line {
             // A line end in compressed bytes is none.
-            let is_line = |head: &[u8]| head.contains(&b'\n') && !begins_compressed(head);
+            let is_line = |head: &[u8]| head.contains(&b'\n') && magic_of(head).is_none();
             self.fill_until(is_line);
         } else {
             self.fill();

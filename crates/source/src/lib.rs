@@ -1,7 +1,20 @@
-//! The bytes of one input, decompressed if the first bytes show that they are compressed.
+//! Opens an input: its bytes, decompressed if the first bytes show that they are compressed by gzip,
+//! bzip2, xz, zstd or compress, bounded and checked.
+//!
+//! - [`Source`]: the bytes of a file, which other threads may decompress ahead ([`Helpers`]), and
+//!   which are decoded from UTF-16 if the caller says so. A ratio bounds what they may become.
+//! - [`Decompressed`]: the same as [`Read`], of a file that is read from its first byte to its last.
+//! - [`inflate_body`]: a compressed body of HTTP.
+//! - [`Fault`]: why bytes ended, where they were damaged, and whether more follow. Its [`Reason`] is
+//!   one of those that a list of rejects states, for inputs and for their records.
 //!
 //! Decoders distinguish a cut stream from a damaged one, and deliver the bytes before a cut. They
 //! deliver no member, frame or block that is damaged, and go on behind it (`checked`).
+//!
+//! It is apart from what reads texts because it knows no format of records, and copies of inputs
+//! are read with it too.
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod ahead;
 mod body;
@@ -11,6 +24,7 @@ mod gzip;
 mod input;
 mod lzw;
 mod members;
+mod reason;
 #[cfg(test)]
 mod tests;
 mod xz;
@@ -27,8 +41,6 @@ use self::gzip::Gzip;
 use self::lzw::Lzw;
 use self::xz::Xz;
 use self::zstd::Zstd;
-use super::config::RATIO_FREE_BYTES;
-use super::record::Reason;
 use lookalike_base::Error;
 use lookalike_base::keywords::keywords;
 use lookalike_base::wide::{self, Wide, WideDecoder};
@@ -36,16 +48,21 @@ use lookalike_store::disk::SharedFile;
 use lookalike_store::remote;
 
 pub use ahead::{Helpers, Job};
-pub(super) use body::{BodyStream, inflate_body};
-pub(super) use input::{From, Input, Stoppable};
-pub(super) use members::read_all_at;
+pub use body::{BodyStream, inflate_body};
+pub use input::{FromPlace, Input, Stoppable};
+pub use members::read_all_at;
+pub use reason::Reason;
+
+/// Number of decompressed bytes up to which the compression ratio is not checked. Small files of
+/// very repetitive text are not bombs, and 16 MiB fill no disk.
+pub const RATIO_FREE_BYTES: u64 = 16 << 20;
 
 /// 128 MiB: `xz -9` needs 65 MiB, and `zstd --long` needs 128 MiB.
 const DECODER_MEMORY: u64 = 128 << 20;
 const ZSTD_WINDOW_LOG: u32 = 27;
 
 /// Number of bytes requested from a source at a time.
-pub(super) const STEP: usize = 256 << 10;
+pub const STEP: usize = 256 << 10;
 
 /// Ends the bytes once a stop is requested: a record may have any number of members, and a member
 /// need not have a byte of it.
@@ -55,7 +72,7 @@ fn check_stop() -> Result<(), Fault> {
 
 /// Why a stream of bytes ended early, or what was left after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub struct Fault {
     pub reason: Reason,
     pub detail: String,
     /// The number of the error, if the disk, the machine or a store failed rather than the file
@@ -108,14 +125,11 @@ pub fn lasting(error: &io::Error) -> bool {
     if remote::is_failure(error) {
         return false;
     }
-    let kinds = [
-        InvalidFilename,
-        IsADirectory,
-        NotADirectory,
-        NotFound,
-        PermissionDenied,
-    ];
-    error.raw_os_error().is_none() || kinds.contains(&error.kind())
+    error.raw_os_error().is_none()
+        || matches!(
+            error.kind(),
+            InvalidFilename | IsADirectory | NotADirectory | NotFound | PermissionDenied
+        )
 }
 
 keywords! {
@@ -131,45 +145,40 @@ keywords! {
     }
 }
 
-/// The compression whose magic number these first bytes are.
-pub(super) fn compression_of(head: &[u8]) -> Option<Codec> {
-    if head.starts_with(&[0x1f, 0x8b]) {
-        Some(Codec::Gzip)
-    } else if head.starts_with(&[0x1f, 0x9d]) {
-        Some(Codec::Lzw)
-    } else if head.len() >= 10
-        && head.starts_with(b"BZh")
-        && head[3].is_ascii_digit()
-        && (head[4..10] == *b"1AY&SY" || head[4..10] == [0x17, 0x72, 0x45, 0x38, 0x50, 0x90])
-    {
-        Some(Codec::Bzip2)
-    } else if head.starts_with(b"\xfd7zXZ\0") {
-        Some(Codec::Xz)
-    } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
-        || (head.len() >= 4 && head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18])
-    {
-        Some(Codec::Zstd)
-    } else {
-        None
-    }
+/// How compressed files begin. A frame of zstd that is to be skipped has any number in the lower half
+/// of its first byte.
+const MAGIC: [(&[u8], Codec); 6] = [
+    (&[0x1f, 0x8b], Codec::Gzip),
+    (&[0x1f, 0x9d], Codec::Lzw),
+    (b"BZh", Codec::Bzip2),
+    (b"\xfd7zXZ\0", Codec::Xz),
+    (&[0x28, 0xb5, 0x2f, 0xfd], Codec::Zstd),
+    (&[0x50, 0x2a, 0x4d, 0x18], Codec::Zstd),
+];
+
+/// What follows in a stream of bzip2, after the size of its blocks: a block, or the end.
+const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
+
+/// The magic number with which these bytes agree, as far as they go.
+fn magic_of(head: &[u8]) -> Option<&'static (&'static [u8], Codec)> {
+    let Some((&first, rest)) = head.split_first() else {
+        return MAGIC.first();
+    };
+    let first = if first >> 4 == 5 { 0x50 } else { first };
+    let is = |magic: &[u8]| magic[0] == first && magic[1..].iter().zip(rest).all(|(a, b)| a == b);
+    MAGIC.iter().find(|(magic, _)| is(magic))
 }
 
-/// Whether these bytes may be the first of a compressed file: they agree with a magic number, as
-/// far as they go.
-fn begins_compressed(head: &[u8]) -> bool {
-    const MAGIC: [&[u8]; 6] = [
-        &[0x1f, 0x8b],
-        &[0x1f, 0x9d],
-        b"BZh",
-        b"\xfd7zXZ\0",
-        &[0x28, 0xb5, 0x2f, 0xfd],
-        &[0x2a, 0x4d, 0x18],
-    ];
-    let common = |magic: &[u8], head: &[u8]| magic.iter().zip(head).all(|(a, b)| a == b);
-    let [first, rest @ ..] = head else {
-        return true;
-    };
-    MAGIC[..5].iter().any(|magic| common(magic, head)) || first >> 4 == 5 && common(MAGIC[5], rest)
+/// The compression whose magic number these first bytes are.
+pub fn compression_of(head: &[u8]) -> Option<Codec> {
+    let (magic, codec) = magic_of(head)?;
+    let rest = head.get(magic.len()..)?;
+    let begins = *codec != Codec::Bzip2
+        || rest.first().is_some_and(u8::is_ascii_digit)
+            && BZIP2_BLOCKS
+                .iter()
+                .any(|block| rest[1..].starts_with(block));
+    begins.then_some(*codec)
 }
 
 /// Bytes that a decoder may take for a file with these first bytes.
@@ -285,7 +294,7 @@ impl Decoder {
 }
 
 /// The decompressed bytes of one input.
-pub(super) struct Source {
+pub struct Source {
     decoder: Decoder,
     compression: Option<Codec>,
     produced: u64,
@@ -349,7 +358,7 @@ impl Source {
 
     /// Decodes what follows to UTF-8: `begun`, which was read already, and then the rest, unless
     /// `begun` is all of it.
-    pub(crate) fn widen(&mut self, decoder: WideDecoder, begun: Vec<u8>, all: bool) {
+    pub fn widen(&mut self, decoder: WideDecoder, begun: Vec<u8>, all: bool) {
         self.wide = Some(Box::new(Widened {
             decoder,
             bytes: begun,
@@ -407,7 +416,7 @@ impl Source {
     }
 
     /// Whether bytes of the file are in memory that are not decompressed yet.
-    pub(crate) fn has_more(&self) -> bool {
+    pub fn has_more(&self) -> bool {
         self.input().is_some_and(|input| input.start < input.end)
     }
 
@@ -752,7 +761,7 @@ fn io_error(fault: Fault) -> io::Error {
 }
 
 /// The error of a decoder.
-pub(super) enum Failure {
+enum Failure {
     Io(io::Error),
     Fault(Fault),
 }
@@ -796,8 +805,8 @@ impl Failure {
     }
 }
 
-/// Whether `from` bytes grew more than `max_ratio` times. A ratio of 0, which
-/// [`super::ReadConfig::check`] rejects, allows no output.
+/// Whether `from` bytes grew more than `max_ratio` times. A ratio of 0, which the configuration of
+/// a reader rejects, allows no output.
 fn exceeds(produced: u64, max_ratio: u64, from: u64) -> bool {
     produced
         .checked_div(max_ratio)

@@ -12,8 +12,7 @@
 use std::io::BufRead;
 
 use super::input::Input;
-use super::{Failure, Fault};
-use crate::read::record::Reason;
+use super::{Failure, Fault, Reason};
 
 const FIRST_BITS: u32 = 9;
 const CLEAR: usize = 256;

@@ -53,11 +53,7 @@ impl<F> Members<F> {
 }
 
 /// Reads at `at` until `out` is full or the file ends.
-pub(in crate::read) fn read_all_at(
-    file: &SharedFile,
-    out: &mut Vec<u8>,
-    at: u64,
-) -> io::Result<()> {
+pub fn read_all_at(file: &SharedFile, out: &mut Vec<u8>, at: u64) -> io::Result<()> {
     let mut filled = 0;
     while filled < out.len() {
         match file.read_at(&mut out[filled..], at + filled as u64) {

@@ -11,8 +11,7 @@ use super::ahead::{Helped, Parts, Shared, Text};
 use super::checked::Member;
 use super::input::Input;
 use super::members::{head_of, read_all_at};
-use super::{DECODER_MEMORY, Failure, Fault, Stepped, xz_dictionary};
-use crate::read::record::Reason;
+use super::{DECODER_MEMORY, Failure, Fault, Reason, Stepped, xz_dictionary};
 use lookalike_store::disk::SharedFile;
 
 /// xz (The .xz File Format 1.2.1), with any number of streams.

@@ -10,8 +10,7 @@ use super::ahead::{Helped, Shared};
 use super::checked::Member;
 use super::input::Input;
 use super::members::{Format, Members, WINDOW_LOG};
-use super::{Codec, Failure, Fault, Stepped, ZSTD_WINDOW_LOG, zstd_window};
-use crate::read::record::Reason;
+use super::{Codec, Failure, Fault, Reason, Stepped, ZSTD_WINDOW_LOG, zstd_window};
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The frame to be skipped that contains a dictionary for all others, at the beginning of a file

@@ -6,12 +6,12 @@ use lookalike_base::ids::FingerprintKind;
 use lookalike_base::progress::Context;
 use lookalike_base::workers::share;
 use lookalike_base::{Error, Result};
+use lookalike_source::lasting;
 use lookalike_store::disk;
 use lookalike_store::workspace::{InputEntry, InputList, Workspace};
 use lookalike_text::parse::{OLDEST_TOKEN_RULE, ParseConfig, Parser, TokenKind};
 use lookalike_text::read::{
-    Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, Reject,
-    interpret, lasting,
+    Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, Reject, interpret,
 };
 use std::cmp::Reverse;
 use std::path::Path;

@@ -18,10 +18,11 @@ use lookalike_base::error::refuse;
 use lookalike_base::ids::FingerprintKind;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
+use lookalike_source::lasting;
 use lookalike_store::checkpoint::Checkpoint;
 use lookalike_store::workspace::{Cost, MANIFEST_FILE, Meter, StageRecordKind, Workspace};
 use lookalike_store::{disk, remote};
-use lookalike_text::read::{self, InputFile, Inputs, lasting, list_outside};
+use lookalike_text::read::{self, InputFile, Inputs, list_outside};
 
 mod add;
 mod against;

@@ -9,7 +9,8 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::ContaminationConfig;
 use lookalike_base::{Error, Result};
-use lookalike_text::read::{Decompressed, ID_FIELDS, InputFile, TEXT_FIELDS};
+use lookalike_source::Decompressed;
+use lookalike_text::read::{ID_FIELDS, InputFile, TEXT_FIELDS};
 
 /// Endings of compressed files.
 const COMPRESSED: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".Z"];

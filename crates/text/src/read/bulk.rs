@@ -10,7 +10,7 @@ use super::fields::Known;
 use super::json::JsonObject;
 use super::json_values::{Kind, members, named, text_of};
 use super::outcome::{Interpreter, Outcome, refused};
-use super::record::Reason;
+use lookalike_source::Reason;
 
 /// The longest line of an action.
 const LONGEST: usize = 4 << 10;

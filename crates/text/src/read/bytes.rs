@@ -8,19 +8,6 @@ use lookalike_base::wide::Wide;
 /// The byte order mark of UTF-8.
 pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Makes room for `more` bytes. Small buffers double; large ones grow by an eighth, so that a
-/// record of 64 MiB does not occupy 128 MiB.
-pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
-    let needed = buffer.len() + more;
-    if needed > buffer.capacity() {
-        if needed < 8 << 20 {
-            buffer.reserve(more);
-        } else {
-            buffer.reserve_exact(more + needed / 8);
-        }
-    }
-}
-
 /// The charset of a text that declares this one: UTF-16 in the order of its bytes, which its label
 /// often leaves open.
 pub(crate) fn in_its_order(declared: &'static Encoding, text: &[u8]) -> &'static Encoding {

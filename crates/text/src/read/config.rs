@@ -17,10 +17,6 @@ use lookalike_base::error::refuse;
 use lookalike_base::keywords::keywords;
 use lookalike_base::progress::Context;
 
-/// Number of decompressed bytes up to which the compression ratio is not checked. Small files of
-/// very repetitive text are not bombs, and 16 MiB fill no disk.
-pub const RATIO_FREE_BYTES: u64 = 16 << 20;
-
 /// The default limit on the growth of compressed input: deflate cannot exceed 1,032, real text is
 /// below 50, and files of mostly one byte come close to 1,000.
 pub const DEFAULT_MAX_RATIO: u64 = 1000;
@@ -215,7 +211,7 @@ pub struct ReadConfig {
     /// Maximum size of a record, and of a body after its content encoding is undone.
     pub max_document: ByteSize,
     /// Maximum number of decompressed bytes per compressed byte, checked after
-    /// [`RATIO_FREE_BYTES`].
+    /// [`lookalike_source::RATIO_FREE_BYTES`].
     pub max_ratio: u64,
 }
 

@@ -45,9 +45,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
 
-use super::record::{ContentKind, Reason};
+use super::record::ContentKind;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::progress::Stop;
+use lookalike_source::Reason;
 
 /// The time in which a program has to print its version. Java programs take a second or two.
 const VERSION_TIME: Duration = Duration::from_secs(10);

@@ -32,7 +32,7 @@ use super::bytes::{is_one_of, text_of, trim_front};
 use super::config::ReadConfig;
 use super::fields::{FieldPath, Known, Step, URL_FIELDS, is_page, no_text};
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
-use super::record::{ContentKind, Marks, Prolog, Reason};
+use super::record::{ContentKind, Marks, Prolog};
 use super::resolve::{Level, Names, Texts, no_docno, take_each};
 use super::sgml;
 use super::sniff::{kind_of_markup, looks_like_markup};
@@ -40,6 +40,7 @@ use super::tags::{CDATA, Kind, Tag, Tags, entity, local, unescaped};
 use super::wordless::{in_attributes, other_attributes};
 use lookalike_base::numbers::counted;
 use lookalike_base::words::{flag_word, words};
+use lookalike_source::Reason;
 
 /// The attributes searched for the text, in this order, without `--text-field`, and the elements
 /// whose text may be escaped once more.

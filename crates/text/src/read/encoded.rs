@@ -34,8 +34,8 @@ use xxhash_rust::xxh3::Xxh3;
 use super::bytes::{next_line, text_of, trim_line};
 use super::mail_text::Visible;
 use super::outcome::Parts;
-use super::record::Reason;
 use super::tags::{MOST_WORDS, is_word, perhaps_no_tag};
+use lookalike_source::Reason;
 
 /// The shortest line of base64 but the last one. PEM has 64 characters in a line, MIME 76.
 const LEAST_LINE: usize = 60;

@@ -13,8 +13,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use super::bytes::begins_any_case;
-use super::record::{Reason, Reject};
+use super::record::Reject;
 use lookalike_base::words::{flag_word, words};
+use lookalike_source::Reason;
 
 /// The fields searched for the text, in this order, without `--text-field`.
 pub const TEXT_FIELDS: [&str; 7] = words("text contents content body html raw_content article");

@@ -27,8 +27,9 @@ use super::archive::{
 };
 use super::bytes::{first_line, spaces};
 use super::framer::{Framer, Step};
-use super::record::{Reason, RecordKind};
+use super::record::RecordKind;
 use super::stream::{Sink, Stream};
+use lookalike_source::Reason;
 
 /// Maximum length of a record's header.
 const HEADER: usize = 64 << 10;

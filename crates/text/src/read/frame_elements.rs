@@ -21,9 +21,10 @@ use memchr::{memchr, memmem};
 
 use super::bytes::find_any_case;
 use super::framer::{Cuts, Framer, Step};
-use super::record::{Prolog, Reason, RecordKind};
+use super::record::{Prolog, RecordKind};
 use super::stream::{Sink, Stream};
 use super::tags::{Aside, COMMENT, Stop, TagRest, closes, has_declarations, is_named};
+use lookalike_source::Reason;
 
 /// Look-ahead for the name of a tag, and for a closing tag.
 const TAG: usize = 1 << 10;

@@ -11,8 +11,9 @@ use super::bulk::Action;
 use super::fields::{FieldPath, Step as PathStep};
 use super::framer::{Behind, Cuts, Framer, Step};
 use super::json_values::decode;
-use super::record::{Reason, RecordKind};
+use super::record::RecordKind;
 use super::stream::{Sink, Stream};
+use lookalike_source::Reason;
 
 /// Maximum depth at which arrays and objects are distinguished; the parser rejects deeper nesting
 /// anyway.

@@ -26,9 +26,10 @@ use memchr::memmem;
 use super::bytes::{is_one_of, next_line, trim_line};
 use super::framer::{Framer, Step};
 use super::mail::{MMDF, begins_field, is_field_of_mail, put_line_feeds};
-use super::record::{Message, Reason, RecordKind};
+use super::record::{Message, RecordKind};
 use super::stream::{Sink, Stream};
 use lookalike_base::words::words;
+use lookalike_source::Reason;
 
 /// Maximum look-ahead for a separator and the field after it: senders may be long.
 const LOOK: usize = 4 << 10;

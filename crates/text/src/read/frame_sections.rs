@@ -18,10 +18,11 @@ use super::bytes::spaces;
 use super::config::ReadConfig;
 use super::framer::{Behind, Cuts, Framer, Step};
 use super::outcome::{Interpreter, Outcome, Parts};
-use super::record::{ContentKind, Reason, RecordKind, Sections};
+use super::record::{ContentKind, RecordKind, Sections};
 use super::sniff::looks_like_markup;
 use super::split_at::LONGEST_LINE;
 use super::stream::{Sink, Stream};
+use lookalike_source::Reason;
 
 /// Cuts a text at lines.
 #[derive(Clone)]

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use super::dialect::{RowEnd, Scan};
 use super::framer::{Cuts, Framer, Step};
-use super::record::{Reason, RecordKind, Table};
+use super::record::{RecordKind, Table};
 use super::stream::{Sink, Stream};
+use lookalike_source::Reason;
 
 /// A broken row of at most this many bytes costs one line. A longer one costs all bytes up to the
 /// place where it breaks have left the window.

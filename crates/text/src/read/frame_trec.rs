@@ -14,10 +14,11 @@ use memchr::memmem::{self, Finder};
 
 use super::bytes::{begins_any_case, find_any_case};
 use super::framer::{Behind, Cuts, Framer, Step};
-use super::record::{Reason, RecordKind};
+use super::record::RecordKind;
 use super::sgml::{attribute, find_close, is_known, leading_name, open_tag};
 use super::stream::{Sink, Stream};
 use super::tags::{Aside, COMMENT, closes, is_named};
+use lookalike_source::Reason;
 
 /// Maximum look-ahead for a tag, and for a comment between records.
 const TAG: usize = 1 << 10;

@@ -1,8 +1,9 @@
 //! The common parts of all framers. A framer finds where the records of one format begin and end.
 
-use super::record::{Reason, RecordKind};
+use super::record::RecordKind;
 use super::stream::{Sink, Stream};
 use lookalike_base::keywords::keywords;
+use lookalike_source::Reason;
 
 keywords! {
     /// The format of an input: what its records are cut by.

@@ -9,10 +9,10 @@ use super::bytes::{begins_any_case, first_line, text_of, trim_front};
 use super::config::ReadConfig;
 use super::convert::Converter;
 use super::outcome::Refusal;
-use super::record::{ContentKind, Reason};
+use super::record::ContentKind;
 use super::sniff::{binary_kind, kind_of_markup, looks_like_markup, surely_text};
-use super::source::{BodyStream, inflate_body};
 use lookalike_base::wide::{self, Wide};
+use lookalike_source::{BodyStream, Reason, inflate_body};
 
 /// The relevant fields of an HTTP header. Names match in any case. The last one of a repeated
 /// `Content-Type` counts, as in browsers.

@@ -8,10 +8,9 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 
-use super::record::Reason;
-use super::source::lasting;
 use lookalike_base::error::Error;
 use lookalike_base::error::refuse;
+use lookalike_source::{Reason, lasting};
 use lookalike_store::disk::{self, Metadata, SharedFile};
 use lookalike_store::remote;
 use lookalike_store::workspace::{

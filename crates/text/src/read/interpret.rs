@@ -11,9 +11,7 @@ use super::fields::Known;
 use super::json::JsonObject;
 use super::like_records;
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
-use super::record::{
-    ContentKind, RawDocument, Reason, Record, RecordKind, Reject, RowFields, WholeFile,
-};
+use super::record::{ContentKind, RawDocument, Record, RecordKind, Reject, RowFields, WholeFile};
 use super::several;
 use super::sgml::{self, Reuters, TrecSgml};
 use super::sniff::{binary_file_kind, binary_kind, kind_of_markup, looks_like_markup};
@@ -21,6 +19,7 @@ use super::trec_web::TrecWeb;
 use super::warc::{ArcRecord, WarcRecord};
 use lookalike_base::progress::Stop;
 use lookalike_base::words::{flag_word, shell_word, words};
+use lookalike_source::Reason;
 
 /// The result of interpreting a record.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,8 +13,9 @@ use super::json_values::{
     named, reach, text_of,
 };
 use super::outcome::{Interpreter, Outcome, Parts, Refusal};
-use super::record::{Marks, Reason};
+use super::record::Marks;
 use super::resolve::{Names, Texts, beside, is_null, no_docno, take_each};
+use lookalike_source::Reason;
 
 /// Members of an object and elements of a list that are looked at for a message.
 const MOST: usize = 256;

@@ -7,8 +7,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use super::Decompressed;
 use lookalike_base::{Error, Result};
+use lookalike_source::Decompressed;
 use lookalike_store::disk::READ_BUFFER;
 
 /// Reads a file line by line.

@@ -55,17 +55,19 @@ use memchr::memmem;
 use super::archive::Fields;
 use super::bytes::{
     self, MARK, begins_any_case, find_any_case, first_line, in_its_order, is_one_of, next_line,
-    reserve, text_of, trim_line, unbracket,
+    text_of, trim_line, unbracket,
 };
 use super::config::ReadConfig;
 use super::date::usual_date;
 use super::encoded::Files;
 use super::mail_text::{ENTITY, Enriched, Visible};
 use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
-use super::record::{ContentKind, Marks, Message, Reason};
+use super::record::{ContentKind, Marks, Message};
 use super::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
+use lookalike_base::memory::reserve;
 use lookalike_base::wide::{LOOK, Wide};
 use lookalike_base::words::words;
+use lookalike_source::Reason;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
 const MOST_DEPTH: usize = 16;

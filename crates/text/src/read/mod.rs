@@ -84,7 +84,7 @@
 //! while a file is read is a reject too, but it may be transient: a caller that stores rejects
 //! checks [`RecordReader::failure`].
 
-// From the ground up: `bytes`, `split_at`, `dialect`, `record`, `fields`, `convert`, `config`, `resolve`; `source`, `stream`; `outcome`,
+// From the ground up: `bytes`, `split_at`, `dialect`, `record`, `fields`, `convert`, `config`, `resolve`; `stream`; `outcome`,
 // `sniff` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`,
 // `tags`, `elements`, `json_values`, `json`, `bulk`, `table`, `mail`), which `interpret` calls; `framer`
 // and the framers (`frame_*`, `parquet`); `formats`, which recognises each; `reader`, `pieces`,
@@ -130,7 +130,6 @@ mod resolve;
 mod several;
 mod sgml;
 mod sniff;
-mod source;
 mod split_at;
 mod standard_input;
 mod stream;
@@ -145,37 +144,31 @@ pub use archive::WarcHead;
 pub(crate) use bytes::{find_any_case, in_its_order, is_one_of};
 pub use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
 pub use config::READ_RULE;
-pub use config::{
-    DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, RATIO_FREE_BYTES, ReadConfig, UrlGlobs, WARC_TYPES,
-};
-pub use convert::Converter;
-pub use convert::{extension, is_compressed};
+pub use config::{DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, ReadConfig, UrlGlobs, WARC_TYPES};
+pub use convert::{Converter, extension, is_compressed};
 pub use date::usual_date;
 pub use each::{Coming, each_as_it_comes, each_interpreted, retracted};
 pub use encoded::is_blanked;
-pub use fields::{ID_FIELDS, TEXT_FIELDS, URL_FIELDS, astray};
-pub use fields::{SaidOnce, advised, fields_in, other_fields, suggested};
+pub use fields::{
+    ID_FIELDS, SaidOnce, TEXT_FIELDS, URL_FIELDS, advised, astray, fields_in, other_fields,
+    suggested,
+};
 pub use framer::Container;
-pub use inputs::list_outside;
-pub use inputs::tell_apart;
-pub use inputs::{InputFile, Inputs, Selection, list_inputs, list_selected};
-pub use interpret::{Interpreted, interpret};
-pub use interpret::{document_of, is_markup_by_name};
+pub use inputs::{
+    InputFile, Inputs, Selection, list_inputs, list_outside, list_selected, tell_apart,
+};
+pub use interpret::{Interpreted, document_of, interpret, is_markup_by_name};
 pub use json_strings::{Cut, JsonStrings};
-pub use lookalike_store::workspace::FileIdentity;
-pub use lookalike_store::workspace::Skipped;
+pub use lookalike_source::Reason;
+pub use lookalike_store::workspace::{FileIdentity, Skipped};
 pub use parquet::written;
-pub use pieces::Piece;
-pub use pieces::Stretch;
+pub use pieces::{Piece, Stretch};
 pub use reader::RecordReader;
 pub use record::{
-    Batch, ContentKind, Message, Origin, Prolog, RawDocument, Reason, Record, RecordKind, Reject,
+    Batch, ContentKind, Message, Origin, Prolog, RawDocument, Record, RecordKind, Reject,
     RowFields, Sections, SourceSpan, Table, WholeFile,
 };
-pub use source::lasting;
-pub use source::{Codec, Decompressed, Helpers, Job};
-pub use split_at::SPLIT_BYTES;
-pub use split_at::SplitAt;
+pub use split_at::{SPLIT_BYTES, SplitAt};
 pub(crate) use tags::{
     Kind, MOST_WORDS, Tag, Tags, internal_subset, is_word, local, perhaps_no_tag,
 };

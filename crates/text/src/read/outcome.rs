@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::config::ReadConfig;
 use super::convert::Converter;
 use super::fields::{DATE_FIELDS, Known};
-use super::record::{ContentKind, RawDocument, Reason, Reject};
+use super::record::{ContentKind, RawDocument, Reject};
+use lookalike_source::Reason;
 
 /// How many bytes of a record are searched for its names, and the maximum length of a name.
 pub(super) const HEAD: usize = 64 << 10;

@@ -22,8 +22,8 @@ use super::inputs::InputFile;
 use super::parquet::pages::ReadAt;
 use super::reader::{Framing, RecordReader};
 use super::record::{Batch, Part, RecordKind};
-use super::source::{Codec, compression_of, read_all_at};
 use lookalike_base::progress::Stop;
+use lookalike_source::{Codec, compression_of, read_all_at};
 use lookalike_store::disk::{self, SharedFile};
 use lookalike_store::remote;
 

@@ -27,16 +27,18 @@ use super::mail::{begins_message, put_line_feeds, with_line_feeds};
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::record::{
-    Batch, ContentKind, Message, Origin, Part, Prolog, Reason, Record, RecordKind, Reject,
-    Sections, SourceSpan, Table, WholeFile,
+    Batch, ContentKind, Message, Origin, Part, Prolog, Record, RecordKind, Reject, Sections,
+    SourceSpan, Table, WholeFile,
 };
 use super::sniff::{binary_file_kind, index_kind, looks_like_markup};
-use super::source::{Codec, Fault, From, Helpers, Input, Source, Stoppable, compression_of};
 use super::standard_input::{StandardInput, pauses_for};
 use super::stream::{Sink, Stream, ends_at_cr};
 use super::table::{Claim, Look};
 use lookalike_base::progress::Stop;
 use lookalike_base::wide::{self, Wide};
+use lookalike_source::{
+    Codec, Fault, FromPlace, Helpers, Input, Reason, Source, Stoppable, compression_of,
+};
 use lookalike_store::disk::{self, SharedFile};
 use lookalike_store::remote;
 
@@ -308,7 +310,7 @@ impl RecordReader {
                     framer.begun();
                 }
                 reader.state = state;
-                let bytes = until_stop(From { file: opened, at }, input, stop);
+                let bytes = until_stop(FromPlace { file: opened, at }, input, stop);
                 let source = Source::plain(Input::new(bytes));
                 reader.stream = Stream::new(Ok(source), config.max_ratio).beginning_at(at);
                 reader.framed = 1;

@@ -12,8 +12,9 @@ use super::bytes::escape;
 use super::config::ReadConfig;
 use super::fields::{FieldPath, Step, TEXT_FIELDS};
 use super::outcome::Refusal;
-use super::record::{ContentKind, Field, Marks, Reason};
+use super::record::{ContentKind, Field, Marks};
 use lookalike_base::words::flag_word;
+use lookalike_source::Reason;
 
 /// The fields of a record, or of all records of a file.
 pub(super) trait Level<'p> {

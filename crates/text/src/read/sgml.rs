@@ -15,14 +15,16 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::bytes::{begins_any_case, find_any_case, is_one_of, reserve, text_of};
+use super::bytes::{begins_any_case, find_any_case, is_one_of, text_of};
 use super::config::ReadConfig;
 use super::fields::LEFT_OUT;
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
-use super::record::{ContentKind, Marks, Reason};
+use super::record::{ContentKind, Marks};
 use super::tags::{Kind, Tags, attributes, closes, unescaped};
 use super::wordless::words_in;
+use lookalike_base::memory::reserve;
 use lookalike_base::words::words;
+use lookalike_source::Reason;
 
 /// Elements that contain the text itself.
 const BODIES: [&str; 9] = [

@@ -3,10 +3,10 @@
 use super::bytes::{first_line, is_one_of, trim_front};
 use super::fields::is_page;
 use super::record::ContentKind;
-use super::source::compression_of;
 use super::tags::{Tags, local};
 use lookalike_base::wide::{self, Wide, WideDecoder};
 use lookalike_base::words::words;
+use lookalike_source::compression_of;
 
 /// Number of bytes examined to distinguish text from binary data.
 pub(super) const LOOK_BINARY: usize = 8 << 10;

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::bytes::{reserve, spaces};
-use super::record::{Reason, SourceSpan};
-use super::source::{Fault, Helpers, STEP, Source};
+use super::bytes::spaces;
+use super::record::SourceSpan;
+use lookalike_base::memory::reserve;
 use lookalike_base::wide::{Wide, WideDecoder};
+use lookalike_source::{Fault, Helpers, Reason, STEP, Source};
 use lookalike_store::disk::SharedFile;
 
 /// A sliding window over a source. The way that the source splits its reads has no effect: each
@@ -55,7 +56,7 @@ impl Stream {
             .map_or(self.position, |source| source.position().max(self.position))
     }
 
-    pub fn compression(&self) -> Option<super::source::Codec> {
+    pub fn compression(&self) -> Option<lookalike_source::Codec> {
         self.source.as_ref().and_then(Source::compression)
     }
 

@@ -12,10 +12,11 @@ use super::fields::{
     FieldPath, ID_FIELDS, Known, NAMED, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
 use super::outcome::{Interpreter, Outcome, Parts, refused};
-use super::record::{Field, Marks, Reason, Table};
+use super::record::{Field, Marks, Table};
 use super::resolve::{Level, Names, Texts, beside, is_null, no_docno, take_each, usual_of};
 use super::stream::ends_at_cr;
 use lookalike_base::numbers::counted;
+use lookalike_source::Reason;
 
 /// Columns that a message lists.
 const LISTED: usize = 40;

@@ -9,9 +9,10 @@ use super::bytes::{find_any_case, first_line, text_of};
 use super::config::ReadConfig;
 use super::http::{self, Head};
 use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
-use super::record::{ContentKind, Reason};
+use super::record::ContentKind;
 use super::sgml::{self, TrecSgml};
 use super::sniff::{kind_of_markup, looks_like_markup};
+use lookalike_source::Reason;
 
 /// TREC web: `<DOCNO>`, a `<DOCHDR>` of URL and HTTP header, the page.
 ///

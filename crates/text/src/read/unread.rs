@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::fields::{advised, suggested};
-use super::record::{Reason, Reject};
+use super::record::Reject;
 use lookalike_base::numbers::count;
+use lookalike_source::Reason;
 
 /// Files that a warning names.
 const NAMED: usize = 3;

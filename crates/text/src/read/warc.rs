@@ -9,7 +9,7 @@ use super::bytes::{first_line, is_one_of, text_of, unbracket};
 use super::config::ReadConfig;
 use super::http::{self, Body, Head};
 use super::outcome::{Interpreter, Outcome, Parts, Refusal, head_of, refused};
-use super::record::Reason;
+use lookalike_source::Reason;
 
 impl<'a> WarcHead<'a> {
     fn docno(&self) -> Option<Cow<'a, str>> {

@@ -6,9 +6,10 @@ use memchr::memmem;
 
 use super::bytes::{find_any_case, is_one_of};
 use super::fields::LEFT_OUT;
-use super::record::{ContentKind, RawDocument, Reason, Reject, SourceSpan};
+use super::record::{ContentKind, RawDocument, Reject, SourceSpan};
 use super::tags::{Kind, Tag, Tags, local};
 use lookalike_base::words::{flag_word, shell_word, words};
+use lookalike_source::Reason;
 
 /// Bytes of a document that are looked at.
 const LOOK: usize = 256 << 10;

@@ -4,7 +4,8 @@ use crate::collection::{CollectionConfig, Cursor};
 use lookalike_base::memory::{Credit, Taken};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_text::read::{Batch, Helpers, InputFile, Piece, RecordReader, SourceSpan, retracted};
+use lookalike_source::Helpers;
+use lookalike_text::read::{Batch, InputFile, Piece, RecordReader, SourceSpan, retracted};
 use std::ops::Range;
 use std::path::Path;
 

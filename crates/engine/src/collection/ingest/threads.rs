@@ -30,9 +30,9 @@ use lookalike_base::progress::{Context, caught};
 use lookalike_base::threads;
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
+use lookalike_source::{Helpers, Job};
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
-use lookalike_text::read::{Helpers, Job};
 
 /// Batches that wait for each helper: one to go on with while the reader works on its own.
 const WAITING_PER_HELPER: usize = 2;

@@ -42,16 +42,16 @@ use parquet::file::metadata::{
 use self::columns::{Chosen, Column, Role, TextColumns};
 use self::pages::{Limits, ReadAt, Trouble, exactly};
 use self::thrift::Fields;
-use crate::read::bytes::reserve;
 use crate::read::config::ReadConfig;
 use crate::read::fields::{FieldPath, Known, TEXT_FIELDS, no_column};
 use crate::read::outcome::HEAD;
 use crate::read::record::{
-    Batch, Field, Marks, Origin, Reason, Record, RecordKind, Reject, RowFields, SourceSpan,
+    Batch, Field, Marks, Origin, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
 use crate::read::resolve::{Texts, is_null, take_each, usual_of};
-use crate::read::source::Fault;
+use lookalike_base::memory::reserve;
 use lookalike_base::numbers::counted;
+use lookalike_source::{Fault, Reason};
 use lookalike_store::disk::SharedFile;
 
 /// The first and the last bytes of a file.

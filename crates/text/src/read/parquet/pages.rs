@@ -119,7 +119,7 @@ pub fn exactly(file: &dyn ReadAt, offset: u64, length: usize) -> Result<Vec<u8>>
 pub struct Limits {
     /// Bytes of a page, before and after decompression.
     page: usize,
-    /// Decompressed bytes for each compressed one, after [`crate::read::RATIO_FREE_BYTES`].
+    /// Decompressed bytes for each compressed one, after [`lookalike_source::RATIO_FREE_BYTES`].
     max_ratio: u64,
     /// Values in the pages of one row of a list.
     row_values: u64,
@@ -341,7 +341,7 @@ impl Pages {
         }
         self.compressed += header.compressed as u64;
         self.uncompressed += header.uncompressed as u64;
-        let free = self.uncompressed <= crate::read::RATIO_FREE_BYTES;
+        let free = self.uncompressed <= lookalike_source::RATIO_FREE_BYTES;
         let most = self.compressed.saturating_mul(self.limits.max_ratio);
         if !free && self.uncompressed > most {
             return Err(Trouble::Bomb(format!(
