@@ -120,20 +120,21 @@ impl JoinProgress {
 
 /// Digest of everything that the pairs depend on.
 pub fn digest(sample: &str, config: &JoinConfig) -> String {
-    let max = config.max_postings.map_or("none".into(), |n| n.to_string());
     let JoinConfig {
         join,
         threshold,
         pairs,
         candidates,
-        ..
+        max_postings,
+        measure,
     } = config;
+    let max = max_postings.map_or("none".into(), |n| n.to_string());
     let mut text = format!("{sample}\n{join}\n{threshold}\n{max}\n{pairs}");
     if let Some(candidates) = candidates {
         text.push_str(&format!("\nverified from {candidates}"));
     }
-    if !config.measure.is_default() {
-        text.push_str(&format!("\n{}", config.measure));
+    if !measure.is_default() {
+        text.push_str(&format!("\n{measure}"));
     }
     store::digest(text.as_bytes())
 }
