@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
+use similar::algorithms::{Capture, Compact, Replace, myers};
 
 use lookalike_base::random::{STEP, mix_key};
 
@@ -217,7 +218,11 @@ fn myers((a, of_a): Part<'_>, (b, of_b): Part<'_>, out: &mut Out) {
     let (Some(slice_a), Some(slice_b)) = (a.get(of_a.clone()), b.get(of_b.clone())) else {
         return;
     };
-    for op in capture_diff_slices(Algorithm::Myers, slice_a, slice_b) {
+    let (all_a, all_b) = (0..slice_a.len(), 0..slice_b.len());
+    // Not `capture_diff_slices`, which brings all other algorithms of the crate, too.
+    let mut found = Compact::new(Replace::new(Capture::new()), slice_a, slice_b);
+    let Ok(()) = myers::diff(&mut found, slice_a, all_a, slice_b, all_b);
+    for op in found.into_inner().into_inner().into_ops() {
         let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
         out.push(
             matches!(op, DiffOp::Equal { .. }),

@@ -67,7 +67,8 @@ impl<R: StageRecord> AnyRecord for R {
         StageRecord::without(self, part).map(|left| Box::new(left) as Box<dyn AnyRecord>)
     }
     fn to_json(&self) -> serde_json::Result<Value> {
-        serde_json::to_value(self)
+        // Not `to_value`, for which each record would be compiled a second time.
+        serde_json::from_slice(&serde_json::to_vec(self)?)
     }
     fn boxed(&self) -> Box<dyn AnyRecord> {
         Box::new(self.clone())
