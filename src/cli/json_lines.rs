@@ -4,12 +4,13 @@
 //! if it is known); `seconds` since the command began; and `event`: `start`, `progress` or `end` of
 //! a stage, or `note`. `end` and `note` have a `text`.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use lookalike_base::progress::{Progress, Unit};
+use lookalike_base::threads::lock;
 
 /// The least time between two reports of a stage.
 const EVERY: Duration = Duration::from_secs(1);
@@ -57,10 +58,6 @@ impl<P: Fn(&str) + Send + Sync> JsonLines<P> {
         }
     }
 
-    fn stage(&self) -> MutexGuard<'_, Option<Stage>> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn put(&self, event: &'static str, stage: Option<&Stage>, text: Option<&str>) {
         let unit = |unit| match unit {
             Unit::Bytes => "bytes",
@@ -90,14 +87,14 @@ impl<P: Fn(&str) + Send + Sync> Progress for JsonLines<P> {
             done: 0,
             printed: Instant::now(),
         };
-        *self.stage() = Some(stage);
+        *lock(&self.stage) = Some(stage);
         self.put("start", Some(&stage), None);
     }
 
     fn at(&self, done: u64) {
         let now = Instant::now();
         let due = {
-            let mut held = self.stage();
+            let mut held = lock(&self.stage);
             let Some(stage) = &mut *held else { return };
             stage.done = stage.done.max(done);
             let due = now.saturating_duration_since(stage.printed) >= EVERY;
@@ -112,12 +109,12 @@ impl<P: Fn(&str) + Send + Sync> Progress for JsonLines<P> {
     }
 
     fn end(&self, line: &str) {
-        let stage = self.stage().take();
+        let stage = lock(&self.stage).take();
         self.put("end", stage.as_ref(), Some(line));
     }
 
     fn note(&self, line: &str) {
-        let stage = *self.stage();
+        let stage = *lock(&self.stage);
         self.put("note", stage.as_ref(), Some(line));
     }
 }
@@ -134,7 +131,7 @@ mod tests {
         for done in [1, 2, 5, 3] {
             progress.at(done);
         }
-        if let Some(stage) = &mut *progress.stage() {
+        if let Some(stage) = &mut *lock(&progress.stage) {
             stage.printed -= EVERY;
         }
         progress.at(4);

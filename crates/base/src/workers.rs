@@ -18,13 +18,13 @@
 //! are passed on in the order of the tasks.
 
 use crate::progress::{caught, joined, joined_all};
-use crate::threads;
+use crate::threads::{self, lock, unlocked};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::SendError;
 
 /// Tasks that several threads share, handed out in order.
 pub struct Queue<T>(Mutex<VecDeque<T>>);
@@ -36,14 +36,49 @@ impl<T> Queue<T> {
 
     /// The next task; `None` if none is left.
     pub fn next(&self) -> Option<T> {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.pop_front()
+        lock(&self.0).pop_front()
     }
 
     /// Drops all tasks that are left.
     pub fn clear(&self) {
-        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.clear();
+        lock(&self.0).clear();
+    }
+}
+
+/// One end of a channel: its items, and a channel of as many tokens. To wait for the other end
+/// takes much code, which is compiled once for the tokens and not for each kind of item.
+pub struct End<T, E>(Arc<Queue<T>>, E);
+
+/// The end of a channel that takes items.
+pub type Sender<T> = End<T, crossbeam_channel::Sender<()>>;
+/// The end of a channel that gives items.
+pub type Receiver<T> = End<T, crossbeam_channel::Receiver<()>>;
+
+/// A channel that holds this number of items.
+pub fn bounded<T>(most: usize) -> (Sender<T>, Receiver<T>) {
+    let items = Arc::new(Queue::new([]));
+    let (to, from) = crossbeam_channel::bounded(most);
+    (End(items.clone(), to), End(items, from))
+}
+
+impl<T, E: Clone> Clone for End<T, E> {
+    fn clone(&self) -> Self {
+        End(self.0.clone(), self.1.clone())
+    }
+}
+
+impl<T> Sender<T> {
+    /// Waits for room. An error if nobody is left who could receive the item.
+    pub fn send(&self, item: T) -> std::result::Result<(), SendError<()>> {
+        lock(&self.0.0).push_back(item);
+        self.1.send(()).inspect_err(|_| self.0.clear())
+    }
+}
+
+impl<T> Receiver<T> {
+    /// The items, until nobody is left who could send one.
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        self.1.iter().map_while(|()| self.0.next())
     }
 }
 
@@ -137,17 +172,15 @@ pub fn in_order<T: Send, P: Send>(
     let failed = AtomicBool::new(false);
     let first = Mutex::new(None);
     let fail = |error| {
-        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert(error);
+        lock(&first).get_or_insert(error);
         failed.store(true, Ordering::Relaxed);
     };
     // A thread that gets this error ends because another thread has failed first.
     let given_up = || Error::Interrupted { stage };
     threads::scope(|scope| {
-        let (work, failed, fail) = (&work, &failed, &fail);
+        let (work, failed, fail, tasks) = (&work, &failed, &fail, &tasks);
         let workers: Vec<_> = (0..threads)
             .map(|_| {
-                let tasks = tasks.clone();
                 scope.spawn(move || {
                     let work = |(task, pieces): (T, Sender<P>)| {
                         let mut pass = |piece| pieces.send(piece).map_err(|_| given_up());
@@ -163,16 +196,14 @@ pub fn in_order<T: Send, P: Send>(
                 })
             })
             .collect();
-        drop(tasks);
         let taker = scope.spawn(move || {
-            let mut pieces = turns.iter().flat_map(|pieces| pieces.into_iter());
-            let take = |piece| match failed.load(Ordering::Relaxed) {
+            let mut take = |piece| match failed.load(Ordering::Relaxed) {
                 true => Err(given_up()),
                 false => take(piece),
             };
-            if let Err(error) = caught(stage, || pieces.try_for_each(take)) {
+            let mut each = |pieces: Receiver<P>| pieces.iter().try_for_each(&mut take);
+            if let Err(error) = caught(stage, || turns.iter().try_for_each(&mut each)) {
                 fail(error);
-                drop(pieces);
                 turns.iter().for_each(drop);
             }
             Ok(())
@@ -193,8 +224,7 @@ pub fn in_order<T: Send, P: Send>(
         let workers = joined_all(stage, workers);
         joined(stage, taker).and(workers).map(|_| ())
     })?;
-    let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
-    first.map_or(Ok(()), Err)
+    unlocked(first).map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

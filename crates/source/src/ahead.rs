@@ -11,11 +11,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use lookalike_base::memory::{self, Credit};
+use lookalike_base::threads::lock;
 use lookalike_store::disk::SharedFile;
 
 /// Texts that wait for the reader, for each helper: one to go on with.
@@ -148,14 +149,10 @@ struct Slot {
 }
 
 impl Slot {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Decompresses the range, unless somebody has begun with it.
     fn run(&self, parts: &dyn Parts) -> bool {
         let text = {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             let State::Waiting(text) = &mut *state else {
                 return false;
             };
@@ -166,18 +163,18 @@ impl Slot {
         // A panic comes again where the reader gets to it.
         let range = self.range.clone();
         let text = catch_unwind(AssertUnwindSafe(|| parts.decompress(range, false, text)));
-        *self.state() = State::Done(text.unwrap_or_default());
+        *lock(&self.state) = State::Done(text.unwrap_or_default());
         self.done.notify_all();
         true
     }
 
     fn is_running(&self) -> bool {
-        matches!(*self.state(), State::Running)
+        matches!(*lock(&self.state), State::Running)
     }
 
     /// The text. Nobody else begins with it after this.
     fn take(&self) -> Option<Text> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         while matches!(*state, State::Running) {
             state = self
                 .done
@@ -304,7 +301,7 @@ impl Ahead {
 impl Drop for Ahead {
     fn drop(&mut self) {
         for (slot, _) in &self.slots {
-            let mut state = slot.state();
+            let mut state = lock(&slot.state);
             if matches!(*state, State::Waiting(_)) {
                 *state = State::Done(None);
             }

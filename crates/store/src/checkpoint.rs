@@ -17,7 +17,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +26,7 @@ use crate::workspace::{ResultFile, StageRecord, Workspace};
 use crate::{Item, Kind, PartInfo, Parts, Sort, disk, part_number};
 use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
-use lookalike_base::threads::lock;
+use lookalike_base::threads::{lock, unlocked};
 
 /// The subdirectory of the parts.
 pub const DIRECTORY: &str = "checkpoint";
@@ -291,8 +291,7 @@ impl<'w> Checkpoints<'w> {
     /// Ends the command: names its files in the manifest, and removes the sorts. With `steps`, the
     /// record of finished steps is kept.
     pub fn end(self, steps: bool, files: Vec<ResultFile>) -> Result<()> {
-        let workspace = self.workspace.into_inner();
-        let workspace = workspace.unwrap_or_else(PoisonError::into_inner);
+        let workspace = unlocked(self.workspace);
         let record = workspace.manifest.take::<Checkpoint>().unwrap_or_default();
         if steps && !record.steps.is_empty() {
             workspace.manifest.set(Checkpoint {
@@ -349,18 +348,14 @@ impl<'c, T: Item> UnitSort<'c, T> {
         UnitSort::new(sorter, Units::default(), None)
     }
 
-    fn lock(&self) -> MutexGuard<'_, UnitState<'c, T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether it has all items of a unit.
     pub fn has(&self, unit: usize) -> bool {
-        self.lock().units.has(unit)
+        lock(&self.0).units.has(unit)
     }
 
     /// Adds items that a thread has collected.
     pub fn push(&self, items: &mut Vec<T>) -> Result<()> {
-        let state = &mut *self.lock();
+        let state = &mut *lock(&self.0);
         for item in items.drain(..) {
             let before = state.sorter.parts().1;
             state.sorter.push(item)?;
@@ -377,15 +372,14 @@ impl<'c, T: Item> UnitSort<'c, T> {
 
     /// All items of a unit were added.
     pub fn done(&self, unit: usize) {
-        let mut state = self.lock();
+        let mut state = lock(&self.0);
         state.units.add(unit);
         state.more = true;
     }
 
     /// The sort, which has all items.
     pub fn into_sorter(self) -> Sort<T> {
-        let state = self.0.into_inner();
-        state.unwrap_or_else(PoisonError::into_inner).sorter
+        unlocked(self.0).sorter
     }
 }
 

@@ -9,7 +9,7 @@ use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit, caught, joined, joined_all};
 use lookalike_base::threads;
-use lookalike_base::workers::{Queue, in_order};
+use lookalike_base::workers::{Queue, Receiver, bounded, in_order};
 use lookalike_base::{Error, Result};
 use lookalike_store::item::item;
 use lookalike_store::workspace::{Places, Workspace};
@@ -21,7 +21,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crossbeam_channel::{Receiver, bounded};
 use serde::{Deserialize, Serialize};
 
 use super::RejectReader;

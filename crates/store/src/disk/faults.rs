@@ -19,10 +19,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use super::Op;
+use lookalike_base::threads::lock;
 
 /// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,10 +125,6 @@ static PLANS: RwLock<Vec<Arc<FaultPlan>>> = RwLock::new(Vec::new());
 static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
 static JOURNALLED: AtomicBool = AtomicBool::new(false);
 
-fn whole<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Keeps faults armed until it is dropped.
 pub struct Armed(Arc<FaultPlan>);
 
@@ -142,7 +139,7 @@ impl Armed {
         self.0
             .trace
             .as_ref()
-            .map_or_else(Vec::new, |trace| whole(trace).clone())
+            .map_or_else(Vec::new, |trace| lock(trace).clone())
     }
 }
 
@@ -214,7 +211,7 @@ pub fn arm_process(text: &str) -> Result<(), String> {
                 "journal" | "trace" => {
                     is_fault = false;
                     let journal = Journal::open(Path::new(value), name == "journal");
-                    *whole(&JOURNAL) = Some(journal.map_err(|e| format!("{word}: {e}"))?);
+                    *lock(&JOURNAL) = Some(journal.map_err(|e| format!("{word}: {e}"))?);
                     JOURNALLED.store(true, Ordering::SeqCst);
                 }
                 _ => return Err(word.to_string()),
@@ -258,7 +255,7 @@ fn met(op: Op, path: &Path) -> Option<Do> {
     let mut happens = None;
     for plan in plans.iter().filter(|plan| path.starts_with(&plan.scope)) {
         if let Some(trace) = &plan.trace {
-            whole(trace).push((op, path.to_path_buf()));
+            lock(trace).push((op, path.to_path_buf()));
         }
         for (fault, count) in plan.faults.iter().filter(|(f, _)| f.meets(op, path)) {
             let nth = count.fetch_add(1, Ordering::SeqCst) + 1;
@@ -325,7 +322,7 @@ pub(super) fn doing<T>(
     }
     let done = if JOURNALLED.load(Ordering::Relaxed) && op.changes() {
         // Only one thread at a time, so that the journal has the operations in their true order.
-        let mut journal = whole(&JOURNAL);
+        let mut journal = lock(&JOURNAL);
         if let Some(journal) = journal.as_mut() {
             journal.before(op, path, to);
         }
@@ -362,7 +359,7 @@ pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
     };
     if op == Op::Write
         && JOURNALLED.load(Ordering::Relaxed)
-        && let Some(journal) = whole(&JOURNAL).as_mut()
+        && let Some(journal) = lock(&JOURNAL).as_mut()
     {
         journal.line(&format!("write\t{}\t{bytes}", path.display()));
     }
@@ -396,7 +393,7 @@ pub fn point(name: &'static str) {
         Some(Do::Fail(_) | Do::Short(_) | Do::Items(_)) | None => {}
     }
     if JOURNALLED.load(Ordering::Relaxed)
-        && let Some(journal) = whole(&JOURNAL).as_mut()
+        && let Some(journal) = lock(&JOURNAL).as_mut()
     {
         journal.line(&format!("point\t{name}"));
     }

@@ -14,7 +14,7 @@ use std::fs;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::FileType;
@@ -224,7 +224,7 @@ impl File {
             Opened::Disk(file) => file.read_at(out, offset),
             #[cfg(feature = "remote")]
             Opened::Object(object) => {
-                let mut window = object.1.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut window = threads::lock(&object.1);
                 let _wait = wait();
                 object.0.read_at(&mut window, out, offset)
             }
@@ -253,7 +253,7 @@ impl File {
     /// The object that is being written, if the file is one.
     fn upload(&self) -> Option<MutexGuard<'_, remote::Upload>> {
         match &self.file {
-            Opened::Upload(upload) => Some(upload.lock().unwrap_or_else(PoisonError::into_inner)),
+            Opened::Upload(upload) => Some(threads::lock(upload)),
             _ => None,
         }
     }
@@ -344,8 +344,7 @@ impl SharedFile {
         let copy = self.clone();
         #[cfg(feature = "remote")]
         if let Some(end) = end {
-            *copy.window.lock().unwrap_or_else(PoisonError::into_inner) =
-                remote::Window::until(end);
+            *threads::lock(&copy.window) = remote::Window::until(end);
         }
         #[cfg(not(feature = "remote"))]
         let _ = end;
@@ -362,7 +361,7 @@ impl SharedFile {
         let n = faults::limit(Op::Read, self.file.path(), out.len())?;
         #[cfg(feature = "remote")]
         if let Opened::Object(object) = &self.file.file {
-            let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut window = threads::lock(&self.window);
             let _wait = wait();
             return object.0.read_at(&mut window, &mut out[..n], offset);
         }

@@ -17,7 +17,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use ::parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
@@ -31,6 +31,7 @@ use bytes::Bytes;
 
 use super::{Cell, Column, Format, Kind};
 use crate::digest_text;
+use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
 
 /// The most rows in a row group. Readers divide the work among threads by row groups, and DuckDB
@@ -179,7 +180,7 @@ pub struct Failure(Arc<Mutex<Option<io::Error>>>);
 impl Failure {
     /// Takes the error.
     pub fn take(&self) -> Option<io::Error> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 
@@ -201,12 +202,7 @@ impl<W: Write> Remembering<W> {
             if kind == io::ErrorKind::Interrupted {
                 return error;
             }
-            let mut failure = self
-                .failure
-                .0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            *failure = Some(error);
+            *lock(&self.failure.0) = Some(error);
             io::Error::new(kind, text)
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -429,11 +429,7 @@ impl Workspace {
     /// Locks the directory whose parts this one uses, for reading.
     fn lock_lender(&mut self) -> Result<()> {
         if let Some((lender, _)) = &self.places.lent {
-            let lock = Lock::share(lender)?;
-            self.locks
-                .get_mut()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(lock);
+            lock(&self.locks).push(Lock::share(lender)?);
         }
         Ok(())
     }

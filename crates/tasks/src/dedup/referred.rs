@@ -37,7 +37,7 @@ use lookalike_base::bits::Bits;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::memory::{Credit, MOST_SORT_BYTES};
 use lookalike_base::progress::Context;
-use lookalike_base::threads::lock;
+use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::collection::{self, InputRecord, InputRecords};
 use lookalike_rewrite::again::Again;
 use lookalike_store::Sort;
@@ -152,8 +152,7 @@ impl Referred {
             group: Group::default(),
             visits: Visits::default(),
         };
-        let sort = names.sort.into_inner();
-        let sorted = sort.unwrap_or_else(std::sync::PoisonError::into_inner);
+        let sorted = unlocked(names.sort);
         let mut passed = 0u64;
         sorted.finish()?.for_each(|named| {
             context.tick(STAGE, passed)?;

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::each_file;
 use super::places::Places;
@@ -14,7 +14,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::{Context, Stop};
-use lookalike_base::threads::lock;
+use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::collection::{InputRecord, InputRecords};
 use lookalike_rewrite::again::Again;
 use lookalike_rewrite::source::is_parquet;
@@ -89,7 +89,7 @@ pub(super) fn preferences(
         }
     }
     for (policy, seen) in policies.iter().zip(preferences.seen) {
-        let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let seen = unlocked(seen);
         if let Some(line) = seen.warning(policy) {
             context.progress.note(&line);
         }
