@@ -525,16 +525,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3530, 2, 296]),
-    ("store", [7834, 2, 590]),
-    ("source", [2902, 0, 63]),
+    ("base", [3547, 2, 302]),
+    ("store", [7818, 2, 590]),
+    ("source", [2900, 0, 63]),
     ("text", [22460, 10, 557]),
     ("rewrite", [3105, 0, 148]),
-    ("engine", [22231, 10, 1240]),
+    ("engine", [22234, 10, 1240]),
     ("methods", [3665, 1, 88]),
-    ("tasks", [21880, 13, 1089]),
+    ("tasks", [21879, 13, 1089]),
     ("lab", [11992, 5, 573]),
-    ("lookalike", [12207, 3, 388]),
+    ("lookalike", [12205, 3, 388]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
