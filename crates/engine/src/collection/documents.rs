@@ -349,9 +349,12 @@ impl RejectReader {
         reason = "it can fail, and is not an iterator"
     )]
     pub fn next(&mut self) -> Result<Option<(Reject, bool)>> {
-        let Some(record) = self.next_record()? else {
-            return Ok(None);
-        };
+        let record = self.next_record()?;
+        record.map(|record| self.reject(record)).transpose()
+    }
+
+    /// A reject from its stored form, and whether its document is kept nevertheless.
+    pub fn reject(&self, record: RejectRecord) -> Result<(Reject, bool)> {
         let reason = serde_json::Value::String(record.reason);
         let reason: Reason = serde_json::from_value(reason)
             .map_err(|e| self.0.part.corrupt("reason", "one this build knows", e))?;
@@ -366,7 +369,7 @@ impl RejectReader {
             reason,
             detail: record.detail,
         };
-        Ok(Some((reject, record.kept)))
+        Ok((reject, record.kept))
     }
 
     /// Checks the whole part.

@@ -127,8 +127,9 @@ fn look_through(
         }
         found.files += 1;
         found.bytes += info.bytes;
+        let of = (parameters, Some(info));
         let checked = verify_part(&path, kind, Some(info))
-            .and_then(|_| read_whole(&path, kind, parameters, info, documents));
+            .and_then(|_| decode(&path, kind, of, documents, &mut Show::default()));
         match checked {
             // Too little memory does not mean that the part is damaged.
             Err(error @ Error::BudgetTooSmall { .. }) => return Err(error),
@@ -176,54 +177,119 @@ fn agree(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Decodes a part, of a collection of this number of documents, from end to end.
-fn read_whole(
+/// Prints the records of a part while they are decoded, if somebody looks at them.
+#[derive(Default)]
+struct Show<'s> {
+    /// The records that may still be printed.
+    left: u64,
+    line: Option<&'s mut dyn FnMut(String) -> Result<bool>>,
+}
+
+impl Show<'_> {
+    /// Prints a record; `false` if no more are wanted.
+    fn record(&mut self, text: impl FnOnce() -> Result<String>) -> Result<bool> {
+        match &mut self.line {
+            None => Ok(true),
+            Some(_) if self.left == 0 => Ok(false),
+            Some(line) => {
+                self.left -= 1;
+                line(text()?)
+            }
+        }
+    }
+}
+
+/// Of which collection a part is, and what the manifest says of it; nothing, if it stands alone.
+type Said<'s> = (Option<u128>, Option<&'s PartInfo>);
+
+/// Decodes a part, of a collection of this number of documents, from end to end, or as far as its
+/// records are shown.
+fn decode(
     path: &Path,
     kind: Kind,
-    parameters: Option<u128>,
-    info: &PartInfo,
+    (parameters, info): Said<'_>,
     documents: u64,
+    show: &mut Show<'_>,
 ) -> Result<()> {
-    let wide = read_header(path)?.key_bytes == 16;
+    let part = PartFile::open(path, kind, parameters, info)?;
+    let (records, wide) = (part.footer.records, part.header.key_bytes == 16);
     match kind {
         Kind::Documents => {
-            let mut reader = DocumentReader::open(path, parameters, Some(info))?;
-            while reader.next()?.is_some() {}
+            let mut reader = DocumentReader::open(path, parameters, info)?;
+            while let Some(document) = reader.next()? {
+                if !show.record(|| json(path, &document))? {
+                    return Ok(());
+                }
+            }
             reader.finish()
         }
         Kind::Rejects => {
-            let mut reader = RejectReader::open(path, parameters, Some(info))?;
-            while reader.next()?.is_some() {}
+            let mut reader = RejectReader::open(path, parameters, info)?;
+            while let Some(reject) = reader.next_record()? {
+                if !show.record(|| json(path, &reject))? {
+                    return Ok(());
+                }
+                // A reason of another version can be printed.
+                if show.line.is_none() {
+                    reader.reject(reject)?;
+                }
+            }
             reader.finish()
         }
-        Kind::Run | Kind::Pairs if wide => read_run::<u128>(path, kind, parameters, info),
-        Kind::Run | Kind::Pairs => read_run::<u64>(path, kind, parameters, info),
-        Kind::Postings => {
-            let read = if wide {
-                read_postings::<u128>
-            } else {
-                read_postings::<u64>
-            };
-            read(path, parameters, info, documents)
+        Kind::Run | Kind::Pairs if wide => decode_run::<u128>(path, kind, (parameters, info), show),
+        Kind::Run | Kind::Pairs => decode_run::<u64>(path, kind, (parameters, info), show),
+        Kind::Postings if wide => {
+            decode_postings::<u128>(path, (parameters, info), documents, show)
         }
+        Kind::Postings => decode_postings::<u64>(path, (parameters, info), documents, show),
         Kind::Fingerprints | Kind::Column => {
-            let part = PartFile::open(path, kind, parameters, Some(info))?;
-            numbers(&part).map(|_| ())
+            let width = numbers(&part)?;
+            let mut reader = PartReader::open(path, kind, parameters, info)?;
+            for _ in 0..records.min(show.left) {
+                let mut bytes = [0; 16];
+                bytes[..width].copy_from_slice(reader.take(width)?);
+                let value = u128::from_le_bytes(bytes);
+                let text = if kind == Kind::Column {
+                    value.to_string()
+                } else {
+                    format!("{value:0digits$x}", digits = width * 2)
+                };
+                if !show.record(|| Ok(text))? {
+                    break;
+                }
+            }
+            Ok(())
         }
-        Kind::Names => PartFile::open(path, kind, parameters, Some(info)).map(|_| ()),
-        Kind::Text => read_texts(path, parameters, info),
-        Kind::Index => index::check_part(path, parameters, Some(info), |_, _| Ok(true)),
-        Kind::Facts => index::check_documents(path, parameters, Some(info), |_, _| Ok(true)),
+        Kind::Names => {
+            let mut reader = PartReader::open(path, kind, parameters, info)?;
+            let most = show.left.saturating_mul(80).min(1 << 20);
+            let text = reader.take(reader.remaining().min(most) as usize)?;
+            show.record(|| json(path, &String::from_utf8_lossy(text)))?;
+            Ok(())
+        }
+        Kind::Text => decode_texts(path, (parameters, info), show),
+        Kind::Index => index::check_part(path, parameters, info, |key, documents| {
+            show.record(|| Ok(format!("{key:012x} {documents:?}")))
+        }),
+        Kind::Facts => index::check_documents(path, parameters, info, |document, facts| {
+            let md5 = u128::from_be_bytes(facts.md5);
+            let (words, keys) = (facts.words, facts.keys);
+            let text = || format!("{document} {md5:032x} {words} words {keys} keys");
+            show.record(|| Ok(text()))
+        }),
         Kind::Sorted => {
-            let (mut items, mut before) = (0, None);
-            read_sorted(path, parameters, Some(info), |item| {
+            let (mut items, mut before, mut more) = (0, None, true);
+            read_sorted(path, parameters, info, |item| {
                 if before.replace(item) > Some(item) {
                     return Err(out_of_order(path, items));
                 }
                 items += 1;
-                Ok(true)
+                let [a, b, c, d, document, extra] = item;
+                let text = || format!("{a:08x}{b:08x}{c:08x}{d:08x} {document} {extra}");
+                more = show.record(|| Ok(text()))?;
+                Ok(more)
             })?;
-            all_there(path, info.records, items)
+            all_there(path, if more { records } else { items }, items)
         }
     }
 }
@@ -261,37 +327,41 @@ fn out_of_order(path: &Path, at: u64) -> Error {
         .expected("not less than its predecessor", "less")
 }
 
-fn read_run<K: Key>(
+fn decode_run<K: Key>(
     path: &Path,
     kind: Kind,
-    parameters: Option<u128>,
-    info: &PartInfo,
+    (parameters, info): Said<'_>,
+    show: &mut Show<'_>,
 ) -> Result<()> {
-    let run = RunFile::<K>::open_kind(kind, path, parameters, Some(info))?;
+    let run = RunFile::<K>::open_kind(kind, path, parameters, info)?;
     let mut cursor = run.range(K::default(), K::MAX)?;
-    let mut records = 0;
-    let mut before = None;
+    let (mut records, mut before) = (0, None);
     while let Some(record) = cursor.head() {
-        if before > Some(record) {
+        if before.replace(record) > Some(record) {
             return Err(out_of_order(path, records));
         }
-        before = Some(record);
         records += 1;
+        let (key, value) = (record.key.to_u128(), record.value);
+        let text = || match kind {
+            Kind::Pairs => format!("{} {} {value}", key >> 32, key & u128::from(u32::MAX)),
+            _ => format!("{key:0digits$x} {value}", digits = K::BYTES * 2),
+        };
+        if !show.record(|| Ok(text()))? {
+            return Ok(());
+        }
         cursor.advance()?;
     }
-    all_there(path, info.records, records)
+    all_there(path, run.records(), records)
 }
 
-fn read_postings<K: Key>(
+fn decode_postings<K: Key>(
     path: &Path,
-    parameters: Option<u128>,
-    info: &PartInfo,
+    (parameters, info): Said<'_>,
     documents: u64,
+    show: &mut Show<'_>,
 ) -> Result<()> {
-    let reader = PostingsReader::<K>::open(path, parameters, Some(info))?;
-    let mut reader = reader.of(documents);
-    let mut lists = 0;
-    let mut before = None;
+    let mut reader = PostingsReader::<K>::open(path, parameters, info)?.of(documents);
+    let (mut lists, mut before) = (0, None);
     while let Some(block) = reader.next()? {
         let mut rest = &block.documents[..];
         for (&key, &length) in block.keys.iter().zip(&block.lengths) {
@@ -302,26 +372,49 @@ fn read_postings<K: Key>(
             }
             before = Some(key);
             lists += 1;
+            let text = || format!("{key:0digits$x} {list:?}", digits = K::BYTES * 2);
+            if !show.record(|| Ok(text()))? {
+                return Ok(());
+            }
         }
     }
-    reader.finish()?;
-    all_there(path, info.records, lists)
+    // Checks the number of lists.
+    reader.finish()
 }
 
 /// A text consists of whole characters, though its pieces may not.
-fn read_texts(path: &Path, parameters: Option<u128>, info: &PartInfo) -> Result<()> {
-    let mut reader = TextReader::open(path, parameters, Some(info))?;
-    let mut texts = 0;
-    while reader.next_length()?.is_some() {
+fn decode_texts(path: &Path, (parameters, info): Said<'_>, show: &mut Show<'_>) -> Result<()> {
+    let mut reader = TextReader::open(path, parameters, info)?;
+    let (mut texts, mut bytes) = (0, Vec::new());
+    while let Some(length) = reader.next_length()? {
         let mut valid = Utf8Check::default();
+        bytes.clear();
         while let Some(piece) = reader.piece()? {
             valid.push(piece);
+            if show.left > 0 && bytes.len() < SHOWN_BYTES {
+                bytes.extend_from_slice(piece);
+            }
         }
         if !valid.is_valid() {
             return Err(Error::corrupt(path, format!("text {texts}"))
                 .expected("UTF-8", "bytes that are none"));
         }
         texts += 1;
+        let shown = || {
+            // A text that is too long is cut at the end of a character.
+            let mut shown = bytes.len().min(SHOWN_BYTES);
+            while shown < bytes.len() && bytes[shown] & 0xc0 == 0x80 && shown > 0 {
+                shown -= 1;
+            }
+            let text = json(path, &String::from_utf8_lossy(&bytes[..shown]))?;
+            Ok(match length - shown as u64 {
+                0 => text,
+                more => format!("{text} and {more} bytes more"),
+            })
+        };
+        if !show.record(shown)? {
+            return Ok(());
+        }
     }
     reader.finish()
 }
@@ -391,152 +484,15 @@ pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bo
     if !(line(first)? && line(second)?) {
         return Ok(());
     }
-    let mut left = most;
-    let mut show = |text: String| -> Result<bool> {
-        if left == 0 {
-            return Ok(false);
-        }
-        left -= 1;
-        line(text)
+    let mut show = Show {
+        left: most,
+        line: Some(line),
     };
-    let wide = header.key_bytes == 16;
-    match header.kind {
-        Kind::Documents => {
-            let mut reader = DocumentReader::open(path, None, None)?;
-            while let Some(document) = reader.next()? {
-                if !show(json(path, &document)?)? {
-                    break;
-                }
-            }
-        }
-        Kind::Rejects => {
-            let mut reader = RejectReader::open(path, None, None)?;
-            while let Some(reject) = reader.next_record()? {
-                if !show(json(path, &reject)?)? {
-                    break;
-                }
-            }
-        }
-        Kind::Run | Kind::Pairs if wide => inspect_run::<u128>(path, header.kind, &mut show)?,
-        Kind::Run | Kind::Pairs => inspect_run::<u64>(path, header.kind, &mut show)?,
-        Kind::Postings if wide => inspect_postings::<u128>(path, &mut show)?,
-        Kind::Postings => inspect_postings::<u64>(path, &mut show)?,
-        Kind::Fingerprints | Kind::Column => {
-            let width = numbers(&part)?;
-            let mut reader = PartReader::open(path, header.kind, None, None)?;
-            for _ in 0..footer.records {
-                let mut bytes = [0; 16];
-                bytes[..width].copy_from_slice(reader.take(width)?);
-                let value = u128::from_le_bytes(bytes);
-                let text = if header.kind == Kind::Column {
-                    value.to_string()
-                } else {
-                    format!("{value:0digits$x}", digits = width * 2)
-                };
-                if !show(text)? {
-                    break;
-                }
-            }
-        }
-        Kind::Names => {
-            let mut reader = PartReader::open(path, header.kind, None, None)?;
-            let n = reader.remaining().min(most.saturating_mul(80)).min(1 << 20) as usize;
-            let text = String::from_utf8_lossy(reader.take(n)?).into_owned();
-            show(json(path, &text)?)?;
-        }
-        Kind::Index => index::check_part(path, None, None, |key, documents| {
-            show(format!("{key:012x} {documents:?}"))
-        })?,
-        Kind::Facts => index::check_documents(path, None, None, |document, facts| {
-            let md5 = u128::from_be_bytes(facts.md5);
-            let (words, keys) = (facts.words, facts.keys);
-            show(format!("{document} {md5:032x} {words} words {keys} keys"))
-        })?,
-        Kind::Sorted => read_sorted(path, None, None, |item| {
-            let [a, b, c, d, document, extra] = item;
-            show(format!("{a:08x}{b:08x}{c:08x}{d:08x} {document} {extra}"))
-        })?,
-        Kind::Text => inspect_texts(path, &mut show)?,
-    }
-    Ok(())
+    decode(path, header.kind, (None, None), u64::MAX, &mut show)
 }
 
 fn json<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|e| Error::io("print", path)(e.into()))
-}
-
-fn inspect_texts(path: &Path, show: &mut dyn FnMut(String) -> Result<bool>) -> Result<()> {
-    let mut reader = TextReader::open(path, None, None)?;
-    let mut bytes = Vec::new();
-    while let Some(length) = reader.next_length()? {
-        bytes.clear();
-        while bytes.len() < SHOWN_BYTES
-            && let Some(piece) = reader.piece()?
-        {
-            bytes.extend_from_slice(piece);
-        }
-        // A text that is too long is cut at the end of a character.
-        let mut shown = bytes.len().min(SHOWN_BYTES);
-        while shown < bytes.len() && bytes[shown] & 0xc0 == 0x80 && shown > 0 {
-            shown -= 1;
-        }
-        let text = json(path, &String::from_utf8_lossy(&bytes[..shown]))?;
-        let text = match length - shown as u64 {
-            0 => text,
-            more => format!("{text} and {more} bytes more"),
-        };
-        if !show(text)? {
-            break;
-        }
-    }
-    Ok(())
-}
-
-fn inspect_run<K: Key>(
-    path: &Path,
-    kind: Kind,
-    show: &mut dyn FnMut(String) -> Result<bool>,
-) -> Result<()> {
-    let run = RunFile::<K>::open_kind(kind, path, None, None)?;
-    let mut cursor = run.range(K::default(), K::MAX)?;
-    let digits = K::BYTES * 2;
-    while let Some(record) = cursor.head() {
-        let text = if kind == Kind::Pairs {
-            let key = record.key.to_u128();
-            format!(
-                "{} {} {}",
-                key >> 32,
-                key & u128::from(u32::MAX),
-                record.value
-            )
-        } else {
-            format!("{:0digits$x} {}", record.key, record.value)
-        };
-        if !show(text)? {
-            break;
-        }
-        cursor.advance()?;
-    }
-    Ok(())
-}
-
-fn inspect_postings<K: Key>(
-    path: &Path,
-    show: &mut dyn FnMut(String) -> Result<bool>,
-) -> Result<()> {
-    let mut reader = PostingsReader::<K>::open(path, None, None)?;
-    let digits = K::BYTES * 2;
-    while let Some(block) = reader.next()? {
-        let mut rest = &block.documents[..];
-        for (key, &length) in block.keys.iter().zip(&block.lengths) {
-            let (list, after) = rest.split_at(length as usize);
-            rest = after;
-            if !show(format!("{key:0digits$x} {list:?}"))? {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Each stage and its state.
