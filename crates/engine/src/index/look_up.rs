@@ -9,9 +9,7 @@ use super::{DIRECTORY, KEY_BITS, Layout, Level, MOST_RANGES, SHORT, leading};
 use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
-use lookalike_store::{
-    HEADER_BYTES, Kind, PartFile, PartInfo, skip_packed, unpack_u32, unpack_u64,
-};
+use lookalike_store::{HEADER_BYTES, Kind, PartFile, PartInfo, unpack_u32, unpack_u64};
 
 /// Bytes read at first for a block: most blocks fit.
 const GUESS: usize = 1 << 10;
@@ -19,6 +17,8 @@ const GUESS: usize = 1 << 10;
 /// reads of one block, so it pays if the blocks are less than [`FAR`] bytes apart.
 const WINDOW: usize = 64 << 10;
 const FAR: u64 = 6 << 10;
+/// Bytes of the place and the length of a long list.
+const PLACE: usize = 16;
 /// Bytes of a table that are kept together.
 const TABLE_PIECE: usize = 4 << 10;
 /// The most bytes of a block or chunk. A damaged length above this must not allocate memory.
@@ -80,10 +80,39 @@ pub struct ListPlace {
 pub struct Buffers {
     window: Option<Window>,
     bytes: Vec<u8>,
+    columns: Columns,
+    numbers: Vec<u32>,
+}
+
+/// The lists of a block.
+#[derive(Debug, Default)]
+struct Columns {
+    /// The keys, each as the gap behind the one before.
     keys: Vec<u64>,
     lengths: Vec<u32>,
-    numbers: Vec<u32>,
+    /// The first documents of short lists, and the gaps behind them.
+    firsts: Vec<u32>,
     gaps: Vec<u32>,
+}
+
+impl Columns {
+    /// Unpacks the keys of a block; `None` if it is too short. Returns the rest of the block.
+    fn keys<'b>(&mut self, block: &'b [u8], lists: usize) -> Option<&'b [u8]> {
+        self.keys.clear();
+        unpack_u64(block, lists, &mut self.keys)
+    }
+
+    /// Unpacks the lists of these keys. Returns the places of long lists.
+    fn lists<'b>(&mut self, rest: &'b [u8]) -> Option<&'b [u8]> {
+        self.lengths.clear();
+        self.firsts.clear();
+        self.gaps.clear();
+        let rest = unpack_u32(rest, self.keys.len(), &mut self.lengths)?;
+        let all = Places::behind(&self.lengths);
+        let rest = unpack_u32(rest, all.short, &mut self.firsts)?;
+        let rest = unpack_u32(rest, all.gaps, &mut self.gaps)?;
+        (rest.len() == all.long * PLACE).then_some(rest)
+    }
 }
 
 /// Bytes of a part that were read at once, because the bytes that follow are also wanted.
@@ -216,6 +245,12 @@ impl OfLevel {
         })
     }
 
+    /// Whether the filter says that the level does not have a key.
+    fn lacks(&self, key: u64) -> bool {
+        let filter = self.filter.as_ref();
+        filter.is_some_and(|filter| !filter.passes(key))
+    }
+
     /// Reads all keys into a filter.
     fn make_filter(&mut self, buffers: &mut Buffers) -> Result<()> {
         let words = (self.lists * Filter::BITS).div_ceil(64).max(1) as usize;
@@ -230,13 +265,11 @@ impl OfLevel {
                 let mut place = number(&table, within as usize * 8);
                 while place > 0 {
                     let block = read_block(part, place, bucket, buffers)?;
-                    buffers.keys.clear();
-                    let body = &buffers.bytes[BLOCK_HEAD..];
-                    if unpack_u64(body, block.lists, &mut buffers.keys).is_none() {
-                        return Err(part.corrupt(place, "lists of a block", block.lists, "fewer"));
-                    }
+                    let Buffers { bytes, columns, .. } = &mut *buffers;
+                    let keys = columns.keys(&bytes[BLOCK_HEAD..], block.lists);
+                    keys.ok_or_else(|| block.short(part))?;
                     let mut key = self.layout.least(bucket);
-                    for gap in &buffers.keys {
+                    for gap in &columns.keys {
                         key = key.wrapping_add(*gap) & ((1 << KEY_BITS) - 1);
                         let (word, bit) = filter.bit(key);
                         filter.0[word] |= bit;
@@ -291,11 +324,7 @@ impl OfLevel {
         let size = if apart < FAR { WINDOW } else { GUESS };
         let (mut at, mut of) = (Window::default(), None);
         for (number, &key) in keys.iter().enumerate() {
-            if self
-                .filter
-                .as_ref()
-                .is_some_and(|filter| !filter.passes(key))
-            {
+            if self.lacks(key) {
                 continue;
             }
             let bucket = self.layout.bucket(key);
@@ -342,11 +371,7 @@ impl OfLevel {
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
     ) -> Result<Option<(usize, Found)>> {
-        if self
-            .filter
-            .as_ref()
-            .is_some_and(|filter| !filter.passes(key))
-        {
+        if self.lacks(key) {
             return Ok(None);
         }
         let bucket = self.layout.bucket(key);
@@ -509,18 +534,11 @@ impl Index {
         mut take: impl FnMut(&[u32]),
     ) -> Result<()> {
         let part = &self.levels[place.level].parts[place.range];
-        let (mut left, mut offset) = (place.length, place.offset);
-        while left > 0 {
-            let (count, next) = read_chunk(part, offset, buffers)?;
-            if count as u64 > left {
-                let what = "documents of a long list";
-                return Err(part.corrupt(offset, what, left, count));
-            }
-            left -= count as u64;
-            offset = next;
-            take(&buffers.numbers);
-        }
-        Ok(())
+        each_chunk(part, (place.offset, place.length), buffers, |documents| {
+            take(documents);
+            Ok(true)
+        })
+        .map(drop)
     }
 }
 
@@ -639,6 +657,27 @@ fn read_chunk(part: &PartFile, place: u64, buffers: &mut Buffers) -> Result<(usi
     Ok((count, place + bytes.len() as u64))
 }
 
+/// Calls `take` with the documents of a long list of this place and length, chunk by chunk, until
+/// it returns `false`. Returns what it returned last.
+fn each_chunk(
+    part: &PartFile,
+    (mut offset, mut left): (u64, u64),
+    buffers: &mut Buffers,
+    mut take: impl FnMut(&[u32]) -> Result<bool>,
+) -> Result<bool> {
+    while left > 0 {
+        let (count, next) = read_chunk(part, offset, buffers)?;
+        left = left
+            .checked_sub(count as u64)
+            .ok_or_else(|| part.corrupt(offset, "documents of a long list", left, count))?;
+        offset = next;
+        if !take(&buffers.numbers)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Turns gaps into documents.
 fn summed(part: &PartFile, place: u64, numbers: &mut [u32], first: u32) -> Result<()> {
     let mut before = first;
@@ -662,52 +701,35 @@ impl BlockRead {
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
     ) -> Result<Option<Found>> {
-        let short = || part.corrupt(self.place, "lists of a block", self.lists, "fewer");
-        buffers.keys.clear();
-        let body = &buffers.bytes[BLOCK_HEAD..];
-        let rest = unpack_u64(body, self.lists, &mut buffers.keys).ok_or_else(short)?;
+        let Buffers { bytes, columns, .. } = buffers;
+        let rest = columns.keys(&bytes[BLOCK_HEAD..], self.lists);
+        let rest = rest.ok_or_else(|| self.short(part))?;
         let mut before = least;
-        let mut at = None;
-        for (n, gap) in buffers.keys.iter().enumerate() {
+        let at = columns.keys.iter().position(|gap| {
             before = before.wrapping_add(*gap);
-            if before >= key {
-                at = (before == key).then_some(n);
-                break;
-            }
-        }
-        let Some(at) = at else {
+            before >= key
+        });
+        let Some(at) = at.filter(|_| before == key) else {
             return Ok(None);
         };
-        buffers.lengths.clear();
-        let rest = unpack_u32(rest, self.lists, &mut buffers.lengths).ok_or_else(short)?;
-        let mut places = Places::default();
-        for &length in &buffers.lengths[..at] {
-            places.add(length);
-        }
-        let own = buffers.lengths[at];
-        let mut all = places;
-        for &length in &buffers.lengths[at..] {
-            all.add(length);
-        }
-        let documents = rest;
-        if own as usize >= SHORT {
-            let rest = skip_packed(documents, all.short).ok_or_else(short)?;
-            let rest = skip_packed(rest, all.gaps).ok_or_else(short)?;
-            let entry = rest.get(places.long * 16..places.long * 16 + 16);
-            let entry = entry.ok_or_else(short)?;
+        let long = columns.lists(rest).ok_or_else(|| self.short(part))?;
+        let places = Places::behind(&columns.lengths[..at]);
+        let own = columns.lengths[at] as usize;
+        if own >= SHORT {
+            let entry = &long[places.long * PLACE..];
             let (offset, length) = (number(entry, 0), number(entry, 8));
             return Ok(Some(Found::Long { offset, length }));
         }
-        buffers.numbers.clear();
-        let rest = unpack_u32(documents, all.short, &mut buffers.numbers).ok_or_else(short)?;
-        buffers.gaps.clear();
-        unpack_u32(rest, all.gaps, &mut buffers.gaps).ok_or_else(short)?;
-        let first = buffers.numbers[places.short];
-        let gaps = &mut buffers.gaps[places.gaps..places.gaps + own as usize];
+        let first = columns.firsts[places.short];
+        let gaps = &mut columns.gaps[places.gaps..places.gaps + own];
         summed(part, self.place, gaps, first)?;
         out.push(first);
         out.extend_from_slice(gaps);
-        Ok(Some(Found::Short(own as usize + 1)))
+        Ok(Some(Found::Short(own + 1)))
+    }
+
+    fn short(&self, part: &PartFile) -> Error {
+        part.corrupt(self.place, "lists of a block", self.lists, "fewer")
     }
 }
 
@@ -720,13 +742,18 @@ struct Places {
 }
 
 impl Places {
-    fn add(&mut self, length: u32) {
-        if length as usize >= SHORT {
-            self.long += 1;
-        } else {
-            self.short += 1;
-            self.gaps += length as usize;
+    /// Behind lists of these lengths.
+    fn behind(lengths: &[u32]) -> Places {
+        let mut places = Places::default();
+        for &length in lengths {
+            if length as usize >= SHORT {
+                places.long += 1;
+            } else {
+                places.short += 1;
+                places.gaps += length as usize;
+            }
         }
+        places
     }
 }
 
@@ -756,7 +783,7 @@ pub fn check_part(
     }
     let first = u64::from(range) * buckets;
     let mut entries = 0u64;
-    let mut buffers = Buffers::default();
+    let (mut buffers, mut columns) = (Buffers::default(), Columns::default());
     let mut documents = Vec::new();
     for bucket in 0..buckets {
         let mut word = [0; 8];
@@ -775,30 +802,24 @@ pub fn check_part(
         for &place in places.iter().rev() {
             let block = read_block(&part, place, first + bucket, &mut buffers)?;
             let body = buffers.bytes.clone();
-            let columns = columns(&body[BLOCK_HEAD..], block.lists);
-            let (keys, lengths, firsts, gaps, mut long) = columns
-                .ok_or_else(|| part.corrupt(place, "lists of a block", block.lists, "fewer"))?;
+            let rest = columns.keys(&body[BLOCK_HEAD..], block.lists);
+            let long = rest.and_then(|rest| columns.lists(rest));
+            let mut long = long.ok_or_else(|| block.short(&part))?;
             let mut key = layout.least(first + bucket);
-            let (mut firsts, mut gaps) = (firsts.iter(), &gaps[..]);
-            for (gap, length) in keys.iter().zip(lengths) {
+            let (mut firsts, mut gaps) = (columns.firsts.iter(), &columns.gaps[..]);
+            for (gap, &length) in columns.keys.iter().zip(&columns.lengths) {
                 key = key.wrapping_add(*gap);
                 documents.clear();
                 if length as usize >= SHORT {
-                    let (entry, after) = long.split_at_checked(16).ok_or_else(|| {
-                        part.corrupt(place, "long lists of a block", "one more", "none")
-                    })?;
+                    let (entry, after) = long.split_at(PLACE);
                     long = after;
-                    let (mut offset, mut left) = (number_at(entry, 0), number_at(entry, 8));
-                    while left > 0 {
-                        let (count, next) = read_chunk(&part, offset, &mut buffers)?;
-                        left = left.checked_sub(count as u64).ok_or_else(|| {
-                            part.corrupt(offset, "documents of a long list", left, count)
-                        })?;
-                        offset = next;
-                        entries += count as u64;
-                        if !each(key, &buffers.numbers)? {
-                            return Ok(());
-                        }
+                    let list = (number(entry, 0), number(entry, 8));
+                    let more = each_chunk(&part, list, &mut buffers, |documents| {
+                        entries += documents.len() as u64;
+                        each(key, documents)
+                    })?;
+                    if !more {
+                        return Ok(());
                     }
                     continue;
                 }
@@ -819,21 +840,4 @@ pub fn check_part(
         }
     }
     Ok(())
-}
-
-use number as number_at;
-
-type Columns<'a> = (Vec<u64>, Vec<u32>, Vec<u32>, Vec<u32>, &'a [u8]);
-
-/// All columns of a block; `None` if it is too short.
-fn columns(body: &[u8], lists: usize) -> Option<Columns<'_>> {
-    let (mut keys, mut lengths) = (Vec::new(), Vec::new());
-    let (mut firsts, mut gaps) = (Vec::new(), Vec::new());
-    let rest = unpack_u64(body, lists, &mut keys)?;
-    let rest = unpack_u32(rest, lists, &mut lengths)?;
-    let mut all = Places::default();
-    lengths.iter().for_each(|&length| all.add(length));
-    let rest = unpack_u32(rest, all.short, &mut firsts)?;
-    let rest = unpack_u32(rest, all.gaps, &mut gaps)?;
-    (rest.len() == all.long * 16).then_some((keys, lengths, firsts, gaps, rest))
 }
