@@ -23,6 +23,7 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crossbeam_channel::SendError;
 
@@ -91,10 +92,34 @@ pub fn share<T: Send>(
     work: impl Fn(&Queue<T>) -> Result<()> + Sync,
 ) -> Result<()> {
     let queue = Queue::new(tasks);
-    let work = || work(&queue).inspect_err(|_| queue.clear());
+    let work = |_| work(&queue).inspect_err(|_| queue.clear());
+    on_threads(what, threads, work, None).map(drop)
+}
+
+/// Runs the same work on `threads` threads, each with its number, and returns what they make, in the
+/// order of the numbers. `watch` is called now and then while they work. With one thread that
+/// nobody watches, it is this one.
+pub fn on_threads<T: Send>(
+    what: &'static str,
+    threads: usize,
+    work: impl Fn(usize) -> Result<T> + Sync,
+    watch: Option<&dyn Fn()>,
+) -> Result<Vec<T>> {
+    if threads <= 1 && watch.is_none() {
+        return Ok(vec![caught(what, || work(0))?]);
+    }
     threads::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        joined_all(what, workers).map(|_| ())
+        let work = &work;
+        let workers: Vec<_> = (0..threads)
+            .map(|number| scope.spawn(move || work(number)))
+            .collect();
+        while let Some(watch) = watch
+            && workers.iter().any(|worker| !worker.is_finished())
+        {
+            watch();
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        joined_all(what, workers)
     })
 }
 

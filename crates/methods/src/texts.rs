@@ -10,8 +10,8 @@
 
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit, caught, joined_all};
-use lookalike_base::threads;
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::workers::on_threads;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{
     self, Catalogue, DocumentReader, DocumentRecord, Representatives, SegmentEntry, TextReader,
@@ -216,7 +216,7 @@ impl<'a> Texts<'a> {
         let (next, all, texts) = (&next, &waiting[..], &bytes[..]);
         let first = (end as usize).saturating_sub(all.len());
         let parse = &collection::config(&self.base.manifest).shingle.parse;
-        let work = || -> Result<Vec<(usize, T)>> {
+        let work = |_| -> Result<Vec<(usize, T)>> {
             disk::point("keys: worker");
             let mut scratch = Scratch::new(parse);
             let mut made = Vec::new();
@@ -240,15 +240,7 @@ impl<'a> Texts<'a> {
                 made.push((at, make(&mut document.with_copies(copies))));
             }
         };
-        let threads = self.context.budget.threads;
-        let made = if threads == 1 {
-            vec![caught(self.stage, work)?]
-        } else {
-            threads::scope(|scope| {
-                let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-                joined_all(self.stage, workers)
-            })?
-        };
+        let made = on_threads(self.stage, self.context.budget.threads, work, None)?;
         let mut made: Vec<(usize, T)> = made.into_iter().flatten().collect();
         made.sort_unstable_by_key(|(at, _)| *at);
         let mut made = made.into_iter().peekable();

@@ -45,8 +45,8 @@ use crate::sort::{Record, RunEntry, RunWriter};
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
-use lookalike_base::progress::{Context, Stop, Unit, joined};
-use lookalike_base::threads;
+use lookalike_base::progress::{Context, Stop, Unit};
+use lookalike_base::workers::on_threads;
 use lookalike_base::{Error, Result};
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
@@ -375,28 +375,15 @@ fn write_block(
         done,
     };
     let first = progress.next_number;
-    let threads = context.budget.threads as u64;
-    let results = threads::scope(|scope| {
-        let counter = &counter;
-        let workers: Vec<_> = (0..threads)
-            .map(|i| scope.spawn(move || counter.work(first + i * counter.windows())))
-            .collect();
-        // The workers add to `done`; this thread passes it to the progress display.
-        while workers.iter().any(|w| !w.is_finished()) {
-            context.progress.at(done.load(Ordering::Relaxed));
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-        workers
-            .into_iter()
-            .map(|w| joined(STAGE, w))
-            .collect::<Vec<_>>()
-    });
-    for result in results {
+    let threads = context.budget.threads;
+    let work = |number| counter.work(first + number as u64 * counter.windows());
+    let watch = || context.progress.at(done.load(Ordering::Relaxed));
+    for counted in on_threads(STAGE, threads, work, Some(&watch))? {
         let Counted {
             tokens,
             pruned,
             runs,
-        } = result?;
+        } = counted;
         let stats = progress.stats.count.get_or_insert_default();
         stats.pair_tokens += tokens;
         stats.pruned += pruned;
@@ -407,7 +394,7 @@ fn write_block(
             progress.runs.push(run);
         }
     }
-    progress.next_number += threads * counter.windows();
+    progress.next_number += threads as u64 * counter.windows();
     progress.stats.count.get_or_insert_default().blocks += 1;
     block.clear();
     Ok(())

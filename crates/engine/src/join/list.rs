@@ -13,9 +13,8 @@ use crate::sort::{
 use lookalike_base::Result;
 use lookalike_base::ids::{Key, Threshold};
 use lookalike_base::measure::Measure;
-use lookalike_base::progress::{Context, joined_all};
-use lookalike_base::threads;
-use lookalike_base::workers::in_order;
+use lookalike_base::progress::Context;
+use lookalike_base::workers::{in_order, share};
 use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo, disk, part_number as part_number_of};
 use serde::{Deserialize, Serialize};
@@ -293,31 +292,23 @@ impl Full {
     fn verify<K: Key>(&mut self, window: &mut Vec<Record<u64>>, threads: usize) -> Result<()> {
         self.looked_up += window.len() as u64;
         let (sets, threshold) = (&self.sets, self.threshold);
-        let look_up = |piece: &mut [Record<u64>]| -> Result<()> {
-            disk::point("list: worker");
-            for record in piece {
-                let (a, b) = Pair::of_key(record.key);
-                let sets = sets.look();
-                let (a, b) = (sets.get(a)?, sets.get(b)?);
-                let size = |set: &[u8]| (set.len() / K::BYTES) as u64;
-                let least = threshold.least_shared(size(a), size(b));
-                // 0 marks a rejected candidate: the full sets of a real pair share fingerprints.
-                record.value = K::shared_le(a, b, least).map_or(0, |shared| shared as u32);
+        let each = window.len().div_ceil(threads).max(1);
+        share(STAGE, threads, window.chunks_mut(each), |pieces| {
+            while let Some(piece) = pieces.next() {
+                disk::point("list: worker");
+                for record in piece {
+                    let (a, b) = Pair::of_key(record.key);
+                    let sets = sets.look();
+                    let (a, b) = (sets.get(a)?, sets.get(b)?);
+                    let size = |set: &[u8]| (set.len() / K::BYTES) as u64;
+                    let least = threshold.least_shared(size(a), size(b));
+                    // 0 marks a rejected candidate: the full sets of a real pair share
+                    // fingerprints.
+                    record.value = K::shared_le(a, b, least).map_or(0, |shared| shared as u32);
+                }
             }
             Ok(())
-        };
-        let each = window.len().div_ceil(threads).max(1);
-        if threads == 1 {
-            look_up(window)?;
-        } else {
-            threads::scope(|scope| {
-                let workers: Vec<_> = window
-                    .chunks_mut(each)
-                    .map(|piece| scope.spawn(move || look_up(piece)))
-                    .collect();
-                joined_all(STAGE, workers)
-            })?;
-        }
+        })?;
         window.retain(|record| record.value > 0);
         Ok(())
     }

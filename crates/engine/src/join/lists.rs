@@ -2,8 +2,8 @@
 
 use crate::merge::{PostingsEntry, PostingsReader};
 use lookalike_base::ids::Key;
-use lookalike_base::progress::{Context, joined};
-use lookalike_base::threads;
+use lookalike_base::progress::Context;
+use lookalike_base::workers::on_threads;
 use lookalike_base::{Error, Result};
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
@@ -28,7 +28,7 @@ pub(super) fn each_list<K: Key>(
     let (next, done) = (AtomicU32::new(0), AtomicU64::new(0));
     let directory = workspace.path("postings");
     let parameters = workspace.collection_parameters();
-    let work = || -> Result<()> {
+    let work = |_| -> Result<()> {
         loop {
             let range = next.fetch_add(1, Ordering::Relaxed);
             if range >= postings.ranges {
@@ -56,17 +56,7 @@ pub(super) fn each_list<K: Key>(
             reader.finish()?;
         }
     };
-    threads::scope(|scope| {
-        let threads = context.budget.threads.min(postings.ranges.max(1) as usize);
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        while workers.iter().any(|worker| !worker.is_finished()) {
-            context.progress.at(done.load(Ordering::Relaxed));
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-        let results: Vec<_> = workers
-            .into_iter()
-            .map(|worker| joined(STAGE, worker))
-            .collect();
-        results.into_iter().collect()
-    })
+    let threads = context.budget.threads.min(postings.ranges.max(1) as usize);
+    let watch = || context.progress.at(done.load(Ordering::Relaxed));
+    on_threads(STAGE, threads, work, Some(&watch)).map(drop)
 }

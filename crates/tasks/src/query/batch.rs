@@ -3,8 +3,8 @@
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::progress::{Context, caught, joined_all};
-use lookalike_base::threads;
+use lookalike_base::progress::Context;
+use lookalike_base::workers::on_threads;
 use lookalike_engine::collection::{
     self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader, TextDigest,
 };
@@ -109,6 +109,8 @@ struct Account {
     together: u64,
     held: AtomicU64,
     over: AtomicBool,
+    /// Whether it is of one query, whose matches are counted to the end.
+    alone: bool,
 }
 
 impl Account {
@@ -124,6 +126,11 @@ impl Account {
 
     fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
+    }
+
+    /// Whether the look-up ends here: several queries are looked up again in halves.
+    fn ends(&self) -> bool {
+        !self.alone && self.is_over()
     }
 
     /// Whether there is room for all matches plus a second copy of one query's, needed to hand it
@@ -146,13 +153,13 @@ struct Best {
 }
 
 impl Best {
-    /// Counts a match. With an account, also keeps it and charges its memory to the account.
-    fn push(&mut self, found: Found, top: Option<usize>, account: Option<&Account>) {
+    /// Counts a match, and keeps it as long as the account is not over its limit.
+    fn push(&mut self, found: Found, top: Option<usize>, account: &Account) {
         let bytes = found.bytes();
         self.found += 1;
         self.bytes += bytes;
         self.largest = self.largest.max(bytes);
-        if let Some(account) = account {
+        if !account.is_over() {
             account.take(bytes);
             if let Some(worst) = self.keep(found, top) {
                 account.give(worst.bytes());
@@ -301,10 +308,11 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             let account = Account {
                 most: most - together,
                 together,
+                alone: queries.len() == 1,
                 ..Account::default()
             };
             let begun = Instant::now();
-            let best = self.look_up(queries.clone(), by_index, Some(&account), context)?;
+            let best = self.look_up(queries.clone(), by_index, &account, context)?;
             if !by_index {
                 self.pass = begun.elapsed();
             }
@@ -314,18 +322,15 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 }
                 continue;
             }
-            drop(best);
             // Retry in halves, the first half first. For a single query, report the memory that it
             // needs.
             let middle = queries.start + queries.len() / 2;
-            if queries.len() > 1 {
+            if !account.alone {
                 waiting.extend([middle..queries.end, queries.start..middle]);
                 continue;
             }
-            let counted = self.look_up(queries.clone(), by_index, None, context)?;
-            let (bytes, largest) = counted
-                .first()
-                .map_or((0, 0), |best| (best.bytes, best.largest));
+            let first = best.first();
+            let (bytes, largest) = first.map_or((0, 0), |best| (best.bytes, best.largest));
             let kept = self.config.top.map_or(u64::MAX, |top| {
                 (top as u64 + 1).saturating_mul(context.budget.threads as u64)
             });
@@ -389,13 +394,12 @@ impl<'a, K: Key> QueryBatch<'a, K> {
     }
 
     /// Looks up queries, in the index or in the sets; their keys are loaded then. If the account is
-    /// over its limit, the result is incomplete. Without an account, matches are counted but not
-    /// kept.
+    /// over its limit, the result is incomplete; if it is of one query, all its matches are counted.
     fn look_up(
         &self,
         queries: Range<usize>,
         by_index: bool,
-        account: Option<&Account>,
+        account: &Account,
         context: &Context<'_>,
     ) -> Result<Vec<Best>> {
         if let Some(indexed) = self.indexed.as_ref().filter(|_| by_index) {
@@ -403,8 +407,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         }
         let index = Index::new(&self.keys);
         let next = AtomicUsize::new(0);
-        let is_over = || account.is_some_and(Account::is_over);
-        let work = || -> Result<Vec<Best>> {
+        let work = |_| -> Result<Vec<Best>> {
             let mut best: Vec<Best> = Vec::new();
             best.resize_with(queries.len(), Best::default);
             let mut look = Look {
@@ -424,12 +427,12 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 disk::point("query: worker");
                 context.stop.check(STAGE)?;
                 look.segment(segment, &mut best, context)?;
-                if is_over() {
+                if account.ends() {
                     return Ok(best);
                 }
             }
         };
-        let mut results = on_threads(context.budget.threads, work)?.into_iter();
+        let mut results = on_threads(STAGE, context.budget.threads, work, None)?.into_iter();
         let mut best = results.next().unwrap_or_default();
         for result in results {
             for (best, other) in best.iter_mut().zip(result) {
@@ -473,16 +476,14 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         &self,
         indexed: &Indexed<'_>,
         queries: Range<usize>,
-        account: Option<&Account>,
+        account: &Account,
         context: &Context<'_>,
     ) -> Result<Vec<Best>> {
         let threads = context.budget.threads.min(queries.len());
-        let together = account.map_or(0, |account| account.together) / threads as u64;
-        let together = together / indexed.bytes_together();
+        let together = account.together / threads as u64 / indexed.bytes_together();
         let groups = self.groups(queries.clone(), (threads as u64, together));
         let next = AtomicUsize::new(0);
-        let is_over = || account.is_some_and(Account::is_over);
-        let work = || -> Result<Vec<(usize, Best)>> {
+        let work = |_| -> Result<Vec<(usize, Best)>> {
             let mut answered = Vec::new();
             let mut looker = Looker::new(indexed);
             let mut keys: Vec<K> = Vec::new();
@@ -501,7 +502,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 let lists = looker.read(&keys)?;
                 let mut begin = 0;
                 for (n, query) in group.clone().enumerate() {
-                    if is_over() {
+                    if account.ends() {
                         return Ok(answered);
                     }
                     context.stop.check(STAGE)?;
@@ -518,7 +519,10 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         };
         let mut best: Vec<Best> = Vec::new();
         best.resize_with(queries.len(), Best::default);
-        for (at, answered) in on_threads(threads, work)?.into_iter().flatten() {
+        for (at, answered) in on_threads(STAGE, threads, work, None)?
+            .into_iter()
+            .flatten()
+        {
             best[at] = answered;
         }
         Ok(best)
@@ -529,7 +533,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         query: usize,
         (indexed, looker, read): (&Indexed<'_>, &mut Looker<'_>, (&Lists, Range<usize>)),
         best: &mut Best,
-        account: Option<&Account>,
+        account: &Account,
         context: &Context<'_>,
     ) -> Result<()> {
         let asked = &self.queries[query];
@@ -551,7 +555,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             if let Some(found) = self.found(query as u32, &document, candidate.shared, docno)? {
                 best.push(found, self.config.top, account);
             }
-            Ok(if account.is_some_and(Account::is_over) {
+            Ok(if account.ends() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -631,21 +635,6 @@ fn cost_of_sets(workspace: &Workspace) -> u64 {
     all.sum()
 }
 
-/// Runs the same work on some threads.
-pub(super) fn on_threads<T: Send>(
-    threads: usize,
-    work: impl Fn() -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let work = &work;
-    if threads <= 1 {
-        return Ok(vec![caught(STAGE, work)?]);
-    }
-    threads::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        joined_all(STAGE, workers)
-    })
-}
-
 fn answer(asked: &mut Asked, best: Best) -> Answer {
     let mut matches: Vec<Found> = best.heap.into_iter().map(|Reverse(found)| found).collect();
     matches.sort_unstable_by(|a, b| b.cmp(a));
@@ -707,7 +696,7 @@ struct Look<'a, 'b, K> {
     index: &'a Index,
     /// The queries of the current lookup.
     queries: &'a Range<usize>,
-    account: Option<&'a Account>,
+    account: &'a Account,
     counts: Vec<u64>,
     met: Vec<u32>,
 }
@@ -774,7 +763,7 @@ impl<K: Key> Look<'_, '_, K> {
                     best.push(found, batch.config.top, self.account);
                 }
             }
-            if self.account.is_some_and(Account::is_over) {
+            if self.account.ends() {
                 return Ok(());
             }
             number += 1;

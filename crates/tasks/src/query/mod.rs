@@ -58,6 +58,7 @@ use lookalike_base::keywords::keywords;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
+use lookalike_base::workers::on_threads;
 use lookalike_engine::collection::{self, Catalogue, CatalogueEntry, Sameness, TextDigest};
 use lookalike_engine::shingle::{DocumentFacts, Excluded, Shingler};
 use lookalike_methods::{self as methods, Keyer, Spec};
@@ -75,7 +76,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use batch::{QueryBatch, on_threads};
+use batch::QueryBatch;
 use indexed::Asked;
 use indexed::Looker;
 
@@ -571,7 +572,7 @@ impl<K: Key> Batches<'_, '_, K> {
         }
         let (keying, room, stop) = (self.keying, self.room, self.context.stop);
         let next = AtomicUsize::new(0);
-        let work = || {
+        let work = |_| {
             let mut keys = keying();
             let mut keyed = Vec::new();
             loop {
@@ -585,7 +586,10 @@ impl<K: Key> Batches<'_, '_, K> {
                 keyed.push((at, made.map(|facts| (facts, set))));
             }
         };
-        let mut keyed: Vec<_> = on_threads(threads, work)?.into_iter().flatten().collect();
+        let mut keyed: Vec<_> = on_threads(STAGE, threads, work, None)?
+            .into_iter()
+            .flatten()
+            .collect();
         keyed.sort_unstable_by_key(|(at, _)| *at);
         for (document, (_, made)) in unkeyed.iter().zip(keyed) {
             match made {
