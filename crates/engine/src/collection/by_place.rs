@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::sets::SetFile;
+use super::sets::{SetBlock, SetFile};
 use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
@@ -16,7 +16,7 @@ pub struct SetsByPlace<'a, K> {
     /// Where the next set begins in its segment.
     next: u64,
     file: Option<SetFile>,
-    block: Vec<u8>,
+    block: SetBlock,
     key: PhantomData<K>,
 }
 
@@ -28,7 +28,7 @@ impl<'a, K: Key> SetsByPlace<'a, K> {
             segments: 0,
             next: 0,
             file: None,
-            block: Vec::new(),
+            block: SetBlock::default(),
             key: PhantomData,
         }
     }
@@ -43,6 +43,7 @@ impl<'a, K: Key> SetsByPlace<'a, K> {
             self.segments += 1;
             self.next = 0;
             self.file = None;
+            self.block = SetBlock::default();
         }
         let start = self.next;
         self.next = start.saturating_add(u64::from(keys) * K::BYTES as u64);

@@ -75,7 +75,9 @@ pub use records::{
 pub use records::{begin_addition, has_all_shingles, insert_segment, origin, other_number};
 pub use same::SharedTexts;
 pub use sets::within_le;
-pub use sets::{Looking, MappedSets, SET_BLOCK_BYTES, SetFile, SetReader, SetWriter, SetsInOrder};
+pub use sets::{
+    Looking, MappedSets, SET_BLOCK_BYTES, SetBlock, SetFile, SetReader, SetWriter, SetsInOrder,
+};
 pub(crate) use sets::{keys_of, position};
 pub use text_digest::{Sameness, TextDigest};
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

@@ -416,8 +416,7 @@ impl MappedSets {
         SetsInOrder {
             sets: self,
             file: None,
-            block: None,
-            bytes: Vec::new(),
+            block: SetBlock::default(),
         }
     }
 
@@ -500,6 +499,13 @@ fn check_block(path: &Path, block: usize, stated: u64, bytes: &[u8]) -> Result<(
     )
 }
 
+/// The block of a file of sets that was read last, for the next set in it.
+#[derive(Debug, Default)]
+pub struct SetBlock {
+    number: Option<usize>,
+    bytes: Vec<u8>,
+}
+
 /// The sets of a segment, read at random without mapping them.
 #[derive(Debug)]
 pub struct SetFile {
@@ -515,9 +521,12 @@ impl SetFile {
     pub fn open<K: Key>(workspace: &Workspace, segment: &SegmentEntry) -> Result<SetFile> {
         let info = &segment.fingerprints;
         let path = workspace.part("collection", &info.name);
-        let parameters = Some(workspace.collection_parameters());
-        let part = PartFile::open(&path, Kind::Fingerprints, parameters, Some(info))?;
-        let sets = info.records.saturating_mul(K::BYTES as u64);
+        SetFile::of(&path, workspace.collection_parameters(), info, K::BYTES)
+    }
+
+    fn of(path: &Path, parameters: u128, info: &PartInfo, key_bytes: usize) -> Result<SetFile> {
+        let part = PartFile::open(path, Kind::Fingerprints, Some(parameters), Some(info))?;
+        let sets = info.records.saturating_mul(key_bytes as u64);
         let all = sets.saturating_add(sets.div_ceil(SET_BLOCK_BYTES as u64).saturating_mul(8));
         if all != part.footer.payload_bytes {
             let found = part.footer.payload_bytes;
@@ -533,44 +542,53 @@ impl SetFile {
         })
     }
 
-    /// Appends the bytes of the payload in `range` to `out`. Checks each block that it touches when
-    /// it is touched for the first time; later, only the bytes in `range` are read.
-    pub fn read(&self, range: Range<u64>, block: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
+    /// Reads the bytes of the payload in `range` to `out`.
+    pub fn read(&self, range: Range<u64>, block: &mut SetBlock, out: &mut Vec<u8>) -> Result<()> {
         let range = range.start as usize..range.end as usize;
         if range.end > self.sets || range.start > range.end {
             let (expected, found) = (format!("up to byte {}", self.sets), range.end);
             let offset = (HEADER_BYTES + range.start) as u64;
             return Err(self.part.corrupt(offset, "end of a set", expected, found));
         }
+        out.resize(range.len(), 0);
+        self.fill(range, block, out)
+    }
+
+    /// Reads a range of the sets. Checks each block that it touches when it is touched for the first
+    /// time; later, only the bytes in `range` are read, unless the block is still there.
+    fn fill(&self, range: Range<usize>, block: &mut SetBlock, mut out: &mut [u8]) -> Result<()> {
         for number in blocks_of(&range) {
             let first = number * SET_BLOCK_BYTES;
             let from = range.start.max(first);
+            let to = range.end.min(first + SET_BLOCK_BYTES);
+            let (now, later) = out.split_at_mut(to - from);
+            out = later;
             let (word, bit) = (&self.checked[number / 64], 1 << (number % 64));
-            if word.load(Ordering::Relaxed) & bit > 0 {
-                let to = range.end.min(first + SET_BLOCK_BYTES);
-                let before = out.len();
-                out.resize(before + to - from, 0);
-                let place = (HEADER_BYTES + from) as u64;
-                self.part.read_at(&mut out[before..], place)?;
-                continue;
+            if block.number != Some(number) {
+                if word.load(Ordering::Relaxed) & bit > 0 {
+                    self.part.read_at(now, (HEADER_BYTES + from) as u64)?;
+                    continue;
+                }
+                block.number = None;
+                self.read_block(number, &mut block.bytes)?;
+                block.number = Some(number);
+                word.fetch_or(bit, Ordering::Relaxed);
             }
-            read_block(&self.part, self.sets, number, block)?;
-            word.fetch_or(bit, Ordering::Relaxed);
-            let to = (range.end - first).min(block.len());
-            out.extend_from_slice(&block[from - first..to]);
+            now.copy_from_slice(&block.bytes[from - first..to - first]);
         }
         Ok(())
     }
-}
 
-/// Reads and checks a block of a file that has `sets` bytes of sets.
-fn read_block(file: &PartFile, sets: usize, block: usize, bytes: &mut Vec<u8>) -> Result<()> {
-    let from = block * SET_BLOCK_BYTES;
-    bytes.resize(SET_BLOCK_BYTES.min(sets - from), 0);
-    file.read_at(bytes, (HEADER_BYTES + from) as u64)?;
-    let mut stated = [0; 8];
-    file.read_at(&mut stated, (HEADER_BYTES + sets + block * 8) as u64)?;
-    check_block(file.path(), block, u64::from_le_bytes(stated), bytes)
+    /// Reads and checks a block.
+    fn read_block(&self, block: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let from = block * SET_BLOCK_BYTES;
+        bytes.resize(SET_BLOCK_BYTES.min(self.sets - from), 0);
+        self.part.read_at(bytes, (HEADER_BYTES + from) as u64)?;
+        let mut stated = [0; 8];
+        let place = (HEADER_BYTES + self.sets + block * 8) as u64;
+        self.part.read_at(&mut stated, place)?;
+        check_block(self.part.path(), block, u64::from_le_bytes(stated), bytes)
+    }
 }
 
 /// Reads the sets of rising document numbers. It reads each block once.
@@ -578,47 +596,25 @@ fn read_block(file: &PartFile, sets: usize, block: usize, bytes: &mut Vec<u8>) -
 pub struct SetsInOrder<'s> {
     sets: &'s MappedSets,
     /// The first document of the open segment, and the file of the segment.
-    file: Option<(u32, PartFile)>,
-    /// The block that `bytes` holds.
-    block: Option<usize>,
-    bytes: Vec<u8>,
+    file: Option<(u32, SetFile)>,
+    block: SetBlock,
 }
 
 impl SetsInOrder<'_> {
     /// Copies the set of a document, which has this number of bytes ([`MappedSets::bytes_of`]).
-    pub fn read(&mut self, document: u32, mut out: &mut [u8]) -> Result<()> {
+    pub fn read(&mut self, document: u32, out: &mut [u8]) -> Result<()> {
         let (segment, range) = self.sets.place(document)?;
-        for block in blocks_of(&range) {
-            self.load(segment, block)?;
-            let first = block * SET_BLOCK_BYTES;
-            let from = range.start.max(first) - first;
-            let to = (range.end - first).min(self.bytes.len());
-            let (now, later) = out.split_at_mut(to - from);
-            now.copy_from_slice(&self.bytes[from..to]);
-            out = later;
-        }
-        Ok(())
-    }
-
-    fn load(&mut self, segment: &MappedSegment, block: usize) -> Result<()> {
         let first = segment.first_document;
         let file = match &mut self.file {
             Some((opened, file)) if *opened == first => file,
             file => {
-                let (path, info) = (segment.map.path(), &segment.info);
-                let parameters = Some(self.sets.parameters);
-                let opened = PartFile::open(path, Kind::Fingerprints, parameters, Some(info))?;
-                self.block = None;
+                let (parameters, bytes) = (self.sets.parameters, self.sets.key_bytes);
+                let opened = SetFile::of(segment.map.path(), parameters, &segment.info, bytes)?;
+                self.block.number = None;
                 &mut file.insert((first, opened)).1
             }
         };
-        if self.block == Some(block) {
-            return Ok(());
-        }
-        self.block = None;
-        read_block(file, segment.sets, block, &mut self.bytes)?;
-        self.block = Some(block);
-        Ok(())
+        file.fill(range, &mut self.block, out)
     }
 }
 

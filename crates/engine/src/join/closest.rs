@@ -95,7 +95,6 @@ fn of_keys<K: Key>(
         context.tick(STAGE, document)?;
         let place = sets.pass(document, stored);
         if firsts.next() == Some(document) && stored > 0 {
-            set.clear();
             sets.read(place, &mut set)?;
             let number = documents.len() as u32;
             keys.extend(

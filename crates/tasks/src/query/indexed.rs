@@ -5,7 +5,7 @@ use lookalike_base::error::Error;
 use lookalike_base::ids::Key;
 use lookalike_base::limits;
 use lookalike_base::measure::{Criterion, Measure};
-use lookalike_engine::collection::{self, SegmentEntry, SetFile, TextDigest};
+use lookalike_engine::collection::{self, SegmentEntry, SetBlock, SetFile, TextDigest};
 use lookalike_engine::index::{Facts, Index, IndexSearcher, IndexedDocuments, Lists, key_of};
 use lookalike_store::workspace::Workspace;
 use std::ops::{ControlFlow, Range};
@@ -92,7 +92,10 @@ impl<'a> Indexed<'a> {
             .set
             .saturating_add(u64::from(facts.keys) * K::BYTES as u64);
         let range = facts.set..end;
-        state.set.clear();
+        if state.block.0 != at {
+            state.block = (at, SetBlock::default());
+        }
+        let (block, set) = (&mut state.block.1, &mut state.set);
         match self.files.get(at) {
             Some(file) => {
                 let file = match file.get() {
@@ -102,9 +105,9 @@ impl<'a> Indexed<'a> {
                         file.get_or_init(|| opened)
                     }
                 };
-                file.read(range, &mut state.block, &mut state.set)
+                file.read(range, block, set)
             }
-            None => open()?.read(range, &mut state.block, &mut state.set),
+            None => open()?.read(range, block, set),
         }
     }
 }
@@ -162,7 +165,8 @@ pub(super) struct Candidate<'a> {
 /// Buffers of a set.
 #[derive(Default)]
 struct State {
-    block: Vec<u8>,
+    /// Of a segment.
+    block: (usize, SetBlock),
     set: Vec<u8>,
 }
 

@@ -199,7 +199,6 @@ impl Asking<'_> {
                 let what = || format!("looking {docno} up");
                 budget.require(fixed() + needed, what)?;
             }
-            bytes.clear();
             sets.read(place, &mut bytes)?;
             set.clear();
             set.extend(bytes.chunks_exact(K::BYTES).map(K::get_le));
