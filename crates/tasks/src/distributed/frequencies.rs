@@ -16,9 +16,10 @@ pub(super) struct Chunks {
     pub documents: Documents,
     least: usize,
     begun: bool,
-    node: usize,
-    part: u32,
-    chunk: u32,
+    /// The first node that is in no chunk yet.
+    next: usize,
+    /// The last chunk that was made.
+    pub chunk: Chunk,
 }
 
 /// Some documents with consecutive numbers.
@@ -48,38 +49,41 @@ impl Chunks {
             documents: Documents::new(config),
             least: CHUNK,
             begun: false,
-            node: 0,
-            part: 0,
-            chunk: 0,
+            next: 0,
+            chunk: Chunk::default(),
         }
     }
 
-    /// The next chunk, if there is one.
-    pub fn next(&mut self, chunk: &mut Chunk) -> Result<bool> {
+    /// Makes the next chunk, if there is one.
+    pub fn next(&mut self) -> Result<bool> {
+        let chunk = &mut self.chunk;
         if !self.begun {
             self.begun = true;
             self.documents.finish()?;
-            self.part = u32::MAX;
+            chunk.part = u32::MAX;
         }
         chunk.keys.clear();
         chunk.ends.clear();
         let nodes = self.documents.nodes();
-        if self.node == nodes {
+        if self.next == nodes {
             return Ok(false);
         }
-        let (part, _) = self.documents.number(self.node);
-        self.chunk = if part == self.part { self.chunk + 1 } else { 0 };
-        self.part = part;
-        (chunk.part, chunk.number, chunk.node) = (part, self.chunk, self.node);
+        let (part, _) = self.documents.number(self.next);
+        chunk.number = if part == chunk.part {
+            chunk.number + 1
+        } else {
+            0
+        };
+        (chunk.part, chunk.node) = (part, self.next);
         let mut set = Vec::new();
-        while self.node < nodes && chunk.keys.len() < self.least {
-            if self.documents.number(self.node).0 != part {
+        while self.next < nodes && chunk.keys.len() < self.least {
+            if self.documents.number(self.next).0 != part {
                 break;
             }
-            self.documents.set(self.node, &mut set)?;
+            self.documents.set(self.next, &mut set)?;
             chunk.keys.extend_from_slice(&set);
             chunk.ends.push(chunk.keys.len());
-            self.node += 1;
+            self.next += 1;
         }
         Ok(true)
     }
@@ -88,7 +92,6 @@ impl Chunks {
 /// Sends the fingerprints of parts to their ranges.
 pub struct Frequencies {
     chunks: Chunks,
-    chunk: Chunk,
 }
 
 impl Frequencies {
@@ -96,7 +99,6 @@ impl Frequencies {
     pub fn new(config: &Config) -> Self {
         Frequencies {
             chunks: Chunks::new(config),
-            chunk: Chunk::default(),
         }
     }
 }
@@ -107,10 +109,11 @@ impl Stage for Frequencies {
     }
 
     fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
-        if !self.chunks.next(&mut self.chunk)? {
+        if !self.chunks.next()? {
             return Ok(false);
         }
-        let keys = self.chunk.shortened();
+        let chunk = &self.chunks.chunk;
+        let keys = chunk.shortened();
         let counted: Vec<[u64; 2]> = keys
             .chunk_by(|a, b| a == b)
             .map(|same| [same[0], class(same.len() as u64)])
@@ -118,8 +121,8 @@ impl Stage for Frequencies {
         let sampler = &self.chunks.documents.sampler;
         for range in counted.chunk_by(|a, b| sampler.place(a[0]) == sampler.place(b[0])) {
             let mut blob = vec![KEYS];
-            put(&mut blob, self.chunk.part.into());
-            put(&mut blob, self.chunk.number.into());
+            put(&mut blob, chunk.part.into());
+            put(&mut blob, chunk.number.into());
             put(&mut blob, range.len() as u64);
             put_rows(&mut blob, range);
             out.push(Row {

@@ -9,7 +9,7 @@ use lookalike_methods::MinHashes;
 
 use super::blob::{CLASSES, POSTINGS, put, put_rows};
 use super::documents::{SHORTENED, Sampler};
-use super::frequencies::{Chunk, Chunks, RangeClasses};
+use super::frequencies::{Chunks, RangeClasses};
 use super::{Config, Row, Stage, bad};
 
 const STAGE: &str = "prefixes";
@@ -39,7 +39,6 @@ fn send(sampler: &Sampler, part: u32, postings: &mut Vec<[u64; 5]>, out: &mut Ve
 /// Sends the prefixes of the documents of parts.
 pub struct Prefixes {
     chunks: Chunks,
-    chunk: Chunk,
     criterion: Criterion,
     /// Classes by part and chunk.
     classes: HashMap<(u32, u32), Vec<RangeClasses>>,
@@ -50,7 +49,6 @@ impl Prefixes {
     pub fn new(config: &Config) -> Self {
         Prefixes {
             chunks: Chunks::new(config),
-            chunk: Chunk::default(),
             criterion: config.criterion,
             classes: HashMap::new(),
         }
@@ -69,14 +67,15 @@ impl Stage for Prefixes {
     }
 
     fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
-        let chunk = &mut self.chunk;
-        if !self.chunks.next(chunk)? {
+        if !self.chunks.next()? {
             return match self.classes.len() {
                 0 => Ok(false),
                 _ => Err(bad(STAGE, "the documents of each class", "classes alone")),
             };
         }
-        let documents = &self.chunks.documents;
+        let Chunks {
+            documents, chunk, ..
+        } = &self.chunks;
         let sampler = &documents.sampler;
         let classes = self.classes.remove(&(chunk.part, chunk.number));
         let index = Index::new(sampler, chunk.shortened(), classes.unwrap_or_default())?;
@@ -192,7 +191,6 @@ impl Index {
 /// Sends bands of min-hashes in place of prefixes.
 pub struct Bands {
     chunks: Chunks,
-    chunk: Chunk,
     hashes: MinHashes,
 }
 
@@ -202,7 +200,6 @@ impl Bands {
         let (bands, rows) = config.bands.unwrap_or((16, 8));
         Ok(Bands {
             chunks: Chunks::new(config),
-            chunk: Chunk::default(),
             hashes: MinHashes::new(bands, rows, config.shingle.seed)?,
         })
     }
@@ -214,11 +211,12 @@ impl Stage for Bands {
     }
 
     fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
-        let chunk = &mut self.chunk;
-        if !self.chunks.next(chunk)? {
+        if !self.chunks.next()? {
             return Ok(false);
         }
-        let documents = &self.chunks.documents;
+        let Chunks {
+            documents, chunk, ..
+        } = &self.chunks;
         let (mut postings, mut keys, mut set) = (Vec::new(), Vec::new(), Vec::new());
         let mut from = 0;
         for (n, &end) in chunk.ends.iter().enumerate() {
