@@ -117,6 +117,14 @@ fn ends(share: f64, whole: f64, decimals: usize) -> String {
     }
 }
 
+/// Adds these counters of a value to those of another: `add!(all, part => pairs, bytes)`.
+#[macro_export]
+macro_rules! add {
+    ($to:expr, $more:expr => $($counter:ident),+) => {
+        $($to.$counter += $more.$counter;)+
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

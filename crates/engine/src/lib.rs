@@ -18,6 +18,10 @@
 //! checks that a command may write to the path that the user gave.
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![allow(
+    clippy::should_implement_trait,
+    reason = "a `next` that can fail is no iterator's"
+)]
 
 pub mod align;
 pub mod cluster;

@@ -16,6 +16,10 @@
 //! - Every operation on a file uses [`disk`].
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![allow(
+    clippy::should_implement_trait,
+    reason = "a `next` that can fail is no iterator's"
+)]
 
 use std::path::Path;
 

@@ -383,7 +383,6 @@ impl<T: Item> Sorted<T> {
     /// The next item. After the last one it checks the parts, removes the directory of a scratch
     /// sort, and returns `None`.
     #[inline]
-    #[allow(clippy::should_implement_trait, reason = "an iterator cannot fail")]
     pub fn next(&mut self) -> Result<Option<T>> {
         while let Some(item) = self.merged.next()? {
             self.taken += 1;
@@ -460,7 +459,6 @@ impl<T: Item> Group<'_, T> {
     }
 
     /// The next item of the key; `None` after the last one.
-    #[allow(clippy::should_implement_trait, reason = "an iterator cannot fail")]
     pub fn next(&mut self) -> Result<Option<T>> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));

@@ -599,13 +599,8 @@ impl CatalogueStats {
 
     /// Adds the counts of documents that were added.
     fn add(&mut self, more: &CatalogueStats) {
-        self.documents += more.documents;
-        self.representatives += more.representatives;
-        self.exact_duplicates += more.exact_duplicates;
-        self.duplicated += more.duplicated;
-        self.shingles += more.shingles;
-        self.without_shingles += more.without_shingles;
-        self.docnos_repeated += more.docnos_repeated;
+        lookalike_base::add!(self, more => documents, representatives, exact_duplicates, duplicated,
+            shingles, without_shingles, docnos_repeated);
         for (group, more) in self.groups.iter_mut().zip(&more.groups) {
             group.documents += more.documents;
             group.shingles += more.shingles;
@@ -844,10 +839,6 @@ pub struct RepresentativeReader {
 
 impl RepresentativeReader {
     /// The first document with the MD5 of the next document; `None` at the end.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
     pub fn next(&mut self) -> Result<Option<u32>> {
         let Some(first) = self.reader.next()? else {
             return Ok(None);
@@ -997,12 +988,7 @@ impl Catalogue {
 
     /// The number of stored fingerprints of each document.
     pub fn stored(workspace: &Workspace) -> Result<Column> {
-        let mut column = ColumnBuilder::default();
-        Catalogue::stored_in_order(workspace)?.each(|_, stored| {
-            column.push(stored);
-            Ok(())
-        })?;
-        Ok(column.finish())
+        Catalogue::stored_in_order(workspace)?.column()
     }
 
     /// Reads the number of stored fingerprints of each document in order.

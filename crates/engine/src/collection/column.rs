@@ -36,12 +36,7 @@ impl Column {
 
     /// Reads a column part.
     pub fn load(path: &Path, parameters: u128, info: &PartInfo) -> Result<Column> {
-        let mut column = ColumnBuilder::default();
-        ColumnReader::open(path, parameters, info)?.each(|_, number| {
-            column.push(number);
-            Ok(())
-        })?;
-        Ok(column.finish())
+        ColumnReader::open(path, parameters, info)?.column()
     }
 
     /// The number of documents.
@@ -213,10 +208,6 @@ impl ColumnReader {
     }
 
     /// The next number; `None` at the end.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
     pub fn next(&mut self) -> Result<Option<u32>> {
         if let Some(number) = self.numbers.next() {
             return Ok(Some(number));
@@ -245,6 +236,16 @@ impl ColumnReader {
             document += 1;
         }
         self.finish()
+    }
+
+    /// Loads the whole column.
+    pub(super) fn column(self) -> Result<Column> {
+        let mut column = ColumnBuilder::default();
+        self.each(|_, number| {
+            column.push(number);
+            Ok(())
+        })?;
+        Ok(column.finish())
     }
 
     /// Reports the number that was read last as corrupt.

@@ -239,10 +239,6 @@ impl DocumentReader {
     }
 
     /// Reads the next document.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
     pub fn next(&mut self) -> Result<Option<DocumentRecord>> {
         self.0.next()
     }
@@ -344,10 +340,6 @@ impl RejectReader {
     }
 
     /// Reads the next reject, and whether its document is kept nevertheless.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
     pub fn next(&mut self) -> Result<Option<(Reject, bool)>> {
         let record = self.next_record()?;
         record.map(|record| self.reject(record)).transpose()

@@ -132,9 +132,7 @@ impl IndexEntry {
     pub fn stats(&self) -> IndexStats {
         let mut all = IndexStats::default();
         for level in &self.levels {
-            all.lists += level.stats.lists;
-            all.entries += level.stats.entries;
-            all.bytes += level.stats.bytes;
+            lookalike_base::add!(all, level.stats => lists, entries, bytes);
         }
         all
     }

@@ -48,10 +48,6 @@ impl<'a, K: Key> Batches<'a, K> {
     }
 
     /// The next batch; `None` if all runs are used up.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
     pub fn next(&mut self) -> Result<Option<Merged<'_, K>>> {
         if self.alone.is_some() {
             self.list = Vec::new();

@@ -56,10 +56,6 @@ impl<'a, K: Key> LoserTree<'a, K> {
     }
 
     /// Takes the least record out of its run; `None` if all runs are used up.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
     #[inline]
     pub fn next(&mut self) -> Result<Option<Record<K>>> {
         let n = self.heads.len();

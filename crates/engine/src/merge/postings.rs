@@ -392,10 +392,6 @@ impl<K: Key> PostingsReader<K> {
     }
 
     /// Reads and decodes the next block; `None` after the last block.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
     pub fn next(&mut self) -> Result<Option<&PostingsBlock<K>>> {
         let mut packed = std::mem::take(&mut self.packed);
         let more = self.take_packed(&mut packed);

@@ -80,15 +80,10 @@ pub struct MergeStats {
 
 impl MergeStats {
     fn add(&mut self, other: &MergeStats) {
-        self.records += other.records;
-        self.singles += other.singles;
-        self.lists += other.lists;
-        self.entries += other.entries;
+        lookalike_base::add!(self, other => records, singles, lists, entries, pair_tokens, bytes);
         self.longest = self.longest.max(other.longest);
-        self.pair_tokens += other.pair_tokens;
         self.generations = self.generations.max(other.generations);
         self.fan_in = self.fan_in.max(other.fan_in);
-        self.bytes += other.bytes;
     }
 
     /// Counts the documents of a fingerprint, and returns whether there are two or more.

@@ -884,9 +884,7 @@ impl<K: Key> Choice<'_, K> {
 impl<K> Drop for Choice<'_, K> {
     fn drop(&mut self) {
         let (sum, own) = (&mut *lock(&self.selector.chosen), &self.stats);
-        sum.documents += own.documents;
-        sum.pruned += own.pruned;
-        sum.keys += own.keys;
+        lookalike_base::add!(sum, own => documents, pruned, keys);
     }
 }
 

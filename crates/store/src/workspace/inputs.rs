@@ -254,10 +254,6 @@ impl InputList {
     }
 
     /// Reads the next input; `None` after the last one.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it can fail, and is not an iterator"
-    )]
     pub fn next(&mut self) -> Result<Option<&InputEntry>> {
         self.offset += self.line.len() as u64;
         // What is done for each line may take long, and there may be millions.

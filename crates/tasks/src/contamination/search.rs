@@ -518,11 +518,7 @@ impl CorpusReport {
                 *counts.entry(reason).or_default() += n;
             }
         };
-        self.records += other.records;
-        self.documents += other.documents;
-        self.tokens += other.tokens;
-        self.found += other.found;
-        self.to_drop += other.to_drop;
+        lookalike_base::add!(self, other => records, documents, tokens, found, to_drop);
         sum(&mut self.rejected, other.rejected);
         sum(&mut self.skipped, other.skipped);
     }

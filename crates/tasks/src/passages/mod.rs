@@ -257,14 +257,8 @@ pub struct Stats {
 impl Stats {
     /// Adds the documents of a part, and their spans.
     fn add(&mut self, part: &Stats) {
-        self.documents += part.documents;
-        self.tokens += part.tokens;
-        self.repeating += part.repeating;
-        self.spans += part.spans;
-        self.repeated_tokens += part.repeated_tokens;
-        self.removable_tokens += part.removable_tokens;
-        self.bytes += part.bytes;
-        self.repeated_bytes += part.repeated_bytes;
+        lookalike_base::add!(self, part => documents, tokens, repeating, spans, repeated_tokens,
+            removable_tokens, bytes, repeated_bytes);
         self.longest = self.longest.max(part.longest);
     }
 }

@@ -115,13 +115,8 @@ pub struct RemovalSummary {
 
 impl RemovalSummary {
     fn add(&mut self, part: &RemovalSummary) {
-        self.documents += part.documents;
-        self.changed += part.changed;
-        self.emptied += part.emptied;
-        self.dropped += part.dropped;
-        self.ranges += part.ranges;
-        self.removed_tokens += part.removed_tokens;
-        self.removed_bytes += part.removed_bytes;
+        lookalike_base::add!(self, part => documents, changed, emptied, dropped, ranges,
+            removed_tokens, removed_bytes);
     }
 }
 

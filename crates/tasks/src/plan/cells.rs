@@ -56,9 +56,7 @@ impl Cells {
         self.cells.dedup_by(|cell, into| {
             let same = cell.key == into.key;
             if same {
-                into.found += cell.found;
-                into.truth += cell.truth;
-                into.correct += cell.correct;
+                lookalike_base::add!(into, cell => found, truth, correct);
             }
             same
         });

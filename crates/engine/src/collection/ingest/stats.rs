@@ -69,9 +69,6 @@ fn is_zero(n: &u64) -> bool {
 impl SegmentStats {
     /// Adds another segment's counts.
     pub fn add(&mut self, other: &SegmentStats) {
-        self.bytes += other.bytes;
-        self.records += other.records;
-        self.documents += other.documents;
         for (mine, theirs) in [
             (&mut self.rejected, &other.rejected),
             (&mut self.noticed, &other.noticed),
@@ -85,13 +82,7 @@ impl SegmentStats {
         for (name, n) in &other.fields {
             add_field(&mut self.fields, name, *n);
         }
-        self.words += other.words;
-        self.shingles += other.shingles;
-        self.empty += other.empty;
-        self.short += other.short;
-        self.stored += other.stored;
-        self.omitted += other.omitted;
-        self.unnamed += other.unnamed;
-        self.text += other.text;
+        lookalike_base::add!(self, other => bytes, records, documents, words, shingles, empty, short,
+            stored, omitted, unnamed, text);
     }
 }

@@ -6,10 +6,9 @@ use crate::merge::{PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
 use crate::sample::SampleEntry;
 use crate::sort::{RunEntry, RunsEntry};
 use lookalike_base::ids::Key;
-use lookalike_base::progress::joined_all;
-use lookalike_base::threads;
 use lookalike_base::threads::lock;
 use lookalike_base::union_find::SharedUnionFind;
+use lookalike_base::workers::on_threads;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{PartInfo, disk};
@@ -135,24 +134,15 @@ pub(super) fn run<K: Key>(
         capacity,
         done: Mutex::new(0),
     };
-    let results = threads::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| scope.spawn(|| Worker::new(&shared).work()))
-            .collect();
-        joined_all(STAGE, workers)
-    })?;
+    let results = on_threads(STAGE, threads, |_| Worker::new(&shared).work(), None)?;
     let numbers = *lock(&shared.numbers);
     let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
     let stats = progress.stats.prefix.get_or_insert_default();
     stats.entries = entries;
     let mut runs = Vec::new();
     for (found, written) in results {
-        stats.probes += found.probes;
-        stats.probes_repeated += found.probes_repeated;
-        stats.probes_by_length += found.probes_by_length;
-        stats.probes_by_singles += found.probes_by_singles;
-        stats.probes_clustered += found.probes_clustered;
-        stats.verified += found.verified;
+        lookalike_base::add!(stats, found => probes, probes_repeated, probes_by_length,
+            probes_by_singles, probes_clustered, verified);
         runs.extend(written);
     }
     runs.sort_by(|a: &RunEntry, b| a.part.name.cmp(&b.part.name));

@@ -106,10 +106,8 @@ pub(super) fn run<K: Key>(workspace: &mut Workspace, join: &Joining<'_>) -> Resu
             Partners::of(&held, join, shareable.as_ref()).find(documents, pass, context.stop)
         },
         |(keys, found): (Vec<u64>, PrefixStats)| {
-            stats.probes_repeated += found.probes_repeated;
-            stats.probes_by_length += found.probes_by_length;
-            stats.probes_by_singles += found.probes_by_singles;
-            stats.pairs_by_prefix += found.pairs_by_prefix;
+            lookalike_base::add!(stats, found => probes_repeated, probes_by_length,
+                probes_by_singles, pairs_by_prefix);
             stats.spilled += keys.len() as u64;
             (keys.into_iter()).try_for_each(|key| run.push(Record { key, value: 1 }))
         },
