@@ -56,7 +56,7 @@ use lookalike_text::read::{InputFile, ReadConfig, Reference};
 use output::{OutputDirectory, OutputFile};
 use source::{Source, copy_whole, is_parquet};
 
-const STAGE: &str = "dedup";
+const STAGE: &str = "write";
 /// Memory for a finished file of an output directory, by its name, length and checksum.
 pub const FINISHED_BYTES: u64 = 200;
 /// Memory for the buffers of readers and writers.

@@ -53,7 +53,7 @@ impl State {
         let bytes = received::read_whole(&path, received::RECORD)?;
         serde_json::from_slice(&bytes).map_err(|error| {
             Error::corrupt(path, "state of the output")
-                .expected("what `lookalike dedup` writes", error)
+                .expected("what the command that writes the directory leaves", error)
         })
     }
 }

@@ -272,7 +272,7 @@ impl<'a> Making<'a> {
         context: &'a Context<'a>,
     ) -> Result<Making<'a>> {
         let budget = &context.budget;
-        let documents: u64 = segments.iter().map(|s| s.stats.documents).sum();
+        let documents = Extent::of(&segments).documents;
         // In memory: representatives as a column, and one bit per document for repeated docnos.
         // Sorting uses the rest.
         let columns = documents * 4 + documents / 8;
@@ -866,15 +866,35 @@ impl RepresentativeReader {
 }
 
 /// The size of a collection, as far as it decides on the memory of columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// Documents.
     pub documents: u64,
     /// Stored fingerprints of all documents.
     pub fingerprints: u64,
+    /// Bytes of the files that they are in.
+    pub set_bytes: u64,
 }
 
 impl Extent {
+    /// The size of these segments.
+    pub fn of<'s>(segments: impl IntoIterator<Item = &'s SegmentEntry>) -> Extent {
+        let add = |extent: Extent, segment: &SegmentEntry| {
+            let SegmentEntry {
+                stats,
+                fingerprints,
+                ..
+            } = segment;
+            // A manifest that this program did not write may have any numbers.
+            Extent {
+                documents: extent.documents.saturating_add(stats.documents),
+                fingerprints: extent.fingerprints.saturating_add(fingerprints.records),
+                set_bytes: extent.set_bytes.saturating_add(fingerprints.bytes),
+            }
+        };
+        segments.into_iter().fold(Extent::default(), add)
+    }
+
     /// The most bytes of a column of set sizes.
     pub(crate) fn column_bytes(self) -> u64 {
         Column::most_bytes(self.documents, self.fingerprints)
@@ -998,10 +1018,9 @@ impl Catalogue {
 
     /// The documents and their stored fingerprints, which bound the memory of columns.
     pub fn extent(workspace: &Workspace) -> Result<Extent> {
-        let segments = super::segments(&workspace.manifest).iter();
         Ok(Extent {
             documents: Catalogue::stats(workspace)?.documents,
-            fingerprints: segments.map(|segment| segment.fingerprints.records).sum(),
+            ..Extent::of(super::segments(&workspace.manifest))
         })
     }
 

@@ -1,5 +1,6 @@
 //! The records of the inputs, documents and rejected ones, in input order.
 
+use super::Extent;
 use super::documents::{DocumentReader, DocumentRecord, DocumentView, RejectReader};
 use super::records::{self, Cursor, SegmentEntry};
 use lookalike_base::Result;
@@ -226,10 +227,7 @@ pub fn damaged(workspace: &Workspace) -> Result<Option<Bits>> {
             .iter()
             .any(|reason| noticed.contains_key(reason.text()))
     };
-    let documents = segments
-        .clone()
-        .map(|segment| segment.stats.documents)
-        .sum::<u64>();
+    let documents = Extent::of(segments.clone()).documents;
     let mut found: Option<Bits> = None;
     for segment in segments.filter(has) {
         let (mut documents_of, mut rejects) = open_segment(workspace, segment)?;

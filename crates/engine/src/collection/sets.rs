@@ -275,19 +275,18 @@ pub struct Looking<'a> {
 }
 
 impl MappedSets {
-    /// Bytes of memory for a collection, including the bits for the blocks of their
-    /// `set_bytes`. Mapped pages are not included.
-    pub fn bytes(extent: Extent, set_bytes: u64) -> u64 {
+    /// Bytes of memory for a collection, including the bits for the blocks of their files. Mapped
+    /// pages are not included.
+    pub fn bytes(extent: Extent) -> u64 {
         let documents = extent.documents;
         let offsets = documents / STRIDE as u64 * 8;
-        extent.column_bytes() + offsets + set_bytes / SET_BLOCK_BYTES as u64 / 8
+        extent.column_bytes() + offsets + extent.set_bytes / SET_BLOCK_BYTES as u64 / 8
     }
 
     /// Opens the sets of a collection. At most about `most_resident` bytes of their files are kept
     /// in memory.
     pub fn open<K: Key>(workspace: &Workspace, most_resident: u64) -> Result<MappedSets> {
-        let parts = super::segments(&workspace.manifest).iter();
-        let bytes: u64 = parts.map(|segment| segment.fingerprints.bytes).sum();
+        let bytes = Extent::of(super::segments(&workspace.manifest)).set_bytes;
         let files = super::segments(&workspace.manifest).len();
         limits::room_for_mappings(files, bytes, || {
             format!(

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::documents::{self, IndexedDocuments};
 use super::lists::{ListsWriter, MadeRange};
 use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of};
-use crate::collection::{self, Catalogue, Representatives, SegmentEntry, SetReader};
+use crate::collection::{self, Catalogue, Extent, Representatives, SegmentEntry, SetReader};
 use crate::sort::Buffer;
 use lookalike_base::budget::{Budget, PROCESS_BYTES};
 use lookalike_base::ids::Key;
@@ -61,7 +61,7 @@ fn next(workspace: &Workspace, documents: u64) -> Level {
     let mut first = entry.documents();
     let segments = collection::segments(&workspace.manifest).iter();
     let new = segments.filter(|segment| u64::from(segment.first_document) >= first);
-    let mut keys: u64 = new.map(|segment| segment.fingerprints.records).sum();
+    let mut keys = Extent::of(new).fingerprints;
     for before in entry.levels.iter().rev() {
         if before.stats.entries > keys {
             break;
@@ -109,8 +109,7 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
         level.stats.bytes += bytes;
         workspace.commit(&[DIRECTORY])?;
     }
-    let keys = segments.iter().map(|segment| segment.fingerprints.records);
-    let keys: u64 = keys.sum();
+    let keys = Extent::of(&segments).fingerprints;
     context.start(STAGE, Unit::Count("fingerprints"), Some(keys));
     let budget = &context.budget;
     let threads = budget.threads as u64;

@@ -58,7 +58,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::collection;
+use crate::collection::{self, Extent};
 use lookalike_base::ids::Key;
 use lookalike_store::workspace::{StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo};
@@ -88,8 +88,7 @@ const BUCKET_KEYS: u64 = 128;
 
 /// The index of a collection, if it covers all documents.
 fn complete(workspace: &Workspace) -> Option<&IndexEntry> {
-    let segments = collection::segments(&workspace.manifest).iter();
-    let documents: u64 = segments.map(|segment| segment.stats.documents).sum();
+    let documents = Extent::of(collection::segments(&workspace.manifest)).documents;
     let entry = workspace.manifest.get::<IndexEntry>()?;
     let mut end = 0;
     for level in &entry.levels {

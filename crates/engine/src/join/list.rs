@@ -2,7 +2,7 @@
 
 use crate::collection::{self, Catalogue, Extent, MappedSets};
 use crate::merge::{
-    Combine, Generations, LoserTree, MergeStats, PostingsEntry, fan_in, merge_generations,
+    Combine, Generations, MergeStats, PostingsEntry, Sums, fan_in, merge_generations,
 };
 use crate::sample::plan::Plan;
 use crate::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, SelectStats, Selection};
@@ -106,7 +106,8 @@ pub(super) fn finish<K: Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     let (files, kept) = counted(workspace, memory, limit, context)?;
-    let mut merged = Merged::of(&files)?;
+    let cursors = files.iter().map(|file| file.range(0, u64::MAX));
+    let mut merged = Sums::of(cursors.collect::<Result<_>>()?);
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let number = part_number(workspace);
     let mut out = RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)?;
@@ -139,7 +140,7 @@ pub(super) fn finish<K: Key>(
             let mut piece = Vec::with_capacity(PIECE);
             let mut window = Vec::new();
             loop {
-                let next = merged.next(context)?;
+                let next = merged.next((STAGE, context.stop))?;
                 let ended = next.is_none();
                 window.extend(next.filter(reached));
                 if ended || window.len() == WINDOW {
@@ -204,42 +205,6 @@ pub(super) fn is_listed(pairs: Pairs, against: u32, (a, b): (u32, u32)) -> bool 
     b >= against && (pairs != Pairs::Across || a < against)
 }
 
-/// The runs as one, with the counts of equal pairs added.
-struct Merged<'r> {
-    tree: LoserTree<'r, u64>,
-    held: Option<Record<u64>>,
-    read: u64,
-}
-
-impl<'r> Merged<'r> {
-    fn of(files: &'r [RunFile<u64>]) -> Result<Self> {
-        let cursors = files.iter().map(|file| file.range(0, u64::MAX));
-        Ok(Merged {
-            tree: LoserTree::new(cursors.collect::<Result<_>>()?),
-            held: None,
-            read: 0,
-        })
-    }
-
-    fn next(&mut self, context: &Context<'_>) -> Result<Option<Record<u64>>> {
-        while let Some(record) = self.tree.next()? {
-            self.read += 1;
-            context.tick(STAGE, self.read)?;
-            match &mut self.held {
-                Some(held) if held.key == record.key => {
-                    held.value = held.value.saturating_add(record.value);
-                }
-                held => {
-                    if let Some(before) = held.replace(record) {
-                        return Ok(Some(before));
-                    }
-                }
-            }
-        }
-        Ok(self.held.take())
-    }
-}
-
 /// Number of pairs that are verified together.
 const WINDOW: usize = 64 << 10;
 /// Number of pairs that a thread packs at a time.
@@ -253,22 +218,14 @@ const LEAST_MAPPED: u64 = 1 << 20;
 /// The least memory that the last step needs in addition to sizes and runs.
 pub(super) fn least_bytes(workspace: &Workspace, config: &JoinConfig) -> u64 {
     let mut window = WINDOW as u64 * 32;
+    let extent = Extent::of(collection::segments(&workspace.manifest));
     if config.measure == Measure::S4 {
-        let segments = collection::segments(&workspace.manifest);
-        window += weigh::least_bytes(segments.iter().map(|s| s.stats.documents).sum());
+        window += weigh::least_bytes(extent.documents);
     }
-    match config.candidates {
-        None => window,
-        Some(_) => {
-            let segments = collection::segments(&workspace.manifest);
-            let extent = Extent {
-                documents: segments.iter().map(|s| s.stats.documents).sum(),
-                fingerprints: segments.iter().map(|s| s.fingerprints.records).sum(),
-            };
-            let set_bytes = segments.iter().map(|s| s.fingerprints.bytes).sum();
-            window + MappedSets::bytes(extent, set_bytes) + LEAST_MAPPED
-        }
-    }
+    let full = config
+        .candidates
+        .map(|_| MappedSets::bytes(extent) + LEAST_MAPPED);
+    window + full.unwrap_or(0)
 }
 
 /// Verifies candidates against the full sets.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter};
+use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter, open_runs};
 use lookalike_base::Result;
 use lookalike_base::budget::Budget;
 use lookalike_base::ids::Key;
@@ -12,7 +12,7 @@ use lookalike_base::progress::Stop;
 use lookalike_store::disk;
 
 use super::ranges::LongLists;
-use super::{Batches, LoserTree, Merged};
+use super::{Batches, Merged, Sums};
 
 /// What a merge does with two records of one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +71,7 @@ pub fn merge_generations<K: Key>(
         let old: Vec<RunEntry> = runs.drain(..take).collect();
         let number = *next_number;
         *next_number += 1;
-        let files = old
-            .iter()
-            .map(|run| {
-                let path = how.directory.join(&run.part.name);
-                RunFile::<K>::open(&path, Some(how.parameters), Some(&run.part))
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let files = open_runs::<K>(&old, how.directory, how.parameters)?;
         let cursors = files
             .iter()
             .map(|f| f.range(K::default(), K::MAX))
@@ -134,24 +128,11 @@ fn add<K: Key>(
     cursors: Vec<RunCursor<'_, K>>,
     out: &mut RunWriter<K>,
 ) -> Result<()> {
-    let mut tree = LoserTree::new(cursors);
-    let mut current: Option<Record<K>> = None;
-    let mut records = 0u64;
-    while let Some(record) = tree.next()? {
-        records += 1;
-        how.stop.tick(how.stage, records)?;
-        match &mut current {
-            Some(before) if before.key == record.key => {
-                before.value = before.value.saturating_add(record.value);
-            }
-            _ => {
-                if let Some(before) = current.replace(record) {
-                    out.push(before)?;
-                }
-            }
-        }
+    let mut sums = Sums::of(cursors);
+    while let Some(record) = sums.next((how.stage, how.stop))? {
+        out.push(record)?;
     }
-    current.map_or(Ok(()), |last| out.push(last))
+    Ok(())
 }
 
 /// Joins intervals that touch.

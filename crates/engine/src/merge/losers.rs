@@ -3,6 +3,7 @@
 use crate::sort::{Record, RunCursor};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
+use lookalike_base::progress::Stop;
 
 /// Merges cursors and yields their records in order.
 ///
@@ -79,5 +80,42 @@ impl<'a, K: Key> LoserTree<'a, K> {
         }
         self.losers[0] = winner;
         Ok(Some(record))
+    }
+}
+
+/// Merges cursors, and makes one record of all that have the same key: the sum of their values.
+pub struct Sums<'a, K> {
+    tree: LoserTree<'a, K>,
+    held: Option<Record<K>>,
+    read: u64,
+}
+
+impl<'a, K: Key> Sums<'a, K> {
+    /// Begins before the first record.
+    pub fn of(cursors: Vec<RunCursor<'a, K>>) -> Self {
+        Sums {
+            tree: LoserTree::new(cursors),
+            held: None,
+            read: 0,
+        }
+    }
+
+    /// The next record, unless the stage is to stop; `None` if all runs are used up.
+    pub fn next(&mut self, (stage, stop): (&'static str, &Stop)) -> Result<Option<Record<K>>> {
+        while let Some(record) = self.tree.next()? {
+            self.read += 1;
+            stop.tick(stage, self.read)?;
+            match &mut self.held {
+                Some(held) if held.key == record.key => {
+                    held.value = held.value.saturating_add(record.value);
+                }
+                held => {
+                    if let Some(before) = held.replace(record) {
+                        return Ok(Some(before));
+                    }
+                }
+            }
+        }
+        Ok(self.held.take())
     }
 }

@@ -61,9 +61,9 @@ mod stage;
 pub use batches::{Batches, Merged};
 pub use generations::fan_in;
 pub use generations::{Combine, Generations, merge_generations};
-pub use losers::LoserTree;
+pub use losers::{LoserTree, Sums};
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
-pub use ranges::{LongLists, MergeStats, PostingsEntry};
+pub use ranges::{LongLists, MergeStats, PostingsEntry, stats};
 pub use stage::run;
 
 const STAGE: &str = "merge";

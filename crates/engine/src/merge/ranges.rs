@@ -5,7 +5,7 @@ use crate::sort::{Record, RunsEntry};
 use lookalike_base::ids::Key;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{StageRecord, Workspace};
+use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -76,6 +76,12 @@ pub struct MergeStats {
     pub fan_in: u64,
     /// Bytes of postings.
     pub bytes: u64,
+}
+
+/// The counts of the postings that a directory has.
+pub fn stats(manifest: &Manifest) -> MergeStats {
+    let postings = manifest.get::<PostingsEntry>();
+    postings.map_or_else(MergeStats::default, |postings| postings.stats)
 }
 
 impl MergeStats {

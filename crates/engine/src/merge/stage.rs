@@ -1,7 +1,7 @@
 //! Merges the ranges of all runs in parallel.
 
 use crate::collection::Catalogue;
-use crate::sort::{Compression, RunEntry, RunFile, RunsEntry};
+use crate::sort::{Compression, RunEntry, RunFile, RunsEntry, open_runs};
 use lookalike_base::Result;
 use lookalike_base::budget::{Budget, PROCESS_BYTES};
 use lookalike_base::ids::Key;
@@ -50,16 +50,7 @@ pub fn run<K: Key>(
     let parameters = workspace.collection_parameters();
     let runs = fewer_runs::<K>(workspace, entry.runs, entry.next_number, fan_in, context)?;
     let generations = runs.iter().map(|run| run.generation).max().unwrap_or(0) + 1;
-    let files = runs
-        .iter()
-        .map(|run| {
-            RunFile::<K>::open(
-                &directory.join(&run.part.name),
-                Some(parameters),
-                Some(&run.part),
-            )
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let files = open_runs::<K>(&runs, &directory, parameters)?;
     let cuts = Cuts::of(entry.stats.records, entry.selection);
     let postings = workspace.manifest.get_or_insert_with(|| {
         let stats = MergeStats {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::Summary;
 use super::parameters::{AppliedPlan, JoinParameters};
 use crate::cluster::{ResultFormat, TablesEntry};
-use crate::collection::{self, Catalogue, Ingested};
+use crate::collection::{self, Catalogue, Extent, Ingested};
 use crate::index::IndexEntry;
 use crate::join::{Before, PairsEntry};
 use lookalike_base::Result;
@@ -71,8 +71,7 @@ pub(super) fn begin(
         workspace.directory().display()
     ));
     let manifest = &mut workspace.manifest;
-    let documents = collection::segments(manifest).iter();
-    let documents: u64 = documents.map(|segment| segment.stats.documents).sum();
+    let documents = Extent::of(collection::segments(manifest)).documents;
     let tables = manifest.has::<TablesEntry>();
     // An addition that was stopped knows more than what is left of its results.
     let before = manifest.take::<Before>();

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::parameters::JoinParameters;
 use super::{RECORDS, Summary};
 use crate::collection::{
-    self, Addition, Additions, Against, CatalogueEntry, CollectionConfig, Ingested, SegmentEntry,
-    Segments,
+    self, Addition, Additions, Against, CatalogueEntry, CollectionConfig, Extent, Ingested,
+    SegmentEntry, Segments,
 };
 use crate::index::IndexEntry;
 use crate::join::Pairs;
@@ -134,7 +134,7 @@ fn begin(old: &Path, config: &CollectionConfig) -> Result<(Manifest, Vec<InputEn
     let parameters = collection::config(theirs);
     check_config(parameters, config, old)?;
     let segments = collection::segments(theirs);
-    let documents: u64 = segments.iter().map(|segment| segment.stats.documents).sum();
+    let documents = Extent::of(segments).documents;
     let units = segments.iter().map(|segment| segment.unit() + 1).max();
     let against = Against {
         documents: documents as u32,

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, Held};
-use super::run::{Compression, Record, RunWriter};
+use super::run::{Compression, Record, RunFile, RunWriter};
 
 const STAGE: &str = "sort";
 const DIRECTORY: &str = "runs";
@@ -48,6 +48,18 @@ pub struct RunEntry {
     /// holds only a part of one document covers nothing. It is committed together with the run that
     /// covers the document.
     pub covers: Vec<(u32, u32)>,
+}
+
+/// Opens committed runs.
+pub fn open_runs<K: Key>(
+    runs: &[RunEntry],
+    directory: &Path,
+    parameters: u128,
+) -> Result<Vec<RunFile<K>>> {
+    let open = |RunEntry { part, .. }: &RunEntry| {
+        RunFile::open(&directory.join(&part.name), Some(parameters), Some(part))
+    };
+    runs.iter().map(open).collect()
 }
 
 impl From<PartInfo> for RunEntry {

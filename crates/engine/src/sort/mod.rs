@@ -46,7 +46,8 @@ pub use buffer::{Buffer, Held};
 pub use distribute::Distributor;
 pub use form::spare_bytes;
 pub use form::{
-    Asked, FormStats, Formed, RunEntry, RunsEntry, run as form_runs, run_selected as form_selected,
+    Asked, FormStats, Formed, RunEntry, RunsEntry, open_runs, run as form_runs,
+    run_selected as form_selected,
 };
 pub use run::{
     BLOCK_RECORDS, Compression, PackedRecords, Packer, Record, RunCursor, RunFile, RunWriter,

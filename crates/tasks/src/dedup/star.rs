@@ -41,7 +41,7 @@ use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::progress::Context;
-use lookalike_engine::collection::{Catalogue, LoadedSets, MappedSets, Wanted, segments};
+use lookalike_engine::collection::{Catalogue, LoadedSets, MappedSets, Wanted};
 use lookalike_store::Sort;
 use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
@@ -91,11 +91,9 @@ const KEPT_BYTES: usize = size_of::<u32>() + size_of::<usize>();
 /// Bytes of memory in addition to the shares: columns over all documents.
 pub(super) fn bytes(workspace: &Workspace) -> Result<u64> {
     let extent = Catalogue::extent(workspace)?;
-    let sets = segments(&workspace.manifest).iter();
-    let set_bytes = sets.map(|segment| segment.fingerprints.bytes).sum();
     // The preferred document of each cluster, and the number of open ones.
     let columns = extent.documents * 5 + extent.documents / 8;
-    Ok(columns + MappedSets::bytes(extent, set_bytes) + Wanted::bytes(extent.documents))
+    Ok(columns + MappedSets::bytes(extent) + Wanted::bytes(extent.documents))
 }
 
 /// Bytes of a sort, if `memory` is left for everything.

@@ -20,7 +20,7 @@ use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
 use super::{DIRECTORY, STAGE, least_memory};
 use crate::collection::{
-    Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, SegmentEntry,
+    Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, Extent, SegmentEntry,
     TextDigest, segments,
 };
 use crate::shingle::{ShingleConfig, Shingler};
@@ -101,7 +101,7 @@ impl<'a> Reread<'a> {
     pub fn documents(&self, unit: usize) -> Range<u32> {
         let segments = self.segments(unit);
         let first = segments.first().map_or(0, |segment| segment.first_document);
-        let count: u64 = segments.iter().map(|segment| segment.stats.documents).sum();
+        let count = Extent::of(segments).documents;
         first..first + count as u32
     }
 

@@ -2,7 +2,7 @@
 //! committer, which enters the segments of all units into the manifest.
 
 use crate::collection::{
-    CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, RejectWriter,
+    CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, Extent, RejectWriter,
     SegmentEntry, SetWriter, TextWriter, insert_segment, segments,
 };
 use crate::shingle::Shingler;
@@ -97,10 +97,7 @@ impl<'a> Committer<'a> {
             let new = std::mem::take(&mut waiting.segments);
             drop(waiting);
             let mut workspace = lock(&self.workspace);
-            let documents = |segments: &[SegmentEntry]| -> u64 {
-                segments.iter().map(|segment| segment.stats.documents).sum()
-            };
-            let found = documents(segments(&workspace.manifest)) + documents(&new);
+            let found = Extent::of(segments(&workspace.manifest).iter().chain(&new)).documents;
             if found > MOST_DOCUMENTS {
                 return Err(Error::too_many("documents", found, MOST_DOCUMENTS));
             }

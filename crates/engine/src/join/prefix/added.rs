@@ -9,7 +9,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 
-use crate::collection::{self, Catalogue, SetReader};
+use crate::collection::{self, Catalogue, Extent, SetReader};
 use crate::index::{Index, IndexSearcher};
 use crate::join::{DIRECTORY, JoinProgress, Pair, STAGE, list};
 use crate::sort::RunEntry;
@@ -71,7 +71,7 @@ pub(super) fn run<K: Key>(
     let tables = (memory / 8).min(MOST_TABLES);
     let own = collection::segments(&workspace.manifest).iter();
     let own = own.filter(|segment| segment.first_document >= before);
-    let keys: u64 = own.map(|segment| segment.fingerprints.records).sum();
+    let keys = Extent::of(own).fingerprints;
     let index = index
         .keeping(tables)
         .filtering(keys / KEYS_OF_LOOK_UP, tables)?;

@@ -2,7 +2,7 @@
 
 use crate::collection::{Column, MappedSets};
 use crate::join::{DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
-use crate::merge::{PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
+use crate::merge::{self, PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
 use crate::sample::SampleEntry;
 use crate::sort::{RunEntry, RunsEntry};
 use lookalike_base::ids::Key;
@@ -118,8 +118,7 @@ pub(super) fn run<K: Key>(
     };
     let capacity = (memory / threads as u64 / 8).min(documents as u64 * CANDIDATES_OF_A_DOCUMENT);
     let capacity = capacity.clamp(LEAST_CANDIDATES, MOST_CANDIDATES) as usize;
-    let postings = workspace.manifest.get::<PostingsEntry>();
-    let entries = postings.map_or(0, |postings| postings.stats.entries);
+    let entries = merge::stats(&workspace.manifest).entries;
     let shareable = shareable(workspace, join)?;
     start_pass(workspace, join.context);
     let shared = Shared::<K> {

@@ -35,7 +35,7 @@ use super::candidates::{Lists, Source, shareable};
 use super::{Joining, PrefixStats, start_pass};
 use crate::collection::Column;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, commit};
-use crate::merge::{MergeStats, PackedBlock, PostingsDecoder, PostingsEntry};
+use crate::merge::{self, MergeStats, PackedBlock, PostingsDecoder};
 use crate::sort::{Record, RunWriter};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
@@ -65,23 +65,20 @@ fn bytes(postings: &MergeStats, documents: u64, threads: u64) -> u64 {
 
 /// Whether all candidates can be found in memory, and are not to go through runs on disk.
 pub(super) fn fits(workspace: &Workspace, join: &Joining<'_>, memory: u64) -> bool {
-    let postings = workspace.manifest.get::<PostingsEntry>();
+    let postings = merge::stats(&workspace.manifest);
     let documents = join.sampled.documents() as u64;
     let threads = join.context.budget.threads as u64;
     join.limit.is_none()
         && join.sampled.rates().len() == 1
-        && postings.is_some_and(|PostingsEntry { stats, .. }| {
-            // The places are numbers of 32 bits.
-            stats.entries + stats.lists < u64::from(u32::MAX)
-                && bytes(stats, documents, threads) <= memory
-        })
+        // The places are numbers of 32 bits.
+        && postings.entries + postings.lists < u64::from(u32::MAX)
+        && bytes(&postings, documents, threads) <= memory
 }
 
 /// Commits a run of all candidates.
 pub(super) fn run<K: Key>(workspace: &mut Workspace, join: &Joining<'_>) -> Result<()> {
     let context = join.context;
-    let postings = workspace.manifest.get::<PostingsEntry>();
-    let entries = postings.map_or(0, |postings| postings.stats.entries);
+    let entries = merge::stats(&workspace.manifest).entries;
     let shareable = shareable(workspace, join)?;
     start_pass(workspace, context);
     let mut stats = PrefixStats {
@@ -142,8 +139,7 @@ impl Held {
         stats: &mut PrefixStats,
     ) -> Result<Held> {
         let documents = join.sampled.documents();
-        let postings = workspace.manifest.get::<PostingsEntry>();
-        let (entries, lists) = postings.map_or((0, 0), |p| (p.stats.entries, p.stats.lists));
+        let MergeStats { entries, lists, .. } = merge::stats(&workspace.manifest);
         let mut held = Held {
             lists: Vec::with_capacity((entries + lists) as usize),
             times: Vec::with_capacity(lists as usize),

@@ -58,9 +58,9 @@ mod distinct;
 mod held;
 pub mod verify;
 
-use crate::collection::{self, Catalogue, MappedSets, Wanted};
+use crate::collection::{Catalogue, MappedSets, Wanted};
 use crate::join::JoinProgress;
-use crate::merge::PostingsEntry;
+use crate::merge;
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
 use lookalike_base::Result;
@@ -124,15 +124,10 @@ pub(super) fn run<K: Key>(
 ) -> Result<()> {
     let sample = workspace.record::<SampleEntry>("sample")?;
     let levels = sample.sizes.len();
-    let postings = workspace.manifest.get::<PostingsEntry>();
-    let longest = postings.map_or(0, |postings| postings.stats.longest);
+    let longest = merge::stats(&workspace.manifest).longest;
     let extent = Catalogue::extent(workspace)?;
     let documents = extent.documents;
     let threads = context.budget.threads as u64;
-    let set_bytes: u64 = collection::segments(&workspace.manifest)
-        .iter()
-        .map(|segment| segment.fingerprints.bytes)
-        .sum();
     let fixed = PROCESS_BYTES
         + extent.column_bytes()
         + Sampled::bytes_for(config.measure, levels, extent)
@@ -141,9 +136,8 @@ pub(super) fn run<K: Key>(
         super::Pairs::All | super::Pairs::Across => 0,
         super::Pairs::None => documents * 4 + verify::LINKS_BYTES,
     };
-    let mapped = MappedSets::bytes(extent, set_bytes)
-        + Wanted::bytes(documents)
-        + list::least_bytes(workspace, config);
+    let mapped =
+        MappedSets::bytes(extent) + Wanted::bytes(documents) + list::least_bytes(workspace, config);
     let least = clusters + mapped + threads * candidates::LEAST_BYTES + verify::LEAST_BYTES;
     let memory = super::rest(documents, fixed, least, &context.budget)?;
     let sampled = Sampled::load_for(workspace, config.measure)?;
@@ -192,7 +186,6 @@ fn write_run(
 
 /// Reports the start of a pass over the postings as progress.
 fn start_pass(workspace: &Workspace, context: &Context<'_>) {
-    let entries = workspace.manifest.get::<PostingsEntry>();
-    let entries = entries.map(|postings| postings.stats.entries);
-    context.start(STAGE, Unit::Count("posting entries"), entries);
+    let entries = merge::stats(&workspace.manifest).entries;
+    context.start(STAGE, Unit::Count("posting entries"), Some(entries));
 }
