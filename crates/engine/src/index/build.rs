@@ -127,7 +127,7 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
         .flat_map(|adjacent| adjacent.chunks(together))
         .filter_map(|group| Some((*group.first()?, *group.last()?)));
     let done = AtomicU64::new(0);
-    let shared = Shared {
+    let shared = RangeShared {
         places: &workspace.places().clone(),
         parameters: workspace.collection_parameters(),
         out: &workspace.path(DIRECTORY),
@@ -139,7 +139,7 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
         done: &done,
     };
     let work = |tasks: &Groups<'_>| {
-        let mut worker = Worker {
+        let mut worker = RangeWorker {
             shared: &shared,
             tasks,
             buffer: Buffer::<K>::new(capacity, K::default(), K::MAX),
@@ -186,7 +186,7 @@ fn buffers<K: Key>(budget: &Budget, fixed: u64, layout: Layout, keys: u64) -> (u
 /// First and last range of each group.
 type Groups<'a> = Tasks<'a, (u32, u32), MadeRange>;
 
-struct Shared<'a> {
+struct RangeShared<'a> {
     places: &'a Places,
     parameters: u128,
     out: &'a Path,
@@ -199,15 +199,15 @@ struct Shared<'a> {
     done: &'a AtomicU64,
 }
 
-struct Worker<'a, K> {
-    shared: &'a Shared<'a>,
+struct RangeWorker<'a, K> {
+    shared: &'a RangeShared<'a>,
     tasks: &'a Groups<'a>,
     buffer: Buffer<K>,
 }
 
 /// Writes the ranges of a group one after the other.
 struct Out<'a, K> {
-    shared: &'a Shared<'a>,
+    shared: &'a RangeShared<'a>,
     tasks: &'a Groups<'a>,
     range: u32,
     writer: ListsWriter,
@@ -215,7 +215,7 @@ struct Out<'a, K> {
 }
 
 impl<'a, K: Key> Out<'a, K> {
-    fn create(shared: &'a Shared<'a>, tasks: &'a Groups<'a>, range: u32) -> Result<Self> {
+    fn create(shared: &'a RangeShared<'a>, tasks: &'a Groups<'a>, range: u32) -> Result<Self> {
         Ok(Out {
             shared,
             tasks,
@@ -262,7 +262,7 @@ impl<'a, K: Key> Out<'a, K> {
     }
 }
 
-impl Shared<'_> {
+impl RangeShared<'_> {
     fn writer<K: Key>(&self, range: u32) -> Result<ListsWriter> {
         ListsWriter::create::<K>(self.out, self.parameters, self.level, range)
     }
@@ -307,7 +307,7 @@ impl Shared<'_> {
     }
 }
 
-impl<K: Key> Worker<'_, K> {
+impl<K: Key> RangeWorker<'_, K> {
     fn group(&mut self, (first, last): (u32, u32)) -> Result<()> {
         let layout = self.shared.level.layout;
         let low = layout.bounds::<K>(first).0;

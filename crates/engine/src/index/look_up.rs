@@ -80,13 +80,13 @@ pub struct ListPlace {
 pub struct Buffers {
     window: Option<Window>,
     bytes: Vec<u8>,
-    columns: Columns,
+    columns: BlockColumns,
     numbers: Vec<u32>,
 }
 
 /// The lists of a block.
 #[derive(Debug, Default)]
-struct Columns {
+struct BlockColumns {
     /// The keys, each as the gap behind the one before.
     keys: Vec<u64>,
     lengths: Vec<u32>,
@@ -95,7 +95,7 @@ struct Columns {
     gaps: Vec<u32>,
 }
 
-impl Columns {
+impl BlockColumns {
     /// Unpacks the keys of a block; `None` if it is too short. Returns the rest of the block.
     fn keys<'b>(&mut self, block: &'b [u8], lists: usize) -> Option<&'b [u8]> {
         self.keys.clear();
@@ -312,7 +312,7 @@ impl OfLevel {
         keys: &[u64],
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
-        mut take: impl FnMut(usize, usize, Found),
+        mut take: impl FnMut(usize, usize, FoundList),
     ) -> Result<()> {
         let buckets = u64::from(self.layout.buckets);
         let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else {
@@ -352,7 +352,7 @@ impl OfLevel {
         (key, bucket, mut place): (u64, u64, u64),
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<FoundList>> {
         loop {
             let block = read_block(part, place, bucket, buffers)?;
             match block.find(part, key, self.layout.least(bucket), buffers, out)? {
@@ -370,7 +370,7 @@ impl OfLevel {
         (key, room): (u64, &AtomicI64),
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
-    ) -> Result<Option<(usize, Found)>> {
+    ) -> Result<Option<(usize, FoundList)>> {
         if self.lacks(key) {
             return Ok(None);
         }
@@ -443,8 +443,8 @@ impl Index {
         for (number, level) in self.levels.iter().enumerate() {
             match level.look_up((key, &self.room), buffers, short)? {
                 None => {}
-                Some((_, Found::Short(count))) => documents += count as u64,
-                Some((range, Found::Long { offset, length })) => {
+                Some((_, FoundList::Short(count))) => documents += count as u64,
+                Some((range, FoundList::Long { offset, length })) => {
                     documents += length;
                     long.push(ListPlace {
                         length,
@@ -484,12 +484,12 @@ impl Index {
             let read = of.read(&distinct, buffers, documents, |rank, range, found| {
                 let rank = rank as u32;
                 parts.push(match found {
-                    Found::Short(length) => ListPart {
+                    FoundList::Short(length) => ListPart {
                         rank,
                         begin: 0,
                         length: length as u32,
                     },
-                    Found::Long { offset, length } => {
+                    FoundList::Long { offset, length } => {
                         places.push(ListPlace {
                             length,
                             level,
@@ -565,7 +565,7 @@ struct BlockRead {
     lists: usize,
 }
 
-enum Found {
+enum FoundList {
     Short(usize),
     Long { offset: u64, length: u64 },
 }
@@ -700,7 +700,7 @@ impl BlockRead {
         least: u64,
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<FoundList>> {
         let Buffers { bytes, columns, .. } = buffers;
         let rest = columns.keys(&bytes[BLOCK_HEAD..], self.lists);
         let rest = rest.ok_or_else(|| self.short(part))?;
@@ -718,14 +718,14 @@ impl BlockRead {
         if own >= SHORT {
             let entry = &long[places.long * PLACE..];
             let (offset, length) = (number(entry, 0), number(entry, 8));
-            return Ok(Some(Found::Long { offset, length }));
+            return Ok(Some(FoundList::Long { offset, length }));
         }
         let first = columns.firsts[places.short];
         let gaps = &mut columns.gaps[places.gaps..places.gaps + own];
         summed(part, self.place, gaps, first)?;
         out.push(first);
         out.extend_from_slice(gaps);
-        Ok(Some(Found::Short(own + 1)))
+        Ok(Some(FoundList::Short(own + 1)))
     }
 
     fn short(&self, part: &PartFile) -> Error {
@@ -783,7 +783,7 @@ pub fn check_part(
     }
     let first = u64::from(range) * buckets;
     let mut entries = 0u64;
-    let (mut buffers, mut columns) = (Buffers::default(), Columns::default());
+    let (mut buffers, mut columns) = (Buffers::default(), BlockColumns::default());
     let mut documents = Vec::new();
     for bucket in 0..buckets {
         let mut word = [0; 8];

@@ -370,7 +370,7 @@ impl<K: Key> Kept<K> {
 }
 
 /// Reads the keys from which the documents of a segment choose.
-enum Source<K> {
+enum KeySource<K> {
     Kept { kept: Kept<K>, document: usize },
     Sets(Box<SetReader<K>>),
 }
@@ -583,7 +583,7 @@ impl<'a, K: Key> Selector<'a, K> {
 /// Chooses the keys of documents, in one thread.
 pub struct Chooser<'a, K> {
     selector: &'a Selector<'a, K>,
-    source: Option<Source<K>>,
+    source: Option<KeySource<K>>,
     choice: Choice<'a, K>,
 }
 
@@ -647,11 +647,11 @@ impl<'a, K: Key> Chooser<'a, K> {
     pub fn begin(&mut self, number: usize) -> Result<()> {
         let sets = self.selector.sets;
         self.source = Some(match lock(&self.selector.kept[number]).take() {
-            Some(kept) => Source::Kept { kept, document: 0 },
+            Some(kept) => KeySource::Kept { kept, document: 0 },
             None => {
                 let segment = &sets.segments[number];
                 let sets = SetReader::open(sets.places, sets.parameters, segment)?;
-                Source::Sets(Box::new(sets))
+                KeySource::Sets(Box::new(sets))
             }
         });
         Ok(())
@@ -668,7 +668,7 @@ impl<'a, K: Key> Chooser<'a, K> {
         choice.shareable = 0;
         match &mut self.source {
             None => return Ok(()),
-            Some(Source::Kept { kept, document: at }) => {
+            Some(KeySource::Kept { kept, document: at }) => {
                 let before = at.checked_sub(1).map_or(0, |before| kept.ends[before]);
                 let keys = &kept.keys[before as usize..kept.ends[*at] as usize];
                 *at += 1;
@@ -681,7 +681,7 @@ impl<'a, K: Key> Chooser<'a, K> {
                 choice.begin(document);
                 choice.take(inside, others.iter().copied(), &mut take)?;
             }
-            Some(Source::Sets(sets)) => {
+            Some(KeySource::Sets(sets)) => {
                 if size > 0 {
                     choice.begin(document);
                 }
@@ -706,8 +706,8 @@ impl<'a, K: Key> Chooser<'a, K> {
     fn skip(&mut self, document: u32) -> Result<()> {
         match &mut self.source {
             None => {}
-            Some(Source::Kept { document, .. }) => *document += 1,
-            Some(Source::Sets(sets)) => {
+            Some(KeySource::Kept { document, .. }) => *document += 1,
+            Some(KeySource::Sets(sets)) => {
                 sets.next(self.selector.sets.stored.at(document), |_| Ok(()))?;
             }
         }
@@ -720,14 +720,14 @@ impl<'a, K: Key> Chooser<'a, K> {
     /// `Corrupt` if its sets are damaged.
     pub fn finish(&mut self) -> Result<()> {
         match self.source.take() {
-            Some(Source::Sets(sets)) => sets.finish(),
+            Some(KeySource::Sets(sets)) => sets.finish(),
             _ => Ok(()),
         }
     }
 
     /// Ends a segment of which others will choose.
     fn put_back(&mut self, number: usize) {
-        if let Some(Source::Kept { kept, .. }) = self.source.take() {
+        if let Some(KeySource::Kept { kept, .. }) = self.source.take() {
             *lock(&self.selector.kept[number]) = Some(kept);
         }
     }

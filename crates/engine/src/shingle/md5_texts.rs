@@ -34,7 +34,7 @@ const MOST_ROUND: usize = 4;
 
 /// The place of a text.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum TextPlace {
     /// In `blocks` blocks, beginning with block `first`.
     Collected { first: usize, blocks: usize },
     /// The text was hashed by itself.
@@ -57,7 +57,7 @@ pub(super) struct Md5Texts {
     bytes: Vec<u8>,
     /// Offset of the open text in `bytes`.
     open: usize,
-    texts: Vec<Place>,
+    texts: Vec<TextPlace>,
     /// The hash of the open text, if it is hashed by itself.
     alone: Option<Md5>,
     words: Box<[[u32; LANES]; MOST_ROUND * BLOCK_WORDS]>,
@@ -104,7 +104,7 @@ impl Md5Texts {
     /// Ends the open text and begins the next.
     pub(super) fn end(&mut self) {
         if let Some(md5) = self.alone.take() {
-            self.texts.push(Place::Done(md5.finalize().into()));
+            self.texts.push(TextPlace::Done(md5.finalize().into()));
             return;
         }
         let bits = 8 * (self.bytes.len() - self.open) as u64;
@@ -112,7 +112,7 @@ impl Md5Texts {
         let padded = (self.bytes.len() - self.open + 8).next_multiple_of(BLOCK);
         self.bytes.resize(self.open + padded - 8, 0);
         self.bytes.extend_from_slice(&bits.to_le_bytes());
-        self.texts.push(Place::Collected {
+        self.texts.push(TextPlace::Collected {
             first: self.open / BLOCK,
             blocks: padded / BLOCK,
         });
@@ -130,8 +130,8 @@ impl Md5Texts {
         let mut waiting: Vec<Lane> = Vec::with_capacity(self.texts.len());
         for (text, place) in self.texts.iter().enumerate() {
             digests.push(match *place {
-                Place::Done(digest) => digest,
-                Place::Collected { first, blocks } => {
+                TextPlace::Done(digest) => digest,
+                TextPlace::Collected { first, blocks } => {
                     waiting.push(Lane {
                         text,
                         next: first,

@@ -70,7 +70,7 @@ struct Named<'a> {
 
 /// A line of the written file.
 #[derive(Serialize)]
-struct Line<'a> {
+struct ReviewLine<'a> {
     id: &'a str,
     deduplication: &'a str,
     kind: &'a str,
@@ -284,7 +284,7 @@ pub fn write(
         ) else {
             continue;
         };
-        let line = Line {
+        let line = ReviewLine {
             id: &pair.id,
             deduplication: &audit.digest,
             kind: pair.kind.text(),

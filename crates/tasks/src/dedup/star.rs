@@ -48,7 +48,7 @@ use lookalike_store::workspace::Workspace;
 
 item! {
     /// A document that is compared with kept ones.
-    struct Open {
+    struct OpenDocument {
         /// The first document of its cluster.
         root: u32,
         rank: u32,
@@ -59,7 +59,7 @@ item! {
 /// The documents that are compared with kept ones.
 pub(super) struct OpenDocuments {
     classes: Bits,
-    sort: Sort<Open>,
+    sort: Sort<OpenDocument>,
 }
 
 impl OpenDocuments {
@@ -75,7 +75,7 @@ impl OpenDocuments {
     /// preference.
     pub fn push(&mut self, class: u32, root: u32, rank: u32) -> Result<()> {
         self.classes.insert(class);
-        self.sort.push(Open { root, rank, class })
+        self.sort.push(OpenDocument { root, rank, class })
     }
 }
 
@@ -132,15 +132,15 @@ pub(super) fn run<K: Key>(
     loop {
         let mut left = Sort::scratch(&scratch.join(format!("open{pass}")), sort_bytes(memory))?;
         let (mut batch, mut waiting) = (Vec::new(), 0u64);
-        let mut compare = |batch: &mut Vec<Open>, wanted: &mut Wanted| {
+        let mut compare = |batch: &mut Vec<OpenDocument>, wanted: &mut Wanted| {
             let full = std::mem::replace(wanted, Wanted::new(0, 0));
             let loaded = full.load(&sets, context.budget.threads, context.stop)?;
             for open in batch.drain(..) {
                 context.tick(STAGE, open.class)?;
                 match comparing.compare(open, &loaded)? {
-                    Found::Survivor(survivor, shared) => removed(open.class, (survivor, shared)),
-                    Found::Kept => {}
-                    Found::Waits => {
+                    Verdict::Survivor(survivor, shared) => removed(open.class, (survivor, shared)),
+                    Verdict::Kept => {}
+                    Verdict::Waits => {
                         waiting += 1;
                         left.push(open)?;
                     }
@@ -169,7 +169,7 @@ pub(super) fn run<K: Key>(
 }
 
 /// How a document is treated.
-enum Found {
+enum Verdict {
     /// It is removed. It shares this number of fingerprints with its survivor.
     Survivor(u32, u32),
     Kept,
@@ -193,7 +193,7 @@ struct Comparing<'s, K> {
 impl<K: Key> Comparing<'_, K> {
     /// Compares a document with the kept ones of its cluster, and keeps it if it reaches the
     /// threshold with none.
-    fn compare(&mut self, open: Open, loaded: &LoadedSets) -> Result<Found> {
+    fn compare(&mut self, open: OpenDocument, loaded: &LoadedSets) -> Result<Verdict> {
         if self.root != Some(open.root) {
             self.root = Some(open.root);
             self.kept.clear();
@@ -201,21 +201,21 @@ impl<K: Key> Comparing<'_, K> {
         let set = loaded.get(open.class);
         self.find_candidates(set);
         if let Some((survivor, shared)) = self.first_reached(open.class, set)? {
-            return Ok(Found::Survivor(survivor, shared));
+            return Ok(Verdict::Survivor(survivor, shared));
         }
         if self.kept.is_full() {
-            return Ok(Found::Waits);
+            return Ok(Verdict::Waits);
         }
         let Some(set) = set else {
             self.kept.add_large(open.class);
-            return Ok(Found::Kept);
+            return Ok(Verdict::Kept);
         };
         if self.criterion.measure == Measure::Containment {
             self.find_rarest(set, u32::MAX);
         }
         let keys = self.keys.iter().map(|&(_, key)| key.to_u128() as u64);
         self.kept.add(open.class, set, keys);
-        Ok(Found::Kept)
+        Ok(Verdict::Kept)
     }
 
     /// The kept documents that may reach the threshold with a set, in the order of preference. All
@@ -342,7 +342,7 @@ impl Counters {
 const END: u32 = u32::MAX;
 
 /// An entry of the index. A chain has the entries of all keys with the same low bits.
-struct Entry {
+struct KeptKey {
     key: u64,
     kept: u32,
     /// The next entry of the chain.
@@ -359,7 +359,7 @@ struct Kept {
     large: Vec<u32>,
     /// The first entry of each chain. Their number is a power of two.
     heads: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<KeptKey>,
     /// Bytes for the sets, and for everything else.
     room: usize,
 }
@@ -374,14 +374,14 @@ impl Kept {
             sets: Vec::with_capacity(room),
             large: Vec::new(),
             heads: vec![END; 1 << heads.min(MOST_CHAINS)],
-            entries: Vec::with_capacity(room / 2 / size_of::<Entry>()),
+            entries: Vec::with_capacity(room / 2 / size_of::<KeptKey>()),
             room,
         }
     }
 
     /// Whether there may be no room for another document.
     fn is_full(&self) -> bool {
-        let entries = self.entries.len() * size_of::<Entry>();
+        let entries = self.entries.len() * size_of::<KeptKey>();
         // A set that is loaded has an eighth of the room, and its entries twice as many bytes.
         self.sets.len() + self.room / 8 > self.room
             || entries + self.room / 4 > self.room / 2
@@ -419,7 +419,7 @@ impl Kept {
         for key in keys {
             let chain = key as usize & (self.heads.len() - 1);
             let next = std::mem::replace(&mut self.heads[chain], self.entries.len() as u32);
-            self.entries.push(Entry { key, kept, next });
+            self.entries.push(KeptKey { key, kept, next });
         }
     }
 

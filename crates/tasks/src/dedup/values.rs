@@ -50,7 +50,7 @@ pub(super) fn preferences(
     let preferences = Preferences {
         policies,
         values: values.collect::<Result<_>>()?,
-        found: policies.iter().map(|_| Found::default()).collect(),
+        found: policies.iter().map(|_| FoundValue::default()).collect(),
         seen: policies.iter().map(|_| Mutex::default()).collect(),
     };
     let columns = policies
@@ -186,7 +186,7 @@ pub(crate) fn host(address: &str) -> Option<String> {
 
 /// What was found in the field of a policy.
 #[derive(Default)]
-struct Found {
+struct FoundValue {
     /// Values that can be read, and others.
     read: AtomicU64,
     unread: AtomicU64,
@@ -194,7 +194,7 @@ struct Found {
     least: Mutex<String>,
 }
 
-impl Found {
+impl FoundValue {
     fn unread(&self, text: &str) {
         /// Characters of a value in a message.
         const SHOWN: usize = 64;
@@ -211,7 +211,7 @@ struct Preferences<'p> {
     /// By policy, if it reads a field: where the preferences go.
     values: Vec<Option<Rows<2>>>,
     /// By policy: what its field has.
-    found: Vec<Found>,
+    found: Vec<FoundValue>,
     /// By policy, if it prefers values: what its field has.
     seen: Vec<Mutex<Seen>>,
 }

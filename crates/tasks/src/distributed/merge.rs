@@ -17,13 +17,13 @@ const HEADER: u64 = 20;
 pub(super) struct Merge<const N: usize> {
     stage: &'static str,
     spill: Aside,
-    sources: Vec<Source<N>>,
+    sources: Vec<BlobRows<N>>,
     /// The next key of each source, and the source.
     heads: BinaryHeap<Reverse<(u64, u32)>>,
     buffer: Vec<u8>,
 }
 
-struct Source<const N: usize> {
+struct BlobRows<const N: usize> {
     at: u64,
     end: u64,
     before: u64,
@@ -45,7 +45,7 @@ impl<const N: usize> Merge<N> {
     /// Adds the rows of a blob. They belong to the source of this number, counted from 0.
     pub fn add(&mut self, rows: &[u8]) -> Result<()> {
         let at = self.spill.put(rows)?;
-        self.sources.push(Source {
+        self.sources.push(BlobRows {
             at,
             end: at + rows.len() as u64,
             before: 0,

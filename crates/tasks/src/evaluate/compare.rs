@@ -129,7 +129,7 @@ impl<'a> Base<'a> {
 
 item! {
     /// A pair of two classes of the base, as one of the lists has it.
-    struct Line {
+    struct ComparedLine {
         classes: Pair,
         is_other: bool,
         level: u32,
@@ -141,7 +141,7 @@ item! {
 /// The pairs of both lists, by classes of the base.
 struct Lines<'a> {
     base: &'a Base<'a>,
-    sort: Sort<Line>,
+    sort: Sort<ComparedLine>,
     /// Pairs of the other list that are identical in the base, by their level in the other list.
     identical: Tally,
     /// All these pairs.
@@ -160,7 +160,7 @@ impl Lines<'_> {
             return Ok(true);
         }
         let level = level as u32;
-        self.sort.push(Line {
+        self.sort.push(ComparedLine {
             classes,
             is_other: true,
             level,
@@ -198,7 +198,7 @@ impl Lines<'_> {
                 counts.unknown += 1;
                 return Ok(());
             }
-            return self.sort.push(Line {
+            return self.sort.push(ComparedLine {
                 classes: pair,
                 is_other: false,
                 level: level as u32,
@@ -303,7 +303,7 @@ pub(super) fn compare(of: Evaluating<'_>, documents: &Documents) -> Result<Compa
     })?;
     let mut tallies = Tallies::new(base);
     let mut others = vec![0; base.top + 1];
-    let classes = |line: &Line| line.classes;
+    let classes = |line: &ComparedLine| line.classes;
     lines.sort.finish()?.groups(classes, |first, all| {
         let mut level = 0;
         others.fill(0);
@@ -338,7 +338,7 @@ pub(super) fn compare(of: Evaluating<'_>, documents: &Documents) -> Result<Compa
 
 item! {
     /// A pair in a list.
-    struct Listed {
+    struct ListedPair {
         pair: Pair,
         list: u32,
         level: u32,
@@ -375,14 +375,14 @@ fn distinct(
                 counts[list].identical += 1;
                 continue;
             }
-            sort.push(Listed {
+            sort.push(ListedPair {
                 pair: Pair::new(a, b),
                 list: list as u32,
                 level: listed.level as u32,
             })?;
         }
     }
-    let key = |listed: &Listed| (listed.pair, listed.list);
+    let key = |listed: &ListedPair| (listed.pair, listed.list);
     sort.finish()?.groups(key, |first, all| {
         let list = first.list as usize;
         let counts = &mut counts[list];

@@ -39,7 +39,7 @@ const COLLECTION_BITS: u32 = 12;
 
 item! {
     /// A pair of classes of the run, or a judged pair of documents of these classes.
-    struct Line {
+    struct JudgedLine {
         classes: Pair,
         /// The place of a pair of the run in the order of scores, or the place of a judgement.
         place: u64,
@@ -60,7 +60,7 @@ item! {
 }
 
 impl Judgement {
-    /// Its place among the [`Line`]s.
+    /// Its place among the [`JudgedLine`]s.
     fn place(&self) -> u64 {
         let grade = u64::from(self.grade) << (LINE_BITS + COLLECTION_BITS);
         JUDGED | grade | u64::from(self.collection) << LINE_BITS | self.line
@@ -137,7 +137,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
     };
     let mut lines = of.sort_beside(4, "judged")?;
     each_pair(of, documents, |classes, level, place| {
-        lines.push(Line {
+        lines.push(JudgedLine {
             classes,
             place,
             documents: Pair { a: level, b: 0 },
@@ -153,7 +153,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
         }
         all[usize::from(is_true(&judgement))] += 1;
         not_in_run += u64::from(!documents.in_run(a) || !documents.in_run(b));
-        lines.push(Line {
+        lines.push(JudgedLine {
             classes: Pair::new(documents.run.root(a), documents.run.root(b)),
             place: judgement.place(),
             documents: judgement.pair,
@@ -165,7 +165,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
     let mut found = of.sort_beside(4, "documents")?;
     let mut ranked = of.sort_beside(4, "ranking")?;
     let mut outcomes = of.sort_beside(4, "outcomes")?;
-    let classes = |line: &Line| line.classes;
+    let classes = |line: &JudgedLine| line.classes;
     lines.finish()?.groups(classes, |first, all| {
         let is_one_class = first.classes.a == first.classes.b;
         let (mut level, mut place) = match is_one_class {

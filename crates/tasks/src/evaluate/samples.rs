@@ -230,7 +230,7 @@ impl Families {
 
 item! {
     /// A pair of classes that the run lists, with the number of thresholds that it reaches.
-    struct Listed {
+    struct ListedClasses {
         classes: Pair,
         place: u64,
         level: u32,
@@ -279,13 +279,13 @@ pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -
     }
     let mut listed = of.sort_beside(2, "listed")?;
     each_pair(of, documents, |classes, level, place| {
-        listed.push(Listed {
+        listed.push(ListedClasses {
             classes,
             place,
             level,
         })
     })?;
-    let key = |listed: &Listed| listed.classes;
+    let key = |listed: &ListedClasses| listed.classes;
     listed.finish()?.groups(key, |first, all| {
         let Pair { a, b } = first.classes;
         let (mut level, mut place) = (0, 0);

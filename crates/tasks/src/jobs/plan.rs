@@ -66,7 +66,7 @@ pub(super) struct Written {
 
 /// An input in the list of a plan.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct InputLine {
     #[serde(flatten)]
     entry: InputEntry,
     /// Whether its docno has escaped bytes.
@@ -213,7 +213,7 @@ impl Plan {
         let mut lines = Vec::new();
         for input in planned.inputs.iter() {
             remote::check_stop(STAGE)?;
-            let line = Line {
+            let line = InputLine {
                 entry: input.entry(),
                 odd: input.odd_path,
             };
@@ -351,7 +351,7 @@ impl Plan {
                 let what = format!("{} lines", self.written.inputs);
                 return Err(Error::corrupt(path, "list of inputs").expected(what, "more"));
             }
-            let Line { entry, odd } = serde_json::from_slice(&line).map_err(|error| {
+            let InputLine { entry, odd } = serde_json::from_slice(&line).map_err(|error| {
                 Error::corrupt(&path, "list of inputs").expected("an input on a line", error)
             })?;
             let input = match as_given || remote::is_address(Path::new(&entry.path)) {

@@ -42,7 +42,7 @@ pub(super) struct Removable {
 
 /// Removable text of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
+struct RemovableLine {
     /// The number of the document's record in its file, from 1.
     record: u64,
     tokens: Range<u64>,
@@ -50,7 +50,7 @@ struct Line {
 }
 
 /// The columns of a line; `None` if it is not one of ours. The name of the file comes last.
-fn parse(line: &str) -> Option<(Line, &str)> {
+fn parse(line: &str) -> Option<(RemovableLine, &str)> {
     let mut cells = line.strip_suffix('\n')?.split('\t').skip(1);
     let mut number = || cells.next()?.parse::<u64>().ok();
     let tokens = number()?..number()?;
@@ -58,7 +58,7 @@ fn parse(line: &str) -> Option<(Line, &str)> {
     let (_, _) = (number()?, number()?);
     let file = cells.next()?;
     let record = cells.next()?.parse().ok()?;
-    let line = Line {
+    let line = RemovableLine {
         record,
         tokens,
         bytes,
@@ -140,7 +140,7 @@ struct RemovableReader {
     at: u64,
     end: u64,
     text: String,
-    next: Option<(Line, String)>,
+    next: Option<(RemovableLine, String)>,
 }
 
 impl RemovableReader {
@@ -197,7 +197,7 @@ impl RemovableReader {
     }
 
     /// The next line, if it is about this record.
-    fn take(&mut self, file: &str, record: u64) -> Result<Option<Line>> {
+    fn take(&mut self, file: &str, record: u64) -> Result<Option<RemovableLine>> {
         let Some((line, _)) = self
             .next
             .take_if(|(line, its)| line.record == record && its == file)

@@ -369,13 +369,13 @@ impl Document {
 }
 
 /// The place in the documents of a file.
-struct Documents {
+struct FileDocuments {
     file: u32,
     record: u64,
     ranges: FileRanges,
 }
 
-impl Documents {
+impl FileDocuments {
     fn next(&mut self, entries: &mut InputRecords<'_>) -> Result<Option<Document>> {
         while let Some(entry) = entries.next_of(self.file)? {
             self.record += 1;
@@ -425,7 +425,7 @@ impl<'p> Edit for Removal<'p> {
         _: &Credit,
     ) -> Result<FileRemoval<'f, 'p>> {
         let Target { number, input, .. } = target;
-        let rows = target.is_parquet.then(|| Rows::new(self, target));
+        let rows = target.is_parquet.then(|| RowRemoval::new(self, target));
         Ok(FileRemoval {
             removal: self,
             entries,
@@ -459,8 +459,8 @@ impl<'p> Edit for Removal<'p> {
 }
 
 impl<'p> Removal<'p> {
-    fn documents(&self, file: u32, input: &InputFile) -> Result<Documents> {
-        Ok(Documents {
+    fn documents(&self, file: u32, input: &InputFile) -> Result<FileDocuments> {
+        Ok(FileDocuments {
             file,
             record: 0,
             ranges: self.removable.reader(file, input)?,
@@ -497,11 +497,11 @@ impl<'p> Removal<'p> {
 struct FileRemoval<'f, 'p> {
     removal: &'f Removal<'p>,
     entries: &'f mut InputRecords<'p>,
-    documents: Documents,
+    documents: FileDocuments,
     /// The last document.
     current: Document,
     /// The edit of a Parquet file.
-    rows: Option<Rows<'f, 'p>>,
+    rows: Option<RowRemoval<'f, 'p>>,
     cutter: Cutter<'f>,
 }
 
@@ -557,9 +557,9 @@ impl FileEdit for FileRemoval<'_, '_> {
 }
 
 /// Reads the texts of a Parquet file, which change column by column.
-struct Rows<'f, 'p> {
+struct RowRemoval<'f, 'p> {
     entries: InputRecords<'p>,
-    documents: Documents,
+    documents: FileDocuments,
     records: Again<'f>,
     /// The columns of the text, among the leaf columns; none if nothing is written.
     columns: Vec<usize>,
@@ -570,11 +570,11 @@ struct Rows<'f, 'p> {
     _scratch: Option<Scratch>,
 }
 
-impl<'f, 'p> Rows<'f, 'p> {
-    fn new(removal: &'f Removal<'p>, target: Target<'f>) -> Result<Rows<'f, 'p>> {
+impl<'f, 'p> RowRemoval<'f, 'p> {
+    fn new(removal: &'f Removal<'p>, target: Target<'f>) -> Result<RowRemoval<'f, 'p>> {
         let Target { number, input, .. } = target;
         let read = &removal.collection.read;
-        let mut rows = Rows {
+        let mut rows = RowRemoval {
             entries: removal.open(number),
             documents: removal.documents(number, input)?,
             records: Again::open(input, number, read, removal.context.stop),

@@ -63,7 +63,7 @@ pub(super) struct QueryBatch<'a, K> {
 
 /// A match before it is handed on. The best match is the greatest.
 #[derive(PartialEq)]
-struct Found {
+struct Matched {
     score: f64,
     /// The printed score.
     printed: String,
@@ -75,17 +75,17 @@ struct Found {
     docno: String,
 }
 
-impl Eq for Found {}
+impl Eq for Matched {}
 
-impl PartialOrd for Found {
+impl PartialOrd for Matched {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Found {
+impl Ord for Matched {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let exact = |found: &Found| !matches!(found.why, Why::Near | Why::Contains);
+        let exact = |found: &Matched| !matches!(found.why, Why::Near | Why::Contains);
         exact(self)
             .cmp(&exact(other))
             .then(self.score.total_cmp(&other.score))
@@ -94,10 +94,10 @@ impl Ord for Found {
     }
 }
 
-impl Found {
+impl Matched {
     /// Memory of a match, including its score and docno.
     fn bytes(&self) -> u64 {
-        (size_of::<Found>() + MATCH_BYTES + self.printed.len() + self.docno.len()) as u64
+        (size_of::<Matched>() + MATCH_BYTES + self.printed.len() + self.docno.len()) as u64
     }
 }
 
@@ -146,7 +146,7 @@ impl Account {
 #[derive(Default)]
 struct Best {
     found: u64,
-    heap: BinaryHeap<Reverse<Found>>,
+    heap: BinaryHeap<Reverse<Matched>>,
     /// Memory of all matches that were found, and of the largest one.
     bytes: u64,
     largest: u64,
@@ -154,7 +154,7 @@ struct Best {
 
 impl Best {
     /// Counts a match, and keeps it as long as the account is not over its limit.
-    fn push(&mut self, found: Found, top: Option<usize>, account: &Account) {
+    fn push(&mut self, found: Matched, top: Option<usize>, account: &Account) {
         let bytes = found.bytes();
         self.found += 1;
         self.bytes += bytes;
@@ -168,7 +168,7 @@ impl Best {
     }
 
     /// Keeps a match and returns the one that it displaces.
-    fn keep(&mut self, found: Found, top: Option<usize>) -> Option<Found> {
+    fn keep(&mut self, found: Matched, top: Option<usize>) -> Option<Matched> {
         self.heap.push(Reverse(found));
         let full = top.is_some_and(|top| self.heap.len() > top);
         full.then(|| self.heap.pop()).flatten().map(|worst| worst.0)
@@ -405,7 +405,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         if let Some(indexed) = self.indexed.as_ref().filter(|_| by_index) {
             return self.look_up_by_index(indexed, queries, account, context);
         }
-        let index = Index::new(&self.keys);
+        let index = BatchIndex::new(&self.keys);
         let next = AtomicUsize::new(0);
         let work = |_| -> Result<Vec<Best>> {
             let mut best: Vec<Best> = Vec::new();
@@ -570,7 +570,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         document: &Compared<'_>,
         shared: u64,
         docno: impl FnOnce() -> Result<String>,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<Matched>> {
         let asked = &self.queries[query as usize];
         let criterion = self.config.criterion;
         let measure = criterion.measure;
@@ -601,7 +601,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             0 => (1.0, "1".into()),
             _ => (measure.value(counted, x, y), measure.text(counted, x, y)),
         };
-        Ok(Some(Found {
+        Ok(Some(Matched {
             score,
             printed,
             contains: shared as f64 / keys.max(1) as f64,
@@ -636,7 +636,7 @@ fn cost_of_sets(workspace: &Workspace) -> u64 {
 }
 
 fn answer(asked: &mut Asked, best: Best) -> Answer {
-    let mut matches: Vec<Found> = best.heap.into_iter().map(|Reverse(found)| found).collect();
+    let mut matches: Vec<Matched> = best.heap.into_iter().map(|Reverse(found)| found).collect();
     matches.sort_unstable_by(|a, b| b.cmp(a));
     let share = |part: u64, whole: u64| match whole {
         0 => 0.0,
@@ -664,13 +664,13 @@ fn answer(asked: &mut Asked, best: Best) -> Answer {
 }
 
 /// Where the keys with the same leading bits are among the sorted keys of a batch.
-struct Index {
+struct BatchIndex {
     starts: Vec<u32>,
     shift: u32,
 }
 
-impl Index {
-    fn new<K: Key>(keys: &[(K, u32)]) -> Index {
+impl BatchIndex {
+    fn new<K: Key>(keys: &[(K, u32)]) -> BatchIndex {
         let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, 30);
         let shift = K::BITS - bits;
         let mut starts = vec![0u32; (1 << bits) + 1];
@@ -680,7 +680,7 @@ impl Index {
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        Index { starts, shift }
+        BatchIndex { starts, shift }
     }
 
     #[inline]
@@ -693,7 +693,7 @@ impl Index {
 /// The state of one thread that reads the collection.
 struct Look<'a, 'b, K> {
     batch: &'a QueryBatch<'b, K>,
-    index: &'a Index,
+    index: &'a BatchIndex,
     /// The queries of the current lookup.
     queries: &'a Range<usize>,
     account: &'a Account,

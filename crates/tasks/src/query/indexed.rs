@@ -78,7 +78,7 @@ impl<'a> Indexed<'a> {
     }
 
     /// Reads a document's set.
-    fn set<K: Key>(&self, document: u32, facts: &Facts, state: &mut State) -> Result<()> {
+    fn set<K: Key>(&self, document: u32, facts: &Facts, state: &mut SetBuffers) -> Result<()> {
         let missing = || {
             let what = format!("the set of document {document}");
             Error::corrupt(self.workspace.directory(), what).expected("a segment with it", "none")
@@ -164,7 +164,7 @@ pub(super) struct Candidate<'a> {
 
 /// Buffers of a set.
 #[derive(Default)]
-struct State {
+struct SetBuffers {
     /// Of a segment.
     block: (usize, SetBlock),
     set: Vec<u8>,
@@ -174,7 +174,7 @@ struct State {
 pub(super) struct Looker<'a> {
     indexed: &'a Indexed<'a>,
     search: IndexSearcher,
-    state: State,
+    state: SetBuffers,
 }
 
 impl<'a> Looker<'a> {
@@ -187,7 +187,7 @@ impl<'a> Looker<'a> {
         Looker {
             indexed,
             search: IndexSearcher::default(),
-            state: State::default(),
+            state: SetBuffers::default(),
         }
     }
 

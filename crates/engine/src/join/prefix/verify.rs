@@ -346,7 +346,7 @@ impl Verifying<'_, '_> {
 
 item! {
     /// A member of a cluster, behind the cluster's first document.
-    struct Member {
+    struct Linked {
         root: u32,
         document: u32,
     }
@@ -369,11 +369,11 @@ fn links<K: Key>(
     for document in 0..documents {
         let root = clusters.find(document);
         if root != document {
-            members.push(Member { root, document })?;
+            members.push(Linked { root, document })?;
         }
     }
     let mut n = 0u64;
-    let links = members.finish()?.for_each(|Member { root, document }| {
+    let links = members.finish()?.for_each(|Linked { root, document }| {
         join.context.advance(STAGE, n)?;
         n += 1;
         let key = Pair::key(root, document);
