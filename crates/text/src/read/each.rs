@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use super::reader::Next;
-use super::{Batch, InputFile, Interpreted, ReadConfig, RecordReader, interpret};
+use super::ground::config::ReadConfig;
+use super::ground::record::Batch;
+use super::inputs::InputFile;
+use super::interpret::{Interpreted, interpret};
+use super::reader::{Next, RecordReader};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 

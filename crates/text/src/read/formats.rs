@@ -1,13 +1,13 @@
 //! How each format of input is recognised.
 
-use super::archive::{is_arc_line, is_warc_line};
-use super::bytes::{MARK, trim_front};
-use super::config::Format;
-use super::convert::extension;
-use super::frame_mbox::begins_message;
-use super::frame_trec::Tag;
-use super::framer::Container;
+use super::ground::bytes::{MARK, trim_front};
+use super::ground::config::Format;
+use super::ground::convert::extension;
+use super::ground::framer::Container;
 use super::mail;
+use super::mail::frame_mbox::begins_message;
+use super::markup::frame_trec::Tag;
+use super::web::archive::{is_arc_line, is_warc_line};
 
 /// How the records of each format are framed, and the extensions that imply it.
 const FORMATS: [(Format, Container, &str); Format::ALL.len()] = [

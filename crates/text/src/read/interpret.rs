@@ -2,21 +2,23 @@
 
 use std::borrow::Cow;
 
-use super::bulk::BulkRecord;
-use super::config::{Format, ReadConfig};
-use super::convert::Converter;
-use super::date::usual_date;
-use super::encoded;
-use super::fields::Known;
+use super::ground::config::{Format, ReadConfig};
+use super::ground::convert::Converter;
+use super::ground::date::usual_date;
+use super::ground::fields::Known;
+use super::ground::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
+use super::ground::record::{
+    ContentKind, RawDocument, Record, RecordKind, Reject, RowFields, WholeFile,
+};
 use super::json::JsonObject;
-use super::like_records;
-use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
-use super::record::{ContentKind, RawDocument, Record, RecordKind, Reject, RowFields, WholeFile};
-use super::several;
-use super::sgml::{self, Reuters, TrecSgml};
-use super::sniff::{binary_file_kind, binary_kind, kind_of_markup, looks_like_markup};
-use super::trec_web::TrecWeb;
-use super::warc::{ArcRecord, WarcRecord};
+use super::json::bulk::BulkRecord;
+use super::look::like_records;
+use super::look::sniff::{binary_file_kind, binary_kind, kind_of_markup, looks_like_markup};
+use super::mail::encoded;
+use super::markup::sgml::{self, Reuters, TrecSgml};
+use super::plain::several;
+use super::web::trec_web::TrecWeb;
+use super::web::warc::{ArcRecord, WarcRecord};
 use lookalike_base::progress::Stop;
 use lookalike_base::words::{flag_word, shell_word, words};
 use lookalike_source::Reason;
@@ -375,8 +377,8 @@ pub(super) fn many_records(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Message;
     use super::*;
+    use crate::read::ground::record::Message;
 
     #[test]
     fn each_format_has_its_date() {

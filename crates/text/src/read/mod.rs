@@ -84,95 +84,60 @@
 //! while a file is read is a reject too, but it may be transient: a caller that stores rejects
 //! checks [`RecordReader::failure`].
 
-// From the ground up: `bytes`, `split_at`, `dialect`, `record`, `fields`, `convert`, `config`, `resolve`; `stream`; `outcome`,
-// `sniff` and the interpreters of the formats (`archive`, `warc`, `http`, `trec_web`, `sgml`,
-// `tags`, `elements`, `json_values`, `json`, `bulk`, `table`, `mail`), which `interpret` calls; `framer`
-// and the framers (`frame_*`, `parquet`); `formats`, which recognises each; `reader`, `pieces`,
-// `each`.
-mod archive;
-mod bulk;
-mod bytes;
-mod capture;
-mod config;
-mod convert;
-mod date;
-mod dialect;
+// From the ground up: `inputs`; `ground`; `look`; the interpreters and framers of the formats, each
+// with its own: `markup`, `web`, `mail`, `json`, `table`, `parquet`, `plain`; `formats`, which
+// recognises each; `interpret`, which calls the interpreters; `reader`, `pieces`, `each`.
 mod each;
-mod elements;
-mod encoded;
-pub mod fields;
 mod formats;
-mod frame_archive;
-mod frame_elements;
-mod frame_json;
-mod frame_lines;
-mod frame_mbox;
-mod frame_sections;
-mod frame_table;
-mod frame_trec;
-mod framer;
-mod http;
+mod ground;
 mod inputs;
 mod interpret;
 mod json;
-mod json_strings;
-mod json_values;
-mod like_records;
 pub mod lines;
+mod look;
 mod mail;
-mod mail_text;
-mod outcome;
+mod markup;
 pub mod parquet;
 mod pieces;
+mod plain;
 mod reader;
-mod record;
-mod resolve;
-mod several;
-mod sgml;
-mod sniff;
-mod split_at;
-mod standard_input;
-mod stream;
 mod table;
-mod tags;
-mod trec_web;
-mod unread;
-mod warc;
-mod wordless;
+mod web;
 
-pub use archive::WarcHead;
-pub(crate) use bytes::{find_any_case, in_its_order, is_one_of};
-pub use capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
-pub use config::READ_RULE;
-pub use config::{DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, ReadConfig, UrlGlobs, WARC_TYPES};
-pub use convert::{Converter, extension, is_compressed};
-pub use date::usual_date;
 pub use each::{Coming, each_as_it_comes, each_interpreted, retracted};
-pub use encoded::is_blanked;
-pub use fields::{
+pub(crate) use ground::bytes::{find_any_case, in_its_order, is_one_of};
+pub use ground::config::{
+    DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, READ_RULE, ReadConfig, UrlGlobs, WARC_TYPES,
+};
+pub use ground::convert::{Converter, extension, is_compressed};
+pub use ground::date::usual_date;
+pub use ground::fields::{
     ID_FIELDS, SaidOnce, TEXT_FIELDS, URL_FIELDS, advised, astray, fields_in, other_fields,
     suggested,
 };
-pub use framer::Container;
+pub use ground::framer::Container;
+pub use ground::record::{
+    Batch, ContentKind, Message, Origin, Prolog, RawDocument, Record, RecordKind, Reject,
+    RowFields, Sections, SourceSpan, Table, WholeFile,
+};
+pub use ground::split_at::{SPLIT_BYTES, SplitAt};
+pub use ground::unread::Unread;
 pub use inputs::{
     InputFile, Inputs, Selection, list_inputs, list_outside, list_selected, tell_apart,
 };
 pub use interpret::{Interpreted, document_of, interpret, is_markup_by_name};
-pub use json_strings::{Cut, JsonStrings};
+pub use json::strings::{Cut, JsonStrings};
+pub(crate) use look::tags::{
+    Kind, MOST_WORDS, Tag, Tags, internal_subset, is_word, local, perhaps_no_tag,
+};
+pub use look::tags::{doctype_end, is_doctype};
+pub use look::wordless::warnings;
 pub use lookalike_source::Reason;
 pub use lookalike_store::workspace::{FileIdentity, Skipped};
+pub use mail::encoded::is_blanked;
 pub use parquet::written;
 pub use pieces::{Piece, Stretch};
 pub use reader::RecordReader;
-pub use record::{
-    Batch, ContentKind, Message, Origin, Prolog, RawDocument, Record, RecordKind, Reject,
-    RowFields, Sections, SourceSpan, Table, WholeFile,
-};
-pub use split_at::{SPLIT_BYTES, SplitAt};
-pub(crate) use tags::{
-    Kind, MOST_WORDS, Tag, Tags, internal_subset, is_word, local, perhaps_no_tag,
-};
-pub use tags::{doctype_end, is_doctype};
-pub use unread::Unread;
-pub use warc::{normal_digest, normal_url, warc_links};
-pub use wordless::warnings;
+pub use web::archive::WarcHead;
+pub use web::capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
+pub use web::warc::{normal_digest, normal_url, warc_links};

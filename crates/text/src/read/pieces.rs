@@ -16,12 +16,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::config::ReadConfig;
-use super::framer::{Cuts, Framer};
+use super::ground::config::ReadConfig;
+use super::ground::framer::{Cuts, Framer};
+use super::ground::record::{Batch, Part, RecordKind};
 use super::inputs::InputFile;
 use super::parquet::pages::ReadAt;
 use super::reader::{Framing, RecordReader};
-use super::record::{Batch, Part, RecordKind};
 use lookalike_base::progress::Stop;
 use lookalike_source::{Codec, compression_of, read_all_at};
 use lookalike_store::disk::{self, SharedFile};
@@ -363,8 +363,8 @@ fn next_begin(file: &SharedFile, framer: &dyn Framer, from: u64) -> io::Result<O
 mod tests {
     use super::*;
     use crate::read::Record;
-    use crate::read::config::Format;
-    use crate::read::record::Origin;
+    use crate::read::ground::config::Format;
+    use crate::read::ground::record::Origin;
     use proptest::prelude::*;
     use std::fs;
 

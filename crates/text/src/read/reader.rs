@@ -6,34 +6,34 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::bulk::Action;
-use super::bytes::{MARK, trim_front};
-use super::config::{Format, ReadConfig};
-use super::elements::has_element;
-use super::fields::Known;
 use super::formats::{can_be_json, container_of, is_message_name};
-use super::frame_archive::{ArchiveFramer, Shape};
-use super::frame_elements::ElementFramer;
-use super::frame_json::JsonFramer;
-use super::frame_lines::{LineFramer, one_per_line};
-use super::frame_mbox::MboxFramer;
-use super::frame_sections::SectionFramer;
-use super::frame_table::TableFramer;
-use super::frame_trec::Tag;
-use super::framer::{Container, Framer, Step};
-use super::inputs::InputFile;
-use super::interpret::many_records;
-use super::mail::{begins_message, put_line_feeds, with_line_feeds};
-use super::parquet::pages::ReadAt;
-use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
-use super::record::{
+use super::ground::bytes::{MARK, trim_front};
+use super::ground::config::{Format, ReadConfig};
+use super::ground::fields::Known;
+use super::ground::framer::{Container, Framer, Step};
+use super::ground::record::{
     Batch, ContentKind, Message, Origin, Part, Prolog, Record, RecordKind, Reject, Sections,
     SourceSpan, Table, WholeFile,
 };
-use super::sniff::{binary_file_kind, index_kind, looks_like_markup};
-use super::standard_input::{StandardInput, pauses_for};
-use super::stream::{Sink, Stream, ends_at_cr};
+use super::ground::stream::{Sink, Stream, ends_at_cr};
+use super::inputs::InputFile;
+use super::inputs::standard_input::{StandardInput, pauses_for};
+use super::interpret::many_records;
+use super::json::bulk::Action;
+use super::json::frame_json::JsonFramer;
+use super::look::sniff::{binary_file_kind, index_kind, looks_like_markup};
+use super::mail::frame_mbox::MboxFramer;
+use super::mail::{begins_message, put_line_feeds, with_line_feeds};
+use super::markup::elements::has_element;
+use super::markup::frame_elements::ElementFramer;
+use super::markup::frame_trec::Tag;
+use super::parquet::pages::ReadAt;
+use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
+use super::plain::frame_lines::{LineFramer, one_per_line};
+use super::plain::frame_sections::SectionFramer;
+use super::table::frame_table::TableFramer;
 use super::table::{Claim, Look};
+use super::web::frame_archive::{ArchiveFramer, Shape};
 use lookalike_base::progress::Stop;
 use lookalike_base::wide::{self, Wide};
 use lookalike_source::{

@@ -6,7 +6,7 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use lookalike_base::wide::Wide;
 
 /// The byte order mark of UTF-8.
-pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The charset of a text that declares this one: UTF-16 in the order of its bytes, which its label
 /// often leaves open.
@@ -18,19 +18,19 @@ pub(crate) fn in_its_order(declared: &'static Encoding, text: &[u8]) -> &'static
 }
 
 /// The number of white-space characters that these bytes begin with.
-pub(super) fn spaces(bytes: &[u8]) -> usize {
+pub(crate) fn spaces(bytes: &[u8]) -> usize {
     let is_space = |byte: &&u8| byte.is_ascii_whitespace();
     bytes.iter().take_while(is_space).count()
 }
 
 /// A line without its line end.
-pub(super) fn trim_line(line: &[u8]) -> &[u8] {
+pub(crate) fn trim_line(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Where the next line begins: behind LF, CRLF or CR.
-pub(super) fn next_line(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn next_line(bytes: &[u8]) -> Option<usize> {
     let at = memchr::memchr2(b'\n', b'\r', bytes)?;
     if bytes[at] == b'\n' {
         return Some(at + 1);
@@ -45,12 +45,12 @@ pub(super) fn next_line(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The first line of these bytes, without its line end.
-pub(super) fn first_line(bytes: &[u8]) -> &[u8] {
+pub(crate) fn first_line(bytes: &[u8]) -> &[u8] {
     trim_line(&bytes[..memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)])
 }
 
 /// A value as text, with bytes that are not UTF-8 replaced and folded lines joined.
-pub(super) fn text_of(value: &[u8]) -> Cow<'_, str> {
+pub(crate) fn text_of(value: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(value);
     if text.contains(['\r', '\n']) {
         // Build one string directly: for a million folded lines, a list of their words would take
@@ -68,18 +68,18 @@ pub(super) fn text_of(value: &[u8]) -> Cow<'_, str> {
 }
 
 /// A value without the angle brackets around it.
-pub(super) fn unbracket(value: &[u8]) -> &[u8] {
+pub(crate) fn unbracket(value: &[u8]) -> &[u8] {
     let value = value.strip_prefix(b"<").unwrap_or(value);
     value.strip_suffix(b">").unwrap_or(value).trim_ascii()
 }
 
 /// Skips a UTF-8 byte order mark and white space.
-pub(super) fn trim_front(bytes: &[u8]) -> &[u8] {
+pub(crate) fn trim_front(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes).trim_ascii_start()
 }
 
 /// Whether these bytes begin with others, in any case.
-pub(super) fn begins_any_case(bytes: &[u8], prefix: &[u8]) -> bool {
+pub(crate) fn begins_any_case(bytes: &[u8], prefix: &[u8]) -> bool {
     let begin = bytes.get(..prefix.len());
     begin.is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
 }
@@ -97,7 +97,7 @@ pub(crate) fn find_any_case(bytes: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 /// Appends a text as markup.
-pub(super) fn escape(text: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn escape(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         match byte {
             b'<' => out.extend_from_slice(b"&lt;"),

@@ -29,7 +29,7 @@ const CONVERT_MEMORY: ByteSize = ByteSize::mib(2048);
 
 /// The longest name of the elements of `--record`; a longer one would not fit into the look-ahead
 /// of a framer.
-pub(super) const LONGEST_NAME: usize = 256;
+pub(crate) const LONGEST_NAME: usize = 256;
 
 keywords! {
     /// The formats of input, as `--format` names them.
@@ -162,16 +162,16 @@ pub struct ReadConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split_at: Option<SplitAt>,
     /// JSON and Parquet: the path of the field of the text; with `None`, one of
-    /// [`super::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines; of several
+    /// [`super::fields::TEXT_FIELDS`]. Several fields, separated by commas, are joined as lines; of several
     /// with bars between, the first that is there counts.
     /// `list.field` takes the field of every element, `list[0].field` the field of the
     /// first, and `list[name=value].field` the field of every element with this value.
     pub text_field: Option<String>,
     /// JSON and Parquet: the path of the field of the docno; with `None`, one of
-    /// [`super::ID_FIELDS`].
+    /// [`super::fields::ID_FIELDS`].
     pub id_field: Option<String>,
     /// JSON and Parquet: the path of the field of the URL; with `None`, one of
-    /// [`super::URL_FIELDS`].
+    /// [`super::fields::URL_FIELDS`].
     pub url_field: Option<String>,
     /// Tables: what separates the cells, as `--delimiter` writes it; with `None`, the header decides.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -383,7 +383,7 @@ impl ReadConfig {
     }
 
     /// The delimiter and the quote that are given, as a file with these first bytes writes them.
-    pub(super) fn marks(&self, head: &[u8]) -> (Option<Mark>, Option<Mark>) {
+    pub(crate) fn marks(&self, head: &[u8]) -> (Option<Mark>, Option<Mark>) {
         let is_utf8 = match std::str::from_utf8(head) {
             Ok(_) => true,
             Err(error) => error.error_len().is_none(),
@@ -398,7 +398,7 @@ impl ReadConfig {
     }
 
     /// The first bytes of a file with tabs for the given marks, which may be control characters.
-    pub(super) fn without_marks<'h>(&self, head: &'h [u8]) -> Cow<'h, [u8]> {
+    pub(crate) fn without_marks<'h>(&self, head: &'h [u8]) -> Cow<'h, [u8]> {
         let (delimiter, quote) = self.marks(head);
         let marks: Vec<Mark> = [delimiter, quote].into_iter().flatten().collect();
         if !marks.iter().any(|mark| mark.is_control()) {
@@ -410,18 +410,18 @@ impl ReadConfig {
     }
 
     /// The program for a file that is one document.
-    pub(super) fn converter_of_file(&self, name: &str) -> Option<&Converter> {
+    pub(crate) fn converter_of_file(&self, name: &str) -> Option<&Converter> {
         self.convert.iter().find(|found| found.is_for_file(name))
     }
 
     /// The program for a record of this media type.
-    pub(super) fn converter_of_type(&self, mime: Option<&str>) -> Option<&Converter> {
+    pub(crate) fn converter_of_type(&self, mime: Option<&str>) -> Option<&Converter> {
         let mut all = self.convert.iter();
         all.find(|found| mime.is_some_and(|mime| found.is_for_type(mime)))
     }
 
     /// What a program may use for a document.
-    pub(super) fn convert_limits(&self) -> Limits {
+    pub(crate) fn convert_limits(&self) -> Limits {
         Limits {
             time: Duration::from_secs(self.convert_timeout()),
             output: usize::try_from(self.max_document.0).unwrap_or(usize::MAX),
@@ -432,7 +432,7 @@ impl ReadConfig {
         self.convert_timeout.unwrap_or(CONVERT_SECONDS)
     }
 
-    pub(super) fn convert_memory(&self) -> ByteSize {
+    pub(crate) fn convert_memory(&self) -> ByteSize {
         self.convert_memory.unwrap_or(CONVERT_MEMORY)
     }
 

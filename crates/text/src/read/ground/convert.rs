@@ -77,7 +77,7 @@ const WAIT: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Converter {
     /// An extension or a media type, in lower case.
-    pub(super) kind: String,
+    pub(crate) kind: String,
     /// Whether the program prints markup.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     html: bool,
@@ -156,13 +156,13 @@ impl FromStr for Converter {
 
 impl Converter {
     /// Whether it converts files with this name. The extension of a compression is ignored.
-    pub(super) fn is_for_file(&self, name: &str) -> bool {
+    pub(crate) fn is_for_file(&self, name: &str) -> bool {
         extension(name).is_some_and(|extension| extension == self.kind)
     }
 
     /// Whether it converts records of this media type, in lower case. `pdf` also stands for
     /// `application/pdf`.
-    pub(super) fn is_for_type(&self, mime: &str) -> bool {
+    pub(crate) fn is_for_type(&self, mime: &str) -> bool {
         mime == self.kind || mime.strip_prefix("application/") == Some(&self.kind)
     }
 
@@ -173,7 +173,7 @@ impl Converter {
     }
 
     /// Whether a command that has named `programs` names it, which it then remembers.
-    pub(super) fn is_named(&self, programs: &[String]) -> bool {
+    pub(crate) fn is_named(&self, programs: &[String]) -> bool {
         if programs.contains(&self.given()) {
             self.named.0.store(true, Ordering::Relaxed);
         }
@@ -247,7 +247,7 @@ impl Converter {
 
     /// Refuses a program that a command does not name (`programs`), that is gone, or that has
     /// another version.
-    pub(super) fn check(&self, programs: &[String]) -> lookalike_base::Result<()> {
+    pub(crate) fn check(&self, programs: &[String]) -> lookalike_base::Result<()> {
         let refused = |limit: String| lookalike_base::error::refuse("convert", self, &limit);
         if !self.is_named(programs) {
             return lookalike_base::error::refuse(
@@ -272,12 +272,12 @@ impl Converter {
     }
 
     /// What the program prints.
-    pub(super) fn content(&self) -> ContentKind {
+    pub(crate) fn content(&self) -> ContentKind {
         ContentKind::of(self.html)
     }
 
     /// The text of a document, or why there is none. `memory` is the address space of each process.
-    pub(super) fn convert(
+    pub(crate) fn convert(
         &self,
         document: &[u8],
         memory: ByteSize,
@@ -374,7 +374,7 @@ fn harmless(text: &str) -> String {
 }
 
 /// What a program may use for a document.
-pub(super) struct Limits {
+pub(crate) struct Limits {
     pub time: Duration,
     /// Bytes of standard output.
     pub output: usize,

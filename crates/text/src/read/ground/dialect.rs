@@ -7,7 +7,7 @@ use encoding_rs::WINDOWS_1252;
 use memchr::memmem;
 
 /// The most bytes of a [`Mark`].
-pub(super) const LONGEST_MARK: usize = 8;
+pub(crate) const LONGEST_MARK: usize = 8;
 
 /// The names of control characters, from 0 on.
 const CONTROLS: [&str; 32] = lookalike_base::words::words(
@@ -17,7 +17,7 @@ const CONTROLS: [&str; 32] = lookalike_base::words::words(
 
 /// What separates or encloses cells: a few bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     bytes: [u8; LONGEST_MARK],
     length: u8,
 }
@@ -38,7 +38,7 @@ impl fmt::Debug for Mark {
 
 impl Mark {
     /// A mark of one byte.
-    pub(super) const fn byte(byte: u8) -> Mark {
+    pub(crate) const fn byte(byte: u8) -> Mark {
         Mark {
             bytes: [byte, 0, 0, 0, 0, 0, 0, 0],
             length: 1,
@@ -46,7 +46,7 @@ impl Mark {
     }
 
     /// A mark of these bytes, if there are neither none nor too many.
-    pub(super) fn of(bytes: &[u8]) -> Option<Mark> {
+    pub(crate) fn of(bytes: &[u8]) -> Option<Mark> {
         let mut mark = Mark::byte(0);
         mark.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
         mark.length = bytes.len() as u8;
@@ -55,7 +55,7 @@ impl Mark {
 
     /// The mark that a flag gives: its characters, the name of one (`tab`, `DC4`), `^A` for a
     /// control character, or `\x14` for a byte.
-    pub(super) fn parse(text: &str) -> Result<Mark, String> {
+    pub(crate) fn parse(text: &str) -> Result<Mark, String> {
         let named = CONTROLS
             .iter()
             .position(|name| name.eq_ignore_ascii_case(text));
@@ -79,7 +79,7 @@ impl Mark {
     }
 
     /// The same characters in windows-1252, if they are others there.
-    pub(super) fn in_windows_1252(self) -> Option<Mark> {
+    pub(crate) fn in_windows_1252(self) -> Option<Mark> {
         let text = std::str::from_utf8(&self)
             .ok()
             .filter(|text| !text.is_ascii())?;
@@ -88,12 +88,12 @@ impl Mark {
     }
 
     /// Whether this is a control character other than the tab.
-    pub(super) fn is_control(self) -> bool {
+    pub(crate) fn is_control(self) -> bool {
         matches!(*self, [byte] if byte < 32 && byte != b'\t')
     }
 
     /// Where it is first in these bytes.
-    pub(super) fn find(&self, bytes: &[u8]) -> Option<usize> {
+    pub(crate) fn find(&self, bytes: &[u8]) -> Option<usize> {
         match **self {
             [byte] => memchr::memchr(byte, bytes),
             _ => memmem::find(bytes, self),
@@ -121,7 +121,7 @@ fn with_escapes(text: &str) -> Result<Vec<u8>, String> {
 
 /// How the bytes of a table are cut into rows and cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(crate) struct Dialect {
     pub delimiter: Mark,
     /// The last byte of a line end.
     pub end: u8,
@@ -136,7 +136,7 @@ pub(super) struct Dialect {
 
 impl Dialect {
     /// Cells with this delimiter and with the usual quotes.
-    pub(super) fn of(delimiter: Mark, end: u8) -> Dialect {
+    pub(crate) fn of(delimiter: Mark, end: u8) -> Dialect {
         Dialect {
             delimiter,
             end,
@@ -148,7 +148,7 @@ impl Dialect {
     }
 
     /// Where the next quote, or a backslash with a meaning, is.
-    pub(super) fn next_quote(&self, bytes: &[u8]) -> Option<usize> {
+    pub(crate) fn next_quote(&self, bytes: &[u8]) -> Option<usize> {
         match self.escape {
             true => memchr::memchr2(self.quote.last(), b'\\', bytes),
             false => self.quote.find(bytes),
@@ -157,7 +157,7 @@ impl Dialect {
 }
 
 /// Finds the end of a row. Its state is the one between two bytes, so the row may come in pieces.
-pub(super) struct Scan {
+pub(crate) struct Scan {
     dialect: Dialect,
     /// A delimiter with a quote after it.
     opening: ([u8; 2 * LONGEST_MARK], usize),
@@ -182,7 +182,7 @@ enum Place {
 
 /// How a row ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RowEnd {
+pub(crate) enum RowEnd {
     /// With its line end.
     Line,
     /// Its quotes do not fit.

@@ -27,15 +27,15 @@ pub const ID_FIELDS: [&str; 9] = words("id _id docno doc_id docid uuid url uri W
 pub const URL_FIELDS: [&str; 5] = ["url", "uri", "WARC-Target-URI", "link", "source_url"];
 
 /// The fields searched for the date, in this order.
-pub(super) const DATE_FIELDS: [&str; 6] =
+pub(crate) const DATE_FIELDS: [&str; 6] =
     words("date timestamp WARC-Date warc_date crawl_date fetch_time");
 
 /// Fields that can declare the text as markup.
-pub(super) const TYPE_FIELDS: [&str; 6] =
+pub(crate) const TYPE_FIELDS: [&str; 6] =
     words("content_type contentType content-type mime mime_type type");
 
 /// Whether the text begins like an HTML page.
-pub(super) fn is_page(text: &[u8]) -> bool {
+pub(crate) fn is_page(text: &[u8]) -> bool {
     let start = text.trim_ascii_start();
     let tags = ["<!doctype html", "<html"];
     tags.iter()
@@ -172,14 +172,14 @@ const LISTED: usize = 20;
 const LONGEST: usize = 48;
 
 /// The text before the list of fields in the detail of a reject.
-pub(super) const LIST: &str = "; it has ";
+pub(crate) const LIST: &str = "; it has ";
 /// The text between the names of elements or attributes and the flags that read them.
-pub(super) const LEFT_OUT: &str = ": left out of the text; to count: ";
+pub(crate) const LEFT_OUT: &str = ": left out of the text; to count: ";
 /// The texts before the field that a detail suggests.
 const MEANT: &str = "; did you mean ";
 const LONGEST_TEXT: &str = "; the longest text is in ";
 /// What precedes the names that a detail suggests for the columns of a table.
-pub(super) const NAMED: &str = "; name them with --columns ";
+pub(crate) const NAMED: &str = "; name them with --columns ";
 /// What precedes a column of Parquet in its place, whose lists make no documents.
 const COLUMN: &str = "the column ";
 
@@ -236,7 +236,7 @@ pub fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
 }
 
 /// As [`no_text`], for a Parquet file.
-pub(super) fn no_column(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
+pub(crate) fn no_column(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
     let detail = no_text(given, usual, known);
     [MEANT, LONGEST_TEXT].iter().fold(detail, |detail, lead| {
         detail.replacen(lead, &format!("{lead}{COLUMN}"), 1)
@@ -531,7 +531,7 @@ fn likeness(given: &str, known: &str) -> usize {
 }
 
 /// A name as a message shows it.
-pub(super) fn short(path: &str) -> Cow<'_, str> {
+pub(crate) fn short(path: &str) -> Cow<'_, str> {
     match path.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}...", path.get(..end).unwrap_or_default()).into(),
         None => path.into(),
@@ -656,8 +656,8 @@ impl<'p> Parser<'p> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::SourceSpan;
     use super::*;
+    use crate::read::ground::record::SourceSpan;
 
     fn shown(path: &FieldPath<'_>) -> String {
         let steps = path.steps.iter().map(|step| match step {

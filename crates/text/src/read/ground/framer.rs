@@ -28,7 +28,7 @@ keywords! {
 }
 
 /// The result of one step of a framer.
-pub(super) enum Step {
+pub(crate) enum Step {
     /// A record; its bytes are in the sink.
     Record {
         kind: RecordKind,
@@ -74,7 +74,7 @@ impl Step {
 
 /// Where a file can be cut into parts that are read at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cuts {
+pub(crate) enum Cuts {
     Nowhere,
     /// Where [`Framer::certain_begin`] says.
     Certain,
@@ -83,7 +83,7 @@ pub(super) enum Cuts {
 }
 
 /// Cuts a stream into the records of one format.
-pub(super) trait Framer: Send {
+pub(crate) trait Framer: Send {
     /// Frames the next record, or the next stretch of bytes that is not one.
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step;
 
@@ -119,7 +119,7 @@ pub(super) trait Framer: Send {
 const LOOK: usize = 64 << 10;
 
 /// Behind damage, before a record certainly begins.
-pub(super) struct Behind<F> {
+pub(crate) struct Behind<F> {
     framer: F,
     /// Whether a record has begun.
     begun: bool,

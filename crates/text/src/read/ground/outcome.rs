@@ -9,10 +9,10 @@ use super::record::{ContentKind, RawDocument, Reject};
 use lookalike_source::Reason;
 
 /// How many bytes of a record are searched for its names, and the maximum length of a name.
-pub(super) const HEAD: usize = 64 << 10;
+pub(crate) const HEAD: usize = 64 << 10;
 
-/// A rejection without its place; [`super::interpret()`] adds the place.
-pub(super) struct Refusal {
+/// A rejection without its place; [`crate::read::interpret()`] adds the place.
+pub(crate) struct Refusal {
     pub reason: Reason,
     pub detail: String,
 }
@@ -27,7 +27,7 @@ impl Refusal {
 }
 
 /// The result of the interpreter of one format.
-pub(super) enum Outcome<'a> {
+pub(crate) enum Outcome<'a> {
     Document(Parts<'a>),
     /// A document of which this program makes a text.
     Foreign(Parts<'a>, Converter),
@@ -39,7 +39,7 @@ pub(super) enum Outcome<'a> {
 }
 
 /// How the records of one format are interpreted.
-pub(super) trait Interpreter {
+pub(crate) trait Interpreter {
     /// The document in a record.
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a>;
 
@@ -64,12 +64,12 @@ pub(super) trait Interpreter {
 }
 
 /// The first bytes of a record, in which its names are.
-pub(super) fn head_of(bytes: &[u8]) -> &[u8] {
+pub(crate) fn head_of(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(HEAD)]
 }
 
 /// A document whose notices do not have their place yet.
-pub(super) struct Parts<'a> {
+pub(crate) struct Parts<'a> {
     /// Empty if the record has none.
     pub docno: Cow<'a, str>,
     pub url: Option<Cow<'a, str>>,
@@ -84,7 +84,7 @@ pub(super) struct Parts<'a> {
 }
 
 /// A record that is not a document.
-pub(super) fn refused<'a>(
+pub(crate) fn refused<'a>(
     docno: Option<Cow<'a, str>>,
     reason: Reason,
     detail: impl Into<String>,

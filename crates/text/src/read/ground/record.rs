@@ -82,25 +82,25 @@ pub struct WholeFile {
 /// What all sections of a text have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sections {
-    pub(super) at: SplitAt,
+    pub(crate) at: SplitAt,
     /// The last byte of a line end.
-    pub(super) end: u8,
+    pub(crate) end: u8,
     /// What they are; with `None`, the first bytes of each decide.
-    pub(super) content: Option<ContentKind>,
+    pub(crate) content: Option<ContentKind>,
 }
 
 /// What a file of markup says before its records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prolog {
-    pub(super) declaration: Option<Box<[u8]>>,
-    pub(super) xml: bool,
+    pub(crate) declaration: Option<Box<[u8]>>,
+    pub(crate) xml: bool,
     /// Whether its first element is one of HTML.
-    pub(super) html: bool,
+    pub(crate) html: bool,
 }
 
 /// A field of the text, and the ways to it that there are: the first with a value counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field<'p, F> {
+pub(crate) struct Field<'p, F> {
     pub name: Cow<'p, str>,
     pub ways: Vec<F>,
 }
@@ -108,7 +108,7 @@ pub(super) struct Field<'p, F> {
 /// The values of a text: where each begins, and whether it comes from a field called `html`. A value
 /// without a `<` leaves no markup open, so the one behind it is counted as a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
+pub(crate) struct Marks {
     pub values: Vec<(usize, bool)>,
     /// Bytes of the text before the last value.
     searched: usize,
@@ -138,22 +138,22 @@ impl Marks {
 /// The facts that all rows of a CSV or TSV file have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    pub(super) dialect: Dialect,
-    pub(super) columns: Vec<String>,
+    pub(crate) dialect: Dialect,
+    pub(crate) columns: Vec<String>,
     /// The columns of the text, in the order in which they are joined.
-    pub(super) text: Vec<Field<'static, usize>>,
+    pub(crate) text: Vec<Field<'static, usize>>,
     /// The usual name of the column of the text, if no flag names it.
-    pub(super) usual: Option<&'static str>,
+    pub(crate) usual: Option<&'static str>,
     /// The columns of HTML.
-    pub(super) htmls: Vec<usize>,
-    pub(super) ids: Vec<usize>,
-    pub(super) urls: Vec<usize>,
-    pub(super) titles: Vec<usize>,
-    pub(super) kinds: Vec<usize>,
+    pub(crate) htmls: Vec<usize>,
+    pub(crate) ids: Vec<usize>,
+    pub(crate) urls: Vec<usize>,
+    pub(crate) titles: Vec<usize>,
+    pub(crate) kinds: Vec<usize>,
     /// Cells that stand for nothing.
-    pub(super) nulls: Vec<String>,
+    pub(crate) nulls: Vec<String>,
     /// All of these, in rising order.
-    pub(super) wanted: Vec<usize>,
+    pub(crate) wanted: Vec<usize>,
 }
 
 /// What a row of a Parquet file says about its text.
@@ -170,7 +170,7 @@ pub struct RowFields {
     /// The column of the text, if no flag names it.
     pub field: Option<&'static str>,
     /// Which values are HTML.
-    pub(super) marks: Marks,
+    pub(crate) marks: Marks,
     /// The column's type says that the text is UTF-8.
     pub utf8: bool,
     /// If the text has several columns: where the value of each is in the text; `None` if it is
@@ -181,7 +181,7 @@ pub struct RowFields {
 }
 
 /// A part of a file whose records are numbered from 1.
-pub(super) trait Part: fmt::Debug + Send + Sync {
+pub(crate) trait Part: fmt::Debug + Send + Sync {
     /// Where it begins in the file.
     fn begin(&self) -> u64;
 
@@ -210,7 +210,7 @@ impl PartialEq for Origin {
 impl Eq for Origin {}
 
 impl Origin {
-    pub(super) fn new(name: &str, part: Option<Arc<dyn Part>>) -> Origin {
+    pub(crate) fn new(name: &str, part: Option<Arc<dyn Part>>) -> Origin {
         Origin {
             name: name.into(),
             part,
@@ -220,19 +220,19 @@ impl Origin {
     }
 
     /// The same file, read until a stop is requested.
-    pub(super) fn until(&self, stop: &Stop) -> Origin {
+    pub(crate) fn until(&self, stop: &Stop) -> Origin {
         Origin {
             stop: stop.clone(),
             ..self.clone()
         }
     }
 
-    pub(super) fn stop(&self) -> &Stop {
+    pub(crate) fn stop(&self) -> &Stop {
         &self.stop
     }
 
     /// The same file, decoded to UTF-8.
-    pub(super) fn decoded(&self) -> Origin {
+    pub(crate) fn decoded(&self) -> Origin {
         Origin {
             decoded: true,
             ..self.clone()
@@ -240,17 +240,17 @@ impl Origin {
     }
 
     /// Whether its records are UTF-8, whatever they declare.
-    pub(super) fn is_decoded(&self) -> bool {
+    pub(crate) fn is_decoded(&self) -> bool {
         self.decoded
     }
 
     /// The name of the file.
-    pub(super) fn name(&self) -> &Arc<str> {
+    pub(crate) fn name(&self) -> &Arc<str> {
         &self.name
     }
 
     /// The name of a record that has none of its own: `FILE:RECORD`.
-    pub(super) fn name_of(&self, number: u64) -> String {
+    pub(crate) fn name_of(&self, number: u64) -> String {
         let before = self.part.as_ref().map_or(0, |part| part.records_before());
         format!("{}:{}", self.name, before + number)
     }
@@ -305,7 +305,7 @@ pub enum ContentKind {
 }
 
 impl ContentKind {
-    pub(super) fn of(markup: bool) -> Self {
+    pub(crate) fn of(markup: bool) -> Self {
         match markup {
             true => ContentKind::Markup,
             false => ContentKind::Text,

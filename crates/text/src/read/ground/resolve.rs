@@ -17,7 +17,7 @@ use lookalike_base::words::flag_word;
 use lookalike_source::Reason;
 
 /// The fields of a record, or of all records of a file.
-pub(super) trait Level<'p> {
+pub(crate) trait Level<'p> {
     /// What a name or a path leads to.
     type Found;
 
@@ -34,12 +34,12 @@ pub(super) trait Level<'p> {
 }
 
 /// Whether a field of this name can be what a path leads to.
-pub(super) fn may_begin(path: &FieldPath<'_>, name: &str) -> bool {
+pub(crate) fn may_begin(path: &FieldPath<'_>, name: &str) -> bool {
     path.literal == name || matches!(path.steps.first(), Some(Step::Name(first)) if *first == name)
 }
 
 /// Where a docno, a URL or the like is: in the first field of these that has one.
-pub(super) enum Names<'c> {
+pub(crate) enum Names<'c> {
     Given(&'c str, Vec<FieldPath<'c>>),
     Usual(&'static [&'static str]),
 }
@@ -79,7 +79,7 @@ impl<'c> Names<'c> {
 }
 
 /// The fields of the text that the user names.
-pub(super) struct Texts<'c> {
+pub(crate) struct Texts<'c> {
     given: Option<&'c str>,
     fields: Vec<Vec<FieldPath<'c>>>,
 }
@@ -146,7 +146,7 @@ impl<'c> Texts<'c> {
 }
 
 /// The usual name of the field of the text, if no flag names it.
-pub(super) fn usual_of<F>(config: &ReadConfig, fields: &[Field<'_, F>]) -> Option<&'static str> {
+pub(crate) fn usual_of<F>(config: &ReadConfig, fields: &[Field<'_, F>]) -> Option<&'static str> {
     let field = fields.first().filter(|_| config.text_field.is_none())?;
     TEXT_FIELDS.into_iter().find(|name| *name == field.name)
 }
@@ -154,7 +154,7 @@ pub(super) fn usual_of<F>(config: &ReadConfig, fields: &[Field<'_, F>]) -> Optio
 /// Takes the value of each field: `take` says whether a way leads to one, `is_blank` whether it leads
 /// only to blank ones, which count if no other way leads to a value. The result is the line of a
 /// record that lacks some of the fields.
-pub(super) fn take_each<F, E>(
+pub(crate) fn take_each<F, E>(
     fields: &[Field<'_, F>],
     is_blank: impl Fn(&F) -> bool,
     mut take: impl FnMut(&F) -> Result<bool, E>,
@@ -222,7 +222,7 @@ impl Marks {
 
 /// A warning about a usual field whose text goes on in another field, or is there alone: the text
 /// ends with an ellipsis, or is empty. `others` are the texts of the record with their paths.
-pub(super) fn beside(
+pub(crate) fn beside(
     name: &str,
     body: &[u8],
     others: impl FnOnce() -> Vec<(String, String)>,
@@ -271,14 +271,14 @@ pub(super) fn beside(
 }
 
 /// The line of a record without the docno that the user names.
-pub(super) fn no_docno(config: &ReadConfig) -> Option<(Reason, String)> {
+pub(crate) fn no_docno(config: &ReadConfig) -> Option<(Reason, String)> {
     let field = config.id_field.as_ref()?;
     Some((Reason::MissingDocno, format!("no {field}")))
 }
 
 /// Whether the bytes of a value are one of these nulls. What is not UTF-8 is compared in the charset
 /// of texts that declare none.
-pub(super) fn is_null(nulls: &[String], value: &[u8]) -> bool {
+pub(crate) fn is_null(nulls: &[String], value: &[u8]) -> bool {
     let decoded = |null: &String| {
         value.len() <= null.len()
             && std::str::from_utf8(value).is_err()

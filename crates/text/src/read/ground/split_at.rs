@@ -11,14 +11,14 @@ use lookalike_base::keywords::stored_as_text;
 /// The most bytes of an expression when it is compiled, and of each of the two caches with which a
 /// thread looks for it. A search takes time in proportion to the text and, at worst, to the
 /// expression. Of twelve expressions, `(a|\pL).{80}\pN(?<docno>.{30})` took most: 0.2 MB, and 1.9 MB
-/// for a thread. The kinds of records in [`super::several`] take 0.2 MB each at most, and 0.13 MB.
+/// for a thread. The kinds of records in [`crate::read::plain::several`] take 0.2 MB each at most, and 0.13 MB.
 const MOST_COMPILED: usize = 1 << 20;
 
 /// Memory of an expression that all threads share, and of one thread that looks for it.
 pub const SPLIT_BYTES: [u64; 2] = [MOST_COMPILED as u64, 2 * MOST_COMPILED as u64];
 
 /// The longest part of a line that is compared with the expression.
-pub(super) const LONGEST_LINE: usize = 64 << 10;
+pub(crate) const LONGEST_LINE: usize = 64 << 10;
 
 /// The name of the group that is the name of the record.
 const DOCNO: &str = "docno";
@@ -65,17 +65,17 @@ impl Eq for SplitAt {}
 
 impl SplitAt {
     /// Whether a line, without its end, begins a record.
-    pub(super) fn begins(&self, line: &[u8]) -> bool {
+    pub(crate) fn begins(&self, line: &[u8]) -> bool {
         self.0.is_match(shown(line))
     }
 
     /// Whether a line ends a record and begins none.
-    pub(super) fn ends(&self, line: &[u8]) -> bool {
+    pub(crate) fn ends(&self, line: &[u8]) -> bool {
         self.group(line, END).is_some()
     }
 
     /// What a named group of the expression matches in a line.
-    pub(super) fn group(&self, line: &[u8], name: &str) -> Option<String> {
+    pub(crate) fn group(&self, line: &[u8], name: &str) -> Option<String> {
         let found = self.0.captures(shown(line))?;
         let text = String::from_utf8_lossy(found.name(name)?.as_bytes())
             .trim()
@@ -84,7 +84,7 @@ impl SplitAt {
     }
 
     /// The name of the record that begins with a line.
-    pub(super) fn docno(&self, line: &[u8]) -> Option<String> {
+    pub(crate) fn docno(&self, line: &[u8]) -> Option<String> {
         self.group(line, DOCNO)
     }
 }

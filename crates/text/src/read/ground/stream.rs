@@ -11,7 +11,7 @@ use lookalike_store::disk::SharedFile;
 
 /// A sliding window over a source. The way that the source splits its reads has no effect: each
 /// look-ahead requests a number of bytes, and gets them or all that are left.
-pub(super) struct Stream {
+pub(crate) struct Stream {
     source: Option<Source>,
     buffer: Vec<u8>,
     start: usize,
@@ -200,12 +200,12 @@ fn line_feeds(bytes: &mut [u8]) {
 }
 
 /// Whether the lines of a file with these first bytes end with CR alone.
-pub(super) fn ends_at_cr(head: &[u8]) -> bool {
+pub(crate) fn ends_at_cr(head: &[u8]) -> bool {
     memchr::memchr(b'\n', head).is_none() && memchr::memchr(b'\r', head).is_some()
 }
 
 /// The first bytes of a file with LF at the ends of lines that end with CR alone.
-pub(super) fn in_lines(head: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn in_lines(head: &[u8]) -> Cow<'_, [u8]> {
     let mut lines = Cow::from(head);
     if ends_at_cr(head) {
         line_feeds(lines.to_mut());
@@ -215,14 +215,14 @@ pub(super) fn in_lines(head: &[u8]) -> Cow<'_, [u8]> {
 
 /// A record with some of its bytes in a batch's buffer.
 #[derive(Clone, Copy)]
-pub(super) struct Begun {
+pub(crate) struct Begun {
     first: usize,
     length: u64,
     offset: u64,
 }
 
 /// Collects the bytes of the record being framed, at the end of a batch's buffer.
-pub(super) struct Sink<'b> {
+pub(crate) struct Sink<'b> {
     bytes: &'b mut Vec<u8>,
     first: usize,
     limit: u64,

@@ -1,5 +1,7 @@
 //! The list of input files: the files that the arguments name, sorted, each file once.
 
+pub(super) mod standard_input;
+
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};

@@ -9,7 +9,7 @@ use lookalike_base::progress::Stop;
 const LOOK_FOR_STOP: Duration = Duration::from_millis(100);
 
 /// Standard input, which may be idle for ever.
-pub(super) struct StandardInput {
+pub(crate) struct StandardInput {
     pub stop: Stop,
 }
 
@@ -49,7 +49,7 @@ fn comes_within(time: Duration) -> io::Result<bool> {
 }
 
 /// Whether nothing comes on standard input for this time. An error is left to the next read.
-pub(super) fn pauses_for(patience: Duration, stop: &Stop) -> bool {
+pub(crate) fn pauses_for(patience: Duration, stop: &Stop) -> bool {
     let begun = Instant::now();
     loop {
         let left = patience.saturating_sub(begun.elapsed());

@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use super::bytes::first_line;
-use super::config::ReadConfig;
-use super::fields::Known;
-use super::json::JsonObject;
-use super::json_values::{Kind, members, named, text_of};
-use super::outcome::{Interpreter, Outcome, refused};
+use super::JsonObject;
+use super::values::{Kind, members, named, text_of};
+use crate::read::ground::bytes::first_line;
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::fields::Known;
+use crate::read::ground::outcome::{Interpreter, Outcome, refused};
 use lookalike_source::Reason;
 
 /// The longest line of an action.
@@ -23,7 +23,7 @@ const SAYS: &str = "_id _index _type _routing routing _version version version_t
                     list_executed_pipelines _source timestamp ttl";
 
 /// An action.
-pub(super) struct Action {
+pub(crate) struct Action {
     /// Whether it deletes a document, which does not follow.
     pub deletes: bool,
     /// Whether its document is a part of what follows.
@@ -33,7 +33,7 @@ pub(super) struct Action {
 
 impl Action {
     /// The action in the first line of these bytes.
-    pub(super) fn of(bytes: &[u8]) -> Option<Action> {
+    pub(crate) fn of(bytes: &[u8]) -> Option<Action> {
         let line = first_line(bytes);
         let line = std::str::from_utf8(line.get(..line.len().min(LONGEST))?).ok()?;
         let (all, said) = (Cell::new(0), Cell::new(true));
@@ -66,7 +66,7 @@ impl Action {
 }
 
 /// An action with its document.
-pub(super) struct BulkRecord;
+pub(crate) struct BulkRecord;
 
 impl BulkRecord {
     /// The object with the document; empty if none follows. Of an update it is the part to change,

@@ -8,11 +8,11 @@
 //! In the bulk format of Elasticsearch, an action and the object on the next line are one record.
 
 use super::bulk::Action;
-use super::fields::{FieldPath, Step as PathStep};
-use super::framer::{Behind, Cuts, Framer, Step};
-use super::json_values::decode;
-use super::record::RecordKind;
-use super::stream::{Sink, Stream};
+use super::values::decode;
+use crate::read::ground::fields::{FieldPath, Step as PathStep};
+use crate::read::ground::framer::{Behind, Cuts, Framer, Step};
+use crate::read::ground::record::RecordKind;
+use crate::read::ground::stream::{Sink, Stream};
 use lookalike_source::Reason;
 
 /// Maximum depth at which arrays and objects are distinguished; the parser rejects deeper nesting
@@ -20,7 +20,7 @@ use lookalike_source::Reason;
 const TOLD_APART: u32 = 128;
 
 #[derive(Clone, Default)]
-pub(super) struct JsonFramer {
+pub(crate) struct JsonFramer {
     /// Where the records are, if they are within objects.
     within: Option<Within>,
     /// Whether the framer is inside a top-level array.
@@ -421,7 +421,7 @@ impl JsonFramer {
     }
 
     /// A framer of JSON; `bulk` says whether actions precede documents.
-    pub(super) fn of_bulk(bulk: bool) -> JsonFramer {
+    pub(crate) fn of_bulk(bulk: bool) -> JsonFramer {
         JsonFramer {
             bulk,
             ..JsonFramer::default()

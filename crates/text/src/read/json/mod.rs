@@ -1,20 +1,25 @@
 //! Interprets one JSON object as a document.
 
+pub(super) mod bulk;
+pub(super) mod frame_json;
+pub(super) mod strings;
+pub(super) mod values;
+
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::config::ReadConfig;
-use super::fields::{
-    DATE_FIELDS, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted, short,
-};
-use super::json_values::{
+use self::values::{
     Kind, Malformed, Members, Objects, Reached, Start, Value, decode, elements, is_part, members,
     named, reach, text_of,
 };
-use super::outcome::{Interpreter, Outcome, Parts, Refusal};
-use super::record::Marks;
-use super::resolve::{Names, Texts, beside, is_null, no_docno, take_each};
+use super::ground::config::ReadConfig;
+use super::ground::fields::{
+    DATE_FIELDS, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted, short,
+};
+use super::ground::outcome::{Interpreter, Outcome, Parts, Refusal};
+use super::ground::record::Marks;
+use super::ground::resolve::{Names, Texts, beside, is_null, no_docno, take_each};
 use lookalike_source::Reason;
 
 /// Members of an object and elements of a list that are looked at for a message.
@@ -509,7 +514,7 @@ impl<'t> Body<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::record::ContentKind;
+    use crate::read::ground::record::ContentKind;
 
     fn parts<'a>(object: &'a str, config: &ReadConfig) -> Parts<'a> {
         match JsonObject.document(object.as_bytes(), config) {

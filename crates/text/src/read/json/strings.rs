@@ -9,9 +9,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::config::ReadConfig;
-use super::json::text_strings;
-use super::json_values::{Malformed, escape};
+use super::text_strings;
+use super::values::{Malformed, escape};
+use crate::read::ground::config::ReadConfig;
 
 /// A part of a text that is taken out, and whether a space takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,8 +166,8 @@ impl<'b> Original<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::ground::outcome::{Interpreter, Outcome};
     use crate::read::json::JsonObject;
-    use crate::read::outcome::{Interpreter, Outcome};
 
     fn config(field: Option<&str>) -> ReadConfig {
         ReadConfig {

@@ -11,8 +11,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::fields::{FieldPath, Step, quoted, short};
-use super::resolve::Level;
+use crate::read::ground::fields::{FieldPath, Step, quoted, short};
+use crate::read::ground::resolve::Level;
 use lookalike_base::numbers::counted;
 use lookalike_base::words::{flag_word, words};
 use memchr::{memchr, memchr2};
@@ -23,7 +23,7 @@ const DEEPEST: u32 = 128;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Whether the string has a backslash.
     String {
         escaped: bool,
@@ -56,7 +56,7 @@ impl Kind {
 
 /// A value: its place in the text, and what it is.
 #[derive(Clone, Debug)]
-pub(super) struct Value {
+pub(crate) struct Value {
     pub place: Range<usize>,
     pub kind: Kind,
 }
@@ -86,7 +86,7 @@ pub struct Malformed {
 
 impl Malformed {
     /// A word that is not a JSON value.
-    pub(super) fn no_value(value: &Value) -> Self {
+    pub(crate) fn no_value(value: &Value) -> Self {
         Malformed {
             at: value.place.start,
             what: "expected a value",
@@ -282,7 +282,7 @@ fn each_element(text: &str, list: &Value, mut act: impl FnMut(Value) -> Result<(
 }
 
 /// The first elements of a list.
-pub(super) fn elements(text: &str, list: &Value, most: usize) -> Vec<Value> {
+pub(crate) fn elements(text: &str, list: &Value, most: usize) -> Vec<Value> {
     let mut found = Vec::new();
     let full = Malformed { at: 0, what: "" };
     let _ = each_element(text, list, |element| {
@@ -296,7 +296,7 @@ pub(super) fn elements(text: &str, list: &Value, most: usize) -> Vec<Value> {
 }
 
 /// Whether an object is a part of a text, and nothing else: it has a text, and facts about it.
-pub(super) fn is_part(text: &str, object: &Value) -> bool {
+pub(crate) fn is_part(text: &str, object: &Value) -> bool {
     let members = members(object.text(text), |_| true).unwrap_or_default();
     let is = |names: &[&str]| members.iter().any(|(name, _)| names.contains(&&**name));
     is(&["type", "text"])
@@ -320,7 +320,7 @@ fn member(text: &str, object: &Value, wanted: &str) -> Result<Option<Value>> {
 }
 
 /// A string without its quotes and escapes, any other value in the object's spelling.
-pub(super) fn text_of<'t>(text: &'t str, value: &Value) -> Cow<'t, str> {
+pub(crate) fn text_of<'t>(text: &'t str, value: &Value) -> Cow<'t, str> {
     match value.kind {
         Kind::String { escaped: true } => {
             let mut out = String::new();
@@ -333,12 +333,12 @@ pub(super) fn text_of<'t>(text: &'t str, value: &Value) -> Cow<'t, str> {
 }
 
 /// Members of an object: those that were wanted, by their names.
-pub(super) type Members<'t> = Vec<(Cow<'t, str>, Value)>;
+pub(crate) type Members<'t> = Vec<(Cow<'t, str>, Value)>;
 
 /// The members of an object whose names are wanted. The last of a repeated name counts.
 ///
 /// A byte order mark or a record separator (RFC 7464) may precede the object.
-pub(super) fn members<'t>(text: &'t str, wanted: impl Fn(&str) -> bool) -> Result<Members<'t>> {
+pub(crate) fn members<'t>(text: &'t str, wanted: impl Fn(&str) -> bool) -> Result<Members<'t>> {
     let object = text.trim_start_matches(['\u{feff}', '\u{1e}', ' ', '\t', '\r', '\n']);
     let mut members: Members<'t> = Vec::new();
     let end = each_member(text, text.len() - object.len(), |name, value| {
@@ -359,7 +359,7 @@ pub(super) fn members<'t>(text: &'t str, wanted: impl Fn(&str) -> bool) -> Resul
 
 /// What a path led to, besides the values that are handed over.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Reached {
+pub(crate) struct Reached {
     /// The values that were handed over.
     pub values: u64,
     /// A list at the end of the path was there, if only an empty one or one of nulls.
@@ -374,7 +374,7 @@ pub(super) struct Reached {
 
 /// What counts neither as text nor as nothing.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Left {
+pub(crate) struct Left {
     /// Objects at the end of the path that have no text, and the first kinds of them.
     parts: (u64, Vec<String>),
     /// The first names of members beside the text of the objects at the end of the path.
@@ -437,11 +437,11 @@ impl Reached {
 
 /// Takes the strings, numbers and truth values at the end of a path, in the order of the text.
 /// Returns `false` for one that stands for nothing.
-pub(super) type Take<'a> = dyn FnMut(&Value) -> bool + 'a;
+pub(crate) type Take<'a> = dyn FnMut(&Value) -> bool + 'a;
 
 /// Which objects at the end of a path have values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Objects {
+pub(crate) enum Objects {
     None,
     /// One value with its type, as MongoDB writes it: `{"$oid": "..."}`.
     Typed,
@@ -451,7 +451,7 @@ pub(super) enum Objects {
 
 /// A member of an object at which a path begins.
 #[derive(Clone, Copy)]
-pub(super) struct Start<'s> {
+pub(crate) struct Start<'s> {
     pub name: &'s str,
     value: &'s Value,
     /// The path, and how many of its steps lead on from the member.
@@ -502,7 +502,7 @@ impl<'s> Level<'s> for &'s Members<'_> {
 }
 
 /// Hands over the strings, numbers and truth values at the end of a path, which may be a list.
-pub(super) fn reach(
+pub(crate) fn reach(
     text: &str,
     start: Start<'_>,
     objects: Objects,
@@ -520,20 +520,20 @@ pub(super) fn reach(
 }
 
 /// The member of this name.
-pub(super) fn named<'v>(members: &'v Members<'_>, wanted: &str) -> Option<&'v Value> {
+pub(crate) fn named<'v>(members: &'v Members<'_>, wanted: &str) -> Option<&'v Value> {
     let found = members.iter().find(|(name, _)| name == wanted);
     found.map(|(_, value)| value)
 }
 
 /// The members of a part whose values are its text, the first of them that is there: of the parts
 /// of messages, of what tools answer, and of the spans of formatted text.
-pub(super) const PART_TEXTS: [&str; 7] = words("text content parts thinking refusal output value");
+pub(crate) const PART_TEXTS: [&str; 7] = words("text content parts thinking refusal output value");
 
 /// The most names that a warning lists: of members beside the text, of kinds of parts, of types.
 const MOST_NOTED: usize = 5;
 
 /// The members of a part that say what its text is and not what it says.
-pub(super) const PART_FACTS: [&str; 9] =
+pub(crate) const PART_FACTS: [&str; 9] =
     words("type id index role cache_control tool_use_id tool_call_id is_error content_type");
 
 /// Members that may quote another text. A value without several words is a fact.
@@ -724,7 +724,7 @@ fn meets(text: &str, element: &Value, field: &[Cow<'_, str>], wanted: &str) -> R
 
 /// What is odd about a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Odd {
+pub(crate) struct Odd {
     /// It has half a surrogate pair, which stands as U+FFFD.
     pub half: bool,
     /// It has an escape that JSON does not have, which is kept unchanged.
@@ -732,7 +732,7 @@ pub(super) struct Odd {
 }
 
 /// Appends a string without its escapes.
-pub(super) fn decode(literal: &str, out: &mut String) -> Odd {
+pub(crate) fn decode(literal: &str, out: &mut String) -> Odd {
     let mut odd = Odd::default();
     let mut rest = literal;
     while let Some(plain) = memchr(b'\\', rest.as_bytes()) {
@@ -771,7 +771,7 @@ fn is_half(text: &str) -> bool {
 
 /// The length of the escape at the beginning, and the character that it stands for; `None` if JSON
 /// does not have it. Half a surrogate pair stands for U+FFFD.
-pub(super) fn escape(text: &str) -> (usize, Option<char>) {
+pub(crate) fn escape(text: &str) -> (usize, Option<char>) {
     let character = match text.as_bytes().get(1) {
         Some(b'b') => '\u{8}',
         Some(b'f') => '\u{c}',
@@ -798,7 +798,7 @@ pub(super) fn escape(text: &str) -> (usize, Option<char>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::resolve::may_begin;
+    use crate::read::ground::resolve::may_begin;
 
     /// The strings that a path leads to, joined by bars; numbers and truth values as written.
     fn found(object: &str, path: &str) -> Option<String> {

@@ -6,9 +6,9 @@
 
 use memchr::{memchr, memmem};
 
-use super::bytes::{is_one_of, trim_front};
 use super::sniff::looks_like_markup;
 use super::tags::{Kind, Tags, local};
+use crate::read::ground::bytes::{is_one_of, trim_front};
 use lookalike_base::words::words;
 
 /// How many first bytes of a file are searched for records.
@@ -32,7 +32,7 @@ const PARTS: [&str; 54] = words(
 /// The name and the number of the elements that look like the records of a file: the outermost ones
 /// that occur several times, side by side, if they take up a fifth of what is at their depth in the
 /// first bytes. `None` if the file does not begin like markup, or looks like one document.
-pub(super) fn like_records(bytes: &[u8]) -> Option<(String, usize)> {
+pub(crate) fn like_records(bytes: &[u8]) -> Option<(String, usize)> {
     let bytes = trim_front(bytes);
     let bytes = match bytes.starts_with(b"-----BEGIN PRIVACY-ENHANCED MESSAGE") {
         // EDGAR put its filings into a form of mail.

@@ -1,15 +1,15 @@
 //! Detects the type of a file or a body from its first bytes.
 
-use super::bytes::{first_line, is_one_of, trim_front};
-use super::fields::is_page;
-use super::record::ContentKind;
 use super::tags::{Tags, local};
+use crate::read::ground::bytes::{first_line, is_one_of, trim_front};
+use crate::read::ground::fields::is_page;
+use crate::read::ground::record::ContentKind;
 use lookalike_base::wide::{self, Wide, WideDecoder};
 use lookalike_base::words::words;
 use lookalike_source::compression_of;
 
 /// Number of bytes examined to distinguish text from binary data.
-pub(super) const LOOK_BINARY: usize = 8 << 10;
+pub(crate) const LOOK_BINARY: usize = 8 << 10;
 
 /// Bytes in which the first element of markup is looked for.
 const LOOK_ROOT: usize = 64 << 10;
@@ -87,7 +87,7 @@ const MAGICS: [(&[u8], &str); 50] = [
 ];
 
 /// The type of a file that is not text, or the bytes that show that it is not text.
-pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
+pub(crate) fn binary_kind(bytes: &[u8]) -> Option<String> {
     if let Some((_, name)) = MAGICS.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return Some((*name).to_string());
     }
@@ -139,7 +139,7 @@ pub(super) fn binary_kind(bytes: &[u8]) -> Option<String> {
 
 /// Like [`binary_kind`], but for a whole file: if there is a NUL, all else must be text, and there
 /// are no numbers, whose first bytes are 0.
-pub(super) fn binary_file_kind(bytes: &[u8]) -> Option<String> {
+pub(crate) fn binary_file_kind(bytes: &[u8]) -> Option<String> {
     binary_kind(bytes).or_else(|| {
         let head = &bytes[..bytes.len().min(LOOK_BINARY)];
         let nul = memchr::memchr(0, head)?;
@@ -174,7 +174,7 @@ fn is_tar(bytes: &[u8]) -> bool {
 }
 
 /// The kind of a text that is about other files and has no text of its own.
-pub(super) fn index_kind(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn index_kind(bytes: &[u8]) -> Option<&'static str> {
     let is_place = |line: &[u8]| {
         let mut words = line.split(|&byte| byte == b' ');
         let (key, date) = (words.next(), words.next().unwrap_or_default());
@@ -207,7 +207,7 @@ fn is_control(byte: u8) -> bool {
 }
 
 /// The number of control characters among these bytes that text does not use.
-pub(super) fn controls_in(bytes: &[u8]) -> usize {
+pub(crate) fn controls_in(bytes: &[u8]) -> usize {
     // A sum of 255 flags fits a byte.
     bytes
         .chunks(255)
@@ -237,7 +237,7 @@ fn wide_kind(wide: Wide, bytes: &[u8]) -> Option<String> {
 }
 
 /// Whether this is text with such certainty that it cannot be a compressed stream.
-pub(super) fn surely_text(bytes: &[u8]) -> bool {
+pub(crate) fn surely_text(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(LOOK_BINARY)];
     let valid = match std::str::from_utf8(head) {
         Ok(_) => true,
@@ -266,7 +266,7 @@ const HTML: [&str; 74] = words(
 
 /// Whether markup without a declared type is XML: it has a declaration, or its first element is
 /// unknown to HTML and closes at the end.
-pub(super) fn kind_of_markup(bytes: &[u8]) -> ContentKind {
+pub(crate) fn kind_of_markup(bytes: &[u8]) -> ContentKind {
     let start = trim_front(bytes);
     let root = Tags::of(&start[..start.len().min(LOOK_ROOT)]).next();
     let Some(root) = root.filter(|root| !is_page(start) && !is_one_of(local(root.name), &HTML))
@@ -284,7 +284,7 @@ pub(super) fn kind_of_markup(bytes: &[u8]) -> ContentKind {
 }
 
 /// Whether the bytes begin like markup: with a tag, a declaration or a comment.
-pub(super) fn looks_like_markup(bytes: &[u8]) -> bool {
+pub(crate) fn looks_like_markup(bytes: &[u8]) -> bool {
     match trim_front(bytes) {
         [b'<', b'!' | b'?' | b'/', ..] => true,
         [b'<', letter, rest @ ..] if letter.is_ascii_alphabetic() => {

@@ -13,7 +13,7 @@
 
 use memchr::{memchr, memchr2, memchr3, memmem};
 
-use super::bytes::{begins_any_case, find_any_case, spaces, trim_front};
+use crate::read::ground::bytes::{begins_any_case, find_any_case, spaces, trim_front};
 
 /// A name without its prefix.
 pub(crate) fn local(name: &[u8]) -> &[u8] {
@@ -38,7 +38,7 @@ pub(crate) fn perhaps_no_tag(name: &str, at: usize, bytes: usize) -> String {
 
 /// Finds the end of a tag in its bytes after the name, which come in pieces of any length.
 #[derive(Default)]
-pub(super) struct TagRest {
+pub(crate) struct TagRest {
     quote: Option<u8>,
     value: Value,
     slash: bool,
@@ -54,7 +54,7 @@ enum Value {
 }
 
 /// Where the search for the end of a tag stops.
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// After the tag.
     End { length: usize, empty: bool },
     /// Before a `<`. The bytes after it can be given next.
@@ -64,13 +64,13 @@ pub(super) enum Stop {
 impl TagRest {
     /// Whether a value in quotes, in which the place is, ends in these bytes: behind its other quote
     /// the tag goes on or ends.
-    pub(super) fn is_closed_in(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn is_closed_in(&self, bytes: &[u8]) -> bool {
         let end = self.quote.and_then(|quote| memchr(quote, bytes));
         let next = end.and_then(|end| bytes.get(end + 1));
         next.is_some_and(|byte| byte.is_ascii_whitespace() || b">/".contains(byte))
     }
 
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Option<Stop> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Option<Stop> {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             if let Some(quote) = self.quote {
@@ -111,7 +111,7 @@ impl TagRest {
 
 /// A stretch of markup in which tags do not count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aside {
+pub(crate) enum Aside {
     Comment,
     Cdata,
     Instruction,
@@ -145,8 +145,8 @@ impl Aside {
     }
 }
 
-pub(super) const COMMENT: &[u8] = b"<!--";
-pub(super) const CDATA: &[u8] = b"<![CDATA[";
+pub(crate) const COMMENT: &[u8] = b"<!--";
+pub(crate) const CDATA: &[u8] = b"<![CDATA[";
 
 pub fn is_doctype(bytes: &[u8]) -> bool {
     begins_any_case(bytes, b"<!DOCTYPE")
@@ -174,7 +174,7 @@ pub(crate) fn internal_subset(bytes: &[u8]) -> usize {
 }
 
 /// Whether a document type declaration has declarations inside it, which can contain tags.
-pub(super) fn has_declarations(bytes: &[u8]) -> bool {
+pub(crate) fn has_declarations(bytes: &[u8]) -> bool {
     let first = memchr3(b'[', b'>', b'<', &bytes[2..]);
     first.is_some_and(|at| bytes[2 + at] == b'[')
 }
@@ -232,7 +232,7 @@ impl<'a> Tag<'a> {
 
 /// The attributes with a value in a tag. `quoted` finds the length of a value from what follows its
 /// quotation mark.
-pub(super) fn attributes<'a>(
+pub(crate) fn attributes<'a>(
     mut rest: &'a [u8],
     quoted: fn(&[u8], u8) -> usize,
 ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
@@ -261,7 +261,7 @@ pub(super) fn attributes<'a>(
 
 /// Whether these bytes begin with a name, in any case unless `exact`, and behind it have white space
 /// or one of `ends`.
-pub(super) fn is_named(bytes: &[u8], name: &[u8], exact: bool, ends: &[u8]) -> bool {
+pub(crate) fn is_named(bytes: &[u8], name: &[u8], exact: bool, ends: &[u8]) -> bool {
     bytes
         .split_at_checked(name.len())
         .is_some_and(|(found, rest)| {
@@ -272,7 +272,7 @@ pub(super) fn is_named(bytes: &[u8], name: &[u8], exact: bool, ends: &[u8]) -> b
 }
 
 /// The length of the rest of a closing tag, if these bytes after its name complete it: `>`.
-pub(super) fn closes(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn closes(bytes: &[u8]) -> Option<usize> {
     let space = spaces(bytes);
     (bytes.get(space) == Some(&b'>')).then_some(space + 1)
 }
@@ -417,7 +417,7 @@ fn aside_of_page(bytes: &[u8]) -> Option<usize> {
 
 /// The character of the entity that begins here, and the entity's length. XML has five entities
 /// with names.
-pub(super) fn entity(bytes: &[u8]) -> Option<(char, usize)> {
+pub(crate) fn entity(bytes: &[u8]) -> Option<(char, usize)> {
     let end = memchr(b';', &bytes[..bytes.len().min(12)])?;
     let c = match &bytes[1..end] {
         b"lt" => '<',
@@ -439,7 +439,7 @@ pub(super) fn entity(bytes: &[u8]) -> Option<(char, usize)> {
 }
 
 /// A text with the characters of its entities, of those that are `wanted`.
-pub(super) fn unescaped(text: &str, wanted: fn(char) -> bool) -> String {
+pub(crate) fn unescaped(text: &str, wanted: fn(char) -> bool) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('&') {

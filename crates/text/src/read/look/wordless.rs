@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 
-use super::bytes::{find_any_case, is_one_of};
-use super::fields::LEFT_OUT;
-use super::record::{ContentKind, RawDocument, Reject, SourceSpan};
 use super::tags::{Kind, Tag, Tags, local};
+use crate::read::ground::bytes::{find_any_case, is_one_of};
+use crate::read::ground::fields::LEFT_OUT;
+use crate::read::ground::record::{ContentKind, RawDocument, Reject, SourceSpan};
 use lookalike_base::words::{flag_word, shell_word, words};
 use lookalike_source::Reason;
 
@@ -114,7 +114,7 @@ fn text_in_attributes(document: &RawDocument<'_>, words: u64, record: bool) -> O
 
 /// Where the text is, if the attributes of the markup have more than this number of words. The body
 /// may begin with the tag of the record.
-pub(super) fn in_attributes(
+pub(crate) fn in_attributes(
     body: &[u8],
     content: ContentKind,
     least: usize,
@@ -140,7 +140,7 @@ pub(super) fn in_attributes(
 
 /// The attributes with texts in a record whose text is in these fields, or in part in none. `names`
 /// says which of its own attributes are no loss.
-pub(super) fn other_attributes(
+pub(crate) fn other_attributes(
     record: &[u8],
     texts: Option<Vec<String>>,
     names: impl Fn(&[u8]) -> bool,
@@ -215,7 +215,7 @@ fn shown(body: &[u8]) -> Option<String> {
 
 /// The number of words between white space that have a letter, and of numbers. Two letters of a
 /// script without spaces count as a word, and so do eight bytes of a charset that is not known.
-pub(super) fn words_in(text: &[u8]) -> (usize, usize) {
+pub(crate) fn words_in(text: &[u8]) -> (usize, usize) {
     let (mut words, mut numbers) = (0, 0);
     for word in text.split(u8::is_ascii_whitespace) {
         let (mut any, mut alone) = (false, 0);
@@ -260,8 +260,8 @@ fn is_alone(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sniff::kind_of_markup;
     use super::*;
+    use crate::read::look::sniff::kind_of_markup;
 
     #[test]
     fn texts_in_attributes_are_noticed() {

@@ -31,10 +31,10 @@ use std::ops::Range;
 use memchr::memmem;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::bytes::{next_line, text_of, trim_line};
-use super::mail_text::Visible;
-use super::outcome::Parts;
-use super::tags::{MOST_WORDS, is_word, perhaps_no_tag};
+use super::text::Visible;
+use crate::read::ground::bytes::{next_line, text_of, trim_line};
+use crate::read::ground::outcome::Parts;
+use crate::read::look::tags::{MOST_WORDS, is_word, perhaps_no_tag};
 use lookalike_source::Reason;
 
 /// The shortest line of base64 but the last one. PEM has 64 characters in a line, MIME 76.
@@ -54,7 +54,7 @@ const ONE_IN: usize = 50;
 const CUES_WITHIN: usize = 16 << 10;
 
 /// Leaves encoded files and times of subtitles out of a document's text.
-pub(super) fn leave_out(parts: &mut Parts<'_>) {
+pub(crate) fn leave_out(parts: &mut Parts<'_>) {
     let markup = parts.content.is_markup();
     let encoded = blocks(&parts.body, markup);
     let mut left = None;
@@ -263,7 +263,7 @@ fn is_mixed(block: &[u8]) -> bool {
 
 /// Finds files inside a text: encoded by uuencode, in either of its forms, by yEnc or by OpenPGP.
 #[derive(Default)]
-pub(super) struct Files {
+pub(crate) struct Files {
     /// Whether entities stand for some characters.
     markup: bool,
     /// No yEnc file ends in the rest of the text.
@@ -273,7 +273,7 @@ pub(super) struct Files {
 impl Files {
     /// The length of the file that begins at the start of this line, which the rest of the text
     /// follows.
-    pub(super) fn length(&mut self, text: &[u8]) -> Option<usize> {
+    pub(crate) fn length(&mut self, text: &[u8]) -> Option<usize> {
         let (line, _) = split_line(text);
         if line.starts_with(b"=ybegin ") && !self.no_more_yenc {
             let Some(at) = memmem::find(text, b"\n=yend ") else {
@@ -513,8 +513,8 @@ fn tags(line: &[u8], at: usize, out: &mut Vec<Range<usize>>, left: &mut Option<S
 mod tests {
     use std::borrow::Cow;
 
-    use super::super::record::ContentKind;
     use super::*;
+    use crate::read::ground::record::ContentKind;
 
     /// Characters that look like base64 of a compressed file.
     fn b64(count: usize) -> String {

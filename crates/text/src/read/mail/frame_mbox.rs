@@ -23,11 +23,11 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
-use super::bytes::{is_one_of, next_line, trim_line};
-use super::framer::{Framer, Step};
-use super::mail::{MMDF, begins_field, is_field_of_mail, put_line_feeds};
-use super::record::{Message, RecordKind};
-use super::stream::{Sink, Stream};
+use super::{MMDF, begins_field, is_field_of_mail, put_line_feeds};
+use crate::read::ground::bytes::{is_one_of, next_line, trim_line};
+use crate::read::ground::framer::{Framer, Step};
+use crate::read::ground::record::{Message, RecordKind};
+use crate::read::ground::stream::{Sink, Stream};
 use lookalike_base::words::words;
 use lookalike_source::Reason;
 
@@ -42,7 +42,7 @@ const BEFORE: usize = 3;
 
 /// Whether a message begins with these bytes. `after_blank`: they are at the beginning of the file,
 /// or after an empty line.
-pub(super) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
+pub(crate) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
     let bytes = &bytes[..bytes.len().min(LOOK)];
     if let Some(length) = mmdf_line(bytes) {
         let next = &bytes[length..];
@@ -116,7 +116,7 @@ fn has_time(line: &[u8]) -> bool {
 
 /// Counts the messages.
 #[derive(Clone)]
-pub(super) struct MboxFramer {
+pub(crate) struct MboxFramer {
     /// The base of the docnos of messages without a Message-ID.
     file: Arc<str>,
     messages: u64,

@@ -44,6 +44,10 @@
 //! - Depth, number of parts and length of names are bounded. Apart from the record, only its
 //!   decoded text is in memory.
 
+pub(super) mod encoded;
+pub(super) mod frame_mbox;
+pub(super) mod text;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -52,18 +56,18 @@ use std::rc::Rc;
 use encoding_rs::{DecoderResult, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
-use super::archive::Fields;
-use super::bytes::{
+use self::encoded::Files;
+use self::text::{ENTITY, Enriched, Visible};
+use super::ground::bytes::{
     self, MARK, begins_any_case, find_any_case, first_line, in_its_order, is_one_of, next_line,
     text_of, trim_line, unbracket,
 };
-use super::config::ReadConfig;
-use super::date::usual_date;
-use super::encoded::Files;
-use super::mail_text::{ENTITY, Enriched, Visible};
-use super::outcome::{Interpreter, Outcome, Parts, head_of, refused};
-use super::record::{ContentKind, Marks, Message};
-use super::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
+use super::ground::config::ReadConfig;
+use super::ground::date::usual_date;
+use super::ground::outcome::{Interpreter, Outcome, Parts, head_of, refused};
+use super::ground::record::{ContentKind, Marks, Message};
+use super::look::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
+use super::web::archive::Fields;
 use lookalike_base::memory::reserve;
 use lookalike_base::wide::{LOOK, Wide};
 use lookalike_base::words::words;

@@ -4,8 +4,8 @@
 //! # Source
 //! RFC 1896 (text/enriched), RFC 1341 section 7.1.3 (text/richtext).
 
-use super::bytes::is_one_of;
-use super::tags::{Kind, Tag, Tags, entity};
+use crate::read::ground::bytes::is_one_of;
+use crate::read::look::tags::{Kind, Tag, Tags, entity};
 use lookalike_base::words::words;
 
 /// The longest command of text/enriched that is looked at; the standard allows 60 characters.
@@ -16,7 +16,7 @@ const MOST_ENTITY: usize = 12;
 
 /// Counts the letters and digits of a text. The title, tags, comments, scripts and style sheets of
 /// markup do not count.
-pub(super) struct Visible<'a> {
+pub(crate) struct Visible<'a> {
     text: &'a [u8],
     at: usize,
     tags: Tags<'a>,
@@ -32,7 +32,7 @@ pub(super) struct Visible<'a> {
 }
 
 /// Stands for an entity, which is not decoded.
-pub(super) const ENTITY: char = '\u{1}';
+pub(crate) const ENTITY: char = '\u{1}';
 
 /// Elements whose content is not text of the page.
 const HIDDEN: [&str; 3] = words("script style title");
@@ -47,7 +47,7 @@ const NO_LETTERS: [&str; 19] = words(
 );
 
 impl<'a> Visible<'a> {
-    pub(super) fn new(text: &'a [u8], markup: bool) -> Self {
+    pub(crate) fn new(text: &'a [u8], markup: bool) -> Self {
         let mut tags = Tags::of_page(if markup { text } else { &[] });
         Visible {
             text,
@@ -62,14 +62,14 @@ impl<'a> Visible<'a> {
     }
 
     /// All of a text.
-    pub(super) fn whole(text: &'a [u8], markup: bool) -> Self {
+    pub(crate) fn whole(text: &'a [u8], markup: bool) -> Self {
         let mut visible = Visible::new(text, markup);
         visible.read(text.len());
         visible
     }
 
     /// Reads up to this place. Returns whether there is text at it.
-    pub(super) fn read(&mut self, end: usize) -> bool {
+    pub(crate) fn read(&mut self, end: usize) -> bool {
         while let Some((start, tag)) = self.next.filter(|(start, _)| *start < end) {
             self.read_text(start);
             if let Some(tag) = tag {
@@ -90,7 +90,7 @@ impl<'a> Visible<'a> {
     }
 
     /// Passes over the text up to this place.
-    pub(super) fn pass(&mut self, end: usize) {
+    pub(crate) fn pass(&mut self, end: usize) {
         self.at = end;
         if self.next.is_some_and(|(start, _)| start < end) {
             self.tags.at = end;
@@ -147,7 +147,7 @@ fn is_letter(name: &[u8]) -> bool {
 
 /// Removes the commands of text/enriched and text/richtext from a text that arrives in pieces.
 #[derive(Default)]
-pub(super) struct Enriched {
+pub(crate) struct Enriched {
     /// A command that is not complete, without its `<`.
     command: Option<Vec<u8>>,
     /// In a parameter or a comment, which are not text.
@@ -155,7 +155,7 @@ pub(super) struct Enriched {
 }
 
 impl Enriched {
-    pub(super) fn push(&mut self, mut piece: &[u8], out: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn push(&mut self, mut piece: &[u8], out: &mut dyn FnMut(&[u8])) {
         while !piece.is_empty() {
             let Some(mut command) = self.command.take() else {
                 let end = memchr::memchr(b'<', piece).unwrap_or(piece.len());
@@ -193,7 +193,7 @@ impl Enriched {
     }
 
     /// The text ends, which may be in a command.
-    pub(super) fn end(&mut self, out: &mut dyn FnMut(&[u8])) {
+    pub(crate) fn end(&mut self, out: &mut dyn FnMut(&[u8])) {
         if let Some(command) = self.command.take() {
             self.literal(b"<", out);
             self.literal(&command, out);

@@ -28,16 +28,16 @@ use std::convert::Infallible;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::{memchr, memchr2, memmem};
 
-use super::bytes::{is_one_of, text_of, trim_front};
-use super::config::ReadConfig;
-use super::fields::{FieldPath, Known, Step, URL_FIELDS, is_page, no_text};
-use super::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
-use super::record::{ContentKind, Marks, Prolog};
-use super::resolve::{Level, Names, Texts, no_docno, take_each};
 use super::sgml;
-use super::sniff::{kind_of_markup, looks_like_markup};
-use super::tags::{CDATA, Kind, Tag, Tags, entity, local, unescaped};
-use super::wordless::{in_attributes, other_attributes};
+use crate::read::ground::bytes::{is_one_of, text_of, trim_front};
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::fields::{FieldPath, Known, Step, URL_FIELDS, is_page, no_text};
+use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
+use crate::read::ground::record::{ContentKind, Marks, Prolog};
+use crate::read::ground::resolve::{Level, Names, Texts, no_docno, take_each};
+use crate::read::look::sniff::{kind_of_markup, looks_like_markup};
+use crate::read::look::tags::{CDATA, Kind, Tag, Tags, entity, local, unescaped};
+use crate::read::look::wordless::{in_attributes, other_attributes};
 use lookalike_base::numbers::counted;
 use lookalike_base::words::{flag_word, words};
 use lookalike_source::Reason;
@@ -65,7 +65,7 @@ const XML: &[u8] = b"<?xml version=\"1.0\"?>";
 
 impl Prolog {
     /// The prolog at the start of a file.
-    pub(super) fn of(head: &[u8]) -> Prolog {
+    pub(crate) fn of(head: &[u8]) -> Prolog {
         let head = trim_front(head);
         let declaration = head
             .strip_prefix(b"<?xml")
@@ -84,7 +84,7 @@ impl Prolog {
     }
 
     /// Whether the file is XML, and not some other markup.
-    pub(super) fn is_xml(&self) -> bool {
+    pub(crate) fn is_xml(&self) -> bool {
         self.xml
     }
 
@@ -132,7 +132,7 @@ fn is_usual(found: &[u8], name: &str) -> bool {
 }
 
 /// Whether these bytes have a tag that opens an element of this name.
-pub(super) fn has_element(bytes: &[u8], name: &str) -> bool {
+pub(crate) fn has_element(bytes: &[u8], name: &str) -> bool {
     let prolog = Prolog::default();
     Tags::of(bytes).any(|tag| tag.kind != Kind::Close && prolog.names(tag.name, name))
 }

@@ -19,11 +19,11 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem};
 
-use super::bytes::find_any_case;
-use super::framer::{Cuts, Framer, Step};
-use super::record::{Prolog, RecordKind};
-use super::stream::{Sink, Stream};
-use super::tags::{Aside, COMMENT, Stop, TagRest, closes, has_declarations, is_named};
+use crate::read::ground::bytes::find_any_case;
+use crate::read::ground::framer::{Cuts, Framer, Step};
+use crate::read::ground::record::{Prolog, RecordKind};
+use crate::read::ground::stream::{Sink, Stream};
+use crate::read::look::tags::{Aside, COMMENT, Stop, TagRest, closes, has_declarations, is_named};
 use lookalike_source::Reason;
 
 /// Look-ahead for the name of a tag, and for a closing tag.
@@ -44,7 +44,7 @@ const TAGLESS: [&[u8]; 4] = [b"script", b"style", b"title", b"textarea"];
 const DEPTH: usize = 32;
 
 /// Cuts markup into the elements of one name.
-pub(super) struct ElementFramer {
+pub(crate) struct ElementFramer {
     name: Vec<u8>,
     prolog: Arc<Prolog>,
     /// Between which bytes of the stream comments, CDATA sections and processing instructions are
@@ -152,7 +152,7 @@ impl<'c, 'b> Cursor<'c, 'b> {
 }
 
 impl ElementFramer {
-    pub(super) fn new(name: &str, prolog: Prolog) -> Self {
+    pub(crate) fn new(name: &str, prolog: Prolog) -> Self {
         ElementFramer {
             name: name.as_bytes().to_vec(),
             prolog: Arc::new(prolog),

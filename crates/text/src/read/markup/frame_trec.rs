@@ -12,12 +12,12 @@
 
 use memchr::memmem::{self, Finder};
 
-use super::bytes::{begins_any_case, find_any_case};
-use super::framer::{Behind, Cuts, Framer, Step};
-use super::record::RecordKind;
 use super::sgml::{attribute, find_close, is_known, leading_name, open_tag};
-use super::stream::{Sink, Stream};
-use super::tags::{Aside, COMMENT, closes, is_named};
+use crate::read::ground::bytes::{begins_any_case, find_any_case};
+use crate::read::ground::framer::{Behind, Cuts, Framer, Step};
+use crate::read::ground::record::RecordKind;
+use crate::read::ground::stream::{Sink, Stream};
+use crate::read::look::tags::{Aside, COMMENT, closes, is_named};
 use lookalike_source::Reason;
 
 /// Maximum look-ahead for a tag, and for a comment between records.
@@ -35,7 +35,7 @@ const REUTERS: &[u8] = b"REUTERS";
 
 /// The element that forms a record, as a file spells it.
 #[derive(Clone)]
-pub(super) struct Tag {
+pub(crate) struct Tag {
     name: &'static [u8],
     /// Finds the name as the first record spells it. Most files have one spelling.
     spelled: Finder<'static>,
@@ -137,7 +137,7 @@ fn is_bundle(bytes: &[u8]) -> bool {
 impl Tag {
     /// The element that forms the records of a file, by the first bytes of the file. `None` if the
     /// file is not a bundle of such records.
-    pub(super) fn of(head: &[u8]) -> Option<Tag> {
+    pub(crate) fn of(head: &[u8]) -> Option<Tag> {
         let (roots, rest) = front(head);
         let name = if opens(rest, REUTERS) {
             REUTERS
@@ -150,7 +150,7 @@ impl Tag {
     }
 
     /// As [`Tag::of`], for a file that certainly is a bundle, of `<DOC>` if nothing says otherwise.
-    pub(super) fn certainly(head: &[u8]) -> Tag {
+    pub(crate) fn certainly(head: &[u8]) -> Tag {
         Tag::of(head).unwrap_or_else(|| {
             let found = find_any_case(head, b"<DOC")
                 .filter(|&at| opens(&head[at..], DOC))
@@ -167,7 +167,7 @@ impl Tag {
         }
     }
 
-    pub(super) fn is_reuters(&self) -> bool {
+    pub(crate) fn is_reuters(&self) -> bool {
         self.name == REUTERS
     }
 

@@ -15,13 +15,13 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::bytes::{begins_any_case, find_any_case, is_one_of, text_of};
-use super::config::ReadConfig;
-use super::fields::LEFT_OUT;
-use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
-use super::record::{ContentKind, Marks};
-use super::tags::{Kind, Tags, attributes, closes, unescaped};
-use super::wordless::words_in;
+use crate::read::ground::bytes::{begins_any_case, find_any_case, is_one_of, text_of};
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::fields::LEFT_OUT;
+use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
+use crate::read::ground::record::{ContentKind, Marks};
+use crate::read::look::tags::{Kind, Tags, attributes, closes, unescaped};
+use crate::read::look::wordless::words_in;
 use lookalike_base::memory::reserve;
 use lookalike_base::words::words;
 use lookalike_source::Reason;
@@ -63,14 +63,14 @@ const MOST_LEFT: usize = 16;
 
 /// The content of the first element with this name, without its tags. The name matches exactly as
 /// given, in capitals.
-pub(super) fn element<'a>(bytes: &'a [u8], open: &[u8], close: &[u8]) -> Option<&'a [u8]> {
+pub(crate) fn element<'a>(bytes: &'a [u8], open: &[u8], close: &[u8]) -> Option<&'a [u8]> {
     let start = memmem::find(bytes, open)? + open.len();
     let length = memmem::find(&bytes[start..], close)?;
     Some(&bytes[start..start + length])
 }
 
 /// The opening tag at the start of these bytes, without its brackets.
-pub(super) fn open_tag(bytes: &[u8]) -> Option<&[u8]> {
+pub(crate) fn open_tag(bytes: &[u8]) -> Option<&[u8]> {
     let rest = bytes.strip_prefix(b"<")?;
     Some(&rest[..memchr::memchr(b'>', rest)?])
 }
@@ -99,7 +99,7 @@ fn quoted(bytes: &[u8], quote: u8) -> usize {
 }
 
 /// The value of an attribute in a tag, quoted or not; the name matches in any case.
-pub(super) fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> {
+pub(crate) fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> {
     let mut all = attributes(tag, quoted);
     let (_, value) = all.find(|(found, _)| found.eq_ignore_ascii_case(name))?;
     let value = value.trim_ascii();
@@ -107,14 +107,14 @@ pub(super) fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<Cow<'a, str>> 
 }
 
 /// The name that these bytes begin with, of an element of newswire.
-pub(super) fn leading_name(bytes: &[u8]) -> &[u8] {
+pub(crate) fn leading_name(bytes: &[u8]) -> &[u8] {
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
     &bytes[..bytes.iter().take_while(is_name).count()]
 }
 
 /// The docno: in `<DOCNO>`, or, in NTCIR and by WikiExtractor, in `<DOC id="...">`, or, in Solr, in
 /// `<field name="id">`.
-pub(super) fn trec_docno(head: &[u8]) -> Option<Cow<'_, str>> {
+pub(crate) fn trec_docno(head: &[u8]) -> Option<Cow<'_, str>> {
     let docno = |content: &'_ [u8]| !content.is_empty() && !content.contains(&b'<');
     let exact = element(head, b"<DOCNO>", b"</DOCNO>").map(<[u8]>::trim_ascii);
     if let Some(exact) = exact.filter(|content| docno(content)) {
@@ -178,7 +178,7 @@ fn role_of(name: &[u8]) -> Option<Role> {
 }
 
 /// Whether documents have an element with this name.
-pub(super) fn is_known(name: &[u8]) -> bool {
+pub(crate) fn is_known(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"field") || role_of(name).is_some()
 }
 
@@ -262,7 +262,7 @@ impl Iterator for Elements<'_> {
 
 /// The start and the end of the closing tag for a name, in any case. At most `most` bytes of white
 /// space are in it.
-pub(super) fn find_close(bytes: &[u8], name: &[u8], most: usize) -> Option<(usize, usize)> {
+pub(crate) fn find_close(bytes: &[u8], name: &[u8], most: usize) -> Option<(usize, usize)> {
     memmem::find_iter(bytes, b"</").find_map(|start| {
         let from = start + 2 + name.len();
         let named = begins_any_case(&bytes[start + 2..], name);
@@ -374,7 +374,7 @@ impl<'a> Left<'a> {
     }
 }
 
-pub(super) struct TrecSgml;
+pub(crate) struct TrecSgml;
 
 impl Interpreter for TrecSgml {
     fn document<'a>(&self, bytes: &'a [u8], _: &ReadConfig) -> Outcome<'a> {
@@ -435,7 +435,7 @@ impl Interpreter for TrecSgml {
 }
 
 /// Where the content of a record ends: at its closing tag, in any case.
-pub(super) fn end_of(record: &[u8]) -> usize {
+pub(crate) fn end_of(record: &[u8]) -> usize {
     memmem::rfind(record, b"</")
         .filter(|at| begins_any_case(&record[at + 2..], b"DOC"))
         .unwrap_or(record.len())
@@ -449,7 +449,7 @@ fn document<'a>(docno: Cow<'a, str>, (body, begins): (Cow<'a, [u8]>, Vec<usize>)
 }
 
 /// A Reuters-21578 story: title and body, or the whole text if it has no body.
-pub(super) struct Reuters;
+pub(crate) struct Reuters;
 
 impl Interpreter for Reuters {
     fn document<'a>(&self, bytes: &'a [u8], _: &ReadConfig) -> Outcome<'a> {
@@ -516,7 +516,7 @@ impl Interpreter for Reuters {
 }
 
 /// The id of an NITF story: `<doc-id id-string="...">` in its head.
-pub(super) fn nitf_docno(bytes: &[u8]) -> Option<Cow<'_, str>> {
+pub(crate) fn nitf_docno(bytes: &[u8]) -> Option<Cow<'_, str>> {
     let head = &bytes[..bytes.len().min(HEAD)];
     let nitf = memmem::find(&head[..head.len().min(2048)], b"<nitf")?;
     let id = memmem::find(&head[nitf..], b"<doc-id")? + nitf;

@@ -15,13 +15,13 @@ use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
 use super::pages::{Limits, Pages, ReadAt};
 use super::written;
-use crate::read::config::ReadConfig;
-use crate::read::fields::{
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::fields::{
     FieldPath, ID_FIELDS, Known, Step, TYPE_FIELDS, URL_FIELDS, quoted, short,
 };
-use crate::read::json_values::{PART_FACTS, PART_TEXTS};
-use crate::read::record::Field;
-use crate::read::resolve::{Level, Names, Texts};
+use crate::read::ground::record::Field;
+use crate::read::ground::resolve::{Level, Names, Texts};
+use crate::read::json::values::{PART_FACTS, PART_TEXTS};
 
 fn repeated(node: &Type) -> bool {
     let info = node.get_basic_info();

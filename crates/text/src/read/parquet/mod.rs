@@ -42,13 +42,13 @@ use parquet::file::metadata::{
 use self::columns::{Chosen, Column, Role, TextColumns};
 use self::pages::{Limits, ReadAt, Trouble, exactly};
 use self::thrift::Fields;
-use crate::read::config::ReadConfig;
-use crate::read::fields::{FieldPath, Known, TEXT_FIELDS, no_column};
-use crate::read::outcome::HEAD;
-use crate::read::record::{
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::fields::{FieldPath, Known, TEXT_FIELDS, no_column};
+use crate::read::ground::outcome::HEAD;
+use crate::read::ground::record::{
     Batch, Field, Marks, Origin, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
-use crate::read::resolve::{Texts, is_null, take_each, usual_of};
+use crate::read::ground::resolve::{Texts, is_null, take_each, usual_of};
 use lookalike_base::memory::reserve;
 use lookalike_base::numbers::counted;
 use lookalike_source::{Fault, Reason};

@@ -18,6 +18,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::thrift::Fields;
+use crate::read::ground::config::DEFAULT_MAX_RATIO;
 
 /// Bytes that are read to look for a page header. Few headers are larger; they hold statistics.
 const HEAD: usize = 8 << 10;
@@ -140,7 +141,7 @@ impl Limits {
     pub fn of_copy() -> Limits {
         Limits {
             page: LARGEST_COPIED,
-            max_ratio: crate::read::DEFAULT_MAX_RATIO,
+            max_ratio: DEFAULT_MAX_RATIO,
             row_values: VALUES_WITH_LENGTH,
         }
     }

@@ -1,18 +1,18 @@
 //! Frames JSON lines of standard input: each line that is not empty is a record, whatever is in it.
 //!
-//! [`super::frame_json`] finds objects whose lines do not matter, and so it may have to read the
+//! [`crate::read::json::frame_json`] finds objects whose lines do not matter, and so it may have to read the
 //! next line before it knows that an object is broken. Whoever writes a line and waits for the
 //! answer to it never writes the next one. Here the line end decides, and the parser what the line
 //! is.
 
-use super::bytes::spaces;
-use super::framer::Step;
-use super::record::RecordKind;
-use super::stream::{Begun, Sink, Stream};
+use crate::read::ground::bytes::spaces;
+use crate::read::ground::framer::Step;
+use crate::read::ground::record::RecordKind;
+use crate::read::ground::stream::{Begun, Sink, Stream};
 
 /// The state between two bytes of the input.
 #[derive(Default)]
-pub(super) struct LineFramer {
+pub(crate) struct LineFramer {
     /// A line whose end has not come yet.
     begun: Option<Begun>,
 }
@@ -21,7 +21,7 @@ pub(super) struct LineFramer {
 /// caller gave the format.
 ///
 /// Objects and arrays that are written over several lines begin with a line of their own bracket.
-pub(super) fn one_per_line(line: &[u8], forced: bool) -> bool {
+pub(crate) fn one_per_line(line: &[u8], forced: bool) -> bool {
     match unmarked(line) {
         [b'{', rest @ ..] => match rest.trim_ascii_start() {
             [b'"' | b'}', ..] => true,

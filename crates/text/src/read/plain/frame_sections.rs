@@ -14,19 +14,19 @@
 
 use std::sync::Arc;
 
-use super::bytes::spaces;
-use super::config::ReadConfig;
-use super::framer::{Behind, Cuts, Framer, Step};
-use super::outcome::{Interpreter, Outcome, Parts};
-use super::record::{ContentKind, RecordKind, Sections};
-use super::sniff::looks_like_markup;
-use super::split_at::LONGEST_LINE;
-use super::stream::{Sink, Stream};
+use crate::read::ground::bytes::spaces;
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::framer::{Behind, Cuts, Framer, Step};
+use crate::read::ground::outcome::{Interpreter, Outcome, Parts};
+use crate::read::ground::record::{ContentKind, RecordKind, Sections};
+use crate::read::ground::split_at::LONGEST_LINE;
+use crate::read::ground::stream::{Sink, Stream};
+use crate::read::look::sniff::looks_like_markup;
 use lookalike_source::Reason;
 
 /// Cuts a text at lines.
 #[derive(Clone)]
-pub(super) struct SectionFramer {
+pub(crate) struct SectionFramer {
     sections: Arc<Sections>,
     /// Whether the first record has begun.
     begun: bool,

@@ -8,15 +8,15 @@ use std::sync::LazyLock;
 
 use memchr::memmem;
 
-use super::bytes::{MARK, begins_any_case};
-use super::config::ReadConfig;
-use super::dialect::{Dialect, Mark};
-use super::fields::advised;
-use super::mail::begins_field;
-use super::record::{ContentKind, Table};
-use super::split_at::SplitAt;
-use super::stream::in_lines;
-use super::table::{Claim, Look, row_end, rows};
+use crate::read::ground::bytes::{MARK, begins_any_case};
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::dialect::{Dialect, Mark};
+use crate::read::ground::fields::advised;
+use crate::read::ground::record::{ContentKind, Table};
+use crate::read::ground::split_at::SplitAt;
+use crate::read::ground::stream::in_lines;
+use crate::read::mail::begins_field;
+use crate::read::table::{Claim, Look, row_end, rows};
 use lookalike_base::words::{flag_word, shell_word};
 
 /// Bytes that are looked at.
@@ -130,7 +130,7 @@ static DATED_LINES: LazyLock<Vec<SplitAt>> =
 const ENTRIES: usize = 3;
 
 /// What a file looks like, and how to read it.
-pub(super) fn looks_like(
+pub(crate) fn looks_like(
     bytes: &[u8],
     content: ContentKind,
     config: &ReadConfig,
@@ -606,7 +606,7 @@ mod tests {
     /// The guide has the line to type for each kind.
     #[test]
     fn the_guide_has_every_expression() {
-        let guide = include_str!("../../../../docs/guide/formats.md").replace("\\|", "|");
+        let guide = include_str!("../../../../../docs/guide/formats.md").replace("\\|", "|");
         for kind in &KINDS {
             kind.begins.parse::<SplitAt>().unwrap();
             let split = format!("`--split-at '{}'`", kind.split.unwrap_or(kind.begins));

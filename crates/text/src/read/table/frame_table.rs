@@ -7,10 +7,10 @@
 
 use std::sync::Arc;
 
-use super::dialect::{RowEnd, Scan};
-use super::framer::{Cuts, Framer, Step};
-use super::record::{RecordKind, Table};
-use super::stream::{Sink, Stream};
+use crate::read::ground::dialect::{RowEnd, Scan};
+use crate::read::ground::framer::{Cuts, Framer, Step};
+use crate::read::ground::record::{RecordKind, Table};
+use crate::read::ground::stream::{Sink, Stream};
 use lookalike_source::Reason;
 
 /// A broken row of at most this many bytes costs one line. A longer one costs all bytes up to the
@@ -18,7 +18,7 @@ use lookalike_source::Reason;
 const AHEAD: usize = 1 << 20;
 
 /// Frames rows of one table.
-pub(super) struct TableFramer {
+pub(crate) struct TableFramer {
     pub table: Arc<Table>,
     /// Records with more bytes are too large.
     pub limit: u64,

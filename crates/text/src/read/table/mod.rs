@@ -3,18 +3,20 @@
 //! The first row decides all that a row depends on, and the first 64 KiB decide whether a TSV file
 //! has quotes. So each row can be interpreted on its own, on any thread.
 
+pub(super) mod frame_table;
+
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-use super::config::ReadConfig;
-use super::dialect::{Dialect, Mark, RowEnd, Scan};
-use super::fields::{
+use super::ground::config::ReadConfig;
+use super::ground::dialect::{Dialect, Mark, RowEnd, Scan};
+use super::ground::fields::{
     FieldPath, ID_FIELDS, Known, NAMED, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
-use super::outcome::{Interpreter, Outcome, Parts, refused};
-use super::record::{Field, Marks, Table};
-use super::resolve::{Level, Names, Texts, beside, is_null, no_docno, take_each, usual_of};
-use super::stream::ends_at_cr;
+use super::ground::outcome::{Interpreter, Outcome, Parts, refused};
+use super::ground::record::{Field, Marks, Table};
+use super::ground::resolve::{Level, Names, Texts, beside, is_null, no_docno, take_each, usual_of};
+use super::ground::stream::ends_at_cr;
 use lookalike_base::numbers::counted;
 use lookalike_source::Reason;
 

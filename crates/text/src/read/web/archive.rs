@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::bytes::{first_line, text_of, trim_line, unbracket};
+use crate::read::ground::bytes::{first_line, text_of, trim_line, unbracket};
 use lookalike_base::words::words;
 
 /// Iterates over `name: value` lines and their continuation lines, up to the empty line that ends
@@ -10,7 +10,7 @@ use lookalike_base::words::words;
 ///
 /// Line ends are CRLF or a bare LF. [`Fields::body`] is the end of the empty line, once all fields
 /// have been read.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
     ended: bool,
@@ -103,12 +103,12 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 /// The value of a field of a header after its first line.
-pub(super) fn field_after_line(header: &[u8], wanted: &str) -> Option<String> {
+pub(crate) fn field_after_line(header: &[u8], wanted: &str) -> Option<String> {
     Fields::after_line(header).first(wanted)
 }
 
 /// Whether this is the first line of a WARC header, `WARC/1.0`.
-pub(super) fn is_warc_line(bytes: &[u8]) -> bool {
+pub(crate) fn is_warc_line(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"WARC/") else {
         return false;
     };
@@ -124,12 +124,12 @@ pub(super) fn is_warc_line(bytes: &[u8]) -> bool {
 
 /// Whether this is a WARC header and not just a line that looks like its first. A header has a
 /// type, an id or a date, and it has a length.
-pub(super) fn is_warc_header(bytes: &[u8]) -> bool {
+pub(crate) fn is_warc_header(bytes: &[u8]) -> bool {
     is_warc_header_of(bytes, true)
 }
 
 /// Like [`is_warc_header`], but the length may be missing unless `measured` is set.
-pub(super) fn is_warc_header_of(bytes: &[u8], measured: bool) -> bool {
+pub(crate) fn is_warc_header_of(bytes: &[u8], measured: bool) -> bool {
     if !is_warc_line(bytes) {
         return false;
     }
@@ -153,7 +153,7 @@ pub(super) fn is_warc_header_of(bytes: &[u8], measured: bool) -> bool {
 
 /// The line that begins an ARC record: `URL IP date ... length`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ArcLine<'a> {
+pub(crate) struct ArcLine<'a> {
     /// The URL; it may contain spaces.
     pub url: &'a [u8],
     /// Time of capture, usually 14 digits.
@@ -225,12 +225,12 @@ impl<'a> ArcLine<'a> {
 }
 
 /// Whether these bytes certainly begin with the line of an ARC record. Its length may be wrong.
-pub(super) fn is_arc_line(bytes: &[u8]) -> bool {
+pub(crate) fn is_arc_line(bytes: &[u8]) -> bool {
     arc_line(bytes).is_some_and(|line| line.certain)
 }
 
 /// The line of an ARC record with which these bytes may begin.
-pub(super) fn arc_line(bytes: &[u8]) -> Option<ArcLine<'_>> {
+pub(crate) fn arc_line(bytes: &[u8]) -> Option<ArcLine<'_>> {
     // The first bytes suffice to reject most lines.
     let begins = bytes.first().is_some_and(u8::is_ascii_alphabetic)
         && memchr::memchr(b':', &bytes[..bytes.len().min(17)]).is_some();
@@ -240,7 +240,7 @@ pub(super) fn arc_line(bytes: &[u8]) -> Option<ArcLine<'_>> {
 }
 
 /// Maximum length of an ARC record's line: URLs have up to several thousand bytes.
-pub(super) const ARC_LINE: usize = 16 << 10;
+pub(crate) const ARC_LINE: usize = 16 << 10;
 
 /// The fields of a WARC header that matter here. The first value that is not empty counts. Old
 /// versions of wget put URLs in angle brackets, which are removed.
@@ -248,9 +248,9 @@ pub(super) const ARC_LINE: usize = 16 << 10;
 pub struct WarcHead<'a> {
     /// `WARC-Type`.
     pub kind: Option<&'a [u8]>,
-    pub(super) trec_id: Option<&'a [u8]>,
+    pub(crate) trec_id: Option<&'a [u8]>,
     /// `WARC-Record-ID`, as the record has it.
-    pub(super) record_id: Option<&'a [u8]>,
+    pub(crate) record_id: Option<&'a [u8]>,
     /// `WARC-Target-URI`.
     pub target: Option<&'a [u8]>,
     /// `WARC-Date`.
@@ -261,20 +261,20 @@ pub struct WarcHead<'a> {
     pub to_id: Option<&'a [u8]>,
     pub to_target: Option<&'a [u8]>,
     pub to_date: Option<&'a [u8]>,
-    pub(super) content_type: Option<&'a [u8]>,
+    pub(crate) content_type: Option<&'a [u8]>,
     /// The number of the record's segment, from 1, and the id of the first segment (ISO 28500,
     /// section 7).
-    pub(super) segment: Option<&'a [u8]>,
-    pub(super) segment_origin: Option<&'a [u8]>,
+    pub(crate) segment: Option<&'a [u8]>,
+    pub(crate) segment_origin: Option<&'a [u8]>,
     /// Whether this is the last segment, which states the length of all.
-    pub(super) last: bool,
-    pub(super) truncated: bool,
+    pub(crate) last: bool,
+    pub(crate) truncated: bool,
     /// The length of the block.
-    pub(super) length: Option<u64>,
+    pub(crate) length: Option<u64>,
     /// A line without a colon that was skipped.
-    pub(super) odd: Option<&'a [u8]>,
+    pub(crate) odd: Option<&'a [u8]>,
     /// Where the block begins.
-    pub(super) block: usize,
+    pub(crate) block: usize,
 }
 
 impl<'a> WarcHead<'a> {
@@ -345,7 +345,7 @@ impl<'a> WarcHead<'a> {
     }
 
     /// Whether this is segment `segment` of the record `first`.
-    pub(super) fn continues(&self, first: &[u8], segment: u64) -> bool {
+    pub(crate) fn continues(&self, first: &[u8], segment: u64) -> bool {
         self.is(b"continuation")
             && self.segment.and_then(number) == Some(segment)
             && self.segment_origin == Some(first)
@@ -353,6 +353,6 @@ impl<'a> WarcHead<'a> {
 }
 
 /// A number in digits.
-pub(super) fn number(value: &[u8]) -> Option<u64> {
+pub(crate) fn number(value: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }

@@ -16,9 +16,9 @@ use sha1::{Digest, Sha1};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::archive::{Fields, WarcHead};
-use super::bytes::{first_line, unbracket};
 use super::http;
-use super::outcome::HEAD;
+use crate::read::ground::bytes::{first_line, unbracket};
+use crate::read::ground::outcome::HEAD;
 
 /// The most bytes of a record that [`revisit`] needs: its header and the header of the response.
 pub const REVISIT_HEAD: usize = 2 * HEAD;

@@ -25,10 +25,10 @@ use super::archive::{
     ARC_LINE, ArcLine, WarcHead, arc_line, is_arc_line, is_warc_header, is_warc_header_of,
     is_warc_line, number,
 };
-use super::bytes::{first_line, spaces};
-use super::framer::{Framer, Step};
-use super::record::RecordKind;
-use super::stream::{Sink, Stream};
+use crate::read::ground::bytes::{first_line, spaces};
+use crate::read::ground::framer::{Framer, Step};
+use crate::read::ground::record::RecordKind;
+use crate::read::ground::stream::{Sink, Stream};
 use lookalike_source::Reason;
 
 /// Maximum length of a record's header.
@@ -52,7 +52,7 @@ type NoHeader = (Option<String>, Reason, String);
 
 /// Which of the two formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Warc,
     Arc,
 }
@@ -169,7 +169,7 @@ impl Shape {
     }
 }
 
-pub(super) struct ArchiveFramer {
+pub(crate) struct ArchiveFramer {
     pub shape: Shape,
 }
 

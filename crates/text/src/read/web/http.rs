@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use super::archive::Fields;
-use super::bytes::{begins_any_case, first_line, text_of, trim_front};
-use super::config::ReadConfig;
-use super::convert::Converter;
-use super::outcome::Refusal;
-use super::record::ContentKind;
-use super::sniff::{binary_kind, kind_of_markup, looks_like_markup, surely_text};
+use crate::read::ground::bytes::{begins_any_case, first_line, text_of, trim_front};
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::convert::Converter;
+use crate::read::ground::outcome::Refusal;
+use crate::read::ground::record::ContentKind;
+use crate::read::look::sniff::{binary_kind, kind_of_markup, looks_like_markup, surely_text};
 use lookalike_base::wide::{self, Wide};
 use lookalike_source::{BodyStream, Reason, inflate_body};
 
 /// The relevant fields of an HTTP header. Names match in any case. The last one of a repeated
 /// `Content-Type` counts, as in browsers.
 #[derive(Default)]
-pub(super) struct Head<'a> {
+pub(crate) struct Head<'a> {
     mime: Option<String>,
     pub charset: Option<Cow<'a, str>>,
     transfer: Option<Cow<'a, str>>,
@@ -103,7 +103,7 @@ const MOST_VALUE: usize = 64 << 10;
 const MOST_CODINGS: usize = 4;
 
 /// A body that is text or becomes text.
-pub(super) struct Body<'a> {
+pub(crate) struct Body<'a> {
     pub content: ContentKind,
     pub charset: Option<Cow<'a, str>>,
     pub body: Cow<'a, [u8]>,
@@ -114,7 +114,7 @@ pub(super) struct Body<'a> {
 
 /// Returns why a body is not text, or `None` if it is. The bytes decide, not the content type:
 /// collections store the text of PDF files as `application/pdf`, and error pages as `image/gif`.
-pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
+pub(crate) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
     if let Some(charset) = &head.charset
         && wide::utf32(body).is_none()
     {
@@ -135,7 +135,7 @@ pub(super) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
 }
 
 /// The body of a block without an HTTP header.
-pub(super) fn bare<'a>(
+pub(crate) fn bare<'a>(
     block: &'a [u8],
     head: Head<'a>,
     config: &ReadConfig,
@@ -144,7 +144,7 @@ pub(super) fn bare<'a>(
 }
 
 /// The body of a response, if the status is 2xx and the body is text, with its codings undone.
-pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Refusal> {
+pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Refusal> {
     let block = &block[final_head(block)..];
     let line = first_line(block);
     let line = &line[..line.len().min(200)];
@@ -202,7 +202,7 @@ pub(super) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
 
 /// The body of a response without its transfer coding; `None` if the coding is broken. A body that
 /// is not chunked although its header says so was stored without the coding.
-pub(super) fn without_transfer_coding<'a>(header: &[u8], body: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+pub(crate) fn without_transfer_coding<'a>(header: &[u8], body: &'a [u8]) -> Option<Cow<'a, [u8]>> {
     let transfer = Head::of_response(header).transfer;
     if !transfer.is_some_and(|transfer| transfer.to_ascii_lowercase().contains("chunked")) {
         return Some(body.into());
@@ -252,7 +252,7 @@ fn deliver<'a>(
 }
 
 /// Whether a block begins with the head of a response, perhaps after empty lines.
-pub(super) fn begins(block: &[u8]) -> bool {
+pub(crate) fn begins(block: &[u8]) -> bool {
     let line = block.trim_ascii_start();
     begins_any_case(line, b"http") && matches!(line.get(4), Some(b'/' | b' ' | b'\t'))
         || begins_any_case(line, b"icy ")
@@ -260,7 +260,7 @@ pub(super) fn begins(block: &[u8]) -> bool {
 
 /// Where the last head of a block begins: after empty lines, and after the heads of interim
 /// responses (RFC 9110 section 15.2) and of a proxy that has connected to the server.
-pub(super) fn final_head(block: &[u8]) -> usize {
+pub(crate) fn final_head(block: &[u8]) -> usize {
     let mut at = 0;
     while begins(&block[at..]) {
         let head = block[at..].trim_ascii_start();

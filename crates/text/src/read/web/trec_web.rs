@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use super::archive::{ArcLine, field_after_line};
-use super::bytes::{find_any_case, first_line, text_of};
-use super::config::ReadConfig;
 use super::http::{self, Head};
-use super::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
-use super::record::ContentKind;
-use super::sgml::{self, TrecSgml};
-use super::sniff::{kind_of_markup, looks_like_markup};
+use crate::read::ground::bytes::{find_any_case, first_line, text_of};
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
+use crate::read::ground::record::ContentKind;
+use crate::read::look::sniff::{kind_of_markup, looks_like_markup};
+use crate::read::markup::sgml::{self, TrecSgml};
 use lookalike_source::Reason;
 
 /// TREC web: `<DOCNO>`, a `<DOCHDR>` of URL and HTTP header, the page.
 ///
 /// A page of the collection is a document whatever its HTTP status.
-pub(super) struct TrecWeb;
+pub(crate) struct TrecWeb;
 
 impl Interpreter for TrecWeb {
     fn document<'a>(&self, bytes: &'a [u8], _: &ReadConfig) -> Outcome<'a> {

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::archive::{ArcLine, Fields, WarcHead, field_after_line};
-use super::bytes::{first_line, is_one_of, text_of, unbracket};
-use super::config::ReadConfig;
 use super::http::{self, Body, Head};
-use super::outcome::{Interpreter, Outcome, Parts, Refusal, head_of, refused};
+use crate::read::ground::bytes::{first_line, is_one_of, text_of, unbracket};
+use crate::read::ground::config::ReadConfig;
+use crate::read::ground::outcome::{Interpreter, Outcome, Parts, Refusal, head_of, refused};
 use lookalike_source::Reason;
 
 impl<'a> WarcHead<'a> {
@@ -67,7 +67,7 @@ pub fn normal_digest(digest: &[u8]) -> Vec<u8> {
     [&digest[..label].to_ascii_lowercase(), &digest[label..]].concat()
 }
 
-pub(super) struct WarcRecord;
+pub(crate) struct WarcRecord;
 
 impl Interpreter for WarcRecord {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
@@ -222,7 +222,7 @@ fn arc_docno(line: &ArcLine<'_>) -> String {
     format!("{}@{}", text_of(line.url), text_of(line.date))
 }
 
-pub(super) struct ArcRecord;
+pub(crate) struct ArcRecord;
 
 impl Interpreter for ArcRecord {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {

@@ -1,0 +1,6 @@
+//! What bytes look like: text or binary, which markup, whether words are left without its tags.
+
+pub(super) mod like_records;
+pub(super) mod sniff;
+pub(super) mod tags;
+pub(super) mod wordless;
