@@ -149,6 +149,26 @@ impl Carry {
         None
     }
 
+    /// Hands over the whole characters of the next piece, and stores an incomplete one at its end. A
+    /// byte that belongs to no character becomes U+FFFD.
+    pub fn push(&mut self, mut piece: &[u8], mut take: impl FnMut(&str)) {
+        if let Some(c) = self.complete(&mut piece) {
+            take(c.encode_utf8(&mut [0; 4]));
+        }
+        let mut left = piece.len();
+        for chunk in piece.utf8_chunks() {
+            take(chunk.valid());
+            let invalid = chunk.invalid();
+            left -= chunk.valid().len() + invalid.len();
+            if left == 0 && !invalid.is_empty() && matches!(decode(invalid), Decoded::Cut) {
+                return self.hold(invalid);
+            }
+            for _ in invalid {
+                take("\u{fffd}");
+            }
+        }
+    }
+
     /// Ends the text: U+FFFD if an incomplete character is stored.
     pub fn end(&mut self) -> Option<char> {
         let held = std::mem::take(&mut self.len) > 0;

@@ -549,12 +549,7 @@ fn label_in_content(content: &[u8]) -> Option<&[u8]> {
 
 /// A notice; the caller fills in source and docno.
 pub(super) fn notice(reason: Reason, detail: String) -> Reject {
-    Reject {
-        source: SourceSpan::default(),
-        docno: None,
-        reason,
-        detail,
-    }
+    Reject::new(SourceSpan::default(), reason, detail)
 }
 
 /// Decodes in pieces, so that memory never has two copies of a large body.

@@ -211,6 +211,16 @@ pub(super) static WORDS_AND_HYPHENS: [u8; 256] = {
     table
 };
 
+/// The table of `words` or of other tokens.
+#[inline]
+pub(super) fn table(words: bool, hyphens: bool) -> &'static [u8; 256] {
+    match words {
+        true if hyphens => &WORDS_AND_HYPHENS,
+        true => &WORDS,
+        false => &WHITESPACE,
+    }
+}
+
 /// What a byte becomes in the canonical text of `whitespace` and `bytes:N`: itself, a space for
 /// white space, or [`SLOW`] for NUL (which the table cannot represent) and bytes of non-ASCII
 /// characters.

@@ -30,7 +30,7 @@ mod keywords;
 use self::fence::{Fence, Memory};
 use self::keywords::is_keyword;
 use super::class::Class;
-use super::config::{Code, Comments, Fold, Language};
+use super::config::{Comments, Language, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 
 /// What stands for each name with `--fold identifiers`. No text has it as a token of code: in a
@@ -387,16 +387,20 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    pub(super) fn new(code: Code, fold: Fold) -> Cutter {
-        Cutter {
-            hollow: fold.literals,
+    /// If the tokens are those of programs.
+    pub(super) fn of(config: &ParseConfig) -> Option<Cutter> {
+        let TokenKind::Code(code) = config.tokens else {
+            return None;
+        };
+        Some(Cutter {
+            hollow: config.fold.literals,
             rules: &RULES[code.language as usize],
             language: code.language,
             keep: code.comments == Comments::Keep,
             state: State::Space,
             memory: Memory::NEW,
             open: false,
-        }
+        })
     }
 
     /// Begins another text.

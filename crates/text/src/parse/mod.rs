@@ -94,7 +94,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::read::{RawDocument, Reason, Reject, internal_subset};
 
 use charset::{Charset, Decoding};
-use lookalike_base::utf8::{Carry, Decoded, decode};
+use lookalike_base::utf8::Carry;
 use markup::{Scan, TextEmitter, Unread, What, Words};
 use text::Text;
 use tokens::Canonical;
@@ -197,35 +197,16 @@ struct AsRead<'a> {
 }
 
 impl AsRead<'_> {
-    fn carried(&mut self, carried: Option<char>) {
-        if let Some(c) = carried {
+    fn end(&mut self) {
+        if let Some(c) = self.carry.end() {
             (self.take)(c.encode_utf8(&mut [0; 4]));
         }
-    }
-
-    fn end(&mut self) {
-        let carried = self.carry.end();
-        self.carried(carried);
     }
 }
 
 impl Sink for AsRead<'_> {
-    fn text(&mut self, mut piece: &[u8]) {
-        let carried = self.carry.complete(&mut piece);
-        self.carried(carried);
-        let mut left = piece.len();
-        for chunk in piece.utf8_chunks() {
-            (self.take)(chunk.valid());
-            let invalid = chunk.invalid();
-            left -= chunk.valid().len() + invalid.len();
-            if left == 0 && !invalid.is_empty() && matches!(decode(invalid), Decoded::Cut) {
-                self.carry.hold(invalid);
-                return;
-            }
-            for _ in invalid {
-                (self.take)("\u{fffd}");
-            }
-        }
+    fn text(&mut self, piece: &[u8]) {
+        self.carry.push(piece, &mut *self.take);
     }
 
     fn word_break(&mut self) {

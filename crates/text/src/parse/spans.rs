@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use super::class::{Class, SLOW, WHITESPACE, WORDS, WORDS_AND_HYPHENS};
+use super::class::{Class, SLOW, table};
 use super::code::{Before, Cutter, NAME, NUMBER};
 use super::config::{ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
@@ -91,10 +91,7 @@ impl SpanFinder {
         SpanFinder {
             words: config.tokens == TokenKind::Words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
-            code: match config.tokens {
-                TokenKind::Code(code) => Some(Cutter::new(code, config.fold)),
-                _ => None,
-            },
+            code: Cutter::of(config),
             rules: Rules::of(config),
             open: Open::None,
             span: 0..0,
@@ -239,12 +236,7 @@ impl SpanFinder {
     fn step(&mut self, c: char, act: &mut Act<'_>) {
         let place = self.at..self.at + c.len_utf8();
         self.at = place.end;
-        let table = match self.words {
-            true if self.rules.fold.hyphens => &WORDS_AND_HYPHENS,
-            true => &WORDS,
-            false => &WHITESPACE,
-        };
-        match table.get(c as usize) {
+        match table(self.words, self.rules.fold.hyphens).get(c as usize) {
             Some(b' ') => self.step_as(c, Class::Separator, place, act),
             Some(&SLOW) | None if !self.raw => {
                 let known = self.known(c);
@@ -314,7 +306,7 @@ pub fn canonical_token(token: &str, name: bool, config: &ParseConfig) -> String 
 
 /// Appends the canonical text of a token.
 pub fn push_canonical(token: &str, name: bool, config: &ParseConfig, out: &mut String) {
-    if let TokenKind::Code(code) = config.tokens {
+    if matches!(config.tokens, TokenKind::Code(_)) {
         // The text around a token decides where it ends, so the token is not cut again.
         let whole = ParseConfig {
             tokens: TokenKind::Whitespace,
@@ -322,7 +314,7 @@ pub fn push_canonical(token: &str, name: bool, config: &ParseConfig, out: &mut S
         };
         let begin = out.len();
         push_canonical(token, false, &whole, out);
-        let own = |text: &str| Cutter::new(code, config.fold).is_own(text.as_bytes());
+        let own = |text: &str| Cutter::of(config).is_some_and(|of| of.is_own(text.as_bytes()));
         if name && config.fold.identifiers && out.get(begin..).is_some_and(own) {
             out.truncate(begin);
             out.push_str(NAME);

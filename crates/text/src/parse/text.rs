@@ -11,7 +11,7 @@
 //! - `buffer[..used]` is text not yet passed on. It ends in white space exactly if `gap` is set;
 //!   that white space is passed on only when more text follows.
 
-use lookalike_base::utf8::{Carry, Decoded, decode};
+use lookalike_base::utf8::Carry;
 
 /// Text is passed on when about this many bytes have accumulated; they fit in the second-level
 /// cache.
@@ -102,45 +102,28 @@ impl Text {
     }
 
     /// Appends a piece of UTF-8 text, which may begin and end inside a character.
-    pub(super) fn push(&mut self, mut piece: &[u8], take: &mut dyn FnMut(&[u8])) {
-        let carried = self.carry.complete(&mut piece);
-        self.push_carried(carried, take);
-        let mut left = piece.len();
-        for chunk in piece.utf8_chunks() {
-            self.push_valid(chunk.valid().as_bytes(), take);
-            let invalid = chunk.invalid();
-            left -= chunk.valid().len() + invalid.len();
-            if invalid.is_empty() {
-                continue;
-            }
-            if left == 0 && matches!(decode(invalid), Decoded::Cut) {
-                self.carry.hold(invalid);
-                return;
-            }
-            for _ in invalid {
-                self.push_valid("\u{fffd}".as_bytes(), take);
-            }
-        }
+    pub(super) fn push(&mut self, piece: &[u8], take: &mut dyn FnMut(&[u8])) {
+        let mut carry = std::mem::take(&mut self.carry);
+        carry.push(piece, |text| self.push_valid(text.as_bytes(), take));
+        self.carry = carry;
     }
 
     /// Separates the text that follows from the text before.
     pub(super) fn word_break(&mut self, take: &mut dyn FnMut(&[u8])) {
-        let carried = self.carry.end();
-        self.push_carried(carried, take);
+        self.end_character(take);
         self.push_valid(b"\n", take);
     }
 
     /// Passes on the rest and resets for the next document.
     pub(super) fn finish(&mut self, take: &mut dyn FnMut(&[u8])) {
-        let carried = self.carry.end();
-        self.push_carried(carried, take);
+        self.end_character(take);
         self.drain(take);
         self.begin();
     }
 
-    /// Appends a character that was split between two pieces.
-    fn push_carried(&mut self, carried: Option<char>, take: &mut dyn FnMut(&[u8])) {
-        if let Some(c) = carried {
+    /// Appends U+FFFD for a character that has not ended.
+    fn end_character(&mut self, take: &mut dyn FnMut(&[u8])) {
+        if let Some(c) = self.carry.end() {
             self.push_valid(c.encode_utf8(&mut [0; 4]).as_bytes(), take);
         }
     }

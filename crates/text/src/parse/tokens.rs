@@ -25,7 +25,7 @@ use std::ops::Range;
 use unicode_normalization::char::{canonical_combining_class, compose, decompose_canonical};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::class::{Class, SLOW, WHITESPACE, WORDS, WORDS_AND_HYPHENS, lower};
+use super::class::{Class, SLOW, lower, table};
 use super::code::{Before, Cutter, NAME, NUMBER};
 use super::config::{ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
@@ -149,16 +149,9 @@ impl Canonical {
         Canonical {
             words,
             raw: matches!(config.tokens, TokenKind::Bytes(_)),
-            code: match config.tokens {
-                TokenKind::Code(code) => Some(Cutter::new(code, config.fold)),
-                _ => None,
-            },
+            code: Cutter::of(config),
             rules,
-            table: match words {
-                true if rules.fold.hyphens => &WORDS_AND_HYPHENS,
-                true => &WORDS,
-                false => &WHITESPACE,
-            },
+            table: table(words, rules.fold.hyphens),
             masks: Masks::default(),
             classes: ClassCache::new(rules),
             buffer: Vec::new(),
@@ -628,20 +621,9 @@ impl Canonical {
         };
         let (effect, open) = cut(self.open, class, c);
         match effect {
-            Cut::Nothing => {
-                self.open = open;
-                return false;
-            }
-            Cut::Separate => {
-                self.close();
-                return false;
-            }
-            Cut::Hold => {
-                self.put('\'');
-                self.open = open;
-                return false;
-            }
-            Cut::Extend => {}
+            Cut::Nothing | Cut::Extend => {}
+            Cut::Separate => self.close(),
+            Cut::Hold => self.put('\''),
             Cut::Begin => {
                 self.close();
                 self.starts[self.count] = self.used;
@@ -649,7 +631,7 @@ impl Canonical {
             }
         }
         self.open = open;
-        true
+        matches!(effect, Cut::Extend | Cut::Begin)
     }
 
     /// Appends a decomposed character to the open token.

@@ -78,12 +78,8 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
             if parts.docno.len() > HEAD
                 && matches!(record.kind, RecordKind::Warc | RecordKind::Arc) =>
         {
-            Interpreted::Rejected(Reject {
-                source,
-                docno: None,
-                reason: Reason::MissingDocno,
-                detail: too_long(&parts.docno),
-            })
+            let detail = too_long(&parts.docno);
+            Interpreted::Rejected(Reject::new(source, Reason::MissingDocno, detail))
         }
         Outcome::Document(mut parts) => {
             leave_out(&mut parts, config);
@@ -112,12 +108,8 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
             }
             let docno = Some(parts.docno.to_string());
             let of_record = record.notice.clone().into_iter();
-            let own = parts.notices.drain(..).map(|(reason, detail)| Reject {
-                source,
-                docno: None,
-                reason,
-                detail,
-            });
+            let own = parts.notices.drain(..);
+            let own = own.map(|(reason, detail)| Reject::new(source, reason, detail));
             let named = |notice| Reject {
                 docno: docno.clone(),
                 ..notice

@@ -5,6 +5,7 @@
 //! ASCII, is equal to none that matters, so a longer delimiter delimits nothing.
 
 use super::{Cutter, Ends, Escape, Literal, State, packed};
+use lookalike_base::words::words;
 
 /// What the text of a literal without escapes begins and ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,23 +355,9 @@ impl Cutter {
     /// Whether a slash begins a regular expression, unless it begins a comment. After `<` it does
     /// not: that is the end tag of an element.
     pub(super) fn before_regex(&self) -> bool {
-        const WORDS: [&str; 15] = [
-            "return",
-            "typeof",
-            "case",
-            "in",
-            "of",
-            "do",
-            "else",
-            "void",
-            "delete",
-            "throw",
-            "new",
-            "instanceof",
-            "await",
-            "yield",
-            "default",
-        ];
+        const WORDS: [&str; 15] = words(
+            "return typeof case in of do else void delete throw new instanceof await yield default",
+        );
         self.rules.regex
             && self.state != State::Operator(u32::from(b'<'))
             && (!self.memory.operand || is_one_of(self.memory.word, &WORDS))

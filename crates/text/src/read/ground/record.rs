@@ -379,6 +379,16 @@ pub struct Reject {
 }
 
 impl Reject {
+    /// A reject without a docno.
+    pub(crate) fn new(source: SourceSpan, reason: Reason, detail: impl Into<String>) -> Reject {
+        Reject {
+            source,
+            docno: None,
+            reason,
+            detail: detail.into(),
+        }
+    }
+
     /// Whether the warning is about a record that lost or changed a part: its stated length is
     /// wrong, or an encoding of its body is broken. A body that is not encoded at all is whole.
     pub fn is_damage(&self) -> bool {

@@ -297,10 +297,8 @@ impl JsonFramer {
         sink: &mut Sink<'_>,
     ) -> Step {
         loop {
-            let at = match (
-                stream.skip_space(1).first().copied(),
-                within.open.last().copied(),
-            ) {
+            let around = within.open.last().copied();
+            let at = match (stream.skip_space(1).first().copied(), around) {
                 (None, None) => return Step::End,
                 (None, _) => {
                     within.open.clear();
@@ -315,17 +313,10 @@ impl JsonFramer {
                     stream.consume(MARK.len());
                     continue;
                 }
-                (
-                    Some(b'}'),
-                    Some(Around {
-                        is_object: true,
-                        found,
-                        ..
-                    }),
-                ) => {
+                (Some(b'}'), Some(object)) if object.is_object => {
                     sink.pass(stream, 1);
                     within.open.pop();
-                    if !found {
+                    if !object.found {
                         let what = match within.open.is_empty() {
                             true => format!("the object has no list {}", within.path),
                             false => format!("an object on the way has no list {}", within.path),
@@ -335,40 +326,26 @@ impl JsonFramer {
                     sink.forget();
                     continue;
                 }
-                (
-                    Some(b']'),
-                    Some(Around {
-                        is_object: false, ..
-                    }),
-                ) => {
+                (Some(b']'), Some(list)) if !list.is_object => {
                     stream.consume(1);
                     within.open.pop();
                     continue;
                 }
-                (
-                    Some(b'"'),
-                    Some(Around {
-                        is_object: true,
-                        at,
-                        ..
-                    }),
-                ) => {
+                (Some(b'"'), Some(object)) if object.is_object => {
                     let name = string(stream);
                     if stream.skip_space(1).first() != Some(&b':') {
                         return self.bad_line(stream, sink);
                     }
                     stream.consume(1);
                     stream.skip_space(1);
-                    let is_next = within.steps.get(at).is_some_and(|step| *step == name);
-                    is_next.then_some(at + 1)
+                    let is_next = within
+                        .steps
+                        .get(object.at)
+                        .is_some_and(|step| *step == name);
+                    is_next.then_some(object.at + 1)
                 }
-                (
-                    _,
-                    Some(Around {
-                        is_object: true, ..
-                    }),
-                ) => return self.bad_line(stream, sink),
-                (_, Some(Around { at, .. })) => Some(at),
+                (_, Some(object)) if object.is_object => return self.bad_line(stream, sink),
+                (_, Some(list)) => Some(list.at),
                 (_, None) => Some(0),
             };
             let step = at.map(|at| (at, within.steps.get(at)));

@@ -332,15 +332,13 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     let content = marks.content(kind.as_deref(), &mut body, config);
     let (content, begins) = content.map_err(|refusal| (Some(docno.clone()), refusal))?;
     Ok(Parts {
-        docno: docno.into(),
         url: url.map(Cow::Owned),
         title: title.map(Cow::Owned),
-        content,
         charset: Some("utf-8".into()),
-        body,
         begins,
         fields: found.field.into_iter().map(Cow::Borrowed).collect(),
         notices,
+        ..Parts::of(docno.into(), content, body)
     })
 }
 

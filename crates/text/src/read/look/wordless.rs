@@ -24,28 +24,21 @@ const NO_TEXT: [&str; 9] =
     words("class style d points transform viewBox font-family srcset schemaLocation");
 
 /// Elements whose content makes or shows what a reader sees, and what to say about them.
-const SHOWN: [(&[u8], &str); 9] = [
+const SHOWN: [(&str, &str); 5] = [
     (
-        b"script",
+        "script canvas",
         "scripts make what it shows; store the page as a browser renders it",
     ),
     (
-        b"path",
+        "path",
         "it is a drawing, perhaps of letters; recognise them first (OCR)",
     ),
     (
-        b"image",
+        "image img",
         "it shows images; recognise their text first (OCR)",
     ),
-    (b"img", "it shows images; recognise their text first (OCR)"),
-    (
-        b"canvas",
-        "scripts make what it shows; store the page as a browser renders it",
-    ),
-    (b"frame", "it shows other pages in frames; read those"),
-    (b"iframe", "it shows other pages in frames; read those"),
-    (b"object", "it shows other files; read those"),
-    (b"embed", "it shows other files; read those"),
+    ("frame iframe", "it shows other pages in frames; read those"),
+    ("object embed", "it shows other files; read those"),
 ];
 
 type Words<'b> = (BTreeMap<(&'b [u8], &'b [u8]), usize>, Option<&'b [u8]>);
@@ -86,12 +79,7 @@ pub fn warnings(
     // That attributes of a record are left out says nothing of those of its elements.
     let told = |notice: &Reject| notice.reason == reason && reason == Reason::NotComparable;
     let detail = detail.filter(|_| !document.notices.iter().any(told));
-    let lack = detail.map(|detail| Reject {
-        source,
-        docno: None,
-        reason,
-        detail,
-    });
+    let lack = detail.map(|detail| Reject::new(source, reason, detail));
     let all = document.notices.iter().cloned().chain(parsed).chain(lack);
     all.map(move |notice| Reject {
         source,
@@ -206,8 +194,10 @@ fn shown(body: &[u8]) -> Option<String> {
         let after = || find_any_case(&body[tag.end..], b"</script").is_some();
         tag.kind == Kind::Open && after()
     };
-    let is = |known: &[u8], tag: &Tag<'_>| {
-        local(tag.name).eq_ignore_ascii_case(known) && (known != b"script" || closed(tag))
+    let is = |known: &str, tag: &Tag<'_>| {
+        let mut known = known.split(' ');
+        let known = known.find(|known| is_one_of(local(tag.name), &[known]));
+        known.is_some_and(|known| known != "script" || closed(tag))
     };
     let shown = tags.find_map(|tag| SHOWN.iter().find(|(known, _)| is(known, &tag)));
     shown.map(|(_, what)| (*what).into())

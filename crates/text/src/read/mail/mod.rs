@@ -637,10 +637,8 @@ impl TextPart {
     /// The words of its visible text, in small letters, without those that have entities.
     fn words(&self, message: &[u8]) -> BTreeSet<String> {
         let mut text = Text {
-            bytes: Vec::new(),
-            length: 0,
             most: LOOK_ALIKE,
-            escaped: false,
+            ..Text::default()
         };
         self.decoded(message, &mut text, &mut Notices::default());
         let mut visible = Visible::new(&text.bytes, self.is_page());
@@ -680,6 +678,7 @@ impl TextPart {
 }
 
 /// The walk over the parts of a message.
+#[derive(Default)]
 struct Walk<'a> {
     message: &'a [u8],
     /// The message is from an mbox file.
@@ -846,18 +845,14 @@ impl Walk<'_> {
                 for (number, part) in parts.into_iter().enumerate() {
                     let first = self.texts.len();
                     self.part(part, default, depth + 1);
-                    if number != root {
-                        let mut at = first;
-                        while at < self.texts.len() {
-                            match self.texts[at].kind {
-                                Kind::Markup => at += 1,
-                                _ => {
-                                    let resource = self.texts.remove(at);
-                                    self.count_unread(&resource.mime);
-                                    self.left.get_or_insert_with(|| "a resource".into());
-                                }
-                            }
-                        }
+                    if number == root {
+                        continue;
+                    }
+                    let is_resource = |text: &mut TextPart| text.kind != Kind::Markup;
+                    let resources = self.texts.extract_if(first.., is_resource);
+                    for resource in resources.collect::<Vec<_>>() {
+                        self.count_unread(&resource.mime);
+                        self.left.get_or_insert_with(|| "a resource".into());
                     }
                 }
             }
@@ -999,17 +994,9 @@ impl Walk<'_> {
             ..*self
         };
         walk(&mut within);
-        let Walk {
-            parts,
-            texts,
-            left,
-            unread,
-            decoded,
-            notices,
-            ..
-        } = within;
-        (self.parts, self.left, self.decoded, self.notices) = (parts, left, decoded, notices);
-        self.unread = unread;
+        (self.parts, self.decoded, self.left) = (within.parts, within.decoded, within.left);
+        (self.unread, self.notices) = (within.unread, within.notices);
+        let texts = within.texts;
         let bytes = Rc::new(bytes);
         self.texts.extend(texts.into_iter().map(|text| TextPart {
             within: text.within.or_else(|| Some(bytes.clone())),
@@ -1041,12 +1028,12 @@ impl Walk<'_> {
         body: &Range<usize>,
         boundary: &[u8],
     ) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-        let (mut parts, mut outside) = (Vec::new(), Vec::new());
+        // What is in no part, and the parts.
+        let mut found = [Vec::new(), Vec::new()];
         if boundary.is_empty() {
-            return (parts, outside);
+            return Default::default();
         }
-        let mut mark = b"--".to_vec();
-        mark.extend_from_slice(boundary);
+        let mark = [b"--", boundary].concat();
         let bytes = &self.message[body.clone()];
         // Where a part begins, or a stretch that is in none.
         let (mut is_part, mut start) = (false, 0);
@@ -1063,21 +1050,14 @@ impl Walk<'_> {
             }
             // The line end before a boundary belongs to the boundary.
             let end = start + trim_line(&bytes[start.min(at)..at]).len();
-            match is_part {
-                true => &mut parts,
-                false => &mut outside,
-            }
-            .push(body.start + start..body.start + end);
+            found[usize::from(is_part)].push(body.start + start..body.start + end);
             (is_part, start) = (!last, at + mark.len() + length);
-            if parts.len() + outside.len() > MOST_PARTS {
+            if found.iter().map(Vec::len).sum::<usize>() > MOST_PARTS {
                 break;
             }
         }
-        match is_part {
-            true => &mut parts,
-            false => &mut outside,
-        }
-        .push(body.start + start..body.end);
+        found[usize::from(is_part)].push(body.start + start..body.end);
+        let [outside, parts] = found;
         (parts, outside)
     }
 }
@@ -1464,6 +1444,7 @@ fn look(bytes: &[u8], kind: Kind, transfer: Transfer, mbox: bool) -> Look {
 }
 
 /// The text under construction: a bounded number of bytes is stored, and all are counted.
+#[derive(Default)]
 struct Text {
     bytes: Vec<u8>,
     length: u64,
@@ -1513,13 +1494,8 @@ impl Interpreter for Message {
         let mut walk = Walk {
             message,
             mbox: self.mbox,
-            parts: 0,
-            texts: Vec::new(),
-            left: None,
-            unread: BTreeMap::new(),
-            decoded: 0,
             most: config.max_document.0,
-            notices: Notices::default(),
+            ..Walk::default()
         };
         let header = Header::parse(message, "text/plain", &mut walk.notices);
         let docno: Cow<'a, str> = match header.id.and_then(own_name) {
@@ -1533,22 +1509,15 @@ impl Interpreter for Message {
             walk.left = Some("its body, which this file does not have,".into());
         }
         walk.entity(&header, 0..message.len(), 0);
-        let Walk {
-            mut texts,
-            left,
-            unread,
-            decoded,
-            mut notices,
-            ..
-        } = walk;
-        if decoded > config.max_document.0 {
-            return too_large(docno, "messages within", decoded, config.max_document.0);
+        if walk.decoded > walk.most {
+            return too_large(docno, "messages within", walk.decoded, walk.most);
         }
+        let (mut texts, mut notices) = (walk.texts, walk.notices);
         texts.retain(|part| !part.look.blank);
         for part in texts.iter().filter(|part| part.look.broken) {
             notices.broken(part.transfer);
         }
-        if let Some(left) = left
+        if let Some(left) = walk.left
             && (texts.iter()).all(|part| part.outside || part.look.letters == 0)
         {
             texts.clear();
@@ -1560,8 +1529,8 @@ impl Interpreter for Message {
                 let what = || format!("an encoded file in {}", part.mime);
                 notices.add(Reason::EncodedText, what);
             }
-            if !unread.is_empty() {
-                let shown = unread.iter().take(MOST_TYPES);
+            if !walk.unread.is_empty() {
+                let shown = walk.unread.iter().take(MOST_TYPES);
                 let parts: Vec<_> = shown
                     .map(|(mime, count)| format!("{count} {mime}"))
                     .collect();
@@ -1584,10 +1553,9 @@ impl Interpreter for Message {
         let one = one_charset(&subject, decoded.is_some(), &texts);
 
         let mut text = Text {
-            bytes: Vec::new(),
-            length: 0,
             most: config.max_document.0,
             escaped: markup,
+            ..Text::default()
         };
         if one.is_some() {
             text.push(&subject);
@@ -1613,18 +1581,15 @@ impl Interpreter for Message {
         }
         let charset = one.unwrap_or_else(|| Some("utf-8".into()));
         Outcome::Document(Parts {
-            docno,
             url: header.location.map(String::from_utf8_lossy),
             title: header.subject.map(|raw| match decoded {
                 Some(text) => text.into(),
                 None => Cow::Owned(String::from_utf8_lossy(raw).into_owned()),
             }),
-            content: ContentKind::of(markup),
             charset: charset.map(Cow::Owned),
             begins: if markup { marks.begins() } else { Vec::new() },
-            body: text.bytes.into(),
-            fields: Vec::new(),
             notices: notices.0,
+            ..Parts::of(docno, ContentKind::of(markup), text.bytes.into())
         })
     }
 

@@ -566,19 +566,17 @@ impl Interpreter for Prolog {
             }
         }
         debug_assert!(body.len() <= declaration + bytes.len().max(length as usize));
+        let content = match html {
+            true => ContentKind::Markup,
+            false => ContentKind::Xml,
+        };
         Outcome::Document(Parts {
-            docno: docno.into(),
             url: url.map(Cow::Owned),
             title: element.name(None, &[TITLE]).map(Cow::Owned),
-            content: match html {
-                true => ContentKind::Markup,
-                false => ContentKind::Xml,
-            },
-            charset: None,
-            body: body.into(),
             begins: marks.begins(),
             fields,
             notices,
+            ..Parts::of(docno.into(), content, body.into())
         })
     }
 

@@ -838,15 +838,13 @@ impl Interpreter for Table {
         // A page in a cell is in the charset of the file, whatever it declares.
         let utf8 = content.is_markup() && std::str::from_utf8(&body).is_ok();
         Outcome::Document(Parts {
-            docno: docno.into(),
             url,
             title: title.map(Cow::Owned),
-            content,
             charset: utf8.then(|| "utf-8".into()),
-            body,
             begins,
             fields: self.usual.into_iter().map(Cow::Borrowed).collect(),
             notices,
+            ..Parts::of(docno.into(), content, body)
         })
     }
 
