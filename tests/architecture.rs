@@ -547,10 +547,10 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3574, 2, 303]),
+    ("base", [3591, 2, 304]),
     ("store", [7816, 2, 590]),
     ("source", [2900, 0, 63]),
-    ("text", [22460, 10, 557]),
+    ("text", [22278, 10, 555]),
     ("rewrite", [3105, 0, 148]),
     ("engine", [22103, 10, 1249]),
     ("methods", [3657, 1, 88]),

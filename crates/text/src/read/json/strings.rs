@@ -1,7 +1,7 @@
 //! The strings that are the text of a JSON object, by their places in its bytes.
 //!
 //! # Invariants
-//! - The strings, joined by line feeds, are the text that `json.rs` finds: one field, several
+//! - The strings, joined by line feeds, are the text that the module above finds: one field, several
 //!   fields, or the strings of a list.
 //! - A cut changes the bytes of these strings alone. All other bytes are kept: other members, white
 //!   space, escapes, and bytes that are not UTF-8.
