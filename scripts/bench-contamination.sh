@@ -91,7 +91,7 @@ def measured(*arguments):
         sys.exit(f"{arguments} failed")
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
-corpus, test = f"{work}/corpus", ["--against", f"{work}/test.jsonl", "--fields"]
+corpus, test = f"{work}/corpus", ["--test-set", f"{work}/test.jsonl", "--fields"]
 commands = {
     "`ingest`": ["ingest", corpus],
     "`contamination`, `question`": ["contamination", corpus, *test, "question"],

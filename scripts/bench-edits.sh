@@ -22,7 +22,7 @@ mkdir -p "$work"
 for rate in "${rates[@]}"; do
     made=$work/copies-$rate
     "$bin" lab perturb "$input" --recipe chowdhury --every "$rate" --originals 50 -o "$made" --quiet
-    "$bin" ingest "$made"/{originals,copies,background}.jsonl -o "$work/$rate" --keep-text --quiet >/dev/null
+    "$bin" stage ingest "$made"/{originals,copies,background}.jsonl -o "$work/$rate" --keep-text --quiet >/dev/null
     "$bin" lab compare "$work/$rate" --methods "${methods[@]}" --edits "$made/edits.jsonl" --quiet >&2
 done
 python3 - "$work" "${rates[@]}" <<'END'

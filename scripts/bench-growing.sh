@@ -31,7 +31,7 @@ measure() { # what, then the command
         what, $1 + $2, $1, $3 / 1024, $4 * 512 / 1e6 }' "$place/time"
 }
 measure "run, $first files" "$program" run "${files[@]:0:first}" -o "$place/grown" --memory 2GiB -q
-measure "index" "$program" index "$place/grown" --memory 2GiB -q
+measure "index" "$program" stage index "$place/grown" --memory 2GiB -q
 for n in 0 1 2 3 4 5 6 7 8 9; do
     measure "add, $step files" "$program" add "$place/grown" "${files[@]:first + n * step:step}" --memory 2GiB -q
 done

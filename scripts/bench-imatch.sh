@@ -13,7 +13,7 @@ bin=${LOOKALIKE:-target/dist/lookalike}
 [ -n "${LOOKALIKE:-}" ] || cargo build --profile dist --locked --quiet
 mkdir -p "$work"
 rm -rf "$work/out"
-"$bin" ingest "$input" -o "$work/out" --keep-text --quiet >/dev/null
+"$bin" stage ingest "$input" -o "$work/out" --keep-text --quiet >/dev/null
 
 variants=(syntactic:filters=nosc+stem)
 for kind in doc-h doc-l idf-h idf-l; do

@@ -71,25 +71,25 @@ for input; do
             largest=64MiB
             [ "$(mib "$memory")" -ge 256 ] || largest=2MiB
             means="--threads $threads"
-            within "ingest" "$memory" ingest "$input" -o "$out" --max-document $largest $means
-            within "join, runs on disk" "$memory" join "$out" --threshold 0.5 --spill always --join prefix $means
+            within "ingest" "$memory" stage ingest "$input" -o "$out" --max-document $largest $means
+            within "join, runs on disk" "$memory" stage join "$out" --threshold 0.5 --spill always --join prefix $means
             cp -r "$out" "$out-count"
-            within "join again, count" "$memory" join "$out-count" --threshold 0.6 --join count $means
-            within "join again, 1/4 verified" "$memory" join "$out-count" --threshold 0.6 --sampling 1/4 --verified $means
-            within "join again, no pairs" "$memory" join "$out-count" --threshold 0.6 --pairs none $means
-            within "cluster" "$memory" cluster "$out-count" $means
-            within "cluster" "$memory" cluster "$out" $means
-            within "evaluate" "$memory" evaluate --truth "$out" --run "$out-count"
+            within "join again, count" "$memory" stage join "$out-count" --threshold 0.6 --join count $means
+            within "join again, 1/4 verified" "$memory" stage join "$out-count" --threshold 0.6 --sampling 1/4 --verified $means
+            within "join again, no pairs" "$memory" stage join "$out-count" --threshold 0.6 --pairs none $means
+            within "cluster" "$memory" stage cluster "$out-count" $means
+            within "cluster" "$memory" stage cluster "$out" $means
+            within "evaluate" "$memory" evaluate "$out-count" --truth "$out"
             within "study" "$memory" lab study "$out" --ratios 1/4,1/16 $means
             within "plan" "$memory" plan "$out" --precision 0.9 --ratios 1/4,1/16 $means
             within "report" "$memory" report "$out"
             within "query by shingles" "$memory" query "$out" "$input" --threshold 0.5 --top 0 $means
             rm -rf "$out" "$out-count"
-            within "ingest --keep-text" "$memory" ingest "$input" -o "$out" --keep-text --max-document $largest $means
+            within "ingest --keep-text" "$memory" stage ingest "$input" -o "$out" --keep-text --max-document $largest $means
             for method in super-shingles minhash i-match deco:selection=full,score=s3; do
                 within "method ${method%%:*}" "$memory" lab method "$method" "$out" $means
             done
-            within "compare" "$memory" lab compare "$out" --methods super-shingles minhash $means
+            within "compare" "$memory" lab compare "$out" --method super-shingles --method minhash $means
             within "query by super-shingles" "$memory" query "$out" "$input" --method super-shingles --top 0 $means
             rm -rf "$out"
             within "perturb" "$memory" lab perturb "$input" -o "$out" --recipe chowdhury --max-document $largest
@@ -100,7 +100,7 @@ for input; do
             rm -rf "$out" "$out-count"
             within "dedup" "$memory" dedup "$input" -o "$out" --max-document $largest $means
             rm -rf "$out" "$out.work"
-            within "contamination" "$memory" contamination "$input" --against "$work/test-set.gz" -o "$out" --max-document $largest $means
+            within "contamination" "$memory" contamination "$input" --test-set "$work/test-set.gz" -o "$out" --max-document $largest $means
         done
     done
 done

@@ -42,17 +42,17 @@ for pair in "$@"; do
     plain=${name%+}
     compared+=("$work/$plain/compare/compare.json")
     rm -rf "$work/$plain" "$work/$plain-"*
-    "$bin" ingest "$input" -o "$work/$plain" --keep-text --quiet >/dev/null
+    "$bin" stage ingest "$input" -o "$work/$plain" --keep-text --quiet >/dev/null
     show "$plain" "$work/$plain"
     [ "$name" != "$plain" ] || continue
     made=$work/$plain-chowdhury
     "$bin" lab perturb "$input" --recipe chowdhury -o "$made" --quiet
-    "$bin" ingest "$made"/{originals,copies,background}.jsonl -o "$made-out" --keep-text --quiet >/dev/null
+    "$bin" stage ingest "$made"/{originals,copies,background}.jsonl -o "$made-out" --keep-text --quiet >/dev/null
     show "$plain, with Chowdhury's copies" "$made-out" "$made/edits.jsonl"
     for edit in insert remove; do
         made=$work/$plain-$edit
         "$bin" lab perturb "$input" --recipe cherkasova --originals 100 --edit "$edit" -o "$made" --quiet
-        "$bin" ingest "$made"/{originals,copies}.jsonl -o "$made-out" --keep-text --quiet >/dev/null
+        "$bin" stage ingest "$made"/{originals,copies}.jsonl -o "$made-out" --keep-text --quiet >/dev/null
         show "$plain, its first hundred with 1 to 50 words ${edit%e}ed" "$made-out" "$made/edits.jsonl"
     done
 done

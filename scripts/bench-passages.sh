@@ -48,7 +48,7 @@ for input in "${inputs[@]}"; do
             'BEGIN {printf "| %s | %s | %s | %.2f | %.4f | %s | %s |\n", n, m, step, c, c / (s / 1e6), p, w}'
     }
     flags=(--threads 1 --memory 512MiB --quiet)
-    row "ingest" "$lookalike" ingest "$input" -o "$work/dir" "${flags[@]}"
+    row "ingest" "$lookalike" stage ingest "$input" -o "$work/dir" "${flags[@]}"
     row "spans, 50 tokens" "$lookalike" passages "$work/dir" --no-matches "${flags[@]}"
     row "spans, 13 tokens" "$lookalike" passages "$work/dir" --length 13 --no-matches "${flags[@]}"
     row "spans and matches, 50 tokens" "$lookalike" passages "$work/dir" "${flags[@]}"

@@ -95,7 +95,7 @@ lookalike() { # INPUT
         "$built/lookalike" run "$work/text-$name.jsonl" -o "$work/ours-$name-2" --threads 2 "${options[@]}"
     cmp "$work/ours-$name-1/pairs.tsv" "$work/ours-$name-2/pairs.tsv"
     for part in "$work/ours-$name-1"/collection/*.docs; do
-        "$built/lookalike" inspect --records 1000000000000 "$part"
+        "$built/lookalike" check inspect --most 1000000000000 "$part"
     done >"$work/documents-$name.jsonl"
 }
 

@@ -23,15 +23,15 @@ keep() { rm -rf "$1"; cp -r --reflink=auto "$work/whole" "$1"; }
 
 for target in "0.8 0.6" "0.8 0.85" "0.85 0.85" "0.95 0.85"; do
     read -r precision threshold <<<"$target"
-    "$lookalike" join "$work/whole" --threshold "$threshold" --quiet
-    "$lookalike" cluster "$work/whole" --quiet
+    "$lookalike" stage join "$work/whole" --threshold "$threshold" --quiet
+    "$lookalike" stage cluster "$work/whole" --quiet
     keep "$work/truth"
     for seed in $(seq 1 "$seeds"); do
         "$lookalike" plan "$work/whole" --precision "$precision" --threshold "$threshold" \
             --subset "$share" --plan-seed "$seed" --output "$work/plan.toml" --quiet --json > "$work/plan.json"
-        "$lookalike" join "$work/whole" --threshold "$threshold" --sampling "$work/plan.toml" --quiet
-        "$lookalike" cluster "$work/whole" --quiet
-        "$lookalike" evaluate --truth "$work/truth" --run "$work/whole" --json > "$work/evaluated.json"
+        "$lookalike" stage join "$work/whole" --threshold "$threshold" --sampling "$work/plan.toml" --quiet
+        "$lookalike" stage cluster "$work/whole" --quiet
+        "$lookalike" evaluate "$work/whole" --truth "$work/truth" --json > "$work/evaluated.json"
         python3 scripts/plans-table.py row "$precision" "$threshold" "$seed" "$work/plan.json" "$work/evaluated.json" \
             >> "$work/rows.jsonl"
     done

@@ -32,9 +32,9 @@ echo
 echo "| run                                          |   wall s |    CPU s | peak MiB |"
 echo "| -------------------------------------------- | -------- | -------- | -------- |"
 rm -rf "$work/out"
-measure "ingest, 1 thread on 1 core" taskset -c 0 $bin ingest "$input" -o "$work/out" --threads 1 --memory 512MiB --quiet
+measure "ingest, 1 thread on 1 core" taskset -c 0 $bin stage ingest "$input" -o "$work/out" --threads 1 --memory 512MiB --quiet
 rm -rf "$work/out"
-measure "ingest, 2 threads" $bin ingest "$input" -o "$work/out" --threads 2 --memory 512MiB --quiet
+measure "ingest, 2 threads" $bin stage ingest "$input" -o "$work/out" --threads 2 --memory 512MiB --quiet
 for memory in 256MiB 512MiB 2GiB; do
     rm -rf "$work/out-$memory"
     measure "run, 2 threads, --memory $memory" $bin run "$input" -o "$work/out-$memory" --threads 2 --memory $memory --quiet
@@ -45,18 +45,18 @@ rm -rf "$work/out-spill"
 measure "run, 2 threads, 512MiB, --spill always" $bin run "$input" -o "$work/out-spill" --spill always --threads 2 --memory 512MiB --quiet
 cp -r "$work/out-512MiB" "$work/out-again"
 for threshold in 0.8 0.5; do
-    measure "join again at $threshold (postings reused)" $bin join "$work/out-again" --threshold $threshold --memory 512MiB --threads 2 --quiet
+    measure "join again at $threshold (postings reused)" $bin stage join "$work/out-again" --threshold $threshold --memory 512MiB --threads 2 --quiet
     cp -r "$work/out-again" "$work/out-count"
-    measure "join again at $threshold with --join count" $bin join "$work/out-count" --threshold $threshold --join count --memory 512MiB --threads 2 --quiet
-    for out in again count; do $bin cluster "$work/out-$out" --memory 512MiB --quiet; done
+    measure "join again at $threshold with --join count" $bin stage join "$work/out-count" --threshold $threshold --join count --memory 512MiB --threads 2 --quiet
+    for out in again count; do $bin stage cluster "$work/out-$out" --memory 512MiB --quiet; done
     cmp "$work/out-again/pairs.tsv" "$work/out-count/pairs.tsv"
     rm -rf "$work/out-count"
 done
-measure "join again at 0.5 with --pairs none" $bin join "$work/out-again" --threshold 0.5 --pairs none --memory 512MiB --threads 2 --quiet
+measure "join again at 0.5 with --pairs none" $bin stage join "$work/out-again" --threshold 0.5 --pairs none --memory 512MiB --threads 2 --quiet
 rm -rf "$work/out-again"
-measure "join --max-postings 1000 (counts)" $bin join "$work/out-512MiB" --max-postings 1000 --memory 512MiB --threads 2 --quiet
-measure "join with --sampling 1/16" $bin join "$work/out-512MiB" --sampling 1/16 --memory 512MiB --threads 2 --quiet
-measure "join with --sampling broder97" $bin join "$work/out-512MiB" --sampling broder97 --memory 512MiB --threads 2 --quiet
+measure "join --max-postings 1000 (counts)" $bin stage join "$work/out-512MiB" --max-postings 1000 --memory 512MiB --threads 2 --quiet
+measure "join with --sampling 1/16" $bin stage join "$work/out-512MiB" --sampling 1/16 --memory 512MiB --threads 2 --quiet
+measure "join with --sampling broder97" $bin stage join "$work/out-512MiB" --sampling broder97 --memory 512MiB --threads 2 --quiet
 rm -rf "$work/out-md5"
 measure "run with --fingerprint md5, --memory 512MiB" $bin run "$input" -o "$work/out-md5" --fingerprint md5 --threads 2 --memory 512MiB --quiet
 

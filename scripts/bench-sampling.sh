@@ -16,7 +16,7 @@ cargo build --profile dist --quiet
 lookalike=$PWD/target/dist/lookalike
 mkdir -p "$work"
 out=$work/out
-"$lookalike" ingest "$input" -o "$out" --memory "$memory" --quiet
+"$lookalike" stage ingest "$input" -o "$out" --memory "$memory" --quiet
 
 save() { # what evaluate reads of a run
     rm -rf "${work:?}/$1"
@@ -28,11 +28,11 @@ variant() { # name, then what to ask
     local name=$1
     shift
     # Each from the collection on, as if it were the only one asked.
-    "$lookalike" join "$out" --sampling 1/1024 --threshold 1 --quiet
-    /usr/bin/time -f '%M' -o "$work/peak" "$lookalike" join "$out" "$@" --memory "$memory" --quiet
-    "$lookalike" cluster "$out" --memory "$memory" --quiet
+    "$lookalike" stage join "$out" --sampling 1/1024 --threshold 1 --quiet
+    /usr/bin/time -f '%M' -o "$work/peak" "$lookalike" stage join "$out" "$@" --memory "$memory" --quiet
+    "$lookalike" stage cluster "$out" --memory "$memory" --quiet
     save "$name"
-    "$lookalike" evaluate --truth "$work/exact" --run "$work/$name" --memory "$memory" --json > "$work/$name.json"
+    "$lookalike" evaluate "$work/$name" --truth "$work/exact" --memory "$memory" --json > "$work/$name.json"
     python3 - "$name" "$work/$name/summary.json" "$work/$name.json" "$work/peak" <<'P' | tee -a "$work/rows.md"
 import json, sys
 name, summary, evaluated, peak = sys.argv[1:]
@@ -54,8 +54,8 @@ P
 rm -f "$work/rows.md"
 echo "| variant | shingles | wall s | CPU s | planning CPU s | spilled MB | postings MB | peak MiB | pairs | precision | recall |" | tee "$work/rows.md"
 echo "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |" | tee -a "$work/rows.md"
-"$lookalike" join "$out" --memory "$memory" --quiet
-"$lookalike" cluster "$out" --memory "$memory" --quiet
+"$lookalike" stage join "$out" --memory "$memory" --quiet
+"$lookalike" stage cluster "$out" --memory "$memory" --quiet
 save exact
 variant exact-again --join auto
 [ "$count" = count ] && variant counted --join count

@@ -58,12 +58,12 @@ echo "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |"
 row() {
     local name=$1 threshold=$2 what=$3; shift 3
     local out=$work/$name.out
-    if ! timeout "${limit:-600}" /usr/bin/time -o "$work/time" -f '%U %S %M' "$bin" join "$out" --threshold "$threshold" \
+    if ! timeout "${limit:-600}" /usr/bin/time -o "$work/time" -f '%U %S %M' "$bin" stage join "$out" --threshold "$threshold" \
         --memory $memory --quiet "$@"; then
         echo "| $name | $threshold | $what | more than ${limit:-600} s of wall time | | | | |"
         return
     fi
-    /usr/bin/time -a -o "$work/time" -f '%U %S %M' "$bin" cluster "$out" --memory $memory --quiet
+    /usr/bin/time -a -o "$work/time" -f '%U %S %M' "$bin" stage cluster "$out" --memory $memory --quiet
     python3 - "$work/time" "$out/summary.json" "$name" "$threshold" "$what" <<'PY'
 import json, sys
 times = [line.split() for line in open(sys.argv[1])]
@@ -82,9 +82,9 @@ PY
 for name in template choices boilerplate lines distinct same; do
     make $name
     rm -rf "$work/$name.out"
-    "$bin" ingest "$work/$name.jsonl" -o "$work/$name.out" --memory $memory --quiet
+    "$bin" stage ingest "$work/$name.jsonl" -o "$work/$name.out" --memory $memory --quiet
     # The postings are made once, apart.
-    "$bin" join "$work/$name.out" --threshold 1 --memory $memory --quiet
+    "$bin" stage join "$work/$name.out" --threshold 1 --memory $memory --quiet
     for threshold in 0.1 0.85 1; do
         case $name-$threshold in
         # Fifty million pairs, several gigabytes of them: listed at one threshold only.

@@ -30,7 +30,7 @@ compare() {
     [ "${#parts[@]}" -gt 0 ] || { echo "no parts below $1" >&2; exit 1; }
     python3 "$reader" --records "$2" "${parts[@]}" >"$scratch/reader"
     for part in "${parts[@]}"; do
-        "$program" inspect --records "$2" "$part"
+        "$program" check inspect --most "$2" "$part"
     done >"$scratch/program"
     if ! diff "$scratch/reader" "$scratch/program" >"$scratch/difference"; then
         echo "below $1 (<: read-format.py, >: lookalike inspect)" >&2
@@ -48,7 +48,7 @@ if [ "${#directories[@]}" -eq 0 ]; then
         out=$scratch/$fingerprint
         "$program" run --quiet --keep-text --fingerprint "$fingerprint" -o "$out" \
             "$root/sample-corpora/trec-web" "$root/sample-corpora/broken" >/dev/null
-        "$program" index --quiet "$out" >/dev/null
+        "$program" stage index --quiet "$out" >/dev/null
         directories+=("$out")
     done
     # Few documents are new each time, so pairs are added and the index gets levels.
@@ -61,7 +61,7 @@ if [ "${#directories[@]}" -eq 0 ]; then
     tail -n 3 "$scratch/edited/copies.jsonl" >"$months/3/three.jsonl"
     tail -n 6 "$scratch/edited/copies.jsonl" >"$months/4/four.jsonl"
     "$program" run --quiet -o "$scratch/grown" "$months/1" >/dev/null
-    "$program" index --quiet "$scratch/grown" >/dev/null
+    "$program" stage index --quiet "$scratch/grown" >/dev/null
     for month in 2 3; do
         "$program" add --quiet "$scratch/grown" "$months/$month" >/dev/null
     done

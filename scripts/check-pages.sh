@@ -60,7 +60,7 @@ PYTHON
     "$lookalike" report "$work/apart" --quiet
     "$lookalike" lab study "$work/samples" --ratios 1/2,1/4 --quiet >/dev/null
     "$lookalike" run sample-corpora --keep-text -o "$work/methods" --quiet
-    "$lookalike" lab compare "$work/methods" --methods minhash i-match --truth shingles --quiet >/dev/null
+    "$lookalike" lab compare "$work/methods" --method minhash --method i-match --truth shingles --quiet >/dev/null
     for inputs in sample-corpora/files "$work/hostile"; do
         "$lookalike" passages "$inputs" -o "$work/passages-${inputs##*/}" --length 15 --quiet
         "$lookalike" report "$work/passages-${inputs##*/}" --quiet

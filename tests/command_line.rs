@@ -26,13 +26,134 @@ fn program() -> Program {
 
 #[test]
 fn the_overview_fits_a_screen_and_has_every_command_in_a_group() {
-    let groups = ["Find", "Look", "Evaluate", "Maintain"];
+    let groups = ["Find", "Look", "Measure", "More"];
     program().check_overview(&groups, "lookalike run FOLDER -o out");
 }
 
 #[test]
 fn short_help_fits_a_screen_and_first_lines_are_short() {
-    program().check_lengths();
+    let (flags, words) = program().check_lengths();
+    assert!(
+        flags <= 400 && words <= 18_000,
+        "{flags} flags, {words} words"
+    );
+    let flags = |command| {
+        let short = printed([command, "-h"]);
+        let is_flag = |line: &&str| {
+            let short = line.starts_with("  -") && !line.starts_with("  --");
+            short || line.starts_with("      --")
+        };
+        short.lines().filter(is_flag).count()
+    };
+    assert!(flags("run") <= 25, "{}", flags("run"));
+    // What the guide uses.
+    let short = printed(["run", "-h"]);
+    for flag in [
+        "--score",
+        "--results",
+        "--convert",
+        "--exclude-text",
+        "--from",
+    ] {
+        assert!(short.contains(flag), "{flag}");
+    }
+    assert!(printed(["dedup", "-h"]).contains("--report"));
+}
+
+/// Each flag is in the help of its command, or named there and described on one page.
+#[test]
+fn flags_that_many_commands_have_are_described_on_a_page() {
+    let described = program().described;
+    let run = described.find_subcommand("run").unwrap();
+    let help = printed(["run", "--help"]);
+    let pages = ["inputs", "shingles", "sampling", "resources", "stores"];
+    let pages = pages.map(|name| printed(["help", name])).concat();
+    let all = run.get_arguments().chain(described.get_arguments());
+    for flag in all.filter_map(|argument| argument.get_long()) {
+        let entry = format!("--{flag}");
+        let own = |text: &str| {
+            let mut lines = text.lines().map(|line| line.trim_start());
+            lines.any(|line| {
+                line.split([' ', ',', '['])
+                    .take(3)
+                    .any(|word| word == entry)
+            })
+        };
+        assert!(own(&help) || own(&pages), "{entry}");
+    }
+    assert!(
+        help.contains("--max-ratio") && pages.contains("--max-ratio <N>"),
+        "{help}"
+    );
+}
+
+/// Names of the version before work and tell the names of today, except with --quiet.
+#[test]
+fn names_of_the_version_before_work() {
+    let place = common::temporary();
+    let out = place.path().join("out");
+    let out = out.to_str().unwrap();
+    let input = common::sample_corpora("trec-web/b.gz");
+    let input = input.to_str().unwrap();
+    let said = |line: &str| {
+        let output = program().run(line.split(' '));
+        assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    let told = said(&format!("ingest {input} -o {out}"));
+    assert!(
+        told.starts_with("`lookalike ingest` is now `lookalike stage ingest`\n"),
+        "{told}"
+    );
+    assert_eq!(said(&format!("join {out} -q")), "");
+    assert_eq!(
+        said(&format!("evaluate --truth {out} --run {out} --columns 1,2")),
+        "`lookalike evaluate --run VALUE` is now `lookalike evaluate VALUE`\n\
+         `lookalike evaluate --columns VALUE` is now `lookalike evaluate --pair-columns VALUE`\n"
+    );
+    assert_eq!(said(&format!("evaluate --truth {out} {out}")), "");
+    let told = said(&format!("count --progress json {input}"));
+    let first: serde_json::Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+    assert_eq!(first["event"], "note");
+}
+
+/// Another search of a finished directory takes none of the flags about what is read.
+#[test]
+fn run_from_searches_what_was_read() {
+    let place = common::temporary();
+    let out = place.path().join("out");
+    let out = out.to_str().unwrap();
+    let input = common::sample_corpora("trec-web/b.gz");
+    let run = |more: &str| program().run(format!("run -q {more}").split(' '));
+    assert!(
+        run(&format!("{} -o {out}", input.display()))
+            .status
+            .success()
+    );
+    assert!(
+        run(&format!("--from {out} --threshold 0.3"))
+            .status
+            .success()
+    );
+    let status = printed(["status", out]);
+    assert!(status.contains("done (threshold 0.3)"), "{status}");
+    for more in [
+        "-o other",
+        "other",
+        "--shingle-size 4",
+        "--text-field a",
+        "--against other",
+    ] {
+        let output = run(&format!("--from {out} {more}"));
+        assert_eq!(output.status.code(), Some(2), "{more}");
+        let told = text(&output.stderr);
+        assert!(told.contains("cannot be used with"), "{told}");
+    }
+    let told = text(&run("--threshold 0.3").stderr);
+    assert!(
+        told.contains("<INPUT>") && told.contains("--output"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -44,18 +165,27 @@ fn examples_of_commands_run() {
 fn examples_of_flags_run() {
     let bases = [
         ("run", "run sample-corpora/trec-web/b.gz -o @"),
-        ("ingest", "ingest sample-corpora/trec-web/b.gz -o @"),
-        ("join", "join out"),
+        (
+            "help inputs",
+            "stage ingest sample-corpora/trec-web/b.gz -o @",
+        ),
+        (
+            "help shingles",
+            "stage ingest sample-corpora/trec-web/b.gz -o @",
+        ),
+        ("help sampling", "run --from out"),
+        ("help resources", "run --from out"),
+        ("stage join", "stage join out"),
         ("query", "query out sample-corpora/trec-web/b.gz"),
         ("report", "report out"),
         ("dedup", "dedup sample-corpora/warc -o @"),
-        ("graph", "graph out"),
-        ("inspect", "inspect out/pairs/000000.pairs"),
-        ("evaluate", "evaluate --truth out --run out"),
+        ("export graph", "export graph out"),
+        ("check inspect", "check inspect out/pairs/000000.pairs"),
+        ("evaluate", "evaluate out --truth out"),
         ("plan", "plan out"),
         (
             "contamination",
-            "contamination sample-corpora/trec-web --against test.jsonl",
+            "contamination sample-corpora/trec-web --test-set test.jsonl",
         ),
         (
             "passages",
@@ -77,8 +207,9 @@ fn examples_of_flags_run() {
             if !run.insert(example.clone()) || run.len() % common::one_in(2) > 0 {
                 continue;
             }
-            let audits = ["--by", "--samples", "--review"];
+            let audits = ["--by", "--review"];
             let base = match command {
+                "run" if example.contains("--from") => "run",
                 "report" if audits.iter().any(|flag| example.starts_with(flag)) => "report kept",
                 // The others need fields and lists that these pages do not have.
                 "dedup" if !example.contains("--report") => continue,
@@ -176,15 +307,6 @@ fn without_the_laboratory_its_installation_is_named() {
     with_laboratory(path.path(), "#!/bin/sh\necho found\n");
     let output = start(&format!(".:{}", path.path().display()));
     assert_eq!(text(&output.stdout), "found\n");
-}
-
-/// Of earlier versions.
-#[test]
-fn the_page_of_a_study_is_named_where_it_was_asked_for() {
-    let output = program().run(["report", "out", "--study"]);
-    assert_eq!(output.status.code(), Some(2));
-    let told = text(&output.stderr);
-    assert!(told.contains("`lookalike lab study DIR --page`"), "{told}");
 }
 
 fn docnos(out: &Path) -> Vec<String> {

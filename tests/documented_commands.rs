@@ -391,7 +391,7 @@ fn unknown_flags(command: &str, helps: &mut HashMap<String, String>) -> Vec<Stri
     // `lookalike --version`, and `lookalike COMMAND --help` for any of them.
     let top = subcommand.starts_with('-') || subcommand == "COMMAND";
     // A command with commands of its own.
-    let inner = ["tasks", "lab"]
+    let inner = ["tasks", "lab", "stage", "export", "check", "help"]
         .contains(&subcommand)
         .then(|| words.next())
         .flatten();
@@ -402,8 +402,18 @@ fn unknown_flags(command: &str, helps: &mut HashMap<String, String>) -> Vec<Stri
             return "-h --help -V --version".into();
         }
         let mut program = Command::new(env!("CARGO_BIN_EXE_lookalike"));
-        let output = program.args(&named).arg("--help").output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        let mut printed = program.args(&named).arg("--help").output().unwrap().stdout;
+        // Flags that every command has.
+        for page in ["stores", "resources"] {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+            let output = program.args(["help", page]).output().unwrap();
+            printed.extend(
+                Some(output.stdout)
+                    .filter(|_| !printed.is_empty())
+                    .unwrap_or_default(),
+            );
+        }
+        String::from_utf8(printed).unwrap()
     });
     if help.is_empty() {
         return vec![subcommand.into()];
@@ -412,8 +422,12 @@ fn unknown_flags(command: &str, helps: &mut HashMap<String, String>) -> Vec<Stri
     let flag = |word: &&str| word.starts_with("--") || word.len() == 2 && word.starts_with('-');
     let listed = |word: &str| {
         let name = word.split('=').next().unwrap();
-        help.split(|c: char| c.is_whitespace() || c == ',')
-            .any(|word| word == name)
+        // Names of the version before still work.
+        let all = <lookalike::cli::Commands as lookalike::cli::Program>::RENAMED;
+        all.contains(name)
+            || help
+                .split(|c: char| c.is_whitespace() || c == ',')
+                .any(|word| word == name)
     };
     let flags = words.chain(top.then_some(subcommand)).filter(flag);
     flags
@@ -505,7 +519,9 @@ fn the_guide_lists_the_lines_of_the_ledger() {
         "mv sampled in && lookalike run in -o skipping -v",
     ]);
     let lines = ledgers.iter().flat_map(|ledger| {
-        let lines = ledger.iter().take_while(|line| !line.is_empty());
+        // Below the answer.
+        let below = ledger.iter().skip_while(|line| !line.is_empty()).skip(1);
+        let lines = below.take_while(|line| !line.is_empty());
         // Reasons stand below the lines that they add up to.
         lines.filter(|line| !line.starts_with("    "))
     });
@@ -518,7 +534,7 @@ fn the_guide_lists_the_lines_of_the_ledger() {
 #[test]
 fn the_guide_lists_the_columns_of_compare() {
     let tables = printed(&[
-        "lookalike ingest sample-corpora/trec-web -o kept --keep-text --quiet",
+        "lookalike stage ingest sample-corpora/trec-web -o kept --keep-text --quiet",
         "lookalike lab compare kept --methods i-match --truth i-match",
     ]);
     let table = &tables[1];
@@ -671,12 +687,12 @@ fn lines_that_match_are_kept() {
 
 #[test]
 fn commands_and_their_flags_are_found() {
-    let page = "`lookalike\nrun A -o B` and `lookalike`\n\n    lookalike verify out   # lookalike no\n\
+    let page = "`lookalike\nrun A -o B` and `lookalike`\n\n    lookalike check verify out   # lookalike no\n\
         ```sh\ncat x | lookalike query out - \\\n    --json\n```\n    cargo run --release -- run A -o out\n";
     let found = commands_not_run(page, true).unwrap();
     let expected = [
         "run A -o B",
-        "verify out",
+        "check verify out",
         "query out - --json",
         "run A -o out",
     ];

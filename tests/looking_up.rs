@@ -48,9 +48,9 @@ fn made() -> tempfile::TempDir {
     std::os::unix::fs::symlink(corpora, place.path().join("sample-corpora")).unwrap();
     let make: [&[&str]; 4] = [
         &["run", "sample-corpora/trec-web", "-o", "out", "--keep-text"],
-        &["index", "out"],
-        &["index", "out", "--method", "super-shingles"],
-        &["index", "out", "--method", "i-match"],
+        &["stage", "index", "out"],
+        &["stage", "index", "out", "--method", "super-shingles"],
+        &["stage", "index", "out", "--method", "i-match"],
     ];
     for arguments in make {
         done(place.path(), &[arguments, &["--quiet"]].concat());
@@ -86,12 +86,12 @@ fn readers() -> Vec<Vec<&'static str>> {
         format!("query out {page} --method super-shingles"),
         format!("query out {page} --method i-match"),
         "report out -o page.html".into(),
-        "graph out".into(),
-        "graph out --format tsv -o graph.tsv".into(),
-        "evaluate --run out --truth out".into(),
+        "export graph out".into(),
+        "export graph out --format tsv -o graph.tsv".into(),
+        "evaluate out --truth out".into(),
         "status out --json".into(),
-        "verify out".into(),
-        "inspect out/catalogue/000000.names".into(),
+        "check verify out".into(),
+        "check inspect out/catalogue/000000.names".into(),
     ];
     let words = |command: String| {
         let words = command.split(' ').map(|word| &*word.to_string().leak());
@@ -359,9 +359,9 @@ fn commands_that_read_a_directory_share_it_and_change_nothing() {
     // Commands that change the directory wait until it is free.
     for command in [
         "report out",
-        "graph out -o out/graph.dot",
-        "index out",
-        "cluster out",
+        "export graph out -o out/graph.dot",
+        "stage index out",
+        "stage cluster out",
     ] {
         let words: Vec<_> = command.split(' ').collect();
         let output = lookalike(place, &words);
@@ -384,7 +384,7 @@ fn commands_that_read_a_directory_share_it_and_change_nothing() {
     // The page in the directory is named in its manifest.
     done(place, &["report", "out"]);
     assert!(place.join("out/report.html").exists());
-    assert!(done(place, &["verify", "out"]).ends_with(" 0 damaged\n"));
+    assert!(done(place, &["check", "verify", "out"]).ends_with(" 0 damaged\n"));
 }
 
 /// Who asks line by line keeps nobody from adding documents, and goes on answering from what there
@@ -399,7 +399,7 @@ fn documents_are_added_while_others_look_documents_up() {
         place,
         &["run", "sample-corpora/trec-web", "-o", "out", "--quiet"],
     );
-    done(place, &["index", "out", "--quiet"]);
+    done(place, &["stage", "index", "out", "--quiet"]);
     let flags = [
         "out",
         "-",
@@ -511,7 +511,7 @@ fn documents_are_added_while_others_look_documents_up() {
     for (client, _) in clients {
         assert_eq!(client.end(), [""; 0]);
     }
-    assert!(done(place, &["verify", "out"]).ends_with(" 0 damaged\n"));
+    assert!(done(place, &["check", "verify", "out"]).ends_with(" 0 damaged\n"));
 }
 
 /// Permissions do not bind the superuser, so the directory is mounted again.
@@ -553,7 +553,7 @@ fn a_directory_on_a_read_only_medium_can_be_read() {
     fs::remove_file(place.join("out/index/000000.index")).unwrap();
     for command in readers()
         .into_iter()
-        .filter(|command| command[0] != "verify")
+        .filter(|command| command[1] != "verify")
     {
         let output = unshared(&format!("{mount} && {PROGRAM} {}", command.join(" "))).unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
@@ -622,7 +622,7 @@ fn the_client_of_the_guide_looks_documents_up() {
     fs::write(place.path().join("texts.jsonl"), texts).unwrap();
     done(
         place.path(),
-        &["ingest", "texts.jsonl", "-o", "texts", "--quiet"],
+        &["stage", "ingest", "texts.jsonl", "-o", "texts", "--quiet"],
     );
     let more = r#"
 look_up = LookUp("texts")

@@ -64,26 +64,26 @@ fn words(line: &str) -> Vec<&str> {
 fn commands() -> BTreeMap<&'static str, Vec<&'static str>> {
     let lines = [
         ("report", "report d"),
-        ("join", "join d --threshold 0.5 --spill always"),
-        ("cluster", "cluster d"),
+        ("join", "stage join d --threshold 0.5 --spill always"),
+        ("cluster", "stage cluster d"),
         ("query", "query d in.jsonl --threshold 0.5"),
-        ("graph", "graph d -o d/graph.dot"),
+        ("graph", "export graph d -o d/graph.dot"),
         ("plan", "plan d --ratios 1/2"),
         ("study", "lab study d --ratios 1/2 --thresholds 0.5"),
         ("run", "run in.jsonl --keep-text --threshold 0.5 -o d"),
-        ("ingest", "ingest in.jsonl --keep-text -o d"),
+        ("ingest", "stage ingest in.jsonl --keep-text -o d"),
         ("method", "lab method super-shingles d"),
         (
             "compare",
             "lab compare d --methods super-shingles --truth super-shingles",
         ),
         ("status", "status d"),
-        ("verify", "verify d"),
-        ("index", "index d"),
+        ("verify", "check verify d"),
+        ("index", "stage index d"),
         ("add", "add d new.jsonl"),
         ("against", "run new.jsonl --against d --threshold 0.5 -o m"),
-        ("verify-method", "verify d/methods/super-shingles"),
-        ("evaluate", "evaluate --truth d --run d"),
+        ("verify-method", "check verify d/methods/super-shingles"),
+        ("evaluate", "evaluate d --truth d"),
         ("qrels", "lab qrels qrels.txt --clusters d"),
     ];
     lines.map(|(name, line)| (name, words(line))).into()
@@ -604,7 +604,7 @@ fn a_line_of_the_list_that_is_no_input_is_damage() {
     let sum = lookalike::store::checksum(forged.as_bytes());
     list["checksum"] = format!("{sum:016x}").into();
     put_manifest(place.path(), &manifest);
-    let output = start(place.path(), &["verify", "d"]);
+    let output = start(place.path(), &["check", "verify", "d"]);
     assert!(!output.status.success());
     let text = said(&output);
     assert!(
@@ -648,14 +648,14 @@ fn a_manifest_is_read_in_its_own_size_and_is_whole() {
 
 /// The commands of `m`, which continues `d`.
 const OF_COMPARED: [&str; 11] = [
-    "verify m",
+    "check verify m",
     "status m",
     "query m in.jsonl --threshold 0.5",
-    "graph m",
+    "export graph m",
     "report m",
-    "index m",
-    "cluster m",
-    "join m --threshold 0.4",
+    "stage index m",
+    "stage cluster m",
+    "stage join m --threshold 0.4",
     "add m in.jsonl",
     "run new.jsonl --against d --threshold 0.4 -o m",
     "dedup --from m -o kept",
@@ -670,7 +670,7 @@ fn compared() -> TempDir {
         for name in ["ingest", "join", "cluster", "index", "against"] {
             done(place.path(), &commands()[name]);
         }
-        done(place.path(), &["index", "m"]);
+        done(place.path(), &["stage", "index", "m"]);
         place
     });
     let place = crate::common::temporary();
@@ -715,7 +715,7 @@ fn changes_only_its_own(place: &Path, line: &str, what: &str) -> Output {
     assert!(own, "{arguments:?} with {what}: {code:?}: {text}");
     let says = ["  help: ", " is not possible: "];
     let says = says.iter().any(|says| text.contains(says));
-    let helps = output.status.success() || says || arguments[0] == "verify";
+    let helps = output.status.success() || says || arguments[1] == "verify";
     assert!(helps, "{arguments:?} with {what}: {text}");
     output
 }
@@ -1003,7 +1003,7 @@ fn not_to_be_replaced(place: &Path) -> Vec<&'static str> {
 #[test]
 fn an_output_replaces_no_input_and_nothing_of_a_directory() {
     let report: &[&str] = &["report", "d"];
-    let graph: &[&str] = &["graph", "d"];
+    let graph: &[&str] = &["export", "graph", "d"];
     let plan: &[&str] = &["plan", "d", "--ratios", "1/2"];
     let of_others = [
         (report, "d/report.html", ["d/plan.toml", "d/graph.dot"]),
@@ -1046,7 +1046,11 @@ fn an_output_replaces_no_input_and_nothing_of_a_directory() {
             let arguments: Vec<&str> = command.iter().copied().chain(["-o", output]).collect();
             done(place.path(), &arguments);
         }
-        assert!(done(place.path(), &["verify", "d"]).status.success());
+        assert!(
+            done(place.path(), &["check", "verify", "d"])
+                .status
+                .success()
+        );
     }
 }
 
@@ -1189,17 +1193,20 @@ fn names_command_no_terminal() {
             &["query", "d", "in.jsonl", "--json"],
             r"\u001b[2J\u009b2J\u007f\\x1b1",
         ),
-        (&["graph", "d"], r"\\x1b[2J\\xc2\\x9b2J\\x7f\\x1b1"),
         (
-            &["graph", "d", "--format", "graphml"],
+            &["export", "graph", "d"],
+            r"\\x1b[2J\\xc2\\x9b2J\\x7f\\x1b1",
+        ),
+        (
+            &["export", "graph", "d", "--format", "graphml"],
             "[2J&#155;2J&#127;\\x1b1",
         ),
         (
-            &["graph", "d", "--format", "tsv"],
+            &["export", "graph", "d", "--format", "tsv"],
             r"\x1b[2J\xc2\x9b2J\x7f\\x1b1",
         ),
-        (&["inspect", "d/collection/000000.docs"], "2J"),
-        (&["inspect", "d/catalogue/000000.names"], "2J"),
+        (&["check", "inspect", "d/collection/000000.docs"], "2J"),
+        (&["check", "inspect", "d/catalogue/000000.names"], "2J"),
     ];
     for (arguments, says) in commands {
         let output = done(place.path(), arguments);
@@ -1213,7 +1220,7 @@ fn names_command_no_terminal() {
     assert!(pairs.contains(r"\x1b[2J\xc2\x9b2J\x7f\\x1b1"), "{pairs:?}");
     let output = done(
         place.path(),
-        &["evaluate", "--truth", "d", "--run", "d/pairs.tsv", "--json"],
+        &["evaluate", "--truth", "d", "d/pairs.tsv", "--json"],
     );
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let measured = &report["pairs"][0]["documents"]["all"];
@@ -1251,7 +1258,7 @@ fn no_directory_or_plan_chooses_a_program() {
     let (refused, shown) = (true, false);
     let commands: [(&[&str], bool, &str); 15] = [
         (&["status", "d"], shown, ""),
-        (&["verify", "d"], shown, ""),
+        (&["check", "verify", "d"], shown, ""),
         (&["show", "d", "a.txt"], shown, ""),
         (&["show", "d", "a.txt", "--text"], shown, says),
         (&["show", "unread", "a.txt", "--text"], shown, ""),
@@ -1262,7 +1269,7 @@ fn no_directory_or_plan_chooses_a_program() {
         (&["report", "kept", "-o", "k.html"], shown, ""),
         (&["passages", "d", "--length", "20"], refused, says),
         (&["add", "d", "mine.txt"], refused, says),
-        (&["join", "d", "--threshold", "0.5"], shown, ""),
+        (&["stage", "join", "d", "--threshold", "0.5"], shown, ""),
         (&["dedup", "--from", "d", "-o", "k2"], shown, ""),
         (&["tasks", "run", "ex", "--task", "0"], refused, says),
     ];
@@ -1439,10 +1446,10 @@ fn no_file_is_read_that_is_longer_than_what_it_describes() {
     }
     let continued = ["dedup", "in.jsonl", "-o", "kept", "--removed", "removed"];
     let commands: [(&str, &[&str]); 13] = [
-        ("d/manifest.json", &["verify", "d"]),
+        ("d/manifest.json", &["check", "verify", "d"]),
         ("d/manifest.json", &["status", "d"]),
         ("d/manifest.json", &["report", "d", "-o", "p.html"]),
-        ("d/inputs.jsonl", &["verify", "d"]),
+        ("d/inputs.jsonl", &["check", "verify", "d"]),
         ("d/inputs.jsonl", &["report", "d", "-o", "p.html"]),
         ("kept/.lookalike/dedup.json", &["report", "kept"]),
         ("kept/.lookalike/dedup.json", &continued),

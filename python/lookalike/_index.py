@@ -102,7 +102,7 @@ class Index:
         reading = spool.flags("ingest")
         reading = [flag for flag in reading if not flag.startswith("--max-document")]
         path = self._moved(spool)
-        command(["ingest", path, "-o", self.directory, *reading, *(self._flags or ())], progress)
+        command(["stage", "ingest", path, "-o", self.directory, *reading, *(self._flags or ())], progress)
         self._command("index", progress)
 
     def _prepare(self, directory: Path, memory: int | str | None, threads: int | None) -> None:
@@ -260,7 +260,7 @@ class Index:
         return path
 
     def _command(self, name: str, progress: Progress) -> None:
-        command([name, *self._limits, "--", self.directory], progress)
+        command(["stage", name, *self._limits, "--", self.directory], progress)
 
     @contextlib.contextmanager
     def _querying(self) -> Iterator[None]:

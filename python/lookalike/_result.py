@@ -125,7 +125,7 @@ class Search:
         as_read = reading(other, "ingest", self.left_out, 0, self.spool)
         flags = ["-o", self.place("base"), *as_read, *of_collection]
         try:
-            command_on(other, "ingest", flags, None)
+            command_on(other, "stage ingest", flags, None)
         except KeyError as error:
             raise KeyError(f"against: {error.args[0]}") from error
         return self.place("base")

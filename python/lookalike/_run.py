@@ -332,7 +332,7 @@ def dedup(
     work: str | os.PathLike[str] | None = None,
     from_: str | os.PathLike[str] | None = None,
     against: str | os.PathLike[str] | None = None,
-    remove: str | os.PathLike[str] | None = None,
+    drop: str | os.PathLike[str] | None = None,
     keep: Iterable[str] = (),
     rule: str = "star",
     empty: str = "keep",
@@ -384,7 +384,7 @@ def dedup(
     against
         The directory of an earlier run: records that resemble one of its documents are also
         removed.
-    remove
+    drop
         A table of documents that are removed before the choice.
     keep
         The documents to prefer among duplicates, as for `deduplicate`, with fields in place of
@@ -589,7 +589,7 @@ class Run:
         *,
         thresholds: Iterable[str] = (),
         documents: str | os.PathLike[str] | None = None,
-        columns: str | None = None,
+        pair_columns: str | None = None,
         truth_columns: str | None = None,
         run_columns: str | None = None,
         judged: str | os.PathLike[str] | None = None,
@@ -610,13 +610,13 @@ class Run:
             Evaluate at each of these thresholds; by default all listed pairs.
         documents
             A file documents.tsv with size groups, if the ground truth is a list.
-        columns
+        pair_columns
             The columns of both lists: ``"DOCNO,DOCNO"`` or ``"DOCNO,DOCNO,RESEMBLANCE"``, by
             name or number.
         truth_columns
-            The columns of the ground truth, if they differ from `columns`.
+            The columns of the ground truth, if they differ from `pair_columns`.
         run_columns
-            The columns of the run, if they differ from `columns`.
+            The columns of the run, if they differ from `pair_columns`.
         judged
             Pairs that people judged: a file with lines of two docnos and a grade.
         true_grade
@@ -725,9 +725,7 @@ class Run:
         replay: str | None = None,
         clusters: int = 20,
         split: bool = False,
-        study: bool = False,
-        pairs: int = 10,
-        seed: int = 0,
+        sample_seed: int = 0,
         convert: Mapping[str, str] | Iterable[str] = (),
         by: Iterable[str] = (),
         samples: int | None = None,
@@ -742,7 +740,7 @@ class Run:
         ----------
         output
             The file to write; ``report.html`` in the directory if it is not given. Not with
-            `split`, which writes a folder, and not with `study`.
+            `split`, which writes a folder.
         title
             The title of the page.
         replay
@@ -751,13 +749,11 @@ class Run:
             The number of clusters to show without the page's script, the largest first.
         split
             Write a folder of pages with all clusters.
-        study
-            Write the page of a finished study.
-        pairs
-            The number of pairs to show nearest the threshold, and at random.
-        seed
+        sample_seed
             The seed of the random pairs.
-        by, samples, review
+        samples
+            The number of pairs to show in each sample; by default 10.
+        by, review
             As for `dedup`.
         convert
             The programs that the collection was made with; no other program runs.
@@ -767,11 +763,11 @@ class Run:
         Returns
         -------
         Path
-            The page; with `split` the front page, with `study` the page of the study.
+            The page; with `split` the front page.
         """
         given = dict(locals())
         arguments = ["report", *_flags("report", given)]
-        page = "report/index.html" if split else "study/study.html" if study else "report.html"
+        page = "report/index.html" if split else "report.html"
         path = self.directory / page
         if output is not None:
             path = Path(output)

@@ -113,7 +113,7 @@ def reading(
 def command_on(spool: Spool, name: str, flags: Iterable[str], progress: Progress) -> str:
     """Run a command on the file of a spool; return what it prints."""
     try:
-        return command([name, spool.path, *flags], progress)
+        return command([*name.split(), spool.path, *flags], progress)
     except _native.Error as error:
         # Texts inside of columns, of which no row has one.
         _, found, detail = str(error).rpartition("no text field: ")

@@ -263,9 +263,9 @@ def deduplicate(
         Another table of texts, the directory of a `run`, or an `Index`: rows that resemble one of
         its texts are removed. A directory was made with the same parameters.
     rule
-        Which rows of a group are kept: ``"star"``, ``"cluster"`` (one row of each cluster, even if
-        only a chain of similar rows connects it), ``"none"`` (no row that is in a cluster) or
-        ``"all"``.
+        Which rows of a group are kept: ``"star"``, ``"one-per-cluster"`` (even if only a chain of
+        similar rows connects the cluster), ``"drop-clusters"`` (no row that is in a cluster) or
+        ``"keep-all"``.
     score
         ``"resemblance"`` or ``"containment"``.
     exclude, threshold, markup, as_

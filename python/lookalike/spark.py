@@ -280,7 +280,7 @@ def deduplicate(
     threshold, content_type, markup, method, bands, rows, shingle_size, tokens, fold, short, seed
         As for `pairs`.
     rule
-        ``"star"``, or ``"cluster"`` to keep one row of each cluster.
+        ``"star"``, or ``"one-per-cluster"`` to keep one row of each cluster.
     partitions, memory
         As for `pairs`.
     against
@@ -403,8 +403,8 @@ def _judged(
     """The rows with their names, and the names of the survivors of those that are removed; the other
     rows with their names; and the column by which people call a row."""
     rule, keep, against = given["rule"], given["keep"], given["against"]
-    if rule not in ("star", "cluster"):
-        raise ValueError(f"`{rule}` is not a rule; use star or cluster")
+    if rule not in ("star", "one-per-cluster", "cluster"):
+        raise ValueError(f"`{rule}` is not a rule; use star or one-per-cluster")
     policies = [keep] if isinstance(keep, str) else list(keep)
     given = given | {"score": "resemblance", "sampling": "full", "size_groups": None}
     found, kind = _found(df, given, policies=policies or ["first"], against=against)

@@ -599,7 +599,7 @@ impl GraphTask {
         match rule.parse().map_err(wrong)? {
             Rule::Star => {}
             Rule::Cluster => star = false,
-            Rule::None | Rule::All => return Err(wrong("the rule is star or cluster")),
+            Rule::None | Rule::All => return Err(wrong("the rule is star or one-per-cluster")),
         }
         py.detach(|| {
             let mut pairs = Vec::new();

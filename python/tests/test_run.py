@@ -22,9 +22,9 @@ FILES = ["pairs.tsv", "clusters.jsonl", "exact-duplicates.tsv", "documents.tsv"]
 @pytest.mark.parametrize(
     ("function", "parameters", "left_out"),
     [
-        (lookalike.run, (), OWN_FLAGS),
+        (lookalike.run, (), OWN_FLAGS | {"from"}),
         (lookalike.dedup, (), OWN_FLAGS),
-        (lookalike.Run.evaluate, (), OWN_FLAGS | {"run", "truth"}),
+        (lookalike.Run.evaluate, (), OWN_FLAGS | {"truth"}),
         (lookalike.Run.query, ("text",), OWN_FLAGS | INPUT_FLAGS),
         (lookalike.Run.report, (), OWN_FLAGS),
         (lookalike.Run.add, (), OWN_FLAGS),

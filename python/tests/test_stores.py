@@ -119,7 +119,7 @@ def test_large_objects_are_cut_where_files_are(s3, proxy, tmp_path):
     s3.put("large/in.jsonl", content)
     proxy.fault = "cut"
     for place, out in [(tmp_path / "in.jsonl", "files"), ("s3://crawl/large/in.jsonl", "objects")]:
-        told(proxy.address, "ingest", place, "-o", tmp_path / out, "--quiet", "--segment-size", "8MiB")
+        told(proxy.address, "stage", "ingest", place, "-o", tmp_path / out, "--quiet", "--segment-size", "8MiB")
     parts = ["documents.tsv"] if (tmp_path / "files/documents.tsv").exists() else []
     names = sorted(path.name for path in (tmp_path / "files/collection").iterdir())
     assert names == sorted(path.name for path in (tmp_path / "objects/collection").iterdir())
@@ -261,7 +261,7 @@ def test_a_stop_ends_within_a_second(proxy, tmp_path):
 @pytest.mark.parametrize("format", ["jsonl", "text"])
 def test_a_record_without_end_can_be_stopped(format, tmp_path):
     server, address = stores.files(SAMPLES)
-    arguments = ["ingest", f"{address}/endless", "-o", tmp_path / "out", "--format", format, "--quiet"]
+    arguments = ["stage", "ingest", f"{address}/endless", "-o", tmp_path / "out", "--format", format, "--quiet"]
     # It says that it is larger than any disk.
     arguments.append("--ignore-disk-space")
     status = stopped(None, arguments, lambda: len(server.seen) > 30)
@@ -331,7 +331,7 @@ def test_a_server_that_lies_ends_the_command(lie, arguments, says, tmp_path):
 def test_requests_with_credentials_stay_on_their_host(tmp_path):
     files, there = stores.files(SAMPLES / "trec-web")
     server, address = stores.lying(there)
-    text = told(address, "count", "s3://crawl/a", fails=True)
+    text = told(address, "check", "count", "s3://crawl/a", fails=True)
     assert "redirects to 127.0.0.1" in text and not files.seen
     # The hub sends readers elsewhere, and they go there without its token.
     told(address, "run", "hf://datasets/own/set", "-o", tmp_path / "hub", "--quiet")
@@ -382,11 +382,11 @@ def test_a_received_directory_reaches_no_host(s3, proxy, tmp_path):
         told(proxy.address, *command, *allow)
         assert proxy.seen, number
     # A page shows the texts that it can read.
-    for command in (["report", out], ["report", kept], ["verify", out], ["passages", "--help"]):
+    for command in (["report", out], ["report", kept], ["check", "verify", out], ["passages", "--help"]):
         proxy.seen.clear()
         subprocess.run([*COMMAND, *map(str, command)], env=environment(proxy.address), capture_output=True)
         assert not proxy.seen, command
-    text = told(None, "count", SAMPLES / "jsonl", "--allow-store", "crawl", fails=True)
+    text = told(None, "check", "count", SAMPLES / "jsonl", "--allow-store", "crawl", fails=True)
     assert "give the address of a bucket or host" in text
 
 
@@ -401,7 +401,7 @@ def test_commands_of_one_process_do_not_know_each_other(proxy, tmp_path, monkeyp
     def other(number, method, path):
         """Before each request, another command begins and ends, with another server and without credentials."""
         begun.append(number)
-        local = ["count", str(SAMPLES / "jsonl"), "--endpoint", "http://127.0.0.1:1", "--anonymous"]
+        local = ["check", "count", str(SAMPLES / "jsonl"), "--endpoint", "http://127.0.0.1:1", "--anonymous"]
         _native.command([*local, "--memory", "300MiB"], None)
         begun.pop()
 
@@ -429,7 +429,7 @@ def test_a_copy_of_a_fifo_is_of_one_command(tmp_path):
         """What a command reads from the FIFO."""
         writers.append(threading.Thread(target=fifo.write_text, args=("".join(truth),)))
         writers[-1].start()
-        arguments = ["evaluate", f"--run={run}", f"--truth={fifo}", "--columns=docno_a,docno_b", "--json"]
+        arguments = ["evaluate", run, f"--truth={fifo}", "--pair-columns=docno_a,docno_b", "--json"]
         printed = json.loads(_native.command(arguments, progress))
         assert not any(writer.is_alive() for writer in writers)
         return printed["pairs"][0]["representatives"]["all"]["recall"]
@@ -447,7 +447,7 @@ def test_a_copy_of_a_fifo_is_of_one_command(tmp_path):
 
 @pytest.mark.skipif(bool(PROGRAM), reason="two commands of one process")
 def test_a_stop_is_heard_while_another_command_runs(proxy, tmp_path):
-    local = ["count", str(SAMPLES / "jsonl")]
+    local = ["check", "count", str(SAMPLES / "jsonl")]
     reads = ["run", "s3://crawl/samples/trec-web", "-o", str(tmp_path / "out"), "--quiet"]
     script = (
         "import sys, threading; from lookalike import _native; local, reads = eval(sys.argv[1])\n"
@@ -484,7 +484,7 @@ def test_what_is_gone_or_denied_ends_the_run(s3, proxy, tmp_path):
 
 def test_wrong_settings_are_named(proxy, tmp_path):
     place = "s3://crawl/samples/trec-web"
-    text = told("localhost:1", "count", place, fails=True)
+    text = told("localhost:1", "check", "count", place, fails=True)
     assert "`localhost:1` does not begin with http://" in text and "panicked" not in text
     profile = tmp_path / "credentials"
     lines = ["[work]", f"aws_access_key_id = {stores.KEY}", f"aws_secret_access_key = {stores.SECRET}"]
@@ -493,7 +493,7 @@ def test_wrong_settings_are_named(proxy, tmp_path):
     del given["AWS_ACCESS_KEY_ID"], given["AWS_SECRET_ACCESS_KEY"]
     for name, works in [("work", True), ("wrok", False)]:
         done = subprocess.run(
-            [*COMMAND, "count", place],
+            [*COMMAND, "check", "count", place],
             env=given | {"AWS_PROFILE": name},
             capture_output=True,
             text=True,

@@ -198,7 +198,7 @@ def test_evaluate_query_and_report(run, tmp_path):
     assert [(answer["query"], len(answer["matches"])) for answer in answers] == [(0, 1), (1, 0)]
     assert answers[0]["matches"][0]["score"] == 1.0
     assert run.query([text], top=1)[0]["matches"] == answers[0]["matches"]
-    page = run.report(tmp_path / "page.html", pairs=2)
+    page = run.report(tmp_path / "page.html", samples=2)
     assert page.read_text().startswith("<!")
 
 

@@ -126,7 +126,7 @@ def test_what_is_not_there_or_not_ours_is_refused(s3, proxy, tmp_path):  # noqa:
 
 def test_results_are_published(s3, proxy, expected):  # noqa: F811
     address = "s3://crawl/published"
-    publish = ["cluster", expected, "--results", "parquet", "--quiet", "--publish", address]
+    publish = ["export", "results", expected, address, "--results", "parquet", "--quiet"]
     proxy.fault = "lost"
     told(proxy.address, *publish)
     proxy.fault = None

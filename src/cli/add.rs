@@ -16,7 +16,7 @@ use super::unread;
 /// Options of `add`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `run` or `ingest`
+    /// Output directory of an earlier `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Files and directories to add
@@ -39,7 +39,7 @@ pub struct Options {
     /// The default is the format that the directory has, or tsv.
     ///
     /// The result files list all documents, so writing them costs more than adding one document to
-    /// a large collection. With none, they are removed and not written; `lookalike cluster DIR`
+    /// a large collection. With none, they are removed and not written; `lookalike stage cluster DIR`
     /// writes them after the last addition, without another search.
     ///
     /// Example: --results none

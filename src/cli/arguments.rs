@@ -1,10 +1,10 @@
 //! The arguments of a program: its commands, flags and help.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lookalike_base::Result;
@@ -15,6 +15,8 @@ use lookalike_store::workspace::refuse_remote;
 use super::command::Run;
 use super::context::ProgressForm;
 use super::flags::StoreFlags;
+use super::renamed;
+use super::topics;
 
 /// A program: its commands, which [`commands!`](crate::commands) defines, and its name and help.
 pub trait Program: Subcommand + Run {
@@ -28,13 +30,10 @@ pub trait Program: Subcommand + Run {
     const FIRST: (&'static str, &'static str);
     /// The names of its commands in groups.
     const GROUPS: &'static [(&'static str, &'static [&'static str])];
-    /// Commands, and words that people try in their place.
-    const MEANT: &'static [(&'static str, &'static str)] = &[];
-
-    /// Does what is asked by a first word that names no command, if this program knows it.
-    fn other(_word: &str) -> Option<Result<ExitCode>> {
-        None
-    }
+    /// Commands, and words that people try in their place: lines `COMMAND: WORD WORD ...`.
+    const MEANT: &'static str = "";
+    /// Names of the version before, which still work in this one, and the names of today.
+    const RENAMED: &'static str = "";
 }
 
 /// The arguments of a program.
@@ -60,7 +59,7 @@ pub struct Arguments<P: Program> {
         value_name = "FORM",
         global = true,
         default_value = "auto",
-        hide_short_help = true
+        help_heading = "Resources"
     )]
     pub progress: ProgressForm,
     #[command(flatten)]
@@ -71,6 +70,9 @@ pub struct Arguments<P: Program> {
     /// The arguments that are addresses.
     #[arg(skip)]
     pub addresses: Vec<PathBuf>,
+    /// A line for each name of the version before.
+    #[arg(skip)]
+    pub renamed: Vec<String>,
 }
 
 const STATUS: &str = "Exit status:
@@ -84,18 +86,23 @@ const STATUS: &str = "Exit status:
 #[doc(hidden)]
 #[macro_export]
 macro_rules! commands {
-    ($($group:ident: $($(#[$about:meta])* $($example:literal)+ $name:ident($options:ty),)*)*) => {
-        /// The commands.
+    ($($group:ident: $(
+        $(#[$about:meta])* $($example:literal)+ $(#[$more:meta])* $name:ident($options:ty),
+    )*)*) => {
+        // The commands. Their help is that of the command that they are in.
         #[derive(Debug, clap::Subcommand)]
+        #[allow(missing_docs, reason = "the text would replace the help")]
         pub enum Commands {
             $($(
                 $(#[$about])*
+                $(#[$more])*
                 #[command(after_long_help = concat!("Examples:" $(, "\n  ", $example)+))]
                 $name($options),
             )*)*
         }
 
         /// The commands by purpose.
+        #[allow(dead_code, reason = "commands within a command are not in the overview")]
         const GROUPS: &[(&str, &[&str])] = &[$((stringify!($group), &[$(stringify!($name)),*])),*];
 
         impl $crate::cli::Run for Commands {
@@ -114,30 +121,39 @@ impl<P: Program> Arguments<P> {
     /// # Errors
     /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
     pub fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut arguments: Vec<OsString> = arguments.collect();
+        let renamed = renamed::today(&mut arguments, P::STARTED, P::RENAMED);
         let mut command = described::<P>();
-        let arguments: Vec<OsString> = arguments.collect();
-        let named = arguments
-            .get(1)
-            .map(|name| name.to_string_lossy().into_owned());
+        let text = |at: usize| arguments.get(at).map(|word| word.to_string_lossy());
+        let topic = text(2).filter(|_| text(1).is_some_and(|word| word == "help"));
+        if let Some(topic) = topic.and_then(|name| topics::page(&command, &name)) {
+            let page = topic.try_get_matches_from([P::STARTED, "--help"]);
+            return page.and_then(|matches| Self::from_arg_matches(&matches));
+        }
+        command = topics::folded(command, "");
+        let words = [1, 2].map(|at| text(at).map_or(String::new(), Cow::into_owned));
         let matches = command.try_get_matches_from_mut(arguments);
         let matches = matches.map_err(|error| {
-            let named = named.and_then(|name| command.find_subcommand(name));
-            with_meant(error, named, P::MEANT)
+            let named = command.find_subcommand(&words[0]);
+            let inner = named.and_then(|command| command.find_subcommand(&words[1]));
+            with_meant(error, inner.or(named), P::MEANT)
         })?;
         let read = Self::from_arg_matches(&matches);
         let mut read = read.map_err(|error| error.format(&mut command))?;
         (read.remote, read.addresses) = addresses(&command, &matches);
+        read.renamed = renamed;
         Ok(read)
     }
 }
 
 /// Arguments with files that are read as documents, which may be objects of a store.
-const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
+pub(super) const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
 
 /// Arguments of commands that may be objects, beside inputs. The command itself says that a work
 /// directory is none.
-const WRITTEN: [(&str, &[&str]); 5] = [
-    ("cluster", &["publish"]),
+const WRITTEN: [(&str, &[&str]); 6] = [
+    ("stage cluster", &["publish"]),
+    ("export results", &["publish"]),
     ("dedup", &["output", "removed", "report", "work"]),
     ("report", &["directory", "output"]),
     ("tasks plan", &["output"]),
@@ -182,53 +198,36 @@ fn addresses(
 }
 
 /// Flags of other programs, and the flags that do what they mean.
-pub(super) const MEANT_FLAGS: &[(&str, &str)] = &[
-    (
-        "--shingle-size",
-        "--ngram --ngrams --ngram-size --n-gram --k --shingles",
-    ),
-    (
-        "--threshold",
-        "--jaccard --jaccard-threshold --similarity --min-similarity --min-score",
-    ),
-    (
-        "--text-field",
-        "--column --text-column --field --text-key --key --text",
-    ),
-    ("--id-field", "--id --id-column --id-key --idx-column"),
-    ("--output", "--out --output-dir --outdir --dest"),
-    (
-        "--threads",
-        "--jobs --workers --num-proc --num-workers --cores",
-    ),
-    ("--memory", "--ram --mem --max-memory"),
-    (
-        "--length",
-        "--min-words --min-tokens --min-length --minimum-length",
-    ),
-    ("--ids-only", "--dry-run --list --no-write"),
-    ("--report", "--html --page"),
-    ("--tokens", "--tokenizer --tokenize --chars --bytes"),
-];
+pub(super) const MEANT_FLAGS: &str = "
+    --shingle-size: --ngram --ngrams --ngram-size --n-gram --k --shingles
+    --threshold: --jaccard --jaccard-threshold --similarity --min-similarity --min-score
+    --text-field: --column --text-column --field --text-key --key --text
+    --id-field: --id --id-column --id-key --idx-column
+    --output: --out --output-dir --outdir --dest
+    --threads: --jobs --workers --num-proc --num-workers --cores
+    --memory: --ram --mem --max-memory
+    --length: --min-words --min-tokens --min-length --minimum-length
+    --ids-only: --dry-run --list --no-write
+    --report: --html --page
+    --tokens: --tokenizer --tokenize --chars --bytes";
 
-/// What a word means, of things and the words in their place.
-fn meant_by<'m>(all: &[(&'m str, &str)], word: &str) -> Option<&'m str> {
-    let means = |(_, words): &&(&str, &str)| words.split(' ').any(|one| one == word);
-    all.iter().find(means).map(|(meant, _)| *meant)
+/// What a word means, by a table with lines `MEANT: WORD WORD ...`.
+fn meant_by<'m>(table: &'m str, word: &str) -> Option<&'m str> {
+    let mut lines = table
+        .lines()
+        .filter_map(|line| line.trim().split_once(": "));
+    let line = lines.find(|(_, words)| words.split(' ').any(|one| one == word));
+    line.map(|(meant, _)| meant)
 }
 
 /// Suggests the command or the flag that a word means, in place of one that is spelt like it.
-fn with_meant(
-    mut error: clap::Error,
-    command: Option<&clap::Command>,
-    meant: &[(&str, &str)],
-) -> clap::Error {
+fn with_meant(mut error: clap::Error, command: Option<&clap::Command>, meant: &str) -> clap::Error {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     if error.kind() == ErrorKind::ArgumentConflict {
         let both = error.to_string();
         if both.contains("--from <") && ["--threshold", "--score"].iter().any(|f| both.contains(f))
         {
-            let tip = "find other pairs first: lookalike join DIR --threshold T";
+            let tip = "find other pairs first: lookalike run --from DIR --threshold T";
             let tip = ContextValue::StyledStrs(vec![tip.into()]);
             error.insert(ContextKind::Suggested, tip);
         }
@@ -253,10 +252,7 @@ fn with_meant(
         return error;
     };
     let word = given.to_lowercase();
-    if let Some((command, _)) = meant
-        .iter()
-        .find(|(_, words)| words.split(' ').any(|w| w == word))
-    {
+    if let Some(command) = meant_by(meant, &word) {
         let suggested = ContextValue::Strings(vec![command.to_string()]);
         error.insert(ContextKind::SuggestedSubcommand, suggested);
     } else if disk::metadata(given.as_ref()).is_ok() {

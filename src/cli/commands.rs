@@ -1,9 +1,5 @@
 //! The commands of `lookalike`.
 
-use std::process::ExitCode;
-
-use lookalike_base::Result;
-
 use super::*;
 
 crate::commands! {
@@ -12,10 +8,10 @@ crate::commands! {
     ///
     /// Reads every INPUT and writes pairs.tsv, clusters.jsonl, exact-duplicates.tsv, documents.tsv,
     /// rejects.jsonl and summary.json to DIR. The same command continues a run that was stopped.
-    /// Another --threshold, --sampling or --max-postings with the same DIR reuses the collection in
-    /// it.
+    /// With --from, searches the documents of a finished directory again, for example with another
+    /// --threshold.
     "lookalike run sample-corpora/trec-web -o out"
-    "lookalike run sample-corpora/trec-web -o out --threshold 0.5"
+    "lookalike run --from out --threshold 0.5"
     "lookalike run sample-corpora/files/a sample-corpora/warc -o pages --memory 512MiB"
     "lookalike run sample-corpora/jsonl -o rows --text-field text --id-field id"
     Run(Box<run::RunOptions>),
@@ -28,77 +24,13 @@ crate::commands! {
     "lookalike run sample-corpora/warc -o pages"
     "lookalike dedup --from pages -o latest --keep newest"
     Dedup(Box<dedup::Options>),
-    /// Add inputs to a collection, and update its results
-    ///
-    /// The new documents follow the documents in DIR. The results are the same as after a run over
-    /// the old and the new inputs, but the command searches only for pairs with a new document. The
-    /// first addition makes an index of the collection, and later ones extend it. Inputs that are
-    /// already in the collection are left out, and the files of the old inputs need not exist any
-    /// more. The same command continues an addition that was stopped.
-    "lookalike run sample-corpora/trec-web/a.gz -o out"
-    "lookalike add out sample-corpora/trec-web/b.gz"
-    Add(add::Options),
-    /// Read documents into a collection, without finding pairs
-    ///
-    /// The collection in DIR is the input of the other commands.
-    "lookalike ingest sample-corpora/trec-web -o out"
-    "lookalike ingest sample-corpora/mail -o kept --keep-text"
-    Ingest(run::IngestOptions),
-    /// Find the pairs and clusters of an ingested collection
-    ///
-    /// Reuses the committed stages in DIR that the flags do not change, and replaces the results in
-    /// DIR.
-    "lookalike ingest sample-corpora/trec-web -o out"
-    "lookalike join out --threshold 0.5"
-    Join(run::JoinOptions),
-    /// Make clusters and result files from the pairs found
-    ///
-    /// Writes pairs.tsv, clusters.jsonl and the other result files to DIR. `run` and `join` also do
-    /// this. This command makes them again, for example after a file was deleted.
-    "lookalike ingest sample-corpora/trec-web -o out"
-    "lookalike join out"
-    "lookalike cluster out"
-    Cluster(run::ClusterOptions),
-    /// Search on many machines, as an array of jobs
-    ///
-    /// `plan` cuts a search into tasks, `run` does one of them, and `finish` makes the output
-    /// directory that `lookalike run` makes. The tasks share nothing but EXCHANGE, a directory that
-    /// all machines see or a prefix of an object store, so any scheduler can start them: Slurm, AWS
-    /// Batch, GNU parallel, xargs.
-    "lookalike tasks plan sample-corpora/trec-web --tasks 2 -o shared"
-    "seq 0 15 | xargs -P 2 -I {} lookalike tasks run shared --task {} --wait 600"
-    "lookalike tasks status shared"
-    "lookalike tasks finish shared -o out"
-    Tasks(tasks::Options),
-    /// Find documents of a collection that resemble new ones
-    ///
-    /// Prints one line for each document found, the most similar first; with --json, one line for
-    /// each query. contains_query is the share of the query's shingles that the document has,
-    /// in_query the share of the document's shingles that the query has, and keys_query and keys
-    /// are the numbers of their shingles. A document that has exact duplicates in the collection
-    /// is listed once, by the docno of its representative. `ingest` is enough: the command does not
-    /// need the pairs. It reads the JSON fields that the collection was made with, unless flags
-    /// name other fields.
-    "lookalike run sample-corpora/trec-web -o out"
-    "lookalike query out sample-corpora/files/a --top 3"
-    "lookalike query out sample-corpora/files/a --containing 0.5 --json"
-    Query(query::Options),
-    /// Make an index of a collection, for fast look-ups
-    ///
-    /// With an index, `query` reads a few blocks for each document that it looks up, instead of all
-    /// sets; the answers are the same. The index takes about 6 bytes for each shingle of a
-    /// document. The same command continues after a stop.
-    "lookalike ingest sample-corpora/trec-web -o out"
-    "lookalike index out"
-    "lookalike query out sample-corpora/files/a --top 3"
-    Index(index::Options),
     /// Find the passages that documents share, and their places
     ///
-    /// A passage is a run of at least --length tokens that occurs twice or more in the collection,
-    /// in two documents or in one. Writes spans.tsv (where each document repeats text),
-    /// removable.tsv (the text that can be removed while one copy of each passage is kept) and
-    /// coverage.tsv (how much of each document is repeated and removable) to the directory. With
-    /// --remove, it also writes copies of the inputs without the removable text.
+    /// A passage is a run of at least --length tokens that occurs at least twice, in two documents
+    /// or in one. Writes spans.tsv (where each document repeats text), removable.tsv (the text that
+    /// can be removed while one copy of each passage is kept) and coverage.tsv (how much of each
+    /// document is repeated and removable) to the directory. With --remove, also writes copies of
+    /// the inputs without the removable text.
     "lookalike passages sample-corpora/jsonl -o shared --length 20"
     "lookalike passages sample-corpora/jsonl/text.jsonl.zst --remove -o kept"
     "lookalike passages sample-corpora/jsonl/text.jsonl.zst --unit line --remove -o lines"
@@ -107,26 +39,56 @@ crate::commands! {
     Passages(Box<passages::Options>),
     /// Find the items of test sets in a corpus
     ///
-    /// The test sets are held in memory, and the corpus is read once. An item is found in a
-    /// document if they share a run of --ngram words. Case, punctuation and line breaks do not
-    /// matter, because words are compared. Prints a table of covered items. The column "one
-    /// document" counts the items with at least the given share of their words in a single
-    /// document, and "all together" the items with that share in all documents together. With -o,
-    /// writes items.tsv with a line for each item, contaminated.jsonl with the documents and the
-    /// places of the runs, drop.tsv with the documents to remove (`lookalike dedup --remove`),
-    /// rejects.jsonl and contamination.json.
+    /// An item is found in a document if they share a run of --ngram words; case, punctuation and
+    /// line breaks do not matter. Prints how many items are covered: in the column "one document" by
+    /// a single document, in "all together" by all documents. With -o, writes items.tsv (a line for
+    /// each item), contaminated.jsonl (the documents and the places of the runs), drop.tsv (the
+    /// documents to remove with `lookalike dedup --drop`), rejects.jsonl and contamination.json. The
+    /// test sets are held in memory, and the corpus is read once.
     "printf '{\"id\":\"q1\",\"question\":\"the locale features of the operating system\"}\\n' > test.jsonl"
-    "lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question"
-    "lookalike contamination sample-corpora/trec-web --against test.jsonl --fields question -o found"
+    "lookalike contamination --test-set test.jsonl --fields question sample-corpora/trec-web"
+    "lookalike contamination --test-set test.jsonl --fields question sample-corpora/trec-web -o found"
     Contamination(Box<contamination::Options>),
+    /// Find documents of a collection that resemble new ones
+    ///
+    /// Prints one line for each document found, the most similar first; with --json, one line for
+    /// each query. contains_query is the share of the query's shingles that the document has,
+    /// in_query the share of the document's shingles that the query has, and keys_query and keys
+    /// count their shingles. A document with exact duplicates in the collection is listed once, by
+    /// the docno of its representative. Documents are read with the JSON fields of the collection
+    /// unless flags name others.
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike query out sample-corpora/files/a --top 3"
+    "lookalike query out sample-corpora/files/a --containing 0.5 --json"
+    Query(query::Options),
+    /// Add inputs to a collection, and update its results
+    ///
+    /// The results are the same as after a run over the old and the new inputs, but the command
+    /// searches only for pairs with a new document. The first addition makes an index of the
+    /// collection, and later ones extend it. Inputs that are already in the collection are left out,
+    /// and the files of the old inputs need not exist any more. The same command continues an
+    /// addition that was stopped.
+    "lookalike run sample-corpora/trec-web/a.gz -o out"
+    "lookalike add out sample-corpora/trec-web/b.gz"
+    Add(add::Options),
 
     Look:
+    /// Write an HTML page with clusters, pairs and their texts
+    ///
+    /// The page is one file that loads nothing. Its script lists all clusters and finds documents.
+    /// The command reads the texts from the inputs again. For the output directory of `dedup`, the
+    /// page says what was removed, and shows removals and near misses to judge.
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike report out"
+    "lookalike report out --clusters 50 --output page.html"
+    "lookalike dedup sample-corpora/warc -o kept"
+    "lookalike report kept --by host --review review.jsonl"
+    Report(report::Options),
     /// Print what is known about a document, and its text
     ///
-    /// DOC is a docno, or a place as FILE:RECORD, as documents.tsv has them. `ingest` is enough:
-    /// facts that need pairs or clusters are left out. The text is read from the input again; if
-    /// that is gone or has changed, from DIR, if it keeps texts (`ingest --keep-text`). The command
-    /// only reads DIR.
+    /// DOC is a docno, an address or a place as FILE:RECORD, as documents.tsv has them. Facts that need pairs
+    /// or clusters are left out if DIR has none. The text is read from the input again; if that is
+    /// gone or has changed, from DIR, if it keeps texts (--keep-text).
     "lookalike run sample-corpora/trec-web -o out"
     "lookalike show out PG-000004"
     "lookalike show out a.gz:4 --text"
@@ -136,34 +98,13 @@ crate::commands! {
     ///
     /// Prints the exact resemblance of documents A and B, and both texts with their differences.
     /// Words are compared as DIR compares them, so white space, case and punctuation usually make
-    /// no difference. A and B are docnos, or places as FILE:RECORD. With --passages, lists instead
-    /// all passages that both texts have. With -o, writes a page. The command only reads DIR.
+    /// no difference. A and B are docnos, addresses, or places as FILE:RECORD. With --passages, lists all
+    /// passages that both texts have. With -o, writes a page.
     "lookalike run sample-corpora/trec-web -o out"
     "lookalike diff out PG-000004 PG-000025"
     "lookalike diff out PG-000004 PG-000025 --passages --length 50"
     "lookalike diff out PG-000004 PG-000025 --output differences.html"
     Diff(diff::Options),
-    /// Write an HTML page with clusters, pairs and their texts
-    ///
-    /// The page is one file that loads nothing. A script in it lists all clusters and finds
-    /// documents; no other script can run. The command reads the texts from the inputs again. For
-    /// the output directory of `dedup`, the page says what was removed, and
-    /// shows removals and near misses to judge.
-    "lookalike run sample-corpora/trec-web -o out"
-    "lookalike report out"
-    "lookalike report out --clusters 50 --output page.html"
-    "lookalike dedup sample-corpora/warc -o kept"
-    "lookalike report kept --by host --review review.jsonl"
-    Report(report::Options),
-    /// Print the pairs as a graph: DOT, GraphML or TSV
-    ///
-    /// The graph has a vertex for each document that has a pair, and an edge for each pair with its
-    /// score as the weight. DIR is an output directory, or the directory of a method
-    /// (DIR/methods/SPEC).
-    "lookalike run sample-corpora/trec-web -o out"
-    "lookalike graph out"
-    "lookalike graph out --format graphml --output pairs.graphml"
-    Graph(graph::Options),
     /// Show what a directory contains and what remains to do
     ///
     /// Prints the state of each stage and the ledger: the counts of documents, pairs and clusters,
@@ -172,51 +113,34 @@ crate::commands! {
     "lookalike status out"
     "lookalike status out --json"
     Status(status::Options),
-    /// Count the documents, words and shingles of files
-    ///
-    /// Prints a line for each input file, and a line for all of them together. A shingle that
-    /// several documents have is counted for each of them in the column "shingles", and once in
-    /// "distinct shingles". The lengths of short, median and long documents help to choose
-    /// --shingle-size: a document with fewer words than a shingle has one shingle, of all its words.
-    /// lookalike puts temporary files into the system's directory (TMPDIR).
-    "lookalike count sample-corpora/trec-web"
-    "lookalike count sample-corpora/jsonl --shingle-size 5 --output counts.html"
-    Count(count::Options),
-    /// Print a binary file of an output directory as text
-    "lookalike run sample-corpora/trec-web -o out"
-    "lookalike inspect out/pairs/000000.pairs"
-    "lookalike inspect out/postings/000000.post --records 5"
-    Inspect(inspect::Options),
 
-    Evaluate:
+    Measure:
     /// Compute precision and recall against a ground truth
     ///
-    /// Compares two output directories or lists of pairs. A directory means its listed pairs, with
-    /// exact duplicates in place of each representative, and the pairs of exact duplicates. A pair
-    /// belongs to the size group of its document with fewer words. Precision is undefined if
-    /// nothing was found, recall if nothing is true, and F1 if both; undefined values are printed
-    /// as `-`, and as null in JSON. If the ground truth is a directory, pairs with docnos that it
-    /// does not have are ignored and counted as unknown.
+    /// RUN and the ground truth are output directories or lists of pairs. A directory means its
+    /// listed pairs, with exact duplicates in place of each representative, and the pairs of exact
+    /// duplicates. A pair belongs to the size group of its document with fewer words. Values that
+    /// are not defined, such as the precision of an empty list, are printed as `-`, and as null in
+    /// JSON. If the ground truth is a directory, pairs with docnos that it does not have are ignored
+    /// and counted as unknown.
     ///
     /// A ground truth that is a list may lack the pairs of exact duplicates. If it has none of the
-    /// exact duplicates in the run's directory, the command warns and treats it as a list of
-    /// representatives: each of its pairs then also stands for the exact duplicates of its
-    /// documents.
+    /// exact duplicates of the run, the command warns, and each of its pairs also stands for the
+    /// exact duplicates of its documents.
     "lookalike run sample-corpora/trec-web -o exact"
     "lookalike run sample-corpora/trec-web -o sampled --sampling 1/4"
-    "lookalike evaluate --truth exact --run sampled"
-    "lookalike evaluate --truth exact --run sampled/pairs.tsv --thresholds 0.85,0.9"
+    "lookalike evaluate sampled --truth exact"
+    "lookalike evaluate sampled/pairs.tsv --truth exact --thresholds 0.85,0.9"
     Evaluate(evaluate::Options),
     /// Choose sampling ratios that keep a wanted precision
     ///
     /// Finds the coarsest sampling ratio of each size group that keeps the precision, as in Ye, Wen
     /// & Ma 2008, section 6. Prints the plan and writes it to DIR/plan.toml, for `lookalike run
     /// --sampling DIR/plan.toml`. Measures on all documents unless --subset is given.
-    "lookalike ingest sample-corpora/trec-web -o out"
+    "lookalike stage ingest sample-corpora/trec-web -o out"
     "lookalike plan out --precision 0.8"
-    "lookalike join out --sampling out/plan.toml"
+    "lookalike run --from out --sampling out/plan.toml"
     Plan(plan::Options),
-
     /// Start the laboratory: methods, studies, test corpora
     ///
     /// The laboratory is a program of its own, `lookalike-lab`, which is started with these
@@ -226,14 +150,40 @@ crate::commands! {
     "lookalike lab formulas kolcz-2008"
     Lab(lab::Options),
 
-    Maintain:
-    /// Check every committed file of a directory for damage
+    More:
+    /// Search on many machines: plan, run, status, finish
     ///
-    /// Reads the files and compares them with their checksums. Exits with 1 if a file is damaged,
-    /// and says what to do.
+    /// `plan` cuts a search into tasks, `run` does one of them, and `finish` makes the output
+    /// directory that `lookalike run` makes. The tasks share nothing but EXCHANGE, a directory that
+    /// all machines see or a prefix of an object store, so any scheduler can start them: Slurm, AWS
+    /// Batch, GNU parallel, xargs.
+    #[command(subcommand)]
+    "lookalike tasks plan sample-corpora/trec-web --tasks 2 -o shared"
+    "seq 0 15 | xargs -P 2 -I {} lookalike tasks run shared --task {} --wait 600"
+    "lookalike tasks status shared"
+    "lookalike tasks finish shared -o out"
+    Tasks(tasks::Commands),
+    /// Do one stage of a run: ingest, join, cluster, index
+    ///
+    /// `lookalike run` does all of them. Each stage reuses what DIR has.
+    #[command(subcommand)]
+    "lookalike stage ingest sample-corpora/trec-web -o out"
+    "lookalike stage join out"
+    Stage(stage::Commands),
+    /// Write results in another form: graph, results
+    ///
+    /// The result files themselves are text; --results parquet writes tables.
+    #[command(subcommand)]
     "lookalike run sample-corpora/trec-web -o out"
-    "lookalike verify out"
-    Verify(verify::Options),
+    "lookalike export graph out --output pairs.dot"
+    Export(export::Commands),
+    /// Check and count files: verify, inspect, count
+    ///
+    /// The commands only read.
+    #[command(subcommand)]
+    "lookalike run sample-corpora/trec-web -o out"
+    "lookalike check verify out"
+    Check(check::Commands),
     /// Print a completion script for a shell
     ///
     /// Install the script where your shell looks for completions.
@@ -246,6 +196,104 @@ crate::commands! {
     /// One page for lookalike and one for each command, for section 1.
     "lookalike man man1"
     Man(shell::ManOptions<Commands>),
+}
+
+/// The stages of a run as commands.
+mod stage {
+    use super::{index, run};
+
+    crate::commands! {
+        Stages:
+        /// Read documents into a collection, without finding pairs
+        ///
+        /// The collection in DIR is the input of the other commands.
+        "lookalike stage ingest sample-corpora/trec-web -o out"
+        "lookalike stage ingest sample-corpora/mail -o kept --keep-text"
+        Ingest(run::IngestOptions),
+        /// Find the pairs and clusters of an ingested collection
+        ///
+        /// It is `lookalike run --from DIR`: it reuses the committed stages in DIR that the flags do
+        /// not change, and replaces the results in DIR.
+        "lookalike stage ingest sample-corpora/trec-web -o out"
+        "lookalike stage join out --threshold 0.5"
+        Join(run::JoinOptions),
+        /// Make clusters and result files from the pairs found
+        ///
+        /// `run` also does this. This command makes the files again, for example after --results
+        /// none, or after a file was deleted.
+        "lookalike run sample-corpora/trec-web -o out"
+        "lookalike stage cluster out"
+        #[command(mut_arg("publish", |arg| arg.hide(true)))]
+        Cluster(run::ClusterOptions),
+        /// Make an index of a collection, for fast look-ups
+        ///
+        /// With an index, `query` and `add` read a few blocks for each document instead of all sets;
+        /// the answers are the same. The index takes about 6 bytes for each shingle of a document.
+        /// The same command continues after a stop.
+        "lookalike stage ingest sample-corpora/trec-web -o out"
+        "lookalike stage index out"
+        "lookalike query out sample-corpora/files/a --top 3"
+        Index(index::Options),
+    }
+}
+
+/// Results in other forms.
+mod export {
+    use super::{graph, run};
+
+    crate::commands! {
+        Forms:
+        /// Print the pairs as a graph: DOT, GraphML or TSV
+        ///
+        /// The graph has a vertex for each document that has a pair, and an edge for each pair with
+        /// its score as the weight. DIR is an output directory, or the directory of a method
+        /// (DIR/methods/SPEC).
+        "lookalike run sample-corpora/trec-web -o out"
+        "lookalike export graph out"
+        "lookalike export graph out --format graphml --output pairs.graphml"
+        Graph(graph::Options),
+        /// Copy the result files of a directory to an object store
+        ///
+        /// Below ADDRESS (s3://, gs:// or az://) appear the result files and summary.json, each
+        /// complete or not at all. An object that has the same bytes is left as it is, and no other
+        /// object is replaced. Result files that DIR lacks are made first.
+        "lookalike export results --help   # lookalike export results out s3://bucket/results"
+        #[command(mut_arg("publish", |arg| {
+            arg.long(None::<&str>).index(2).required(true).help("Address below which they appear")
+        }))]
+        Results(run::ClusterOptions),
+    }
+}
+
+/// What checks and counts files.
+mod check {
+    use super::{count, inspect, verify};
+
+    crate::commands! {
+        Checks:
+        /// Check every committed file of a directory for damage
+        ///
+        /// Compares the files with their checksums. Exits with 1 if a file is damaged, and says what
+        /// to do.
+        "lookalike run sample-corpora/trec-web -o out"
+        "lookalike check verify out"
+        Verify(verify::Options),
+        /// Print a binary file of an output directory as text
+        "lookalike run sample-corpora/trec-web -o out"
+        "lookalike check inspect out/pairs/000000.pairs"
+        "lookalike check inspect out/postings/000000.post --most 5"
+        Inspect(inspect::Options),
+        /// Count the documents, words and shingles of files
+        ///
+        /// Prints a line for each input file, and a line for all of them together. A shingle that
+        /// several documents have is counted for each of them in the column "shingles", and once in
+        /// "distinct shingles". The lengths of short, median and long documents help to choose
+        /// --shingle-size: a document with fewer words than a shingle has one shingle, of all its
+        /// words. Temporary files go to the system's directory (TMPDIR).
+        "lookalike check count sample-corpora/trec-web"
+        "lookalike check count sample-corpora/jsonl --shingle-size 5 --output counts.html"
+        Count(count::Options),
+    }
 }
 
 impl Program for Commands {
@@ -262,37 +310,45 @@ impl Program for Commands {
         "(HTML, JSONL, CSV, Parquet, WARC, ...)",
     );
     const GROUPS: &'static [(&'static str, &'static [&'static str])] = GROUPS;
-    const MEANT: &'static [(&'static str, &'static str)] = &[
-        (
-            "run",
-            "find detect duplicates near-duplicates pairs search scan analyze analyse",
-        ),
-        (
-            "dedup",
-            "deduplicate dedupe de-dup deduplication uniq unique distinct clean filter remove",
-        ),
-        ("add", "append insert update extend"),
-        ("ingest", "import load read"),
-        ("query", "lookup look-up match similar nearest"),
-        ("status", "info ls list stat stats summary ledger"),
-        ("show", "view cat print display"),
-        ("diff", "side-by-side differences"),
-        ("report", "html page open browse view-report"),
-        ("graph", "export dot graphml edges"),
-        ("count", "wc words tokens"),
-        ("inspect", "dump"),
-        ("evaluate", "eval precision recall truth"),
-        ("passages", "substrings spans repeats fragments boilerplate"),
-        (
-            "contamination",
-            "decontaminate decontamination contaminated leakage leaks",
-        ),
-        ("verify", "check fsck validate"),
-    ];
-
-    fn other(word: &str) -> Option<Result<ExitCode>> {
-        lab::moved(word)
-    }
+    const MEANT: &'static str = "
+        run: find detect duplicates near-duplicates pairs search scan analyze analyse
+        dedup: deduplicate dedupe de-dup deduplication uniq unique distinct clean filter remove
+        add: append insert update extend
+        stage: import load read
+        query: lookup look-up match similar nearest
+        status: info ls list stat stats summary ledger
+        show: view cat print display
+        diff: side-by-side differences
+        report: html page open browse view-report
+        export: dot graphml edges publish
+        check: wc words tokens dump fsck validate
+        evaluate: eval precision recall truth
+        passages: substrings spans repeats fragments boilerplate
+        contamination: decontaminate decontamination contaminated leakage leaks";
+    const RENAMED: &'static str = "
+        ingest: stage ingest
+        join: stage join
+        cluster: stage cluster
+        index: stage index
+        graph: export graph
+        verify: check verify
+        inspect: check inspect
+        count: check count
+        method: lab method
+        compare: lab compare
+        reproduce: lab reproduce
+        formulas: lab formulas
+        study: lab study
+        perturb: lab perturb
+        qrels: lab qrels
+        transfer: lab transfer
+        check inspect --records: --most
+        contamination --against...: --test-set
+        dedup --remove: --drop
+        evaluate --run:
+        evaluate --columns: --pair-columns
+        report --pairs: --samples
+        report --seed: --sample-seed";
 }
 
 #[cfg(test)]
@@ -309,7 +365,10 @@ mod meant_tests {
                 .to_string()
         };
         let tip = |command: &str| format!("a similar subcommand exists: '{command}'");
-        for (command, words) in Commands::MEANT {
+        let all = Commands::MEANT
+            .lines()
+            .filter_map(|line| line.trim().split_once(": "));
+        for (command, words) in all {
             assert!(described::<Commands>().find_subcommand(command).is_some());
             for word in words.split(' ') {
                 assert!(described::<Commands>().find_subcommand(word).is_none());
@@ -336,7 +395,12 @@ mod meant_tests {
             "query out in",
         ];
         let mut suggested = std::collections::BTreeSet::new();
-        for (flag, words) in arguments::MEANT_FLAGS {
+        let all = || {
+            arguments::MEANT_FLAGS
+                .lines()
+                .filter_map(|line| line.trim().split_once(": "))
+        };
+        for (flag, words) in all() {
             for word in words.split(' ') {
                 for command in commands {
                     let said = told(&format!("lookalike {command} {word} 5"));
@@ -348,11 +412,7 @@ mod meant_tests {
                 }
             }
         }
-        assert_eq!(
-            suggested.len(),
-            arguments::MEANT_FLAGS.len(),
-            "{suggested:?}"
-        );
+        assert_eq!(suggested.len(), all().count(), "{suggested:?}");
         // A flag that the command does not have is not suggested.
         let said = told("lookalike status out --ngram 5");
         assert!(!said.contains("similar argument"), "{said}");

@@ -21,14 +21,13 @@ use super::unread;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search", mut_arg("inputs", |arg| arg.value_name("CORPUS")))]
 pub struct Options {
-    /// Test sets: files and directories
+    /// Test set: a file or a directory (repeatable)
     ///
     /// JSON objects, one on each line or in an array, Parquet, or CSV (.csv, or .tsv with tabs)
     /// with the names of the columns in the first row; or any other format of the corpus, whose
-    /// documents are the items. They may be compressed. They are read into memory: about 110 bytes
-    /// for each word.
-    #[arg(long, required = true, num_args = 1.., value_name = "TESTSET", help_heading = None)]
-    against: Vec<PathBuf>,
+    /// documents are the items. It is read into memory: about 110 bytes for each word.
+    #[arg(long, required = true, value_name = "FILE", help_heading = None)]
+    test_set: Vec<PathBuf>,
     /// Directory for the files of the result [default: none]
     ///
     /// It must be new, empty, or one of an earlier `contamination`. Without this flag, the command
@@ -100,8 +99,6 @@ pub struct Options {
     /// Fail if any record of the corpus or of a test set is rejected
     ///
     /// The files are written before that.
-    ///
-    /// Example: --strict
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -122,7 +119,7 @@ impl Command for Options {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = ContaminationConfig {
-            against: self.against.clone(),
+            against: self.test_set.clone(),
             fields: self.fields.clone(),
             item_id: self.item_id.clone(),
             read: self.corpus.read()?,

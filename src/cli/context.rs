@@ -36,12 +36,11 @@ pub trait Host: Sync {
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "the text would be help")]
 pub enum ProgressForm {
-    /// For people.
-    #[value(help = None)]
+    // For people.
     Auto,
-    /// For programs.
-    #[value(help = None)]
+    // For programs.
     Json,
 }
 

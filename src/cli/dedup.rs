@@ -21,8 +21,8 @@ use lookalike_tasks::dedup::{
 };
 
 use super::command::{Command, Out, Setup};
-use super::flags::{AuditFlags, CollectionFlags, CriterionFlags, KeepOrDrop, Limits, ResultsFlag};
-use super::run::Verbose;
+use super::flags::{AuditFlags, CollectionFlags, CriterionFlags};
+use super::run::{DEDUP_STAGES, Ending};
 use super::unread;
 
 /// Options of `dedup`.
@@ -63,8 +63,8 @@ pub struct Options {
     ///
     /// none only finds clusters, and compares the documents of a cluster with kept ones. The kept
     /// and removed records are the same. Use it for collections with thousands of pages of one
-    /// template, which have millions of pairs. It is not possible with --against, nor for --remove
-    /// with --rule cluster or none.
+    /// template, which have millions of pairs. It is not possible with --against, nor for --drop
+    /// with --rule one-per-cluster or drop-clusters.
     ///
     /// Example: --pairs none
     #[arg(
@@ -79,32 +79,28 @@ pub struct Options {
     /// Directory for the removed records, with the reason for each
     ///
     /// The directory mirrors the inputs, like KEPT. removed.jsonl in it has a line for each removed
-    /// document: its file, record number, docno and byte offset, the reason, the document that was
-    /// kept in its place, their resemblance, and the cluster. referred.jsonl has the same for
-    /// duplicates that are kept because a revisit record of the inputs refers to them. With
-    /// --results parquet these are tables, removed.parquet and referred.parquet. DIR may be an
-    /// address of an object store, as KEPT may.
+    /// document: its place and docno, the reason, the document that was kept in its place, their
+    /// resemblance, and the cluster. referred.jsonl has the same for duplicates that are kept because
+    /// a revisit record of the inputs refers to them. With --results parquet these are tables. DIR
+    /// may be an address of an object store, as KEPT may.
     ///
     /// Example: --removed removed
     #[arg(long, value_name = "DIR", help_heading = None)]
     removed: Option<PathBuf>,
     /// Working directory [default: KEPT.work]
     ///
-    /// It has what `lookalike run` writes: pairs, clusters and the report. A directory that an
-    /// earlier run made from the same inputs with the same parameters is reused. It is on this
-    /// machine: for a KEPT in an object store, the default is NAME.work in the current directory,
-    /// NAME being the last part of the address.
+    /// It has what `lookalike run` writes, and is reused if an earlier run made it from the same
+    /// inputs with the same parameters. It is on this machine: for a KEPT in an object store, the
+    /// default is NAME.work in the current directory, where NAME is the last part of the address.
     ///
     /// Example: --work run
     #[arg(long, value_name = "DIR", conflicts_with = "from", help_heading = None)]
     work: Option<PathBuf>,
     /// Use the pairs of a finished directory, in place of INPUT
     ///
-    /// DIR is the output directory of `lookalike run`, with or without --pairs none. Its inputs are
-    /// read again. With --rule all,
-    /// DIR may also be the output directory of `lookalike ingest`, which has no pairs. This is not
-    /// possible with --removed, --annotate, --report or --ids-only --results parquet, which need
-    /// the clusters.
+    /// DIR is the output directory of `lookalike run`. Its inputs are read again. With --rule
+    /// keep-all, DIR needs no pairs (`lookalike stage ingest`), except for --removed, --annotate,
+    /// --report and --ids-only --results parquet.
     ///
     /// Example: --from run
     #[arg(
@@ -116,8 +112,7 @@ pub struct Options {
     from: Option<PathBuf>,
     /// Also remove records that resemble a document of OLD, an earlier run
     ///
-    /// OLD is the output directory of a `run` or `ingest` with the same parameters, and is only
-    /// read. Its documents come before the new ones in the order of preference; --keep decides
+    /// OLD is the output directory of a run with the same parameters, and is only read. Its documents come before the new ones in the order of preference; --keep decides
     /// among the new ones.
     ///
     /// Example: --against out
@@ -131,14 +126,13 @@ pub struct Options {
     /// Also remove the documents that FILE lists, before the choice
     ///
     /// FILE is a table with the columns file and record, separated by tabs, such as the drop.tsv of
-    /// `lookalike contamination`, or rows of documents.tsv below its header; its other columns are
-    /// ignored, but a docno must match the document. A listed document is never kept in the place
-    /// of another one. A document that the inputs do not have is an error. To remove nothing else,
-    /// add --rule all.
+    /// `lookalike contamination`, or rows of documents.tsv below its header. A docno in it must match
+    /// the document. A listed document is never kept in the place of another one, and one that the
+    /// inputs do not have is an error. To remove nothing else, add --rule keep-all.
     ///
-    /// Example: --remove drop.tsv
+    /// Example: --drop drop.tsv
     #[arg(long, value_name = "FILE", help_heading = "Choice")]
-    remove: Option<PathBuf>,
+    drop: Option<PathBuf>,
     /// Prefer this document among duplicates (repeatable)
     ///
     /// first and last: in the order of the input. longest, shortest: by words. newest:FIELD,
@@ -152,15 +146,16 @@ pub struct Options {
     /// Example: --keep prefer:source=wiki,books --keep longest
     #[arg(long, value_name = "POLICY", help_heading = "Choice")]
     keep: Vec<Policy>,
-    /// Which documents to keep: star, cluster, none or all
+    /// Keep star, one-per-cluster, drop-clusters or keep-all
     ///
     /// star takes the documents in the order of --keep and removes each one that reaches the
-    /// threshold with a document kept before. No two kept documents reach it, and each removed one
-    /// reaches it with the kept document that removed.jsonl names. cluster keeps one document of
-    /// each cluster, even where a chain of similar documents connects dissimilar ones. none keeps
-    /// no document of a cluster. all keeps every document, for --remove and --empty drop.
+    /// threshold with a document kept before. So no two kept documents reach it, and each removed
+    /// one reaches it with the kept document that removed.jsonl names. one-per-cluster keeps one
+    /// document of each cluster, even where a chain of similar documents connects dissimilar ones.
+    /// drop-clusters removes all documents of every cluster. keep-all removes only what --drop and
+    /// --empty drop name.
     ///
-    /// Example: --rule cluster
+    /// Example: --rule one-per-cluster
     #[arg(long, value_name = "RULE", default_value_t = Rule::Star, help_heading = "Choice")]
     rule: Rule,
     /// Keep or drop documents without words
@@ -176,7 +171,7 @@ pub struct Options {
         help_heading = "Choice",
         hide_short_help = true
     )]
-    empty: KeepOrDrop,
+    empty: Empty,
     /// Keep or drop records that could not be read as documents
     ///
     /// Example: --rejects drop
@@ -187,15 +182,14 @@ pub struct Options {
         help_heading = "Choice",
         hide_short_help = true
     )]
-    rejects: KeepOrDrop,
+    rejects: Rejects,
     /// Leave a WARC revisit record in place of a removed record
     ///
     /// The record says which capture was removed, and refers to the kept one; the request and
     /// metadata records of the capture are kept. --revisit leaves one if the payloads have the same
-    /// bytes and the kept capture is not the later one, as the profile identical-payload-digest of
-    /// the WARC standard requires. Use --keep oldest to keep the earliest capture. --revisit=all
-    /// also leaves one for every other removed response or resource that has a survivor, with a
-    /// profile of lookalike's own.
+    /// bytes and the kept capture is not the later one, as the WARC standard requires (use --keep
+    /// oldest). --revisit=all also leaves one for every other removed response or resource that has a
+    /// survivor, with a profile of lookalike's own.
     ///
     /// Example: --revisit --keep oldest
     #[arg(
@@ -208,7 +202,7 @@ pub struct Options {
         help_heading = "Choice",
         hide_short_help = true,
     )]
-    revisit: Option<RevisitOf>,
+    revisit: Option<Revisit>,
     /// Write all records, and add to each whether it is kept (JSON, Parquet)
     ///
     /// Each object gets a member lookalike with cluster, cluster_size, survivor, resemblance and
@@ -244,7 +238,6 @@ pub struct Options {
         num_args = 0..=1,
         require_equals = true,
         help_heading = "Deduplication",
-        hide_short_help = true,
     )]
     #[expect(
         clippy::option_option,
@@ -265,38 +258,12 @@ pub struct Options {
     )]
     sample_seed: u64,
     #[command(flatten)]
-    results: ResultsFlag,
-    #[command(flatten)]
-    verbose: Verbose,
-    #[command(flatten)]
-    limits: Limits,
+    end: Ending,
 }
-
-/// Which removed records leave a revisit record.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum RevisitOf {
-    /// Those whose payload has the bytes of the kept one.
-    Identical,
-    /// Also every other response or resource that has a survivor.
-    All,
-}
-
-/// The stages of a deduplication, in order: a search, and then the choice and the copies.
-const STAGES: &[&str] = &[
-    "ingest",
-    "catalogue",
-    "sample",
-    "sort",
-    "merge",
-    "join",
-    "cluster",
-    "dedup",
-    "write",
-];
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.limits
+        (self.end.limits)
             .setup()
             .naming(&self.collection.input.reading.convert)
     }
@@ -304,13 +271,13 @@ impl Command for Options {
     fn stages(&self) -> &'static [&'static str] {
         match self.from {
             Some(_) => &["dedup", "write"],
-            None => STAGES,
+            None => DEDUP_STAGES,
         }
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let flags = &self.collection;
-        self.results.some()?;
+        self.end.results.some()?;
         let config = self.config();
         let criterion = self.comparison.criterion();
         if !matches!(
@@ -368,7 +335,7 @@ impl Command for Options {
                 form: config.form,
             };
             let ledger = || dedup_ledger(&summary, self.rule);
-            (self.verbose).text(deduplicated.answer()?, ledger, &workspace)
+            (self.end.verbose).text(deduplicated.answer()?, ledger, &workspace)
         })?;
         let Some(page) = page else {
             return unread::warn(&workspace, context);
@@ -390,34 +357,24 @@ impl Options {
         DedupConfig {
             keep: self.keep.clone(),
             rule: self.rule,
-            empty: match self.empty {
-                KeepOrDrop::Keep => Empty::Keep,
-                KeepOrDrop::Drop => Empty::Drop,
-            },
-            rejects: match self.rejects {
-                KeepOrDrop::Keep => Rejects::Keep,
-                KeepOrDrop::Drop => Rejects::Drop,
-            },
+            empty: self.empty,
+            rejects: self.rejects,
             form: match (self.annotate, self.ids_only) {
                 (true, _) => Form::Annotated,
                 (_, true) => Form::Lists,
                 _ => Form::Records,
             },
             link: self.link,
-            revisit: match self.revisit {
-                None => Revisit::None,
-                Some(RevisitOf::Identical) => Revisit::Identical,
-                Some(RevisitOf::All) => Revisit::All,
-            },
-            results: self.results.results,
-            remove: self.remove.clone(),
+            revisit: self.revisit.unwrap_or_default(),
+            results: self.end.results.results,
+            remove: self.drop.clone(),
         }
     }
 
     /// The file of the page, if one is wanted.
     fn page(&self, work: &Path) -> Result<Option<PathBuf>> {
         let Some(page) = &self.report else {
-            (self.audit).refuse(|| "it needs a page; add --report".into())?;
+            (self.audit).refuse(false, || "it needs a page; add --report".into())?;
             return Ok(None);
         };
         let review = self.audit.review();

@@ -23,10 +23,10 @@ use lookalike_engine::pipeline::{open_catalogued, open_for};
 /// Options of `diff`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `ingest` or `run`
+    /// Output directory of an earlier `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// First document: a docno, or a place as FILE:RECORD
+    /// First document: a docno, an address, or a place as FILE:RECORD
     #[arg(value_name = "A", required_unless_present = "pair")]
     a: Option<String>,
     /// Second document
@@ -161,11 +161,8 @@ impl PairPlace {
 /// How the texts are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Layout {
-    #[value(help = None)]
     Auto,
-    #[value(help = None)]
     SideBySide,
-    #[value(help = None)]
     Unified,
 }
 

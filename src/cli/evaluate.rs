@@ -24,22 +24,20 @@ use super::flags::{Memory, Output};
 /// Options of `evaluate`.
 #[derive(Debug, Args)]
 pub struct Options {
+    /// Pairs to evaluate: output directories, or lists of pairs
+    ///
+    /// Several are compared in one table, with a line for each. Lists of terms, which stand beside
+    /// the directories of methods, are left out.
+    #[arg(value_name = "RUN", required = true)]
+    run: Vec<PathBuf>,
     /// Ground truth: an output directory, or a list of pairs
     ///
     /// A list is a pairs.tsv, or a file with one pair per line: two docnos and, optionally, a
     /// resemblance, separated by tabs, commas or spaces, or as a JSON object. It may be compressed.
-    /// Without --columns, the columns are docno_a and docno_b if the first line names them, and
+    /// Without --pair-columns, the columns are docno_a and docno_b if the first line names them, and
     /// otherwise the first two, with the resemblance in the third.
     #[arg(long, value_name = "PATH")]
     truth: Option<PathBuf>,
-    /// Pairs to evaluate: an output directory, or a list of pairs
-    ///
-    /// Several are compared in one table, with a line for each. Lists of terms, which stand beside the
-    /// directories of methods, are left out.
-    ///
-    /// Example: --judged judged.txt --run out out/pairs.tsv
-    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
-    run: Vec<PathBuf>,
     /// Evaluate at each of these thresholds [default: all listed pairs]
     ///
     /// At each threshold, the pairs that reach it count. Resemblances are compared exactly: from
@@ -58,11 +56,11 @@ pub struct Options {
     /// Names from the first line of the list, names of members of JSON objects (with dots), or
     /// numbers from 1 if the first line has no names.
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
-    columns: Option<Columns>,
-    /// Columns of the ground truth, if they differ from --columns
+    pair_columns: Option<Columns>,
+    /// Columns of the ground truth, if they differ from --pair-columns
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     truth_columns: Option<Columns>,
-    /// Columns of the run, if they differ from --columns
+    /// Columns of the run, if they differ from --pair-columns
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     run_columns: Option<Columns>,
     /// Pairs that people judged: lines of DOCNO, DOCNO, GRADE and COLLECTION
@@ -121,15 +119,15 @@ impl Command for Options {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let list = |path: &PathBuf, own: &Option<_>| ListFile {
-            // A directory has fixed columns, so --columns applies only to lists.
+            // A directory has fixed columns, so --pair-columns applies only to lists.
             columns: own.clone().or_else(|| {
-                let both = self.columns.clone();
+                let both = self.pair_columns.clone();
                 both.filter(|_| !matches!(disk::is_directory(path), Ok(true)))
             }),
             path: path.clone(),
         };
         if let (Some(file), true) = (&self.disagreements, self.run.len() > 1) {
-            return refuse("disagreements", file.display(), "with one --run only");
+            return refuse("disagreements", file.display(), "with one RUN only");
         }
         let config = |run: &PathBuf| EvaluateConfig {
             truth: (self.truth.as_ref()).map(|path| list(path, &self.truth_columns)),

@@ -14,7 +14,7 @@ use lookalike_engine::pipeline::{open_for, open_shared};
 /// Options of `graph`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `run`, `join` or `method`
+    /// Output directory of an earlier `run`, or of a method
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Format: dot (Graphviz), graphml or tsv

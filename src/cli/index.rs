@@ -15,7 +15,7 @@ use super::flags::Limits;
 /// Options of `index`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `ingest` or `run`
+    /// Output directory of an earlier `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Index the features of METHOD instead of shingles, for `query --method`

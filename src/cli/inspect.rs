@@ -23,9 +23,9 @@ pub struct Options {
     file: PathBuf,
     /// Print at most this number of records
     ///
-    /// Example: --records 5
+    /// Example: --most 5
     #[arg(long, value_name = "N", default_value_t = 100)]
-    records: u64,
+    most: u64,
     #[command(flatten)]
     memory: Memory,
 }
@@ -36,7 +36,7 @@ impl Run for Options {
         let failed = |error| Error::io("write", "standard output".as_ref())(error);
         let mut out = BufWriter::new(super::standard_output().map_err(failed)?);
         let terminal = std::io::stdout().is_terminal();
-        let shown = inspect(&self.file, self.records, &mut |line| {
+        let shown = inspect(&self.file, self.most, &mut |line| {
             match writeln!(out, "{}", visible_lines(&line, terminal)) {
                 // The reader has closed the pipe because it needs no more.
                 Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),

@@ -16,18 +16,6 @@ use super::context::Host;
 /// The file of the laboratory.
 const PROGRAM: &str = "lookalike-lab";
 
-/// The commands that were of this program, and are now of the laboratory.
-const MOVED: [&str; 8] = [
-    "method",
-    "compare",
-    "reproduce",
-    "formulas",
-    "study",
-    "perturb",
-    "qrels",
-    "transfer",
-];
-
 /// Options of `lab`.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
@@ -43,28 +31,21 @@ pub struct Options {
 
 impl Run for Options {
     fn main(&self, host: &dyn Host) -> Result<ExitCode> {
-        let Some(mut arguments) = host.arguments() else {
+        let Some(given) = host.arguments() else {
             return refuse("COMMAND", "lab", "a host has no program in its place");
         };
         // Flags that every command has may stand before it.
-        let before = arguments.len().saturating_sub(self.arguments.len());
-        let named = arguments.iter().take(before).position(|one| one == "lab");
-        arguments.remove(named.unwrap_or(0));
-        start(&arguments)
+        let before = given.len().saturating_sub(self.arguments.len());
+        let before = given[..before]
+            .iter()
+            .filter(|word| word.as_os_str() != "lab");
+        start(&before.chain(&self.arguments).collect::<Vec<_>>())
     }
-}
-
-/// Starts the laboratory for a command that was moved there.
-pub(super) fn moved(word: &str) -> Option<Result<ExitCode>> {
-    MOVED.contains(&word).then(|| {
-        super::tell(&format!("`lookalike {word}` is now `lookalike lab {word}`"));
-        start(&std::env::args_os().skip(1).collect::<Vec<_>>())
-    })
 }
 
 /// Replaces this process by the laboratory. It lies beside this program or on the path, but in no
 /// directory that depends on where the user is.
-fn start(arguments: &[OsString]) -> Result<ExitCode> {
+fn start(arguments: &[&OsString]) -> Result<ExitCode> {
     // For the other program it would be open.
     super::said(super::standard_output().map(drop))?;
     let own = std::env::current_exe().ok();

@@ -7,19 +7,13 @@ use lookalike_methods::{self as methods, Entry};
 
 /// The description of the method that the arguments name together with `--help`, if they do.
 pub(super) fn asked_for_help(arguments: impl Iterator<Item = OsString>) -> Option<String> {
-    let arguments: Vec<String> = arguments
-        .map(|argument| argument.to_string_lossy().into_owned())
-        .collect();
-    let help = |argument: &String| argument == "--help" || argument == "-h";
-    if !arguments.iter().any(help) {
-        return None;
-    }
-    let mut named = arguments.iter().zip(arguments.iter().skip(1));
-    let spec = named
-        .find(|(flag, _)| *flag == "--method" || *flag == "method")
-        .map(|(_, spec)| spec.as_str())
-        .or_else(|| arguments.iter().find_map(|a| a.strip_prefix("--method=")))?;
-    let name = spec.split(':').next()?;
+    let words = arguments.map(|word| word.to_string_lossy().replace("--method=", "--method\n"));
+    let words = words.collect::<Vec<_>>().join("\n");
+    let asked = words.lines().any(|word| word == "--help" || word == "-h");
+    let mut spec = words
+        .lines()
+        .skip_while(|word| !["--method", "method"].contains(word));
+    let name = spec.nth(1).filter(|_| asked)?.split(':').next()?;
     methods::find(name).ok().map(about_method)
 }
 

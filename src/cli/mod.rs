@@ -32,6 +32,7 @@ mod passages;
 mod plan;
 mod progress;
 mod query;
+mod renamed;
 mod report;
 mod run;
 mod screen;
@@ -40,6 +41,7 @@ mod show;
 mod signals;
 mod status;
 mod tasks;
+mod topics;
 mod unread;
 mod verify;
 
@@ -50,7 +52,6 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
 use lookalike_base::Error;
 use lookalike_base::command::Command as Bounded;
 use lookalike_base::limits;
@@ -73,7 +74,7 @@ pub use context::Host;
 #[doc(hidden)]
 pub use methods::about_method;
 #[doc(hidden)]
-pub use run::Verbose;
+pub use run::Ending;
 #[doc(hidden)]
 pub use shell::{CompletionsOptions, ManOptions};
 #[doc(hidden)]
@@ -99,13 +100,7 @@ pub fn main<P: Program>() -> ExitCode {
     }
     let arguments = match Arguments::<P>::read(std::env::args_os()) {
         Ok(arguments) => arguments,
-        Err(told) => {
-            let word = match told.get(ContextKind::InvalidSubcommand) {
-                Some(ContextValue::String(word)) => P::other(word),
-                _ => None,
-            };
-            return word.map_or_else(|| usage(&told), ended);
-        }
+        Err(told) => return usage(&told),
     };
     // By default the system kills a process without a message when a file reaches the limit on file
     // sizes. With a handler, whose flag nothing reads, the write fails and the error is printed.
@@ -113,7 +108,11 @@ pub fn main<P: Program>() -> ExitCode {
         signal_hook::consts::SIGXFSZ,
         std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)),
     );
-    let done = caught(&arguments, &Process(arguments.progress));
+    let host = Process(arguments.progress);
+    let quiet = |argument: OsString| argument == "-q" || argument == "--quiet";
+    let notes = host.progress(std::env::args_os().any(quiet), &[]);
+    arguments.renamed.iter().for_each(|line| notes.note(line));
+    let done = caught(&arguments, &host);
     ended(done.map_err(|error| named(error, std::env::args_os())))
 }
 

@@ -20,7 +20,7 @@ use lookalike_tasks::passages::{
 };
 
 use super::command::{Command, Out, Setup};
-use super::flags::{CollectionFlags, KeepOrDrop, Limits};
+use super::flags::{CollectionFlags, Limits};
 use super::unread;
 
 /// Options of `passages`.
@@ -125,7 +125,6 @@ pub struct Options {
         long,
         value_name = "FORMAT",
         default_value_t = ResultFormat::default(),
-        hide_short_help = true,
         help_heading = None
     )]
     results: ResultFormat,
@@ -173,19 +172,6 @@ struct UnitFlags {
     least: u32,
 }
 
-impl UnitFlags {
-    /// The parameters in the form that the library takes, if units are compared.
-    fn config(&self, of: Of, results: ResultFormat) -> Option<UnitsConfig> {
-        self.unit.map(|unit| UnitsConfig {
-            unit,
-            scope: self.scope,
-            least: self.least,
-            of,
-            results,
-        })
-    }
-}
-
 /// What is removed, and where the copies go.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Removing")]
@@ -216,7 +202,7 @@ struct RemovalFlags {
     ///
     /// Example: --remove --empty drop
     #[arg(long, value_name = "WHAT", default_value = "keep", requires = "remove")]
-    empty: KeepOrDrop,
+    empty: Empty,
     /// Directory for the removed text, a line of JSON for each range
     ///
     /// It gets a file NAME.removed.jsonl for each input file NAME that loses text. Each line has
@@ -235,19 +221,6 @@ struct RemovalFlags {
     work: Option<PathBuf>,
 }
 
-impl RemovalFlags {
-    /// The parameters in the form that the library takes.
-    fn config(&self, align: Align) -> RemovalConfig {
-        RemovalConfig {
-            align: self.align.unwrap_or(align),
-            empty: match self.empty {
-                KeepOrDrop::Keep => Empty::Keep,
-                KeepOrDrop::Drop => Empty::Drop,
-            },
-        }
-    }
-}
-
 impl Command for Options {
     fn setup(&self) -> Setup {
         self.limits
@@ -257,19 +230,27 @@ impl Command for Options {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let (flags, removal) = (&self.collection, &self.removal);
-        let units = self.units.config(self.of, self.results);
+        let units = self.units.unit.map(|unit| UnitsConfig {
+            unit,
+            scope: self.units.scope,
+            least: self.units.least,
+            of: self.of,
+            results: self.results,
+        });
+        let align = match self.units.unit {
+            None => Align::Token,
+            Some(TextUnit::Line) => Align::Line,
+            Some(TextUnit::Paragraph) => Align::Paragraph,
+        };
         let task = Task {
             inputs: flags.choice(),
             collection: flags.all_texts()?,
             strict: flags.strict,
             output: &flags.output,
             work: removal.work.as_deref(),
-            remove: removal.remove.then(|| {
-                removal.config(match units.as_ref().map(|units| units.unit) {
-                    None => Align::Token,
-                    Some(TextUnit::Line) => Align::Line,
-                    Some(TextUnit::Paragraph) => Align::Paragraph,
-                })
+            remove: removal.remove.then(|| RemovalConfig {
+                align: removal.align.unwrap_or(align),
+                empty: removal.empty,
             }),
             removed: removal.removed.as_deref(),
             passages: self.config(),

@@ -17,7 +17,7 @@ use super::flags::{Limits, Planning, ThresholdFlag};
 /// Options of `plan`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `ingest` or `run`
+    /// Output directory of an earlier `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Lowest precision to keep in every size group

@@ -16,7 +16,6 @@ use lookalike_methods::Spec;
 use lookalike_store::json;
 use lookalike_store::table::{Column, cells, columns, header, push_row};
 use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search, Warning};
-use lookalike_text::read::{ReadConfig, UrlGlobs};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CriterionFlags, Limits, Reading, WalkFlags};
@@ -37,7 +36,7 @@ const SHOWN: &str = "query, docno, match, score, contains, in query, shared";
 /// Options of `query`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `ingest` or `run`
+    /// Output directory of an earlier `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Documents to look up: files, directories, or `-` for standard input
@@ -71,7 +70,7 @@ pub struct Options {
     /// Use the features of METHOD, not shingles (see `lookalike lab method`)
     ///
     /// The method also decides when two documents match. The collection must keep its texts
-    /// (`ingest --keep-text`).
+    /// (--keep-text).
     ///
     /// Example: --method i-match
     #[arg(
@@ -123,7 +122,10 @@ impl Command for Options {
         let theirs = collection::config(&base.manifest);
         // Before the header is printed.
         theirs.check_rule(base.directory())?;
-        let read = self.read(&theirs.read)?;
+        // As the collection was read, unless a flag says otherwise.
+        let mut usual = theirs.read.clone();
+        usual.format = None;
+        let read = self.reading.config(usual)?;
         let selection = self.walk.selection();
         let inputs = pipeline::selected_inputs(&self.documents, &selection, &self.directory)?;
         let (host, json) = (out.host, out.printed.json);
@@ -215,36 +217,6 @@ impl Options {
             top: (self.top > 0).then_some(self.top),
             search: Search::Cheapest,
         }
-    }
-
-    /// How the documents are read: as the collection was read, unless a flag says otherwise.
-    fn read(&self, theirs: &ReadConfig) -> Result<ReadConfig> {
-        let given = self.reading.config()?;
-        let globs = |given: UrlGlobs, theirs: &UrlGlobs| match given.is_empty() {
-            true => theirs.clone(),
-            false => given,
-        };
-        Ok(ReadConfig {
-            format: given.format,
-            record: given.record.or(theirs.record.clone()),
-            split_at: given.split_at.or(theirs.split_at.clone()),
-            text_field: given.text_field.or(theirs.text_field.clone()),
-            id_field: given.id_field.or(theirs.id_field.clone()),
-            delimiter: given.delimiter.or(theirs.delimiter.clone()),
-            quote: given.quote.or(theirs.quote.clone()),
-            columns: given.columns.or(theirs.columns.clone()),
-            markup: self.reading.markup.or(theirs.markup),
-            warc_type: given.warc_type.or(theirs.warc_type.clone()),
-            include_url: globs(given.include_url, &theirs.include_url),
-            exclude_url: globs(given.exclude_url, &theirs.exclude_url),
-            convert: match given.convert.is_empty() {
-                true => theirs.convert.clone(),
-                false => given.convert,
-            },
-            convert_timeout: given.convert_timeout.or(theirs.convert_timeout),
-            convert_memory: given.convert_memory.or(theirs.convert_memory),
-            ..theirs.clone()
-        })
     }
 }
 

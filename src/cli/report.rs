@@ -20,7 +20,7 @@ use lookalike_engine::pipeline::open_for;
 /// Options of `report`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `run`, `cluster`, `dedup` or `passages`
+    /// Output directory of an earlier `run`, `dedup` or `passages`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// File to write the page to [default: DIR/report.html]
@@ -70,22 +70,11 @@ pub struct Options {
     /// Example: --split
     #[arg(long, conflicts_with_all = ["output", "clusters"])]
     split: bool,
-    /// In earlier versions, for the page of a study.
-    #[arg(long, hide = true)]
-    study: bool,
-    /// Pairs to show nearest the threshold, and the same number at random
-    ///
-    /// Both texts of a pair are shown side by side. The command reads them from the inputs again. For
-    /// the output directory of `passages`, the pairs that share the most words are shown.
-    ///
-    /// Example: --pairs 50
-    #[arg(long, value_name = "N", default_value_t = PageConfig::default().pairs)]
-    pairs: usize,
     /// Seed of the random pairs
     ///
-    /// Example: --seed 1
-    #[arg(long, value_name = "N", default_value_t = PageConfig::default().seed)]
-    seed: u64,
+    /// Example: --sample-seed 1
+    #[arg(long, value_name = "N", default_value_t = PageConfig::default().seed, hide_short_help = true)]
+    sample_seed: u64,
     #[command(flatten)]
     programs: Programs,
     #[command(flatten)]
@@ -111,15 +100,11 @@ impl Command for Options {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        if self.study {
-            let limit = "`lookalike lab study DIR --page` writes the page of a study";
-            return refuse("study", self.directory.display(), limit);
-        }
         if dedup::is_kept(&self.directory)? {
             return self.audit(out, context);
         }
         refuse_remote(&self.directory)?;
-        self.audit.refuse(|| {
+        self.audit.refuse(true, || {
             let directory = self.directory.display();
             format!(
                 "{directory} is not an output directory of `lookalike dedup`; leave the flag out"
@@ -129,8 +114,8 @@ impl Command for Options {
             title: self.title.clone(),
             replay: self.replay.clone(),
             clusters: self.clusters,
-            pairs: self.pairs,
-            seed: self.seed,
+            pairs: self.audit.samples.unwrap_or(PageConfig::default().pairs),
+            seed: self.sample_seed,
             directory: self.directory.to_str().map(String::from),
         };
         let output = self.output.clone();
@@ -164,7 +149,7 @@ impl Options {
         let given = ("output", self.output.as_deref());
         let output = report::place_audit(kept, given, self.audit.review(), &[])?;
         let workspace = audit::open_work(kept, context)?;
-        let how = (output.as_path(), self.seed, self.clusters);
+        let how = (output.as_path(), self.sample_seed, self.clusters);
         let told = (self.audit).write(kept, &workspace, how, &look, context)?;
         out.note(|| Ok(told))
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::{answer, ledger, rejected_by_file};
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
@@ -20,16 +21,39 @@ use super::unread;
 
 /// Options of `run`.
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "inputs" => arg.required(false).required_unless_present("from"),
+    // An empty path stands for none.
+    "output" => (arg.required(false).required_unless_present("from"))
+        .value_parser(OsStringValueParser::new().map(PathBuf::from))
+        .default_value("")
+        .hide_default_value(true),
+    _ => arg,
+}))]
 pub struct RunOptions {
     #[command(flatten)]
     collection: CollectionFlags,
+    /// Search the documents of DIR again, in place of INPUT and -o
+    ///
+    /// DIR is the output directory of an earlier `run`. Its documents are not read again, stages
+    /// that the flags do not change are reused, and its results are replaced.
+    ///
+    /// Example: --from out --threshold 0.5
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["WalkFlags", "Reading", "ReadLimits", "ShingleFlags", "method", "against",
+            "inputs", "output", "strict", "allow_empty", "skip_unreadable", "url_field", "keep_text",
+            "exclude_text", "size_groups", "segment_size"],
+        help_heading = None
+    )]
+    from: Option<PathBuf>,
     #[command(flatten)]
     join: JoinFlags,
     /// Find pairs by a published method (see `lookalike lab method`)
     ///
-    /// The collection keeps its texts (--keep-text), and the results are written to
-    /// DIR/methods/SPEC. `lookalike lab method` lists the methods, and --method NAME --help describes
-    /// one.
+    /// The collection keeps its texts, and the results are written to DIR/methods/SPEC. --method
+    /// NAME --help describes a method.
     ///
     /// Example: --method super-shingles:k=4
     #[arg(
@@ -42,11 +66,10 @@ pub struct RunOptions {
     method: Option<Spec>,
     /// Compare the inputs with the collection in OLD, which is only read
     ///
-    /// Lists pairs of a new document and one of OLD, and with --pairs all also pairs of new ones.
-    /// documents.tsv and rejects.jsonl are about the new documents, and clusters.jsonl has the
-    /// clusters with new ones. OLD is the output directory of a `run` or `ingest` with the same
-    /// parameters. If OLD has an index (`lookalike index`), only the new documents cost time;
-    /// otherwise DIR gets an index.
+    /// OLD is the output directory of a run with the same parameters. Lists pairs of a new document
+    /// and one of OLD, and with --pairs all also pairs of new ones. The result files are about the
+    /// new documents. If OLD has an index (`lookalike stage index`), only the new documents cost
+    /// time; otherwise DIR gets an index.
     ///
     /// Example: --against out
     #[arg(
@@ -57,11 +80,19 @@ pub struct RunOptions {
     )]
     against: Option<PathBuf>,
     #[command(flatten)]
-    results: ResultsFlag,
+    end: Ending,
+}
+
+/// The flags of a command that makes results.
+#[derive(Debug, Args)]
+#[allow(missing_docs, reason = "the text would be help")]
+pub struct Ending {
     #[command(flatten)]
-    verbose: Verbose,
+    pub results: ResultsFlag,
     #[command(flatten)]
-    limits: Limits,
+    pub verbose: Verbose,
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// Options of `ingest`.
@@ -78,43 +109,30 @@ pub struct IngestOptions {
 /// Options of `join`.
 #[derive(Debug, Args)]
 pub struct JoinOptions {
-    /// Output directory of an earlier `ingest` or `run`
+    /// Output directory of an earlier `run` or `stage ingest`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     #[command(flatten)]
     join: JoinFlags,
     #[command(flatten)]
-    results: ResultsFlag,
-    #[command(flatten)]
-    verbose: Verbose,
-    #[command(flatten)]
-    limits: Limits,
+    end: Ending,
 }
 
 /// Options of `cluster`.
 #[derive(Debug, Args)]
 pub struct ClusterOptions {
-    /// Output directory of an earlier `join` or `run`
+    /// Output directory of an earlier `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Also copy the result files to an object store
-    ///
-    /// Below ADDRESS (s3://, gs:// or az://) appear the result files and summary.json, each complete
-    /// or not at all. An object that has the same bytes is left as it is, and no other is replaced.
-    ///
-    /// Example: --results parquet --publish s3://bucket/results
     #[arg(long, value_name = "ADDRESS", help_heading = None)]
     publish: Option<PathBuf>,
     #[command(flatten)]
-    results: ResultsFlag,
-    #[command(flatten)]
-    verbose: Verbose,
-    #[command(flatten)]
-    limits: Limits,
+    end: Ending,
 }
 
-/// The stages of a run, in order.
-pub(super) const STAGES: &[&str] = &[
+/// The stages of a deduplication, in order: a search, and then the choice and the copies.
+pub(super) const DEDUP_STAGES: &[&str] = &[
     "ingest",
     "catalogue",
     "sample",
@@ -122,11 +140,16 @@ pub(super) const STAGES: &[&str] = &[
     "merge",
     "join",
     "cluster",
+    "dedup",
+    "write",
 ];
+
+/// The stages of a run, in order.
+const STAGES: &[&str] = DEDUP_STAGES.split_at(7).0;
 
 impl Command for RunOptions {
     fn setup(&self) -> Setup {
-        self.limits
+        (self.end.limits)
             .setup()
             .naming(&self.collection.input.reading.convert)
     }
@@ -136,13 +159,16 @@ impl Command for RunOptions {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        if let Some(directory) = &self.from {
+            return search(directory, (&self.join, &self.end), out, context);
+        }
         if let Some(spec) = &self.method {
             return self.run_method(spec, out, context);
         }
         let flags = &self.collection;
         let config = flags.config(context)?;
         let (planning, mut parameters) = self.join.parameters(&config)?;
-        parameters.results = self.results.results;
+        parameters.results = self.end.results.results;
         Workspace::look_whether_free(&flags.output)?;
         if self.against.is_some() && planning.is_some() {
             return Err(Error::parameter("precision", "with --against")
@@ -166,7 +192,7 @@ impl Command for RunOptions {
                 pipeline::run(&inputs, directory, &config, &parameters, strict, context)?
             }
         };
-        self.verbose.print(&summary, directory, out, context)?;
+        self.end.verbose.print(&summary, directory, out, context)?;
         unread::warn_in(directory, &summary, context)
     }
 }
@@ -174,7 +200,7 @@ impl Command for RunOptions {
 impl RunOptions {
     /// Runs a published method on the collection.
     fn run_method(&self, spec: &Spec, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let (text, format) = (true, self.results.some()?);
+        let (text, format) = (true, self.end.results.some()?);
         let config = self.collection.config(context)?;
         let workspace = ingested(
             &self.collection,
@@ -186,7 +212,7 @@ impl RunOptions {
             summary = pipeline::tables(&mut made, context)?;
         }
         let places = (&workspace, made.directory());
-        self.verbose.print_of(&summary, places, out)?;
+        self.end.verbose.print_of(&summary, places, out)?;
         unread::warn(&workspace, context)
     }
 }
@@ -223,7 +249,7 @@ fn ingested(
 
 impl Command for JoinOptions {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.end.limits.setup()
     }
 
     fn stages(&self) -> &'static [&'static str] {
@@ -231,35 +257,43 @@ impl Command for JoinOptions {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let manifest = pipeline::look(&self.directory)?;
-        let collection = collection::config(&manifest);
-        let (planning, mut parameters) = self.join.parameters(collection)?;
-        let mut workspace = pipeline::open_texts(&self.directory)?;
-        if let Some(planning) = &planning {
-            parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
-        }
-        pipeline::join(&mut workspace, &parameters, context)?;
-        // The results of the earlier pairs are gone, so make the results of the new pairs.
-        let summary = pipeline::results(&mut workspace, self.results.results, context)?;
-        let places = (&workspace, self.directory.as_path());
-        self.verbose.print_of(&summary, places, out)
+        search(&self.directory, (&self.join, &self.end), out, context)
     }
+}
+
+/// Finds the pairs of an ingested collection.
+fn search(
+    directory: &Path,
+    (join, end): (&JoinFlags, &Ending),
+    out: &Out<'_>,
+    context: &Context<'_>,
+) -> Result<()> {
+    let manifest = pipeline::look(directory)?;
+    let (planning, mut parameters) = join.parameters(collection::config(&manifest))?;
+    let mut workspace = pipeline::open_texts(directory)?;
+    if let Some(planning) = &planning {
+        parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
+    }
+    pipeline::join(&mut workspace, &parameters, context)?;
+    // The results of the earlier pairs are gone, so make the results of the new pairs.
+    let summary = pipeline::results(&mut workspace, end.results.results, context)?;
+    (end.verbose).print_of(&summary, (&workspace, directory), out)
 }
 
 impl Command for ClusterOptions {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.end.limits.setup()
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let format = self.results.some()?;
+        let format = self.end.results.some()?;
         let mut workspace = pipeline::open(&self.directory)?;
         let summary = pipeline::results(&mut workspace, format, context)?;
         if let Some(address) = &self.publish {
             pipeline::publish(&workspace, address, context)?;
         }
         let places = (&workspace, self.directory.as_path());
-        self.verbose.print_of(&summary, places, out)
+        self.end.verbose.print_of(&summary, places, out)
     }
 }
 
@@ -305,7 +339,7 @@ impl Verbose {
         self.text(answer, || ledger(summary), collection)
     }
 
-    /// An answer, below the ledger if it is printed.
+    /// An answer, and the ledger below it if it is printed.
     pub(super) fn text(
         self,
         answer: String,
@@ -316,6 +350,6 @@ impl Verbose {
             return Ok(answer);
         }
         let rejected = rejected_by_file(collection)?;
-        Ok(format!("{}{rejected}\n{answer}", ledger()))
+        Ok(format!("{answer}\n{}{rejected}", ledger()))
     }
 }

@@ -18,14 +18,11 @@ const MOST_WIDTH: usize = 1000;
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
-    /// On a terminal, unless NO_COLOR is set.
-    #[value(help = None)]
+    // On a terminal, unless NO_COLOR is set.
     Auto,
-    /// In any case.
-    #[value(help = None)]
+    // In any case.
     Always,
-    /// In no case.
-    #[value(help = None)]
+    // In no case.
     Never,
 }
 

@@ -51,7 +51,13 @@ impl<P: Program> Run for ManOptions<P> {
         disk::create_directory(directory)?;
         let mut command = described::<P>().disable_help_subcommand(true);
         command.build();
-        for command in [&command].into_iter().chain(command.get_subcommands()) {
+        let inner = command
+            .get_subcommands()
+            .flat_map(clap::Command::get_subcommands);
+        // The `help` of commands within a command is none of ours.
+        let inner = inner.filter(|command| command.get_name() != "help");
+        let all = [&command].into_iter().chain(command.get_subcommands());
+        for command in all.chain(inner) {
             let man = Man::new(command.clone());
             let path = directory.join(man.get_filename());
             let mut page = Vec::new();

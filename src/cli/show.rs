@@ -20,10 +20,10 @@ use lookalike_engine::pipeline::open_catalogued;
 /// Options of `show`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Output directory of an earlier `ingest` or `run`
+    /// Output directory of an earlier `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Docno of a document, or its place as FILE:RECORD
+    /// Docno or address of a document, or its place as FILE:RECORD
     #[arg(value_name = "DOC")]
     document: String,
     /// Print its text below the facts

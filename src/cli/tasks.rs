@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -19,20 +20,15 @@ use lookalike_rewrite::output;
 use lookalike_store::remote;
 use lookalike_tasks::jobs::{self, Outcome, Plan, Planned};
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out, Run, Setup};
+use super::context::Host;
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Programs, ResultsFlag};
 use super::unread;
 
-/// Options of `tasks`.
-#[derive(Debug, Args)]
-pub struct Options {
-    #[command(subcommand)]
-    what: What,
-}
-
-/// What is done.
+// The commands within `tasks`. Their help is that of `tasks`.
 #[derive(Debug, Subcommand)]
-enum What {
+#[allow(missing_docs, reason = "the text would replace the help")]
+pub enum Commands {
     /// Write the plan of a search to a directory or an object store
     ///
     /// It lists the inputs and says what to find. Nothing is read yet.
@@ -68,7 +64,7 @@ enum What {
     | "fan_in" | "memory" | "threads" | "ignore_disk_space" | "scratch" => arg.hide(true),
     _ => arg,
 }))]
-struct PlanOptions {
+pub struct PlanOptions {
     #[command(flatten)]
     collection: CollectionFlags,
     /// Tasks of each of the 8 steps
@@ -94,17 +90,8 @@ struct PlanOptions {
 
 /// Options of `tasks run`.
 #[derive(Debug, Args)]
-#[command(mut_args(|arg| match arg.get_id().as_str() {
-    "scratch" => arg.help("Work in a directory below PLACE [default: TMPDIR or /tmp]").long_help(
-        "Work in a directory below PLACE [default: TMPDIR or /tmp]\n\n\
-         The command makes a directory there, called lookalike- and six characters, and removes it \
-         at the end. A killed process leaves it behind; you may delete it.\n\n\
-         Example: --scratch /local",
-    ),
-    "ignore_disk_space" => arg.hide(true),
-    _ => arg,
-}))]
-struct RunOptions {
+#[command(mut_arg("ignore_disk_space", |arg| arg.hide(true)))]
+pub struct RunOptions {
     /// Directory or address with a plan
     #[arg(value_name = "EXCHANGE")]
     exchange: PathBuf,
@@ -131,7 +118,7 @@ struct RunOptions {
 
 /// Options of `tasks status`.
 #[derive(Debug, Args)]
-struct StatusOptions {
+pub struct StatusOptions {
     /// Directory or address with a plan
     #[arg(value_name = "EXCHANGE")]
     exchange: PathBuf,
@@ -141,7 +128,7 @@ struct StatusOptions {
 
 /// Options of `tasks finish`.
 #[derive(Debug, Args)]
-struct FinishOptions {
+pub struct FinishOptions {
     /// Directory or address with a plan whose tasks are done
     #[arg(value_name = "EXCHANGE")]
     exchange: PathBuf,
@@ -154,25 +141,13 @@ struct FinishOptions {
     limits: Limits,
 }
 
-impl Command for Options {
-    fn setup(&self) -> Setup {
-        match &self.what {
-            What::Plan(options) => options.limits.setup(),
-            What::Run(options) => options.limits.setup().naming(&options.programs.convert),
-            What::Status(options) => Setup {
-                limits: Default::default(),
-                printed: options.print.printed().always(),
-            },
-            What::Finish(options) => options.limits.setup(),
-        }
-    }
-
-    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        match &self.what {
-            What::Plan(options) => options.run(out, context),
-            What::Run(options) => options.run(out, context),
-            What::Status(options) => options.run(out),
-            What::Finish(options) => options.run(out, context),
+impl Run for Commands {
+    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+        match self {
+            Commands::Plan(options) => options.main(host),
+            Commands::Run(options) => options.main(host),
+            Commands::Status(options) => options.main(host),
+            Commands::Finish(options) => options.main(host),
         }
     }
 }
@@ -185,7 +160,11 @@ struct PlanPrinted {
     steps: Vec<&'static str>,
 }
 
-impl PlanOptions {
+impl Command for PlanOptions {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let flags = &self.collection;
         if flags.strict {
@@ -240,7 +219,11 @@ impl PlanOptions {
     }
 }
 
-impl RunOptions {
+impl Command for RunOptions {
+    fn setup(&self) -> Setup {
+        self.limits.setup().naming(&self.programs.convert)
+    }
+
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let plan = Plan::read(&self.exchange)?;
         let ran = jobs::run(&plan, self.task, Duration::from_secs(self.wait), context)?;
@@ -253,8 +236,15 @@ impl RunOptions {
     }
 }
 
-impl StatusOptions {
-    fn run(&self, out: &Out<'_>) -> Result<()> {
+impl Command for StatusOptions {
+    fn setup(&self) -> Setup {
+        Setup {
+            limits: Default::default(),
+            printed: self.print.printed().always(),
+        }
+    }
+
+    fn run(&self, out: &Out<'_>, _: &Context<'_>) -> Result<()> {
         let states = Plan::read(&self.exchange)?.state()?;
         out.result(&states, || {
             let mut lines = vec![format!(
@@ -280,7 +270,11 @@ impl StatusOptions {
     }
 }
 
-impl FinishOptions {
+impl Command for FinishOptions {
+    fn setup(&self) -> Setup {
+        self.limits.setup()
+    }
+
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let format = self.results.some()?;
         let plan = Plan::read(&self.exchange)?;

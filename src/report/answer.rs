@@ -14,7 +14,7 @@ use lookalike_base::numbers::{count, counted};
 use lookalike_base::utf8::cut_after;
 use lookalike_base::words::{ansi_word, shell_word};
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{self, DocumentReader};
+use lookalike_engine::collection;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::disk;
@@ -362,13 +362,13 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
     let place = in_shell(results);
     if summary.join.is_some() && summary.cluster.is_none() {
         return Ok(Some(format!(
-            "lookalike cluster {place}   # writes them, without another search"
+            "lookalike stage cluster {place}   # writes them, without another search"
         )));
     }
     let (Some(_), Some(cluster), Some(config)) =
         (&summary.join, &summary.cluster, &summary.join_config)
     else {
-        return Ok(Some(format!("lookalike join {place}")));
+        return Ok(Some(format!("lookalike run --from {place}")));
     };
     if summary.method.is_some() {
         return Ok(None);
@@ -378,19 +378,22 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         let size = summary.collection.shingle.shingle_size;
         if let Some((smaller, median)) = smaller_shingles(collection, size)? {
             let words = counted(median.into(), "word");
-            return Ok(Some(format!(
-                "lookalike run INPUT... -o OTHER --shingle-size {smaller}   # half of the documents have at most \
+            let line = format!(
+                "repeat the command with --shingle-size {smaller} and another -o: half of the documents have at most \
                  {words}, and no pair was found"
-            )));
+            );
+            return Ok(Some(line));
         }
     }
+    let exact = reservation(summary).is_empty();
+    // A deduplication needs the pairs of new documents as well.
+    let new = config.pairs != Pairs::Across;
     // Standard input cannot be read a second time.
     let mut inputs = InputList::open(collection.directory())?;
     let mut readable = true;
     while let Some(input) = inputs.next()? {
         readable &= input.path != "-";
     }
-    let exact = reservation(summary).is_empty();
     Ok(Some(match cluster.redundant {
         0 if config.threshold.to_f64() > 0.5 && by_shingles => {
             let score = match config.measure {
@@ -401,10 +404,10 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
                 true => format!("   # and for parts that texts share: lookalike passages {place}"),
                 false => String::new(),
             };
-            format!("lookalike join {place} --threshold 0.5{score}{passages}")
+            format!("lookalike run --from {place} --threshold 0.5{score}{passages}")
         }
         0 => return Ok(None),
-        _ if readable && exact && by_shingles => {
+        _ if readable && exact && by_shingles && new && !disk::exists("kept".as_ref())? => {
             format!("lookalike report {place}   # then: lookalike dedup --from {place} -o kept")
         }
         _ => format!("lookalike report {place}"),
@@ -541,16 +544,11 @@ fn median_words(collection: &Workspace) -> Result<u32> {
 
 /// Calls `take` with the docno and the number of words of each document.
 pub(super) fn each_length(collection: &Workspace, mut take: impl FnMut(&str, u64)) -> Result<()> {
-    for segment in collection::own_segments(&collection.manifest) {
-        let path = collection.part("collection", &segment.documents.name);
-        let parameters = Some(collection.collection_parameters());
-        let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
-        while let Some(document) = documents.view()? {
-            take(document.docno, document.words);
-        }
-        documents.finish()?;
-    }
-    Ok(())
+    let own = collection::own_segments(&collection.manifest);
+    collection::each_document_of(collection, own, |_, document| {
+        take(document.docno, document.words);
+        Ok(())
+    })
 }
 
 /// A path as a word of a shell command, which no program takes for a flag.

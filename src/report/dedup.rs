@@ -161,7 +161,7 @@ fn gone_for(reason: Removal, n: u64) -> String {
         Removal::Contained => format!("{} contained in a kept document", count(n)),
         Removal::Clustered => counted(n, "cluster member"),
         Removal::Empty => format!("{} without words", count(n)),
-        Removal::Listed => format!("{} listed (--remove)", count(n)),
+        Removal::Listed => format!("{} listed (--drop)", count(n)),
     }
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
             Removal::Contained => "  contained in a kept document",
             Removal::Clustered => "  members of clusters",
             Removal::Empty => "  documents without words",
-            Removal::Listed => "  listed (--remove)",
+            Removal::Listed => "  listed (--drop)",
         };
         rows.any(name, number);
     }

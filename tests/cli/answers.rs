@@ -43,16 +43,19 @@ fn results_that_are_not_written_are_offered() {
          42 documents repeat the words of another one.\n\
          77 pairs of different texts have a resemblance of 0.85 or more.\n\
          Pairs in out; its result files are not written.\n\
-         Next: lookalike cluster out   # writes them, without another search\n"
+         Next: lookalike stage cluster out   # writes them, without another search\n"
     );
     assert!(!at.join("out/pairs.tsv").exists() && !at.join("out/summary.json").exists());
     let output = lookalike(at, "report out");
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("run `lookalike cluster out` first"), "{told}");
-    let output = lookalike(at, "cluster out --results none");
+    assert!(
+        told.contains("run `lookalike stage cluster out` first"),
+        "{told}"
+    );
+    let output = lookalike(at, "stage cluster out --results none");
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("run, join and add"), "{told}");
-    answer(at, "cluster out");
+    answer(at, "stage cluster out");
     answer(at, "run sample-corpora/trec-web -o whole");
     let pairs = |out: &str| fs::read(at.join(out).join("pairs.tsv")).unwrap();
     assert_eq!(pairs("out"), pairs("whole"));
@@ -103,9 +106,12 @@ fn a_run_ends_with_its_answer() {
         ),
         "{new}"
     );
-    let read = answer(at, "ingest sample-corpora/trec-web -o read");
+    let read = answer(at, "stage ingest sample-corpora/trec-web -o read");
     assert!(read.contains("42 documents repeat the words of another one.\n"));
-    assert!(read.ends_with("Next: lookalike join read\n"), "{read}");
+    assert!(
+        read.ends_with("Next: lookalike run --from read\n"),
+        "{read}"
+    );
 }
 
 /// The ledger is printed by two commands, and one of them explains its words.
@@ -121,7 +127,8 @@ fn the_ledger_is_for_those_who_ask() {
         said.contains("\ncandidates verified               151\n"),
         "{said}"
     );
-    assert!(said.ends_with(&answer(at, run)), "{said}");
+    // The answer comes first.
+    assert!(said.starts_with(&answer(at, run)), "{said}");
     let output = lookalike(at, "status out");
     let status = String::from_utf8(output.stdout).unwrap();
     let (ledger, explained) = status.split_once("\nWhat the rows count:\n").unwrap();
@@ -159,7 +166,7 @@ fn the_next_step_fits_the_situation() {
         "{said}"
     );
     assert!(
-        said.contains("Next: lookalike join my-out --threshold 0.5"),
+        said.contains("Next: lookalike run --from my-out --threshold 0.5"),
         "{said}"
     );
     // Texts of twelve words, of which one differs.
@@ -172,7 +179,7 @@ fn the_next_step_fits_the_situation() {
     let said = answer(at, "run short.jsonl -o short");
     assert!(
         said.contains(
-            "Next: lookalike run INPUT... -o OTHER --shingle-size 4   # half of the documents have at \
+            "Next: repeat the command with --shingle-size 4 and another -o: half of the documents have at \
              most 12 words, and no pair was found\n"
         ),
         "{said}"
@@ -230,7 +237,7 @@ fn said_of(at: &Path, name: &[u8], more: &[&str]) -> String {
 fn the_next_step_can_be_pasted() {
     let place = common::temporary();
     let at = place.path();
-    answer(at, "count sample-corpora/trec-web/a.gz");
+    answer(at, "check count sample-corpora/trec-web/a.gz");
     fs::create_dir(at.join("a b")).unwrap();
     for name in [
         "a b/it's".as_bytes(),
@@ -290,7 +297,7 @@ fn the_answer_says_what_it_does_not_know() {
     let place = common::temporary();
     let at = place.path();
     let all = |name: &str, more: &[&str]| said_of(at, name.as_bytes(), more);
-    answer(at, "count sample-corpora/trec-web/a.gz");
+    answer(at, "check count sample-corpora/trec-web/a.gz");
     let said = all("s", &["--sampling", "1/20"]);
     assert!(
         said.contains("These figures are estimates, from a sample.\n")
@@ -356,15 +363,15 @@ fn a_method_is_not_taken_for_a_collection() {
     let at = place.path();
     answer(
         at,
-        "ingest sample-corpora/jsonl/a.jsonl.zst -o in --keep-text",
+        "stage ingest sample-corpora/jsonl/a.jsonl.zst -o in --keep-text",
     );
     answer(at, "lab method cosine in");
     let pairs = fs::read(at.join("in/methods/cosine/pairs.tsv")).unwrap();
     let of = "in/methods/cosine";
     let input = "sample-corpora/jsonl/a.jsonl.zst";
     for refused in [
-        format!("join {of}"),
-        format!("index {of}"),
+        format!("stage join {of}"),
+        format!("stage index {of}"),
         format!("query {of} {input}"),
         format!("add {of} {input}"),
         format!("passages {of}"),
@@ -386,7 +393,7 @@ fn a_method_is_not_taken_for_a_collection() {
         fs::read(at.join("in/methods/cosine/pairs.tsv")).unwrap(),
         pairs
     );
-    answer(at, "cluster in/methods/cosine");
+    answer(at, "stage cluster in/methods/cosine");
     answer(at, "report in/methods/cosine");
 }
 
@@ -405,7 +412,7 @@ fn warnings_about_every_text_are_told() {
     fs::write(at.join("in.jsonl"), format!("{document}\n{{\"id\": 9}}\n")).unwrap();
     let cut = ": markup not closed: <!-- is not closed";
     for (command, told) in [
-        ("ingest in.jsonl -o base", ""),
+        ("stage ingest in.jsonl -o base", ""),
         (
             "query base q.jsonl",
             "warning: 1: markup not closed: <!-- is not closed",
@@ -494,7 +501,7 @@ fn a_search_for_passages_ends_with_what_it_left_out() {
         at,
         "diff shared b.txt c.txt --length 50 --full -o diff.html",
     );
-    answer_of(at, "verify shared");
+    answer_of(at, "check verify shared");
     // The paths of inputs are understood well enough to help.
     let output = lookalike(at, "diff shared essays/b.txt essays/c.txt");
     let told = String::from_utf8(output.stderr).unwrap();

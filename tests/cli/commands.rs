@@ -111,25 +111,26 @@ fn the_thresholds_of_deco_are_the_same_everywhere() {
 fn help_of_every_command() {
     let commands = [
         "run",
-        "ingest",
-        "join",
-        "cluster",
+        "stage ingest",
+        "stage join",
+        "stage cluster",
         "report",
         "status",
-        "inspect",
-        "verify",
+        "check inspect",
+        "check verify",
         "evaluate",
         "plan",
         "query",
-        "graph",
+        "export graph",
         "completions",
         "man",
     ];
     let all = done(line("--help"));
     for command in commands {
-        assert!(stdout(&all).contains(&format!(" {command} ")), "{command}");
+        let (first, _) = command.split_once(' ').unwrap_or((command, ""));
+        assert!(stdout(&all).contains(&format!(" {first} ")), "{command}");
         for flag in ["-h", "--help"] {
-            let help = done(lookalike([command, flag]));
+            let help = done(line(&format!("{command} {flag}")));
             assert!(stdout(&help).contains(&format!("Usage: lookalike {command} ")));
             assert_eq!(stderr(&help), "");
             for line in stdout(&help).lines() {
@@ -138,7 +139,11 @@ fn help_of_every_command() {
         }
     }
     // Every flag is documented, with the default that it has.
-    let help = done(line("run --help"));
+    let mut help = done(line("run --help"));
+    for topic in ["inputs", "shingles", "sampling", "resources"] {
+        let page = done(lookalike(["help", topic]));
+        help.stdout.extend(page.stdout);
+    }
     let flags = [
         "--threshold",
         "--sampling",
@@ -254,9 +259,9 @@ fn wrong_usage_is_2_and_names_what_would_be_right() {
         "run",
         "run sample-corpora/trec-web/a.gz",
         "status",
-        "inspect",
-        "verify",
-        "join",
+        "check inspect",
+        "check verify",
+        "stage join",
     ] {
         let output = line(missing);
         failed(&output, 2, &["required arguments were not provided"]);
@@ -303,16 +308,16 @@ fn failures_are_1_and_say_what_to_do() {
     );
 
     // What has not been made.
-    for command in ["status", "verify", "join", "cluster"] {
-        let output = lookalike([command, &at("nothing")]);
+    for command in ["status", "check verify", "stage join", "stage cluster"] {
+        let output = line(&format!("{command} {}", at("nothing")));
         failed(&output, 1, &[&at("nothing"), "lookalike run INPUT"]);
     }
     failed(
-        &line("inspect Cargo.toml"),
+        &line("check inspect Cargo.toml"),
         1,
         &["Cargo.toml is a text file"],
     );
-    failed(&line("inspect no/such/file"), 1, &["no/such/file"]);
+    failed(&line("check inspect no/such/file"), 1, &["no/such/file"]);
 }
 
 /// Names and contents are other people's: none of them clears the screen or writes a line as if it
@@ -327,7 +332,7 @@ fn nothing_told_commands_the_terminal() {
     let output = lookalike(["query", out.to_str().unwrap(), input]);
     let told = stderr(&output);
     assert!(told.contains(r"a\x1b[2J\xc2\x9b2J\x0aerror: b"), "{told:?}");
-    let output = lookalike(["verify", "no\u{1b}[2Jsuch"]);
+    let output = lookalike(["check", "verify", "no\u{1b}[2Jsuch"]);
     failed(&output, 1, &[r"no\x1b[2Jsuch"]);
     for output in [stderr(&output), told] {
         assert!(!output.contains(['\u{1b}', '\u{9b}']), "{output:?}");
@@ -382,15 +387,15 @@ fn a_directory_in_use_says_by_whom() {
     let holder = format!("is in use by process {}", std::process::id());
     for command in [
         vec!["run", input.to_str().unwrap(), "-o"],
-        vec!["join"],
-        vec!["cluster"],
+        vec!["stage", "join"],
+        vec!["stage", "cluster"],
     ] {
         let output = lookalike(command.into_iter().chain([out.to_str().unwrap()]));
         failed(&output, 1, &[&holder, "help: wait for it to end"]);
     }
     // To look is not to touch.
     done(lookalike(["status", out.to_str().unwrap()]));
-    done(lookalike(["verify", out.to_str().unwrap()]));
+    done(lookalike(["check", "verify", out.to_str().unwrap()]));
     drop(workspace);
 }
 
@@ -589,6 +594,7 @@ fn stages_as_commands_make_the_same_as_run() {
         }
     };
     done(lookalike([
+        "stage",
         "ingest",
         "sample-corpora/trec-web/a.gz",
         "-o",
@@ -596,15 +602,15 @@ fn stages_as_commands_make_the_same_as_run() {
     ]));
     states(["done", "not begun", "not begun"]);
     failed(
-        &lookalike(["cluster", "--quiet", out]),
+        &lookalike(["stage", "cluster", "--quiet", out]),
         1,
         &["has no committed join stage"],
     );
-    done(lookalike(["join", out, "--threshold", "0.3"]));
+    done(lookalike(["stage", "join", out, "--threshold", "0.3"]));
     states(["done", "done (threshold 0.3)", "done"]);
-    done(lookalike(["join", out]));
+    done(lookalike(["stage", "join", out]));
     fs::remove_file(directory.path().join("pairs.tsv")).unwrap();
-    done(lookalike(["cluster", out]));
+    done(lookalike(["stage", "cluster", out]));
     states(["done", "done (threshold 0.85)", "done"]);
     let (found, expected) = (common::results(directory.path()), common::results(&whole));
     common::assert_same_files(&found, &expected, "stage by stage");
@@ -648,7 +654,7 @@ fn strict_fails_and_shows_the_rejects() {
 /// Every kind of file can be printed: of a finished run, and of one that stopped with runs.
 #[test]
 fn inspect_prints_every_kind_of_file() {
-    let help = lookalike(["inspect", "--help"]);
+    let help = lookalike(["check", "inspect", "--help"]);
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     for kind in lookalike::store::Kind::ALL {
         let name = format!(".{}", kind.extension());
@@ -691,7 +697,7 @@ fn inspect_prints_every_kind_of_file() {
                 continue;
             }
             let path = path.to_str().unwrap();
-            let output = done(lookalike(["inspect", path]));
+            let output = done(lookalike(["check", "inspect", path]));
             let lines: Vec<&str> = stdout(&output).lines().collect();
             assert!(
                 lines[0].starts_with("# ") && lines[0].contains(" part "),
@@ -705,7 +711,7 @@ fn inspect_prints_every_kind_of_file() {
             let records: usize = lines[1][2..].split(' ').next().unwrap().parse().unwrap();
             if records > 0 {
                 assert!(lines.len() > 2, "{path} prints no record");
-                let fewer = done(lookalike(["inspect", path, "--records", "1"]));
+                let fewer = done(lookalike(["check", "inspect", path, "--most", "1"]));
                 let fewer: Vec<&str> = stdout(&fewer).lines().collect();
                 assert_eq!(fewer.len(), 3, "{path}");
                 // Names have no records of their own: a part of the text is shown.
@@ -734,9 +740,10 @@ fn inspect_shows_the_pairs() {
     let (_directory, out) = finished();
     let path = out.join("pairs/000000.pairs");
     let output = done(lookalike([
+        "check",
         "inspect",
         path.to_str().unwrap(),
-        "--records",
+        "--most",
         "1000",
     ]));
     let docnos: Vec<String> = common::rows_of(&out, "documents.tsv")
@@ -766,7 +773,7 @@ fn inspect_shows_the_pairs() {
 #[test]
 fn verify_says_what_is_damaged() {
     let (_directory, out) = finished();
-    let verify = || lookalike(["verify", out.to_str().unwrap()]);
+    let verify = || lookalike(["check", "verify", out.to_str().unwrap()]);
     let output = done(verify());
     assert!(
         stdout(&output).ends_with(", 0 damaged\n"),
@@ -800,8 +807,8 @@ fn a_reader_who_goes_away_is_no_failure() {
     let commands = [
         vec!["status", out],
         vec!["status", "--json", out],
-        vec!["verify", out],
-        vec!["inspect", "--records", "1000000", &post],
+        vec!["check", "verify", out],
+        vec!["check", "inspect", "--most", "1000000", &post],
         vec!["run", "sample-corpora/trec-web/a.gz", "-o", out],
         vec!["run", "sample-corpora/trec-web/a.gz", "--json", "-o", out],
     ];

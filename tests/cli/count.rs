@@ -47,7 +47,7 @@ fn counts_follow_the_definition_in_every_form() {
     }
     sizes.sort();
     for more in ["--threads 1", "--threads 3 --fingerprint md5"] {
-        let command = format!("count {place} --tokens whitespace --shingle-size 3 {more}");
+        let command = format!("check count {place} --tokens whitespace --shingle-size 3 {more}");
         let out = format!("{place}.json");
         let shown = printed(&format!("{command} --json --output {out}"));
         assert_eq!(fs::read_to_string(out).unwrap(), shown);

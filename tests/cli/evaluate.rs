@@ -560,7 +560,7 @@ fn methods_whose_score_is_a_count_are_evaluated() {
         for (truth, run) in [(place, of_method), (of_method, place)] {
             let judged = judgements.to_str().unwrap();
             let report = [
-                "evaluate", "--truth", truth, "--run", run, "--judged", judged, "--json",
+                "evaluate", "--truth", truth, run, "--judged", judged, "--json",
             ];
             let report: Value = serde_json::from_slice(&made(&report)).unwrap();
             let measured = &report["pairs"][0]["documents"]["all"];
@@ -1142,7 +1142,7 @@ fn several_runs_are_lines_of_one_table() {
     ]);
     let judged = at("judged");
     let run = at("out");
-    let several = ["evaluate", "--run", "out", "other", "--judged", "judged"];
+    let several = ["evaluate", "out", "other", "--judged", "judged"];
     let (text, _) = command(&several);
     let rows: Vec<Vec<&str>> = text
         .lines()
@@ -1162,10 +1162,9 @@ fn several_runs_are_lines_of_one_table() {
     assert_eq!(json[1]["judged"]["graded"]["true_grade"], 1);
     let wrong = at("wrong.tsv");
     let (_, error) = command(&[&several[..], &["--disagreements", &wrong]].concat());
-    assert!(error.contains("with one --run only"), "{error}");
+    assert!(error.contains("with one RUN only"), "{error}");
     command(&[
         "evaluate",
-        "--run",
         &run,
         "--judged",
         &judged,
@@ -1183,7 +1182,6 @@ fn several_runs_are_lines_of_one_table() {
     // An input is not written over.
     let (_, error) = command(&[
         "evaluate",
-        "--run",
         &run,
         "--judged",
         &judged,
@@ -1213,7 +1211,6 @@ fn the_command_prints_a_table_or_json() {
         command
             .args(["evaluate", "--truth"])
             .arg(&truth)
-            .arg("--run")
             .arg(&run)
             .args(more);
         command.output().unwrap()

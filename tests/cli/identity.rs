@@ -53,7 +53,7 @@ fn reading_nothing_fails_and_leaves_nothing() {
     ];
     fails(place, "run a.jsonl -o out", &no_field);
     assert!(!place.join("out").exists());
-    fails(place, "ingest a.jsonl -o out", &no_field);
+    fails(place, "stage ingest a.jsonl -o out", &no_field);
     assert!(!place.join("out").exists());
     fails(
         place,
@@ -238,7 +238,7 @@ fn join_leaves_complete_results() {
     }
     done(place, "run a.txt b.txt -o out");
     done(place, "run a.txt b.txt -o other --threshold 0.3");
-    done(place, "join out --threshold 0.3");
+    done(place, "stage join out --threshold 0.3");
     for name in [
         "pairs.tsv",
         "clusters.jsonl",

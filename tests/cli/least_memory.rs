@@ -13,31 +13,31 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_lookalike");
 /// results, and `MADE` does not exist.
 #[rustfmt::skip]
 const LEAST: &[(&str, &[u64])] = &[
-    ("ingest CORPUS -o MADE --threads 1", &[217]),
-    ("ingest CORPUS -o MADE --threads 3 --keep-text --max-document 200MiB", &[702]),
-    ("join BASE --threads 1 --join prefix --spill always", &[8, 25, 33]),
-    ("join BASE --threads 3 --join prefix", &[8, 33, 34, 45]),
-    ("join BASE --threads 3 --join count", &[8, 33, 34, 39]),
-    ("cluster WHOLE --results parquet", &[46]),
-    ("index BASE --threads 1", &[27]),
-    ("index BASE --threads 3", &[39]),
+    ("stage ingest CORPUS -o MADE --threads 1", &[217]),
+    ("stage ingest CORPUS -o MADE --threads 3 --keep-text --max-document 200MiB", &[702]),
+    ("stage join BASE --threads 1 --join prefix --spill always", &[8, 25, 33]),
+    ("stage join BASE --threads 3 --join prefix", &[8, 33, 34, 45]),
+    ("stage join BASE --threads 3 --join count", &[8, 33, 34, 39]),
+    ("stage cluster WHOLE --results parquet", &[46]),
+    ("stage index BASE --threads 1", &[27]),
+    ("stage index BASE --threads 3", &[39]),
     ("query WHOLE CORPUS --threads 3", &[43]),
-    ("graph WHOLE", &[29]),
+    ("export graph WHOLE", &[29]),
     ("report WHOLE --threads 3", &[177, 178]),
     ("report WHOLE --split", &[177]),
     ("dedup --from WHOLE -o MADE --threads 3", &[125]),
-    ("evaluate --truth WHOLE --run WHOLE", &[9, 12]),
+    ("evaluate WHOLE --truth WHOLE", &[9, 12]),
     ("lab transfer --labels labels.tsv --from WHOLE --to WHOLE --threads 1", &[51]),
     ("lab transfer --labels labels.tsv --from WHOLE --to WHOLE --threads 3", &[63]),
-    ("contamination CORPUS --threads 3 --against test.jsonl", &[213]),
+    ("contamination CORPUS --threads 3 --test-set test.jsonl", &[213]),
     ("passages CORPUS -o MADE --threads 3", &[217, 253]),
-    ("count CORPUS --threads 3", &[253]),
+    ("check count CORPUS --threads 3", &[253]),
     ("lab perturb CORPUS -o MADE --recipe chowdhury", &[217]),
     ("lab method super-shingles BASE --threads 3", &[76]),
     ("lab method i-match BASE --threads 1", &[72]),
     ("lab study BASE --ratios 1/2 --thresholds 0.5 --threads 3", &[33, 34, 45]),
     ("plan BASE --ratios 1/2 --subset 50% --threads 3", &[25, 33, 34, 45]),
-    ("lab compare BASE --methods super-shingles --truth shingles --threads 1", &[72]),
+    ("lab compare BASE --method super-shingles --truth shingles --threads 1", &[72]),
 ];
 
 /// Runs a command; returns the MiB that a refusal names.
@@ -70,7 +70,7 @@ fn refusals_name_the_values_of_the_table() {
     let item = serde_json::json!({"id": "a", "text": text.join(" ")});
     fs::write(place.join("test.jsonl"), item.to_string()).unwrap();
     fs::write(place.join("labels.tsv"), "PG-000025\tspam\n").unwrap();
-    for command in ["ingest CORPUS -o base", "run CORPUS -o whole"] {
+    for command in ["stage ingest CORPUS -o base", "run CORPUS -o whole"] {
         let command = format!("{command} --keep-text --quiet");
         assert_eq!(refusal(place, &command, 512), None);
     }

@@ -778,7 +778,7 @@ fn listed_documents_are_removed_without_pairs() {
         &place,
         &format!("run in -o run {shape} --threshold 0.4 --quiet"),
     );
-    done(&place, &format!("ingest in -o bare {shape} --quiet"));
+    done(&place, &format!("stage ingest in -o bare {shape} --quiet"));
     let rows = fs::read_to_string(place.join("run/documents.tsv")).unwrap();
     let mut rows = rows.lines().filter(|line| !line.starts_with('#'));
     let header = rows.next().unwrap();
@@ -835,7 +835,7 @@ fn listed_documents_are_removed_without_pairs() {
     );
     let ran = super::support::call(&place, "report said -o page.html");
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    done(&place, "join bare --threshold 0.4 --quiet");
+    done(&place, "stage join bare --threshold 0.4 --quiet");
     done(&place, "report said -o page.html");
 }
 

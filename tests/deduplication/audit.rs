@@ -971,13 +971,13 @@ fn what_cannot_be_audited_is_refused_with_what_to_do() {
     done(&place, "report kept -q");
 
     // Other pairs.
-    done(&place, "join kept.work --threshold 0.4 -q");
+    done(&place, "stage join kept.work --threshold 0.4 -q");
     refused(
         "report kept",
         &["made from an earlier state of the work directory"],
     );
-    done(&place, "join kept.work --threshold 0.3 -q");
-    done(&place, "cluster kept.work -q");
+    done(&place, "stage join kept.work --threshold 0.3 -q");
+    done(&place, "stage cluster kept.work -q");
     done(&place, "report kept -q");
 
     // Without the record, or with a damaged one. The same command writes it again.

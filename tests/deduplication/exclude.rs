@@ -97,7 +97,7 @@ fn queries_and_additions_leave_out_the_same() {
             (&found["found"], &found["keys_query"]),
             (&json!(0), &json!(0))
         );
-        done(&place, "index run --quiet");
+        done(&place, "stage index run --quiet");
     }
     done(&place, "add run in/3.txt in/4.txt in/5.txt --quiet");
     for name in ["pairs.tsv", "exact-duplicates.tsv"] {

@@ -111,7 +111,7 @@ fn every_answer_tells_identical_from_same_words() {
             let answer: Value = serde_json::from_str(said.lines().next().unwrap()).unwrap();
             assert_eq!(answer["matches"][0]["match"], expected, "{said}");
         }
-        done(&place, "index run --quiet");
+        done(&place, "stage index run --quiet");
     }
 
     // Two documents, and one.
@@ -166,7 +166,7 @@ fn additions_and_other_collections_are_told_apart() {
     let (_guard, place) = place(&[]);
     write(&place.join("in.jsonl"));
     done(&place, "run in.jsonl -o old --quiet");
-    done(&place, "index old --quiet");
+    done(&place, "stage index old --quiet");
     fs::copy(place.join("in.jsonl"), place.join("new.jsonl")).unwrap();
     done(&place, "run new.jsonl -o new --against old --quiet");
     let against = rows_of(&place.join("new"), "exact-duplicates.tsv");

@@ -181,7 +181,7 @@ fn a_directory_may_have_both_lists() {
     assert!(after.remove("removed.parquet").is_some());
     assert!(after == before);
     assert!(place.join("kept.work/pairs.parquet").exists());
-    done(&place, "verify kept.work");
+    done(&place, "check verify kept.work");
     // With every list in place, nothing is left of the writing.
     let left: Vec<_> = fs::read_dir(place.join("removed/.lookalike"))
         .unwrap()

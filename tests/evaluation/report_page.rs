@@ -768,7 +768,7 @@ fn what_is_not_there_is_named() {
     pipeline::join(&mut workspace, &run.question, &run.context(&stop, &Silent)).unwrap();
     workspace.commit(&[]).unwrap();
     drop(workspace);
-    assert!(refused("cluster").contains("`lookalike cluster "));
+    assert!(refused("cluster").contains("`lookalike stage cluster "));
     corpus.run(&run);
     let small = run.clone().memory(8 << 20);
     let error = report(&small, &corpus.out(), &PageConfig::default()).unwrap_err();

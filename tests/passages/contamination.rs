@@ -961,7 +961,7 @@ fn what_cannot_be_searched_is_refused() {
     assert_eq!(first, tree(&at("out")));
 
     lookalike_on(
-        &["ingest", "sample-corpora/trec-web", "-o"],
+        &["stage", "ingest", "sample-corpora/trec-web", "-o"],
         &at("ingested"),
     );
     let error = lookalike::tasks::contamination::check_corpus(&[at("ingested")]).unwrap_err();

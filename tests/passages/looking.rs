@@ -423,7 +423,7 @@ fn facts_are_those_of_the_result_files() {
 fn a_directory_without_pairs_says_what_to_do() {
     let made = Made::new("ingest", &[&sample_corpora("trec-web")], &[]);
     let shown = made.show(&["PG-000004"]);
-    let expected = format!("no pairs yet: run `lookalike join {}`", made.out());
+    let expected = format!("no pairs yet: run `lookalike run --from {}`", made.out());
     assert!(shown.contains(&expected), "{shown}");
     assert!(shown.contains("no clusters yet"));
     assert!(
@@ -447,7 +447,7 @@ fn repeated_and_unknown_names_are_explained() {
     );
     let error = refused(made.call("show", &["same"]));
     assert!(
-        error.contains("2 documents have the docno same: in.jsonl:1, in.jsonl:2"),
+        error.contains("2 documents are called same: in.jsonl:1, in.jsonl:2"),
         "{error}"
     );
     assert!(error.contains("FILE:RECORD"));

@@ -88,14 +88,17 @@ impl Made {
             ),
             (
                 "ingest",
-                format!("ingest {input} -o COPY/new {read} {means}"),
+                format!("stage ingest {input} -o COPY/new {read} {means}"),
             ),
-            ("join", format!("join COPY/base --threshold 0.4 {means}")),
+            (
+                "join",
+                format!("stage join COPY/base --threshold 0.4 {means}"),
+            ),
             (
                 "sampled, verified",
-                format!("join COPY/base --threshold 0.4 --sampling 1/2 --verified {means}"),
+                format!("stage join COPY/base --threshold 0.4 --sampling 1/2 --verified {means}"),
             ),
-            ("cluster", format!("cluster COPY/base {means}")),
+            ("cluster", format!("stage cluster COPY/base {means}")),
             (
                 "study",
                 format!("lab study COPY/base --ratios 1/2,1/4 --thresholds 0.3,0.5 {means}"),

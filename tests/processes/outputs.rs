@@ -91,7 +91,7 @@ const COMMANDS: [&str; 6] = [
     "report base -o node",
     "report k -o node",
     "diff base d1 d3 -o node",
-    "graph base -o node",
+    "export graph base -o node",
     "plan base --ratios 1/2 -o node",
     "dedup in -o k2 --report=node",
 ];
@@ -245,7 +245,7 @@ fn outputs_stay_out_of_other_output_directories() {
         for command in [
             "dedup in --removed r2 --work w2",
             "run in",
-            "ingest in",
+            "stage ingest in",
             "passages in",
             "passages in --remove",
             "contamination in --against t.csv --fields question",
@@ -458,11 +458,11 @@ fn standard_output_that_cannot_be_written_is_an_error() {
     for command in [
         "query base in/a.jsonl --json",
         "query base in/a.jsonl",
-        "graph base",
+        "export graph base",
         "show base d1",
         "diff base d1 d3",
         "status base",
-        "inspect base/pairs/*",
+        "check inspect base/pairs/*",
         "completions bash",
         "--help",
         "run --help",
@@ -567,7 +567,7 @@ fn messages_say_what_to_do() {
             "dedup in -o k2 --remove no",
             "no such file or directory: no\n  help: check",
         ),
-        ("inspect no", "no such file or directory: no\n  help: check"),
+        ("check inspect no", "no such file or directory: no\n  help: check"),
         ("report in/a.jsonl", "error: in/a.jsonl is not an output"),
         (
             "run in -o o --memory 10M",
@@ -582,7 +582,7 @@ fn messages_say_what_to_do() {
         ("dedup in -o k2 --remove s3://a/b", here),
         ("run in -o o --scratch s3://a/b", here),
         (
-            "inspect base",
+            "check inspect base",
             "error: cannot read base: Is a directory\n  help: give a file",
         ),
         ("run file:///tmp/x -o o", "without file://"),
@@ -592,7 +592,7 @@ fn messages_say_what_to_do() {
         ),
         ("find in", "'run'"),
         ("deduplicate in", "'dedup'"),
-        ("inspect page.html", "open it in a browser"),
+        ("check inspect page.html", "open it in a browser"),
         ("run in -o s3://bucket/x", here),
         ("dedup in -o k2 --against s3:/a/b", "s3:/a/b is not on this"),
         ("dedup in -o k2 --review s3://a/b", here),
@@ -601,7 +601,7 @@ fn messages_say_what_to_do() {
             here,
         ),
         ("passages in -o s3://bucket/x", here),
-        ("count in -o s3://bucket/x", here),
+        ("check count in -o s3://bucket/x", here),
         ("man s3://bucket/x", here),
         ("dedup in -o k2 --remove empty", "empty: expected"),
         (
@@ -618,7 +618,7 @@ fn messages_say_what_to_do() {
     .into_iter()
     .chain(of_stores)
     {
-        if command.starts_with("inspect") {
+        if command.starts_with("check inspect") {
             done(at, "$L report base -o page.html");
         }
         let said = text(&shell(at, &format!("$L {command}")).stderr);
@@ -667,10 +667,10 @@ fn unread_files_are_reported_last() {
         ("run in -o o1", "; o1/rejects.jsonl lists each record\n"),
         ("run in -o o1 --quiet", "; o1/rejects.jsonl"),
         ("run in -o o1 --json", "; o1/rejects.jsonl"),
-        ("ingest in -o o2 --quiet", "\n"),
+        ("stage ingest in -o o2 --quiet", "\n"),
         ("dedup in -o o3 --quiet", "; o3.work/rejects.jsonl"),
         ("passages in -o o4 --quiet", "; o4/rejects.jsonl"),
-        ("count in --quiet", "\n"),
+        ("check count in --quiet", "\n"),
         ("contamination in --against test.jsonl --quiet", "\n"),
         (
             "contamination in --against test.jsonl -o o5 --quiet",
@@ -706,7 +706,7 @@ fn unread_files_are_reported_last() {
     )
     .unwrap();
     fs::write(at.join("in/empty.jsonl"), "").unwrap();
-    for command in ["run in -o o6 -q", "count in -q"] {
+    for command in ["run in -o o6 -q", "check count in -q"] {
         let told = text(&shell(at, &format!("$L {command}")).stderr);
         assert_eq!(told, "", "{command}");
     }

@@ -51,7 +51,7 @@ fn subjects() -> Vec<Subject> {
         held: 0,
         ends,
     };
-    let kept = format!("ingest {READ} --keep-text");
+    let kept = format!("stage ingest {READ} --keep-text");
     let spilled = format!("run {READ} --threshold 0.2 --spill always");
     let direct = format!("run {READ} --threshold 0.2");
     vec![
@@ -97,7 +97,7 @@ fn subjects() -> Vec<Subject> {
             only: Some("keys: worker"),
         },
         Subject {
-            line: "index OUT".into(),
+            line: "stage index OUT".into(),
             threads: 3,
             before: vec![before(&kept, "", Some(0))],
             only: None,

@@ -162,7 +162,9 @@ fn locks_that_cannot_be_are_errors() {
         eprintln!("LEFT OUT: the program cannot be started as another user here");
         return;
     }
-    let ended = end(by_nobody(&["join", "--threshold", "0.3"]).spawn().unwrap());
+    let ended = end(by_nobody(&["stage", "join", "--threshold", "0.3"])
+        .spawn()
+        .unwrap());
     assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
     assert!(
         ended.stderr.contains("lock: Permission denied"),
@@ -197,9 +199,9 @@ fn a_directory_in_use_is_refused_at_once() {
     let place = out.to_str().unwrap();
     for arguments in [
         vec!["run", input.to_str().unwrap(), "-o", place],
-        vec!["ingest", input.to_str().unwrap(), "-o", place],
-        vec!["join", place],
-        vec!["cluster", place],
+        vec!["stage", "ingest", input.to_str().unwrap(), "-o", place],
+        vec!["stage", "join", place],
+        vec!["stage", "cluster", place],
         vec!["lab", "study", place],
         vec!["plan", place, "--precision", "0.9"],
         vec!["report", place],
@@ -460,12 +462,12 @@ fn a_signal_in_every_stage() {
             false,
         ),
         case(
-            format!("ingest {input} -o OUT {read} --memory 128MiB --threads 1"),
+            format!("stage ingest {input} -o OUT {read} --memory 128MiB --threads 1"),
             &[("op=point on=ingest:+reader", "ingest")],
             false,
         ),
         case(
-            format!("join OUT --threshold 0.1 --sampling 1/2 --join count {means}"),
+            format!("stage join OUT --threshold 0.1 --sampling 1/2 --join count {means}"),
             &[
                 ("op=create on=manifest", "sample"),
                 ("op=point on=merge+in+memory:+worker", "merge"),

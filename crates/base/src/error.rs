@@ -286,7 +286,7 @@ pub enum Error {
         near: Vec<String>,
     },
     /// A docno that several documents have.
-    #[error("{}: {} have the docno {given}: {}", path.display(), counted(*documents, "document"), some_of(places, *documents))]
+    #[error("{}: {} are called {given}: {}", path.display(), counted(*documents, "document"), some_of(places, *documents))]
     SeveralDocuments {
         /// The output directory.
         path: PathBuf,
@@ -535,7 +535,7 @@ fn remote(path: &Path, scheme: &str) -> String {
         ),
         "s3" | "gs" | "az" | "https" | "http" | "hf" => format!(
             "{path} is not on this machine, and this program was built without object stores: \
-             install it with `--features remote`, or copy the data here"
+             install the package lookalike with `--features remote`, or copy the data here"
         ),
         scheme => format!(
             "{path} is not on this machine: copy the data here with a program for {scheme}, or \
@@ -843,19 +843,18 @@ impl Error {
             }
             Error::Text { path, .. } => format!("read it with `less {}`", path.display()),
             Error::BadLine { hint, .. } => format!("correct the line; {hint}"),
-            Error::StageMissing {
-                path,
-                stage: stage @ ("cluster" | "study"),
-            } => {
-                let lab = if *stage == "study" { "lab " } else { "" };
-                format!("run `lookalike {lab}{stage} {}` first", path.display())
+            Error::StageMissing { path, stage } => {
+                let command = match *stage {
+                    "cluster" => "stage cluster",
+                    "study" => "lab study",
+                    // The same command continues what it began.
+                    "ingest" | "catalogue" => "run INPUT... -o",
+                    _ => "run --from",
+                };
+                format!("run `lookalike {command} {}` first", path.display())
             }
-            Error::StageMissing { path, stage } if *stage != "ingest" => {
-                format!("run `lookalike join {}` first", path.display())
-            }
-            Error::StageMissing { .. } => "run `lookalike run INPUT... -o DIR` first".into(),
             Error::NoDocument { near, .. } => format!(
-                "did you mean {}? Give a docno, or a place as FILE:RECORD; documents.tsv of a run has both",
+                "did you mean {}? Give a docno, an address, or a place as FILE:RECORD; documents.tsv of a run has them",
                 near.join(" or ")
             ),
             Error::BudgetTooSmall { least, instead, .. } => {
@@ -1018,7 +1017,7 @@ impl Error {
                  in a new directory with -o"
             }
             Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
-                "run `lookalike verify` on the directory to see what else is damaged; then \
+                "run `lookalike check verify` on the directory to see what else is damaged; then \
                  delete the file and repeat the command that made it, or start in a new \
                  directory with -o"
             }

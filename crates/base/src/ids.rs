@@ -271,44 +271,33 @@ impl FromStr for Threshold {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("`{text}` is not a threshold; write 0.85 or 17/20, above 0, at most 1");
-        let (numerator, denominator) = if let Some((a, b)) = text.split_once('/') {
-            (
-                a.parse().map_err(|_| wrong())?,
-                b.parse().map_err(|_| wrong())?,
-            )
-        } else {
-            let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-            let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
-            if part.len() > 9 && digits(whole) && digits(part) {
-                return Err(format!(
-                    "`{text}` has too many digits; write at most 9 decimals"
-                ));
-            }
-            if !digits(whole) || !digits(part) || text.is_empty() || text == "." {
-                return Err(wrong());
-            }
-            let scale = 10u64.pow(part.len() as u32);
-            let number = |s: &str| {
-                if s.is_empty() {
-                    Ok(0)
-                } else {
-                    s.parse::<u64>()
-                }
-            };
-            let whole = number(whole)
-                .map_err(|_| wrong())?
-                .checked_mul(scale)
-                .ok_or_else(wrong)?;
-            (
-                whole
-                    .checked_add(number(part).map_err(|_| wrong())?)
-                    .ok_or_else(wrong)?,
-                scale,
-            )
+        let (decimal, hundredths) = text.strip_suffix('%').map_or((text, 1), |text| (text, 100));
+        let (whole, part) = decimal.split_once('.').unwrap_or((decimal, ""));
+        let digits = [whole, part].concat().bytes().all(|b| b.is_ascii_digit());
+        if digits && part.len() > 9 {
+            return Err(format!(
+                "`{text}` has too many digits; write at most 9 decimals"
+            ));
+        }
+        let number = |digits: &str| match digits {
+            "" => Some(0),
+            digits => digits.parse::<u64>().ok(),
         };
-        Threshold::new(numerator, denominator).ok_or_else(wrong)
+        let fraction = match text.split_once('/') {
+            Some((a, b)) => a.parse().ok().zip(b.parse().ok()),
+            None if !digits || whole.len() + part.len() == 0 => None,
+            None => {
+                let scale = 10u64.pow(part.len() as u32);
+                let whole = number(whole).and_then(|whole| whole.checked_mul(scale));
+                let all = whole.zip(number(part));
+                let all = all.and_then(|(whole, part)| whole.checked_add(part));
+                all.zip(scale.checked_mul(hundredths))
+            }
+        };
+        let threshold = fraction.and_then(|(a, b)| Threshold::new(a, b));
+        threshold.ok_or_else(|| {
+            format!("`{text}` is not a threshold; write 0.85 or 17/20, above 0, at most 1")
+        })
     }
 }
 

@@ -31,13 +31,14 @@ pub use stored_as_text;
 /// The enum is [`Copy`] and [`Eq`], and displayed as its word. It has `ALL`, every value in the
 /// order of the declaration, and `text`, the word. A text after the name of the enum makes it a
 /// choice of the user: the enum is read from its words (by serde as well), and the error for
-/// another word consists of this word, the text, and the words that are possible.
+/// another word consists of this word, the text, and the words that are possible. After `|` stands the
+/// word of an earlier version.
 #[macro_export]
 macro_rules! keywords {
     (
         $(#[$meta:meta])*
         $visibility:vis enum $name:ident $(: $wrong:literal)? {
-            $($(#[$of_value:meta])* $value:ident = $word:literal),+ $(,)?
+            $($(#[$of_value:meta])* $value:ident = $word:literal $(| $old:literal)?),+ $(,)?
         }
     ) => {
         $(#[$meta])*
@@ -52,6 +53,10 @@ macro_rules! keywords {
             pub const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
 
             const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The words of earlier versions, which are still read.
+            #[allow(dead_code, reason = "not every enum is read")]
+            const OLD: &'static [(&'static str, $name)] = &[$($(($old, $name::$value),)?)+];
 
             /// The word.
             #[must_use]
@@ -71,6 +76,8 @@ macro_rules! keywords {
 
             fn from_str(text: &str) -> std::result::Result<Self, String> {
                 let found = $name::ALL.into_iter().find(|value| value.text() == text);
+                let mut old = $name::OLD.iter().filter(|(word, _)| *word == text);
+                let found = found.or_else(|| old.next().map(|(_, value)| *value));
                 found.ok_or_else(|| {
                     let words = $crate::keywords::alternatives($name::WORDS);
                     format!("`{text}` {} {words}", $wrong)
@@ -102,7 +109,7 @@ mod tests {
         enum Fruit: "is not a fruit; use" {
             #[default]
             Apple = "apple",
-            BlackCurrant = "black-currant",
+            BlackCurrant = "black-currant" | "cassis",
             Pear = "pear",
         }
     }
@@ -117,6 +124,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<Fruit>(&json).unwrap(), fruit);
         }
         assert_eq!(format!("{:>6}|", Fruit::default()), " apple|");
+        assert_eq!("cassis".parse(), Ok(Fruit::BlackCurrant));
         let unknown = "fig".parse::<Fruit>().unwrap_err();
         let possible = "apple, black-currant or pear";
         assert_eq!(unknown, format!("`fig` is not a fruit; use {possible}"));

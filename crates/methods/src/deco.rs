@@ -5,7 +5,7 @@
 //! `selection.rs` (sections 4.2 and 6.1); scores S1 to S4 (6.2) with the thresholds T1 to T5 of
 //! Table 1, divided by the modulo if there is one (8.5); exact duplicates first (6.1); pairs
 //! counted by probabilistic counting (4.2.2, 6.2); the pairs are the edges of the relationship
-//! graph (3; `lookalike graph`). `duplicates=keep` leaves exact duplicates in the index, as the
+//! graph (3; `lookalike export graph`). `duplicates=keep` leaves exact duplicates in the index, as the
 //! comparison of section 8.3 does.
 //!
 //! # Algorithm

@@ -17,29 +17,30 @@ use lookalike_tasks::audit::{AuditConfig, Source};
 pub(crate) struct AuditFlags {
     /// Also count documents by host, year or field:NAME (repeatable)
     ///
-    /// For the output directory of `dedup`. host is the host of the address. year is the year of
-    /// the date that the record states, such as the capture date; year:FIELD is the year of a date
-    /// in a field. field:NAME is the value of a field. A table shows the 20 values with the most
-    /// documents, and the others as one row. For a field, the inputs are read once more.
+    /// For the output directory of `dedup`. host is the host of the address; year the year of the
+    /// date that the record states, such as the capture date; year:FIELD the year of a date in a
+    /// field; field:NAME the value of a field. A table shows the 20 values with the most documents.
+    /// For a field, the inputs are read once more.
     ///
     /// Example: --by host --by year
     #[arg(long, value_name = "SOURCE", hide_short_help = true)]
     by: Vec<Source>,
-    /// Pairs to show for each of three samples [default: 10]
+    /// Pairs to show in each sample [default: 10]
     ///
-    /// For the output directory of `dedup`. The samples are removals at random, removals nearest
-    /// the threshold, and near misses: kept documents just below the threshold. To find near
-    /// misses, a join with a lower threshold runs in scratch space; 0 leaves it out.
+    /// Of a run: pairs nearest the threshold, and pairs at random; of `passages`, the pairs that
+    /// share the most words. Of `dedup`: removals at random, removals nearest the threshold, and
+    /// near misses: kept documents just below the threshold, for which a search with a lower
+    /// threshold runs in scratch space; 0 leaves it out.
     ///
     /// Example: --samples 20
     #[arg(long, value_name = "N", hide_short_help = true)]
-    samples: Option<usize>,
+    pub samples: Option<usize>,
     /// File in which a person judges the pairs of the samples
     ///
     /// For the output directory of `dedup`. If FILE does not exist, it gets a line of JSON for each
-    /// pair, with both texts. Set "correct" to true or false in each line, and give the same
-    /// command again. Then the page has the share of correct pairs in each sample with its 95 %
-    /// interval. A file that exists is never changed.
+    /// pair, with both texts. Set "correct" to true or false in each line, and repeat the command:
+    /// the page then has the share of correct pairs in each sample, with its 95 % interval. A file
+    /// that exists is never changed.
     ///
     /// Example: --review review.jsonl
     #[arg(long, value_name = "FILE", hide_short_help = true)]
@@ -52,25 +53,15 @@ impl AuditFlags {
         self.review.as_deref()
     }
 
-    /// A flag that was given, and its value.
-    fn given(&self) -> Option<(&'static str, String)> {
-        match self {
-            AuditFlags { by, .. } if !by.is_empty() => Some(("by", by[0].to_string())),
-            AuditFlags {
-                samples: Some(samples),
-                ..
-            } => Some(("samples", samples.to_string())),
-            AuditFlags {
-                review: Some(review),
-                ..
-            } => Some(("review", review.display().to_string())),
-            _ => None,
-        }
-    }
-
-    /// Refuses the flags if there is nothing that they apply to.
-    pub fn refuse(&self, limit: impl FnOnce() -> String) -> Result<()> {
-        match self.given() {
+    /// Refuses the flags if there is nothing that they apply to. `samples`: that flag applies.
+    pub fn refuse(&self, samples: bool, limit: impl FnOnce() -> String) -> Result<()> {
+        let review = self
+            .review()
+            .map(|review| ("review", review.display().to_string()));
+        let by = self.by.first().map(|by| ("by", by.to_string()));
+        let samples = self.samples.filter(|_| !samples);
+        let samples = samples.map(|samples| ("samples", samples.to_string()));
+        match by.or(samples).or(review) {
             None => Ok(()),
             Some((name, given)) => Err(Error::parameter(name, given).because(limit())),
         }

@@ -47,7 +47,7 @@ pub struct WalkFlags {
     ///
     /// By default, a directory that `lookalike run` wrote is not an input: its results would be
     /// read as documents. Below another directory it is skipped, and the ledger counts it.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long)]
     read_outputs: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct Reading {
     /// is not read, and copies keep it. The object may be of any size.
     ///
     /// Example: --records 'messages[]'
-    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    #[arg(long, value_name = "PATH")]
     pub records: Option<String>,
     /// Begin a record at every line of a text that REGEX matches
     ///
@@ -106,12 +106,7 @@ pub struct Reading {
     /// for files in other formats, such as JSON and tables; with --format text, every file is split.
     ///
     /// Example: --split-at '^TY  - '
-    #[arg(
-        long,
-        value_name = "REGEX",
-        hide_short_help = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pub split_at: Option<SplitAt>,
     /// JSON field or column with the text [default: text, body, ...]
     ///
@@ -142,31 +137,21 @@ pub struct Reading {
     /// if cells are separated by US, rows may end with RS.
     ///
     /// Example: --delimiter DC4
-    #[arg(
-        long,
-        value_name = "MARK",
-        hide_short_help = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
     pub delimiter: Option<String>,
     /// The character that encloses cells of tables [default: "]
     ///
     /// It is written as for --delimiter; none means that no character does. It is doubled in a cell.
     ///
     /// Example: --quote þ
-    #[arg(
-        long,
-        value_name = "MARK",
-        hide_short_help = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "MARK", allow_hyphen_values = true)]
     pub quote: Option<String>,
     /// Names of the columns of CSV and TSV files without a header
     ///
     /// Give a name for each column, separated by commas. By default, the first row has the names.
     ///
     /// Example: --columns id,text
-    #[arg(long, value_name = "NAMES", hide_short_help = true)]
+    #[arg(long, value_name = "NAMES")]
     pub columns: Option<String>,
     /// Take fields with this VALUE as empty (repeatable)
     ///
@@ -175,12 +160,7 @@ pub struct Reading {
     /// always empty.
     ///
     /// Example: --null NULL --null nan
-    #[arg(
-        long,
-        value_name = "VALUE",
-        hide_short_help = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub null: Vec<String>,
     /// Read fields as markup: auto, never, always [default: declared]
     ///
@@ -192,7 +172,7 @@ pub struct Reading {
     /// say what they are. query reads as the collection was read.
     ///
     /// Example: --markup auto
-    #[arg(long, value_name = "WHEN", hide_short_help = true)]
+    #[arg(long, value_name = "WHEN")]
     pub markup: Option<Markup>,
     /// WARC record types to read [default: response,resource,conversion]
     ///
@@ -200,7 +180,7 @@ pub struct Reading {
     /// ledger counts the records of other types.
     ///
     /// Example: --warc-type response
-    #[arg(long, value_name = "LIST", hide_short_help = true)]
+    #[arg(long, value_name = "LIST")]
     pub warc_type: Option<String>,
     /// Read only records of web archives whose URL matches GLOB (repeatable)
     ///
@@ -210,14 +190,14 @@ pub struct Reading {
     /// matches its URL.
     ///
     /// Example: --include-url 'https://*.example.org/*'
-    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    #[arg(long, value_name = "GLOB")]
     pub include_url: Vec<Glob>,
     /// Read no records of web archives with URLs that match GLOB (repeatable)
     ///
     /// It wins over --include-url.
     ///
     /// Example: --exclude-url '*/robots.txt'
-    #[arg(long, value_name = "GLOB", hide_short_help = true)]
+    #[arg(long, value_name = "GLOB")]
     pub exclude_url: Vec<Glob>,
     /// Convert documents of a kind to text with a program (repeatable)
     ///
@@ -229,14 +209,14 @@ pub struct Reading {
     /// commands that read documents again run it only if they are given the same --convert.
     ///
     /// Example: --convert 'pdf=pdftotext -enc UTF-8 - -'
-    #[arg(long, value_name = "KIND=COMMAND", hide_short_help = true)]
+    #[arg(long, value_name = "KIND=COMMAND")]
     pub convert: Vec<Converter>,
     /// Seconds that the program of --convert has for a document [default: 60]
     ///
     /// A program that takes longer is ended, and the document is rejected.
     ///
     /// Example: --convert-timeout 300
-    #[arg(long, value_name = "SECONDS", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS")]
     pub convert_timeout: Option<u64>,
     /// Memory of a program of --convert, on Linux [default: 2GiB]
     ///
@@ -244,7 +224,7 @@ pub struct Reading {
     /// --memory. At most one program runs for each thread.
     ///
     /// Example: --convert-memory 8GiB
-    #[arg(long, value_name = "SIZE", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE")]
     pub convert_memory: Option<ByteSize>,
 }
 
@@ -259,38 +239,46 @@ pub struct Programs {
     /// read again.
     ///
     /// Example: --convert 'pdf=pdftotext -enc UTF-8 - -'
-    #[arg(long, value_name = "KIND=COMMAND", hide_short_help = true)]
+    #[arg(long, value_name = "KIND=COMMAND")]
     pub convert: Vec<Converter>,
 }
 
 impl Reading {
     /// The parameters of reading that these flags give; the others have their defaults.
-    pub fn config(&self) -> Result<ReadConfig> {
-        let urls = |name, globs: &[Glob]| {
-            UrlGlobs::try_from(globs.to_vec()).map_err(|error| {
+    pub fn config(&self, usual: ReadConfig) -> Result<ReadConfig> {
+        let urls = |name, globs: &[Glob], usual| match globs.is_empty() {
+            true => Ok(usual),
+            false => UrlGlobs::try_from(globs.to_vec()).map_err(|error| {
                 Error::parameter(name, error.glob().unwrap_or("GLOB"))
                     .because(error.kind().to_string())
-            })
+            }),
         };
+        let or = |given: &Option<String>, usual| given.clone().or(usual);
         Ok(ReadConfig {
-            format: self.format,
-            record: self.record.clone(),
-            records: self.records.clone(),
-            split_at: self.split_at.clone(),
-            text_field: self.text_field.clone(),
-            id_field: self.id_field.clone(),
-            delimiter: self.delimiter.clone(),
-            quote: self.quote.clone(),
-            columns: self.columns.clone(),
-            null: self.null.clone(),
-            markup: self.markup.or(ReadConfig::default().markup),
-            warc_type: self.warc_type.clone(),
-            include_url: urls("include-url", &self.include_url)?,
-            exclude_url: urls("exclude-url", &self.exclude_url)?,
-            convert: self.convert.clone(),
-            convert_timeout: self.convert_timeout,
-            convert_memory: self.convert_memory,
-            ..ReadConfig::default()
+            format: self.format.or(usual.format),
+            record: or(&self.record, usual.record),
+            records: or(&self.records, usual.records),
+            split_at: self.split_at.clone().or(usual.split_at),
+            text_field: or(&self.text_field, usual.text_field),
+            id_field: or(&self.id_field, usual.id_field),
+            delimiter: or(&self.delimiter, usual.delimiter),
+            quote: or(&self.quote, usual.quote),
+            columns: or(&self.columns, usual.columns),
+            null: match self.null.is_empty() {
+                true => usual.null,
+                false => self.null.clone(),
+            },
+            markup: self.markup.or(usual.markup),
+            warc_type: or(&self.warc_type, usual.warc_type),
+            include_url: urls("include-url", &self.include_url, usual.include_url)?,
+            exclude_url: urls("exclude-url", &self.exclude_url, usual.exclude_url)?,
+            convert: match self.convert.is_empty() {
+                true => usual.convert,
+                false => self.convert.clone(),
+            },
+            convert_timeout: self.convert_timeout.or(usual.convert_timeout),
+            convert_memory: self.convert_memory.or(usual.convert_memory),
+            ..usual
         })
     }
 }
@@ -321,8 +309,7 @@ pub struct ReadLimits {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = ReadConfig::default().max_ratio,
-        hide_short_help = true
+        default_value_t = ReadConfig::default().max_ratio
     )]
     pub max_ratio: u64,
     /// Guess the charset of text that declares none and is not UTF-8
@@ -334,8 +321,7 @@ pub struct ReadLimits {
         long,
         value_name = "BOOL",
         default_value_t = ParseConfig::default().detector,
-        action = clap::ArgAction::Set,
-        hide_short_help = true
+        action = clap::ArgAction::Set
     )]
     pub detect_charset: bool,
 }
@@ -376,7 +362,7 @@ impl InputFlags {
         Ok(ReadConfig {
             max_document: self.limits.max_document,
             max_ratio: self.limits.max_ratio,
-            ..self.reading.config()?
+            ..self.reading.config(ReadConfig::default())?
         })
     }
 
@@ -439,8 +425,7 @@ pub(crate) struct ShingleFlags {
     #[arg(
         long,
         value_name = "LIST",
-        default_value_t = ParseConfig::default().fold,
-        hide_short_help = true
+        default_value_t = ParseConfig::default().fold
     )]
     fold: Fold,
     /// Tokens in a shingle
@@ -488,8 +473,7 @@ pub(crate) struct ShingleFlags {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = ShingleConfig::default().seed,
-        hide_short_help = true
+        default_value_t = ShingleConfig::default().seed
     )]
     seed: u64,
 }
@@ -533,13 +517,13 @@ pub struct CollectionFlags {
     ///
     /// By default, a run that finds no document in its inputs fails, reports what it found instead,
     /// and leaves no new directory.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long)]
     pub allow_empty: bool,
     /// Leave out inputs that cannot be opened
     ///
     /// By default, a file without read permission or a symbolic link that leads nowhere ends the
     /// run before it reads anything. With this flag, rejects.jsonl lists such inputs.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long)]
     pub skip_unreadable: bool,
     #[command(flatten)]
     pub input: InputFlags,
@@ -548,12 +532,7 @@ pub struct CollectionFlags {
     /// The URL only appears in documents.tsv.
     ///
     /// Example: --url-field url
-    #[arg(
-        long,
-        value_name = "FIELD",
-        hide_short_help = true,
-        help_heading = "Reading"
-    )]
+    #[arg(long, value_name = "FIELD", help_heading = "Reading")]
     pub url_field: Option<String>,
     /// Keep the texts of documents, for `method`, `compare`, `query --method`
     ///
@@ -574,12 +553,7 @@ pub struct CollectionFlags {
     /// `query` also leave out.
     ///
     /// Example: --exclude-text template.txt
-    #[arg(
-        long,
-        value_name = "FILE",
-        hide_short_help = true,
-        help_heading = "Shingles"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Shingles")]
     exclude_text: Vec<PathBuf>,
     /// Lower bounds, in words, of the size groups after the first
     ///
@@ -591,7 +565,6 @@ pub struct CollectionFlags {
         long,
         value_name = "LIST",
         default_value_t = SizeGroups::default(),
-        hide_short_help = true,
         help_heading = "Shingles"
     )]
     size_groups: SizeGroups,
@@ -605,7 +578,6 @@ pub struct CollectionFlags {
         long,
         value_name = "SIZE",
         default_value_t = CollectionConfig::default().segment_size,
-        hide_short_help = true,
         help_heading = "Reading"
     )]
     pub segment_size: ByteSize,

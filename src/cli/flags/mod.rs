@@ -20,4 +20,4 @@ pub(crate) use pairs::{CriterionFlags, JoinFlags, Planning};
 pub use resources::{Json, Limits, Memory, Output, Quiet, Threads};
 pub use results::ResultsFlag;
 pub use stores::StoreFlags;
-pub use values::{KeepOrDrop, List};
+pub use values::List;

@@ -11,7 +11,7 @@ use lookalike_engine::pipeline::{AppliedPlan, JoinParameters, Spill};
 use lookalike_engine::sample::Sampling;
 use lookalike_tasks::plan::{self, PlanConfig, Ratio, Subset, Target};
 
-use super::values::{List, SamplingChoice, Share};
+use super::values::{List, SamplingChoice};
 
 /// The threshold.
 #[derive(Debug, Args)]
@@ -52,8 +52,7 @@ pub(crate) struct CriterionFlags {
     #[arg(
         long,
         value_name = "SCORE",
-        default_value_t = Criterion::default().measure,
-        hide_short_help = true
+        default_value_t = Criterion::default().measure
     )]
     score: Measure,
 }
@@ -89,7 +88,7 @@ pub(crate) struct Planning {
     ///
     /// Example: --precision 0.8 --subset 50%
     #[arg(long, value_name = "SHARE")]
-    subset: Option<Share>,
+    subset: Option<Threshold>,
     /// Seed of the random choice of documents for --subset
     ///
     /// Example: --precision 0.8 --subset 50% --plan-seed 1
@@ -108,7 +107,7 @@ impl Planning {
             },
             ratios: self.ratios.rising(),
             subset: self.subset.map(|share| Subset {
-                share: share.0,
+                share,
                 seed: self.plan_seed,
             }),
         };
@@ -169,7 +168,7 @@ pub(crate) struct JoinFlags {
     /// ones; `lookalike lab study` measures how many.
     ///
     /// Example: --sampling 1/4 --verified --candidates 0.7
-    #[arg(long, value_name = "C", hide_short_help = true)]
+    #[arg(long, value_name = "C")]
     candidates: Option<Threshold>,
     /// Algorithm: auto, prefix, count or probabilistic
     ///
@@ -185,8 +184,7 @@ pub(crate) struct JoinFlags {
     #[arg(
         long,
         value_name = "JOIN",
-        default_value_t = Join::default(),
-        hide_short_help = true
+        default_value_t = Join::default()
     )]
     join: Join,
     /// Pairs to list: all, none (only clusters) or across (of old and new)
@@ -222,7 +220,6 @@ pub(crate) struct JoinFlags {
         long,
         value_name = "WHEN",
         default_value_t = Spill::default(),
-        hide_short_help = true,
         help_heading = "Resources"
     )]
     spill: Spill,
@@ -231,18 +228,13 @@ pub(crate) struct JoinFlags {
     /// For measurements. Results are the same.
     ///
     /// Example: --spill always --fan-in 2
-    #[arg(
-        long,
-        value_name = "RUNS",
-        hide_short_help = true,
-        help_heading = "Resources"
-    )]
+    #[arg(long, value_name = "RUNS", help_heading = "Resources")]
     fan_in: Option<usize>,
 }
 
 /// Marks a flag of [`Planning`] as one that requires `--precision`.
 fn of_precision(arg: clap::Arg) -> clap::Arg {
-    arg.requires("precision").hide_short_help(true)
+    arg.requires("precision")
 }
 
 impl JoinFlags {

@@ -78,23 +78,18 @@ pub struct Limits {
     /// free space of the disk of DIR. Before reading it only knows the sizes of the inputs, and
     /// expects too much if few of their bytes are text. A run that fills the disk stops. The same
     /// command continues it once there is space.
-    #[arg(long, hide_short_help = true, help_heading = "Resources")]
+    #[arg(long, help_heading = "Resources")]
     ignore_disk_space: bool,
     /// Put temporary files below PLACE [default: DIR/scratch]
     ///
-    /// A faster disk is a good place. For `run`, the files take 24 bytes per document. The command
-    /// makes a directory there, called lookalike- and six characters, and removes it at the end. A
-    /// killed process leaves it behind; you may delete it at any time. Sorted runs are kept in DIR,
-    /// because a command that was stopped continues from them. `report KEPT` only reads the work
-    /// directory, and its default is TMPDIR or /tmp. The place does not change results.
+    /// Use your fastest disk. For `run`, the files take 24 bytes per document. The command makes a
+    /// directory there, called lookalike- and six characters, and removes it at the end. A killed
+    /// process leaves it behind; you may delete it at any time. Sorted runs are kept in DIR, because
+    /// a command that was stopped continues from them. The default of `report KEPT` and of `tasks
+    /// run` is TMPDIR or /tmp. The place does not change results.
     ///
     /// Example: --scratch /tmp
-    #[arg(
-        long,
-        value_name = "PLACE",
-        hide_short_help = true,
-        help_heading = "Resources"
-    )]
+    #[arg(long, value_name = "PLACE", help_heading = "Resources")]
     scratch: Option<PathBuf>,
     #[command(flatten)]
     output: Output,

@@ -12,15 +12,14 @@ pub struct ResultsFlag {
     ///
     /// parquet writes pairs.parquet, clusters.parquet and documents.parquet beside the text files,
     /// with typed columns, for DuckDB, Polars, pandas and Spark. In a finished directory, the
-    /// command only adds these files and computes nothing again. With none, `run` and `join` write
-    /// no result files; `lookalike cluster DIR` writes them later, without another search.
+    /// command only adds these files and computes nothing again. With none, no result files are
+    /// written; `lookalike stage cluster DIR` writes them later, without another search.
     ///
     /// Example: --results parquet
     #[arg(
         long,
         value_name = "FORMAT",
         default_value_t = ResultFormat::default(),
-        hide_short_help = true,
         help_heading = None
     )]
     pub results: ResultFormat,
@@ -30,7 +29,7 @@ impl ResultsFlag {
     /// The format, for a command whose purpose is to write results.
     pub fn some(&self) -> Result<ResultFormat> {
         match self.results {
-            ResultFormat::None => refuse("--results", "none", "possible with run, join and add"),
+            ResultFormat::None => refuse("results", "none", "possible with run, join and add"),
             format => Ok(format),
         }
     }

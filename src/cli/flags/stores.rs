@@ -19,38 +19,21 @@ pub struct StoreFlags {
     /// applies, or the provider's address.
     ///
     /// Example: --endpoint http://localhost:9000
-    #[arg(
-        long,
-        value_name = "URL",
-        global = true,
-        hide_short_help = true,
-        help_heading = "Object stores"
-    )]
+    #[arg(long, value_name = "URL", global = true)]
     pub endpoint: Option<String>,
     /// The region of S3 buckets
     ///
     /// Without it, AWS_REGION of the environment applies, or us-east-1.
     ///
     /// Example: --region eu-central-1
-    #[arg(
-        long,
-        value_name = "REGION",
-        global = true,
-        hide_short_help = true,
-        help_heading = "Object stores"
-    )]
+    #[arg(long, value_name = "REGION", global = true)]
     pub region: Option<String>,
     /// Read public objects without credentials
     ///
     /// Without it, credentials come from the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE and
     /// others, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME and others, HF_TOKEN),
     /// from ~/.aws/credentials, or from the machine's role in the cloud.
-    #[arg(
-        long,
-        global = true,
-        hide_short_help = true,
-        help_heading = "Object stores"
-    )]
+    #[arg(long, global = true, help_heading = "Object stores")]
     pub anonymous: bool,
     /// Also reach the bucket or host of this address
     ///
@@ -60,14 +43,7 @@ pub struct StoreFlags {
     /// them, in LOOKALIKE_ALLOW_STORE of the environment.
     ///
     /// Example: --allow-store s3://crawl
-    #[arg(
-        long,
-        value_name = "ADDRESS",
-        value_delimiter = ',',
-        global = true,
-        hide_short_help = true,
-        help_heading = "Object stores"
-    )]
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',', global = true)]
     pub allow_store: Vec<String>,
 }
 
@@ -135,27 +111,21 @@ fn of_files() -> std::result::Result<Vec<(String, String)>, String> {
     let named = var("AWS_PROFILE").ok();
     let profile = named.clone().unwrap_or_else(|| "default".into());
     let home = var("HOME").unwrap_or_default();
-    let place = |variable: &str, name: &str| match var(variable) {
-        Ok(path) => PathBuf::from(path),
-        Err(_) => PathBuf::from(&home).join(".aws").join(name),
-    };
     let mut found = Vec::new();
-    for (path, heading) in [
+    for (variable, name, heading) in [
+        ("AWS_CONFIG_FILE", "config", format!("profile {profile}")),
         (
-            place("AWS_CONFIG_FILE", "config"),
-            format!("profile {profile}"),
-        ),
-        (
-            place("AWS_SHARED_CREDENTIALS_FILE", "credentials"),
+            "AWS_SHARED_CREDENTIALS_FILE",
+            "credentials",
             profile.clone(),
         ),
     ] {
+        let usual = || PathBuf::from(&home).join(".aws").join(name);
+        let path = var(variable).map_or_else(|_| usual(), PathBuf::from);
         // A user without the file has no credentials in it.
         let text = lookalike_store::disk::read_all(&path).unwrap_or_default();
-        found.extend(of_profile(
-            &String::from_utf8_lossy(&text),
-            &[&heading, &profile],
-        ));
+        let text = String::from_utf8_lossy(&text);
+        found.extend(of_profile(&text, &[&heading, &profile]));
     }
     match named {
         // A user who names a profile does not mean the role of the machine.
@@ -171,13 +141,8 @@ fn of_files() -> std::result::Result<Vec<(String, String)>, String> {
 /// mean the same.
 #[cfg(feature = "remote")]
 fn of_profile(text: &str, headings: &[&str]) -> Vec<(String, String)> {
-    const KNOWN: [(&str, &str); 5] = [
-        ("aws_access_key_id", "AWS_ACCESS_KEY_ID"),
-        ("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"),
-        ("aws_session_token", "AWS_SESSION_TOKEN"),
-        ("region", "AWS_REGION"),
-        ("endpoint_url", "AWS_ENDPOINT_URL"),
-    ];
+    const KNOWN: &str =
+        "aws_access_key_id aws_secret_access_key aws_session_token region endpoint_url";
     let mut applies = false;
     let mut found = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -188,9 +153,12 @@ fn of_profile(text: &str, headings: &[&str]) -> Vec<(String, String)> {
             applies = headings.contains(&heading.trim());
         } else if applies
             && let Some((name, value)) = line.split_once('=')
-            && let Some((_, variable)) = KNOWN.iter().find(|(known, _)| *known == name.trim())
+            && let name = name.trim()
+            && KNOWN.split(' ').any(|known| known == name)
         {
-            found.push((variable.to_string(), value.trim().to_string()));
+            let name = name.strip_prefix("aws_").unwrap_or(name);
+            let variable = format!("AWS_{}", name.to_uppercase());
+            found.push((variable, value.trim().to_string()));
         }
     }
     found

@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use lookalike_base::ids::Threshold;
 use lookalike_engine::sample::Sampling;
 use lookalike_tasks::plan::Ratio;
 
@@ -34,31 +33,6 @@ impl fmt::Display for SamplingChoice {
             SamplingChoice::As(sampling) => sampling.fmt(f),
             SamplingChoice::Plan(path) => path.display().fmt(f),
         }
-    }
-}
-
-/// A share: `10%`, `0.1` or `1/10`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Share(pub Threshold);
-
-impl FromStr for Share {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            |_| format!("`{text}` is not a share; write 10%, 0.1 or 1/10: above 0 and at most 1");
-        let Some(number) = text.strip_suffix('%') else {
-            return text.parse().map(Share).map_err(wrong);
-        };
-        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-        let scale = 10u64
-            .checked_pow(part.len() as u32)
-            .filter(|&scale| scale <= 1_000_000);
-        let digits = format!("{whole}{part}");
-        let share = scale
-            .zip(digits.parse().ok())
-            .and_then(|(scale, digits)| Threshold::new(digits, scale * 100));
-        share.map(Share).ok_or_else(|| wrong(String::new()))
     }
 }
 
@@ -97,13 +71,4 @@ impl<T: fmt::Display> fmt::Display for List<T> {
         let values: Vec<String> = self.0.iter().map(T::to_string).collect();
         f.write_str(&values.join(","))
     }
-}
-
-/// A choice between two.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum KeepOrDrop {
-    /// The documents are kept.
-    Keep,
-    /// The documents are removed.
-    Drop,
 }

@@ -170,10 +170,11 @@ impl Page<'_> {
                 format!("The survivor contains at least {threshold} of its shingles.")
             }
             Removal::Clustered => {
-                "It is in a cluster, and --rule none keeps no document of a cluster.".into()
+                "It is in a cluster, and --rule drop-clusters keeps no document of a cluster."
+                    .into()
             }
             Removal::Empty => "It has no words.".into(),
-            Removal::Listed => "The list of --remove names it.".into(),
+            Removal::Listed => "The list of --drop names it.".into(),
         }
     }
 

@@ -121,8 +121,7 @@ fn linked(summary: &Summary, wording: &Wording<'_>, listed: bool) -> String {
     let mut said = match (listed, pairs) {
         (false, _) => format!(
             "Pairs were not listed (--pairs none). The join searched for pairs with {reached} only as far as the clusters need them, and did \
-             not list them. To have them listed and shown here: lookalike join DIR --pairs all, then \
-             lookalike cluster DIR."
+             not list them. To have them listed and shown here: lookalike run --from DIR."
         ),
         (_, 0) => format!("No pair of {of} has {reached}."),
         (_, 1) => format!("{} of {of} has {reached}.", many(1, "pair")),

@@ -358,7 +358,15 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
     let run = |more: &[&'static str]| asked("0.2", &[&ample, more].concat());
     let spilled = run(&["--spill", "always", "--join", "prefix"]);
     // Reading needs more memory than all that comes after: apart from it the runs are many.
-    let read = ["ingest", "INPUT", "-o", "OUT", "--shingle-size", "3"];
+    let read = [
+        "stage",
+        "ingest",
+        "INPUT",
+        "-o",
+        "OUT",
+        "--shingle-size",
+        "3",
+    ];
     let read = [
         &read[..],
         &[
@@ -371,7 +379,15 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
         &ample,
     ]
     .concat();
-    let least = ["join", "OUT", "--threshold", "0.2", "--memory", "LEAST"];
+    let least = [
+        "stage",
+        "join",
+        "OUT",
+        "--threshold",
+        "0.2",
+        "--memory",
+        "LEAST",
+    ];
     let least = [&least[..], &["--spill", "always", "--fan-in", "2"]].concat();
     let counted = run(&["--join", "count"]);
     let verified = run(&["--sampling", "1/2", "--verified", "--candidates", "0.1"]);
@@ -428,7 +444,7 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
     let dedup = [&dedup[..], &into, &of_copies, &ample].concat();
     let from = [&["dedup", "--from", "OUT/work"][..], &into, &ample].concat();
     let linked = [&from[..], &["--link"]].concat();
-    let index = [&["index", "OUT"][..], &ample].concat();
+    let index = [&["stage", "index", "OUT"][..], &ample].concat();
     let add = [&["add", "OUT", "NEW"][..], &ample].concat();
     let old = ["run", "INPUT", "-o", "OUT/old"];
     let old = [&old[..], &of_copies, &["--segment-size", "8KiB"], &ample].concat();
@@ -443,7 +459,7 @@ pub fn subjects(which: impl Fn(usize) -> bool) -> Vec<Subject> {
         "OUT/found",
     ];
     let found = [&found[..], &["--ngram", "5"], &ample].concat();
-    let index_old = [&["index", "OUT/old"][..], &ample].concat();
+    let index_old = [&["stage", "index", "OUT/old"][..], &ample].concat();
     let against = ["run", "NEW", "--against", "OUT/old", "-o", "OUT/new"];
     let against = [&against[..], &of_copies, &ample].concat();
     let all: [Parts<'_>; 24] = [

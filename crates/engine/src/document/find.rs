@@ -1,4 +1,4 @@
-//! Finds a document by its docno or by its place.
+//! Finds a document by its docno, its place, or the address that its record states.
 
 use crate::collection::{
     self, Catalogue, DocumentReader, DocumentRecord, InputRecord, InputRecords,
@@ -67,11 +67,20 @@ pub(crate) fn find_two(
     ])
 }
 
-/// The documents with a docno: the first ones, and how many there are.
+/// The documents with a name: the first ones, and how many there are.
 #[derive(Default)]
 struct Named {
     first: Vec<u32>,
     all: u64,
+}
+
+impl Named {
+    fn add(&mut self, document: u32) {
+        self.all += 1;
+        if self.first.len() < PLACES {
+            self.first.push(document);
+        }
+    }
 }
 
 fn numbers<const N: usize>(
@@ -88,10 +97,7 @@ fn numbers<const N: usize>(
             let same = docno == name.as_bytes()
                 || escaped && cell(&String::from_utf8_lossy(docno)) == *name;
             if same {
-                found.all += 1;
-                if found.first.len() < PLACES {
-                    found.first.push(document);
-                }
+                found.add(document);
             }
         }
         Ok(())
@@ -106,7 +112,24 @@ fn check_now_and_then(document: u32, context: &Context<'_>) -> Result<()> {
     }
 }
 
+/// The documents whose records state an address.
+fn with_address(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Named> {
+    let mut found = Named::default();
+    collection::each_document(workspace, |number, document| {
+        check_now_and_then(number, context)?;
+        if document.url == Some(name) {
+            found.add(number);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 fn one(workspace: &Workspace, name: &str, named: Named, context: &Context<'_>) -> Result<Found> {
+    let named = match named.all == 0 && name.contains("://") {
+        true => with_address(workspace, name, context)?,
+        false => named,
+    };
     match (named.first.as_slice(), named.all) {
         (&[number], 1) => located(workspace, number, context),
         ([], _) => at_place(workspace, name, context),

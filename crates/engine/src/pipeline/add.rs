@@ -146,7 +146,7 @@ pub fn add(
     let (parameters, tables) = match parameters(&workspace) {
         Some(parameters) => parameters,
         None => {
-            let line = "the directory had no pairs; `lookalike join` finds them";
+            let line = "the directory had no pairs; `lookalike run --from` finds them";
             context.progress.note(line);
             super::catalogue(&mut workspace, context)?;
             indexed(&mut workspace, context)?;

@@ -258,8 +258,8 @@ pub fn ingest(
     let mut workspace = open_or_create(out, config, (inputs, known), context)?;
     if is_piped(inputs) && collection::ingested(&workspace.manifest) {
         let limit = format!(
-            "standard input cannot be compared with the inputs of {}; use `lookalike join \
-                 {0}` to find pairs with other parameters, or start in a new directory",
+            "standard input cannot be compared with the inputs of {}; use `lookalike run \
+                 --from {0}` to find pairs with other parameters, or start in a new directory",
             out.display()
         );
         return refuse("INPUT", "-", limit);
@@ -670,7 +670,7 @@ pub fn tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summar
     Ok(summary)
 }
 
-/// Writes the result files that the format wants, unless they exist. Without any, `lookalike cluster`
+/// Writes the result files that the format wants, unless they exist. Without any, `stage cluster`
 /// makes them later from the pairs that are there.
 pub fn results(
     workspace: &mut Workspace,

@@ -24,22 +24,22 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Options of `compare`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Output directory of an `ingest --keep-text`
+    /// Output directory of `stage ingest --keep-text`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Methods to run: NAME or NAME:PARAMETER=VALUE,... [default: all]
+    /// Method to run (repeatable): NAME[:PARAMETER=VALUE,...] [default: all]
     ///
     /// Parameters that are not given have the values of the method's paper.
     ///
-    /// Example: --methods super-shingles super-shingles:k=4 minhash
-    #[arg(long, value_name = "SPEC", num_args = 1..)]
+    /// Example: --method super-shingles:k=4 --method minhash
+    #[arg(long = "method", value_name = "SPEC")]
     methods: Vec<Spec>,
-    /// Methods whose pairs are the ground truth [default: shingles cosine]
+    /// Method whose pairs are the ground truth (repeatable)
     ///
-    /// They are also run.
+    /// It is also run. The default is shingles and cosine.
     ///
-    /// Example: --methods minhash --truth shingles
-    #[arg(long, value_name = "SPEC", num_args = 1..)]
+    /// Example: --method minhash --truth shingles
+    #[arg(long, value_name = "SPEC")]
     truth: Vec<Spec>,
     /// Edit list (edits.jsonl) of `lookalike lab perturb`
     ///
@@ -56,16 +56,16 @@ pub(crate) struct Options {
     /// utility is one over all queries. The table also has the share of pure clusters: those in
     /// which all pairs found are true.
     ///
-    /// Example: --methods minhash --queries 100
+    /// Example: --method minhash --queries 100
     #[arg(long, value_name = "SAMPLE")]
     queries: Option<Queries>,
     /// Method that the increase of recall over queries is relative to
     ///
     /// It is also run.
     ///
-    /// Example: --queries all --methods minhash --against mod
+    /// Example: --queries all --method minhash --baseline mod
     #[arg(long, value_name = "SPEC", requires = "queries")]
-    against: Option<Spec>,
+    baseline: Option<Spec>,
     /// A label for each document, such as "spam" or "legitimate"
     ///
     /// As for `lookalike evaluate --families`: lines of DOCNO LABEL. With labels, the utility of a
@@ -80,17 +80,17 @@ pub(crate) struct Options {
         requires = "queries",
         hide_short_help = true
     )]
-    seed: u64,
+    query_seed: u64,
     /// Cost of a false pair in the utility, in true pairs
     ///
-    /// Example: --methods minhash --cost 10
+    /// Example: --method minhash --cost 10
     #[arg(long, value_name = "N", default_value_t = COST, hide_short_help = true)]
     cost: u64,
     /// Print a line for each method, with all its numbers, as CSV
     ///
     /// FORMAT.md describes the columns under "Comparisons".
     ///
-    /// Example: --methods minhash --csv
+    /// Example: --method minhash --csv
     #[arg(long, conflicts_with = "json")]
     csv: bool,
     #[command(flatten)]
@@ -160,7 +160,7 @@ impl Options {
                 truths.push(Spec::read(name)?);
             }
         }
-        for more in truths.iter().chain(&self.against).rev() {
+        for more in truths.iter().chain(&self.baseline).rev() {
             let name = more.to_string();
             if methods.iter().all(|method| method.to_string() != name) {
                 methods.insert(0, more.clone());
@@ -168,8 +168,8 @@ impl Options {
         }
         let queries = self.queries.clone().map(|Queries(sample)| QueryConfig {
             sample,
-            seed: self.seed,
-            against: self.against.clone(),
+            seed: self.query_seed,
+            against: self.baseline.clone(),
             labels: self.labels.clone(),
         });
         Ok(CompareConfig {

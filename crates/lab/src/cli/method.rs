@@ -11,16 +11,14 @@ use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 use lookalike_methods::{self as methods, METHODS, Spec};
 
-use lookalike::cli::Verbose;
-use lookalike::cli::flags::{Limits, ResultsFlag};
-use lookalike::cli::{Command, Out, Setup, about_method, end_with_parent};
+use lookalike::cli::{Command, Ending, Out, Setup, about_method, end_with_parent};
 
 /// Options of `method`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Method and parameters: NAME or NAME:PARAMETER=VALUE,...
     spec: Option<String>,
-    /// Output directory of an `ingest --keep-text`
+    /// Output directory of `stage ingest --keep-text`
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
     /// Also write the pairs as graph.dot, graph.graphml and graph.tsv
@@ -30,23 +28,19 @@ pub(crate) struct Options {
     #[arg(long, hide = true)]
     with_parent: bool,
     #[command(flatten)]
-    results: ResultsFlag,
-    #[command(flatten)]
-    verbose: Verbose,
-    #[command(flatten)]
-    limits: Limits,
+    end: Ending,
 }
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.limits.setup()
+        self.end.limits.setup()
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let Some(spec) = &self.spec else {
             return out.host.say(&list());
         };
-        let (spec, format) = (Spec::read(spec)?, self.results.some()?);
+        let (spec, format) = (Spec::read(spec)?, self.end.results.some()?);
         let Some(directory) = &self.directory else {
             return out.host.say(&about_method(spec.entry()));
         };
@@ -66,7 +60,7 @@ impl Command for Options {
             }
         }
         let places = (&base, made.directory());
-        self.verbose.print_of(&summary, places, out)
+        self.end.verbose.print_of(&summary, places, out)
     }
 }
 

@@ -20,37 +20,37 @@ lookalike::commands! {
     /// same command continues a run that was stopped.
     "lookalike lab method"
     "lookalike lab method super-shingles"
-    "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
+    "lookalike stage ingest sample-corpora/trec-web -o kept --keep-text"
     "lookalike lab method super-shingles:k=4 kept"
     Method(method::Options),
     /// Run published methods on a collection and compare them
     ///
-    /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Each method runs
+    /// DIR is a collection that keeps its texts (`lookalike stage ingest --keep-text`). Each method runs
     /// in a process of its own, as `lookalike lab method` runs it; results of earlier runs are reused.
     /// Prints tables, and writes the page compare.html, CSV tables and compare.json to DIR/compare.
-    "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
-    "lookalike lab compare kept --methods super-shingles minhash"
+    "lookalike stage ingest sample-corpora/trec-web -o kept --keep-text"
+    "lookalike lab compare kept --method super-shingles --method minhash"
     Compare(compare::Options),
 
     Papers:
     /// Repeat the tables and figures of a paper on a collection
     ///
-    /// DIR is a collection that keeps its texts (`lookalike ingest --keep-text`). Runs what the
+    /// DIR is a collection that keeps its texts (`lookalike stage ingest --keep-text`). Runs what the
     /// paper ran: methods, which stay in DIR, and edited copies and trials. Writes each table and
     /// figure as TSV, with the values of the paper in columns of their own, and a page that first
     /// says which claims of the paper hold on this collection.
-    "lookalike ingest sample-corpora/trec-web -o kept --keep-text"
+    "lookalike stage ingest sample-corpora/trec-web -o kept --keep-text"
     "lookalike lab reproduce kolcz-2008 kept -o papers"
     "lookalike lab reproduce ye-2008 kept -o papers"
     Reproduce(reproduce::Options),
     /// Compute the formulas of a paper with values of your own
     ///
-    /// Without options, the values come from the paper: Kolcz & Chowdhury 2008, equations 1, 6 and
+    /// Without VALUES, the values come from the paper: Kolcz & Chowdhury 2008, equations 1, 6 and
     /// 7 and Table 4; Bernstein & Zobel 2006, section 4.3; Fetterly, Manasse & Najork 2003, section
     /// 3 (super-shingles of Broder). Prints a table for each formula.
-    "lookalike lab formulas kolcz-2008 --changes 1,2,3 --lexicons 5,10"
-    "lookalike lab formulas bernstein-2006 --chunks 100 --every 25 --shared 2"
-    "lookalike lab formulas fetterly-2003 --resemblance 0.9,0.95"
+    "lookalike lab formulas kolcz-2008 changes=1,2,3 lexicons=5,10"
+    "lookalike lab formulas bernstein-2006 chunks=100 every=25 shared=2"
+    "lookalike lab formulas fetterly-2003 resemblance=0.9,0.95"
     Formulas(formulas::Options),
 
     Samples:
@@ -60,7 +60,7 @@ lookalike::commands! {
     /// size, as in Ye, Wen & Ma 2008, sections 4 and 5. Prints a table, and writes the page
     /// study.html, CSV tables and figures to DIR/study. The same command continues a study that was
     /// stopped.
-    "lookalike ingest sample-corpora/trec-web -o out"
+    "lookalike stage ingest sample-corpora/trec-web -o out"
     "lookalike lab study out --ratios 1/2,1/4"
     Study(study::Options),
 
@@ -100,8 +100,8 @@ lookalike::commands! {
     /// duplicates get the same label. With -o, writes the labels in the form of the input,
     /// transferred.tsv with both docnos and their resemblance, and conflicts.jsonl with the
     /// documents whose near-duplicates have different labels.
-    "lookalike ingest sample-corpora/trec-web/a.gz -o old"
-    "lookalike ingest sample-corpora/trec-web/b.gz -o new"
+    "lookalike stage ingest sample-corpora/trec-web/a.gz -o old"
+    "lookalike stage ingest sample-corpora/trec-web/b.gz -o new"
     "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
     "lookalike lab transfer --labels judged.txt --from old --to new"
     "lookalike lab transfer --labels judged.txt --from old --to new -o carried --threshold 0.7"
@@ -130,7 +130,21 @@ impl Program for Commands {
         stopped can be repeated: it continues from the last committed step.";
     const FIRST: (&'static str, &'static str) = (
         "lookalike lab compare KEPT",
-        "(KEPT: lookalike ingest ... --keep-text)",
+        "(KEPT: made with --keep-text)",
     );
     const GROUPS: &'static [(&'static str, &'static [&'static str])] = GROUPS;
+    const RENAMED: &'static str = "
+        compare --methods...: --method
+        compare --against: --baseline
+        compare --seed: --query-seed
+        formulas --changes: changes=
+        formulas --lexicons: lexicons=
+        formulas --terms: terms=
+        formulas --left-out: left-out=
+        formulas --chunks: chunks=
+        formulas --every: every=
+        formulas --shared: shared=
+        formulas --resemblance: resemblance=
+        formulas --samples: samples=
+        formulas --super-shingles: super-shingles=";
 }

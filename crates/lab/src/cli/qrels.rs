@@ -54,12 +54,10 @@ pub(crate) struct Options {
     keep: Keep,
     /// Form of the judgements: auto, trec, ndeval or prels
     ///
-    /// trec has lines of TOPIC ITERATION DOCNO RELEVANCE, one for each docno of a topic. ndeval
-    /// (diversity) has lines of TOPIC SUBTOPIC DOCNO RELEVANCE, one for each docno and subtopic;
-    /// each subtopic is checked and deduplicated by itself. prels (Million Query track) has lines
-    /// of TOPIC DOCNO RELEVANCE METHOD PROBABILITY. auto takes five fields for prels. It takes four
-    /// fields for ndeval if a docno has lines in a topic that differ in the second field, and
-    /// otherwise for trec.
+    /// trec has lines of TOPIC ITERATION DOCNO RELEVANCE. ndeval (diversity) has lines of TOPIC
+    /// SUBTOPIC DOCNO RELEVANCE; each subtopic is checked and deduplicated by itself. prels (Million
+    /// Query track) has lines of TOPIC DOCNO RELEVANCE METHOD PROBABILITY. auto takes five fields for
+    /// prels, and four for ndeval if a docno has lines in a topic that differ in the second field.
     ///
     /// Example: --qrels-format ndeval
     #[arg(long, value_name = "FORM", default_value_t = QrelsFormat::default())]

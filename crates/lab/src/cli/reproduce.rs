@@ -18,7 +18,7 @@ pub(crate) struct Options {
     /// chowdhury-2002, bernstein-2006, ye-2008, kolcz-2008, cherkasova-2009, or all
     #[arg(value_name = "PAPER")]
     papers: Papers,
-    /// Output directory of an `ingest --keep-text`
+    /// Output directory of `stage ingest --keep-text`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Directory for the tables and pages, which is created if it is missing

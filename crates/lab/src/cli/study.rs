@@ -17,7 +17,7 @@ use lookalike::cli::{Command, Out, Setup};
 /// Options of `study`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Output directory of an earlier `ingest` or `run`
+    /// Output directory of an earlier `run`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Sampling ratios to try, each with all of its classes

@@ -20,13 +20,13 @@ pub(crate) struct Options {
     /// --labels-format lists the forms. The file may be compressed.
     #[arg(long, value_name = "FILE")]
     labels: PathBuf,
-    /// Output directory of an `ingest` or `run` with the labelled documents
+    /// Output directory of a run with the labelled documents
     #[arg(long, value_name = "OLD")]
     from: PathBuf,
     /// Output directory with the documents that get the labels
     ///
     /// It must have the --tokens, --shingle-size, --short, --fingerprint and --seed of OLD. With an
-    /// index (`lookalike index`), few labels take little time.
+    /// index (`lookalike stage index`), few labels take little time.
     #[arg(long, value_name = "NEW")]
     to: PathBuf,
     /// Directory for labels, transferred.tsv, conflicts.jsonl [default: none]

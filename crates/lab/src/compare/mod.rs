@@ -202,7 +202,7 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
     if let Some(name) = base_method.map(ToString::to_string)
         && !names.contains(&name)
     {
-        return refuse("against", name, "one of the methods");
+        return refuse("baseline", name, "one of the methods");
     }
     let stats = Catalogue::stats(base)?;
     let least = PROCESS_BYTES + count as u64 * LIST_BYTES;

@@ -508,7 +508,6 @@ fn a_corpus_is_an_input_whose_truth_is_known() {
         "evaluate",
         "--truth",
         &at("corpus/truth.tsv"),
-        "--run",
         &at("out"),
         "--json",
     ]);

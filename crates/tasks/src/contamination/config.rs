@@ -95,7 +95,7 @@ impl ContaminationConfig {
         }
         if self.against.iter().any(|path| path.as_os_str() == "-") {
             let limit = "test sets are read several times; store them in a file first";
-            return refuse("against", "-", limit);
+            return refuse("test-set", "-", limit);
         }
         Ok(())
     }

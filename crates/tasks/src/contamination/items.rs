@@ -260,7 +260,7 @@ impl Reading<'_> {
                     .into(),
             };
             let limit = format!("it has no item; {advice}{found}");
-            return refuse("against", input.path.display(), limit);
+            return refuse("test-set", input.path.display(), limit);
         }
         Ok(())
     }
@@ -463,7 +463,7 @@ impl Reading<'_> {
         if over {
             let limit = "all test sets together can have 4GiB of text; give fewer".to_string();
             let given = sets.sets.last().map(|set| set.name.clone());
-            return refuse("against", given.unwrap_or_default(), limit);
+            return refuse("test-set", given.unwrap_or_default(), limit);
         }
         let (ngram, least) = (self.config.ngram.into(), self.config.least.into());
         let counts = match sets.sets.last_mut() {

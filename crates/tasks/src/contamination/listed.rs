@@ -13,7 +13,7 @@ use lookalike_engine::scan::Place;
 use lookalike_store::Aside;
 use lookalike_store::table::Cell;
 
-/// The documents that are to be dropped, for `lookalike dedup --remove`.
+/// The documents that are to be dropped, for `lookalike dedup --drop`.
 pub const DROP_FILE: &str = "drop.tsv";
 
 /// A document that is to be dropped, until the number of its record in the file is known.

@@ -12,7 +12,7 @@
 //!
 //! - [`ITEMS_FILE`]: each item, and how much of it is covered;
 //! - [`FOUND_FILE`]: each item that was found, with documents and runs;
-//! - [`DROP_FILE`]: the documents that cover much of some item, for `dedup --remove`;
+//! - [`DROP_FILE`]: the documents that cover much of some item, for `dedup --drop`;
 //! - [`REJECTS_FILE`]: the records of the corpus that are not documents;
 //! - [`output::REPORT_FILE`]: the report.
 //!
@@ -120,7 +120,7 @@ fn check_apart(corpus: &[InputFile], sets: &[InputFile]) -> Result<()> {
                      it out of the corpus with --exclude",
                 input.path.display()
             );
-            return refuse("against", set.path.display(), limit);
+            return refuse("test-set", set.path.display(), limit);
         }
         if let Some((reason, detail)) = &set.problem {
             return Err(Error::Unreadable {

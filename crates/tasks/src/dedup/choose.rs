@@ -59,11 +59,11 @@ keywords! {
         Chain = "chain",
         /// The survivor contains it.
         Contained = "contained",
-        /// It belongs to a cluster, and `--rule none` keeps no document of a cluster.
+        /// It belongs to a cluster, and `--rule drop-clusters` keeps no document of a cluster.
         Clustered = "cluster",
         /// It has no words.
         Empty = "empty",
-        /// A list names it (`--remove`).
+        /// A list names it (`--drop`).
         Listed = "listed",
     }
 }
@@ -676,14 +676,14 @@ pub fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
     let directory = workspace.directory().display();
     if entry.config.pairs == Pairs::Across {
         let limit = "it has no pairs of new documents (--pairs across); list them with \
-                     `lookalike join`";
+                     `lookalike run --from`";
         return refuse(directory.to_string(), limit);
     }
     // Estimated or missing pairs say neither what may go nor what is left.
     let full = workspace.matches::<SampleEntry>(|sample| sample.sampling == Sampling::Full);
     if !full || entry.config.max_postings.is_some() {
         let limit = "its pairs are not all exact pairs (--sampling or --max-postings); find them \
-                     with `lookalike join` without these flags";
+                     with `lookalike run --from` without these flags";
         return refuse(directory.to_string(), limit);
     }
     if workspace.manifest.method.is_some() {
@@ -696,7 +696,7 @@ pub fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
         Measure::Resemblance | Measure::Containment
     ) {
         let limit = "its score is neither resemblance nor containment; find the pairs again with \
-                     `lookalike join`";
+                     `lookalike run --from`";
         return refuse(directory.to_string(), limit);
     }
     Ok(criterion)

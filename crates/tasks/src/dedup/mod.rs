@@ -103,26 +103,28 @@ use write::Writing;
 
 const STAGE: &str = "dedup";
 
-/// How documents without words are treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Empty {
-    /// They are kept. A document without words duplicates nothing.
-    #[default]
-    Keep,
-    /// They are removed.
-    Drop,
+keywords! {
+    /// How documents without words are treated.
+    #[derive(Default)]
+    pub enum Empty: "is not possible; use" {
+        /// They are kept. A document without words duplicates nothing.
+        #[default]
+        Keep = "keep",
+        /// They are removed.
+        Drop = "drop",
+    }
 }
 
-/// How records that could not be read as documents are treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rejects {
-    /// They are kept.
-    #[default]
-    Keep,
-    /// They are removed.
-    Drop,
+keywords! {
+    /// How records that could not be read as documents are treated.
+    #[derive(Default)]
+    pub enum Rejects: "is not possible; use" {
+        /// They are kept.
+        #[default]
+        Keep = "keep",
+        /// They are removed.
+        Drop = "drop",
+    }
 }
 
 /// What is written.
@@ -140,9 +142,8 @@ pub enum Form {
 
 keywords! {
     /// Which removed WARC records leave a `revisit` record.
-    #[derive(Default, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
-    pub enum Revisit {
+    #[derive(Default)]
+    pub enum Revisit: "is not a choice of records; use" {
         /// None.
         #[default]
         None = "none",
@@ -610,7 +611,7 @@ pub fn run(
     if decided.references.removed > 0 {
         let refer = counted(decided.references.removed, "revisit record");
         (context.progress).lost(&format!(
-            "warning: {refer} of the inputs refer to records that --remove or --rejects drop removes"
+            "warning: {refer} of the inputs refer to records that --drop or --rejects drop removes"
         ));
     }
     let revisits = match config.revisit {

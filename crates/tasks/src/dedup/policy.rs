@@ -135,11 +135,11 @@ keywords! {
         #[default]
         Star = "star",
         /// The preferred document of each cluster.
-        Cluster = "cluster",
+        Cluster = "one-per-cluster" | "cluster",
         /// None of a cluster.
-        None = "none",
+        None = "drop-clusters" | "none",
         /// All, so that only listed documents and those without words are removed.
-        All = "all",
+        All = "keep-all" | "all",
     }
 }
 

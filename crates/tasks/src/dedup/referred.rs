@@ -57,7 +57,7 @@ pub struct References {
     pub revisits: u64,
     /// Documents that are kept only because a `revisit` record refers to them.
     pub kept: u64,
-    /// `revisit` records that refer to a removed record, which a list names (`--remove`) or which
+    /// `revisit` records that refer to a removed record, which a list names (`--drop`) or which
     /// could not be read as a document (`--rejects drop`).
     pub removed: u64,
     /// `revisit` records that refer to no record of the inputs.

@@ -85,7 +85,7 @@ fn check_pairs(search: &Search<'_>, config: &DedupConfig) -> Result<()> {
 pub(super) fn check_links(config: &DedupConfig) -> Result<()> {
     match config.rule {
         Rule::Cluster | Rule::None if config.remove.is_some() => {
-            let limit = "with --remove it needs all pairs; find them without --pairs none";
+            let limit = "with --drop it needs all pairs; find them without --pairs none";
             refuse("rule", config.rule, limit)
         }
         _ => Ok(()),

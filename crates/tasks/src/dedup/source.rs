@@ -1,7 +1,7 @@
 //! The record of what a directory of kept records was made from.
 //!
 //! `.lookalike/source.json` names the work directory, with the parameters of the choice and the
-//! counts, and `.lookalike/remove` is a copy of the list of `--remove`. So a later command can make
+//! counts, and `.lookalike/remove` is a copy of the list of `--drop`. So a later command can make
 //! the same choice again, and say what was removed.
 
 use std::ffi::OsStr;
@@ -31,7 +31,7 @@ pub struct DedupSource {
     /// The other collection (`--against`), as the work directory names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// The copy of the list of documents to remove (`--remove`), as a path from the directory.
+    /// The copy of the list of documents to remove (`--drop`), as a path from the directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remove: Option<String>,
     /// Whether removed records were written (`--removed`).
@@ -132,7 +132,7 @@ impl DedupSource {
             Some(given) if *given == name => Some(list),
             Some(_) => {
                 return refuse(
-                    "it does not have its list of --remove; run the same `lookalike dedup` again, \
+                    "it does not have its list of --drop; run the same `lookalike dedup` again, \
                      which copies the list into it",
                 );
             }

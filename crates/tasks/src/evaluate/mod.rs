@@ -454,7 +454,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let none = |scores| matches!(scores, Scores::None | Scores::Counts);
     if !thresholds.is_empty() && lists().all(|(_, scores)| none(scores)) {
         return Err(Error::parameter("thresholds", thresholds[0]).because(
-            "no list has resemblances to compare it with; name their column with --columns",
+            "no list has resemblances to compare it with; name their column with --pair-columns",
         ));
     }
     for (what, _) in lists().filter(|(_, scores)| !thresholds.is_empty() && none(*scores)) {

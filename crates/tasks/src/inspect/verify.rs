@@ -560,7 +560,7 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     };
     out.push(("join", join));
     let cluster = match manifest.has::<PairsEntry>() {
-        true => "no result files; `lookalike cluster` writes them".to_string(),
+        true => "no result files; `lookalike stage cluster` writes them".to_string(),
         false => waiting(),
     };
     out.push(("cluster", done(manifest.has::<ResultsEntry>(), cluster)));

@@ -1,0 +1,133 @@
+//! Flags that many commands have are described once, on a page of their own: `lookalike help NAME`.
+//! The help of a command only names them.
+
+use std::fmt::Write;
+
+use clap::{Arg, Command};
+
+use super::arguments::READ;
+
+/// The pages: their names, what they are about, and their flags.
+const TOPICS: [[&str; 3]; 5] = [
+    [
+        "inputs",
+        "Flags that say which files are read, and how",
+        "text_field id_field url_field format include exclude hidden read_outputs skip_unreadable \
+         allow_empty strict record records split_at delimiter quote columns null markup warc_type \
+         include_url exclude_url convert convert_timeout convert_memory max_document max_ratio \
+         detect_charset keep_text segment_size",
+    ],
+    [
+        "shingles",
+        "Flags that say what of documents is compared, and how",
+        "tokens shingle_size fold exclude_text score short fingerprint seed size_groups",
+    ],
+    [
+        "sampling",
+        "Flags for searches that compare samples, and for the join",
+        "sampling precision recall ratios subset plan_seed verified candidates max_postings join",
+    ],
+    [
+        "resources",
+        "Flags for memory, threads, disks and progress",
+        "memory threads scratch ignore_disk_space spill fan_in progress",
+    ],
+    [
+        "stores",
+        "Flags for object stores (s3://, gs://, az://, hf://, https://)",
+        "endpoint region anonymous allow_store",
+    ],
+];
+
+/// Commands whose help describes some of the flags: the names of the commands, and the flags.
+const SHOWN: [[&str; 2]; 10] = [
+    [
+        "run",
+        "text_field id_field format include exclude convert tokens shingle_size exclude_text score \
+         sampling memory threads",
+    ],
+    [
+        "dedup",
+        "text_field id_field format shingle_size exclude_text score",
+    ],
+    [
+        "passages",
+        "text_field id_field format convert exclude_text",
+    ],
+    ["plan", "precision recall ratios subset plan_seed"],
+    ["contamination", "strict"],
+    ["check-count", "shingle_size text_field"],
+    ["stage-ingest", "keep_text"],
+    // Flags of other meanings.
+    ["export-graph", "format"],
+    ["study", "ratios"],
+    ["perturb", "seed"],
+];
+
+fn has(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|one| one == word)
+}
+
+/// Whether the help of a command only names a flag.
+fn is_folded(command: &str, argument: &Arg) -> bool {
+    let id = argument.get_id().as_str();
+    let shown = SHOWN
+        .iter()
+        .any(|[of, ids]| has(of, command) && has(ids, id));
+    !shown && argument.get_long().is_some() && TOPICS.iter().any(|[_, _, ids]| has(ids, id))
+}
+
+/// A command, and those in it, whose help names the flags of the pages below its own.
+pub(super) fn folded(command: Command, path: &str) -> Command {
+    let mut names = Vec::new();
+    let mut more = "More flags, which `lookalike help NAME` describes:\n".to_string();
+    for [name, _, ids] in TOPICS {
+        // Every command that reads documents reads them from stores.
+        let reads = |argument: &Arg| READ.contains(&argument.get_id().as_str());
+        if name == "stores" && command.get_arguments().any(reads) {
+            names.push(name);
+        }
+        let is_named = |argument: &&Arg| {
+            let folded = is_folded(path, argument) && !argument.is_hide_set();
+            folded && has(ids, argument.get_id().as_str())
+        };
+        let flags = command.get_arguments().filter(is_named);
+        let flags = flags.filter_map(|flag| Some(format!("--{}", flag.get_long()?)));
+        let flags: Vec<String> = flags.collect();
+        if !flags.is_empty() {
+            names.push(name);
+            let _ = writeln!(more, "  {name}: {}", flags.join(", "));
+        }
+    }
+    let command = command.mut_args(|argument| {
+        let folded = is_folded(path, &argument) || argument.is_hide_set();
+        argument.hide(folded)
+    });
+    let mut command = command.mut_subcommands(|inner| {
+        let path = format!("{path}-{}", inner.get_name());
+        folded(inner, path.trim_start_matches('-'))
+    });
+    if names.is_empty() || path.is_empty() {
+        return command;
+    }
+    if let Some(examples) = command.get_after_long_help() {
+        let _ = write!(more, "\n{examples}");
+    }
+    command = command.after_long_help(more);
+    command.after_help(format!("More flags: lookalike help {}", names.join("|")))
+}
+
+/// The page with this name.
+pub(super) fn page(program: &Command, name: &str) -> Option<Command> {
+    let [name, about, ids] = TOPICS.iter().find(|[of, ..]| *of == name)?;
+    let run = program.find_subcommand("run")?;
+    let all = || run.get_arguments().chain(program.get_arguments());
+    let flags = ids.split_whitespace();
+    let flags = flags.filter_map(|id| all().find(|of| of.get_id() == id));
+    let flags = flags.map(|of| Arg::clone(of).required(false).help_heading("Flags"));
+    let page = Command::new(*name).about(*about).max_term_width(100);
+    let page = page.args(flags).disable_help_flag(true);
+    let page = page.override_usage("lookalike COMMAND ... [FLAGS]");
+    let help = Arg::new("help").long("help").hide(true);
+    Some(page.arg(help.action(clap::ArgAction::HelpLong)))
+}
