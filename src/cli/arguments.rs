@@ -97,7 +97,7 @@ macro_rules! commands {
                 $(#[$about])*
                 $(#[$more])*
                 #[command(after_long_help = concat!("Examples:" $(, "\n  ", $example)+))]
-                $name($options),
+                $name(Box<$options>),
             )*)*
         }
 

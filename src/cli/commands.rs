@@ -14,7 +14,7 @@ crate::commands! {
     "lookalike run --from out --threshold 0.5"
     "lookalike run sample-corpora/files/a sample-corpora/warc -o pages --memory 512MiB"
     "lookalike run sample-corpora/jsonl -o rows --text-field text --id-field id"
-    Run(Box<run::RunOptions>),
+    Run(run::RunOptions),
     /// Copy the inputs without their duplicates
     ///
     /// Finds pairs as `lookalike run` does, and writes every INPUT again without the redundant
@@ -23,7 +23,7 @@ crate::commands! {
     "lookalike dedup sample-corpora/trec-web -o long --threshold 0.7 --keep longest"
     "lookalike run sample-corpora/warc -o pages"
     "lookalike dedup --from pages -o latest --keep newest"
-    Dedup(Box<dedup::Options>),
+    Dedup(dedup::Options),
     /// Find the passages that documents share, and their places
     ///
     /// A passage is a run of at least --length tokens that occurs at least twice, in two documents
@@ -36,7 +36,7 @@ crate::commands! {
     "lookalike passages sample-corpora/jsonl/text.jsonl.zst --unit line --remove -o lines"
     "lookalike run sample-corpora/trec-web -o out"
     "lookalike passages out"
-    Passages(Box<passages::Options>),
+    Passages(passages::Options),
     /// Find the items of test sets in a corpus
     ///
     /// An item is found in a document if they share a run of --ngram words; case, punctuation and
@@ -48,7 +48,7 @@ crate::commands! {
     "printf '{\"id\":\"q1\",\"question\":\"the locale features of the operating system\"}\\n' > test.jsonl"
     "lookalike contamination --test-set test.jsonl --fields question sample-corpora/trec-web"
     "lookalike contamination --test-set test.jsonl --fields question sample-corpora/trec-web -o found"
-    Contamination(Box<contamination::Options>),
+    Contamination(contamination::Options),
     /// Find documents of a collection that resemble new ones
     ///
     /// Prints one line for each document found, the most similar first; with --json, one line for
