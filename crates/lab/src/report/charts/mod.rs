@@ -9,7 +9,7 @@
 //! - Every text is escaped. A drawing contains no script and no URL.
 //!
 //! # Algorithm
-//! A line is labelled at its right end. Overlapping labels move apart ([`apart`](line)), and a
+//! A line is labelled at its right end. Overlapping labels move apart (`apart`), and a
 //! thin line connects each label with its line. Lines without data have no label. Ticks are
 //! multiples of 1, 2 or 5 times a power of ten.
 
