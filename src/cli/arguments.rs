@@ -16,7 +16,7 @@ use super::command::Run;
 use super::context::ProgressForm;
 use super::flags::StoreFlags;
 use super::renamed;
-use super::topics;
+use super::topics::{self, READ};
 
 /// A program: its commands, which [`commands!`](crate::commands) defines, and its name and help.
 pub trait Program: Subcommand + Run {
@@ -145,9 +145,6 @@ impl<P: Program> Arguments<P> {
         Ok(read)
     }
 }
-
-/// Arguments with files that are read as documents, which may be objects of a store.
-pub(super) const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
 
 /// Arguments of commands that may be objects, beside inputs. The command itself says that a work
 /// directory is none.

@@ -22,7 +22,7 @@ use lookalike_tasks::dedup::{
 
 use super::command::{Command, Out, Setup};
 use super::flags::{AuditFlags, CollectionFlags, CriterionFlags};
-use super::run::{DEDUP_STAGES, Ending};
+use super::run::{DEDUP_STAGES, ResultFlags};
 use super::unread;
 
 /// Options of `dedup`.
@@ -258,7 +258,7 @@ pub struct Options {
     )]
     sample_seed: u64,
     #[command(flatten)]
-    end: Ending,
+    end: ResultFlags,
 }
 
 impl Command for Options {

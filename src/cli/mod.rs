@@ -74,7 +74,7 @@ pub use context::Host;
 #[doc(hidden)]
 pub use methods::about_method;
 #[doc(hidden)]
-pub use run::Ending;
+pub use run::ResultFlags;
 #[doc(hidden)]
 pub use shell::{CompletionsOptions, ManOptions};
 #[doc(hidden)]

@@ -80,13 +80,13 @@ pub struct RunOptions {
     )]
     against: Option<PathBuf>,
     #[command(flatten)]
-    end: Ending,
+    end: ResultFlags,
 }
 
 /// The flags of a command that makes results.
 #[derive(Debug, Args)]
 #[allow(missing_docs, reason = "the text would be help")]
-pub struct Ending {
+pub struct ResultFlags {
     #[command(flatten)]
     pub results: ResultsFlag,
     #[command(flatten)]
@@ -115,7 +115,7 @@ pub struct JoinOptions {
     #[command(flatten)]
     join: JoinFlags,
     #[command(flatten)]
-    end: Ending,
+    end: ResultFlags,
 }
 
 /// Options of `cluster`.
@@ -128,7 +128,7 @@ pub struct ClusterOptions {
     #[arg(long, value_name = "ADDRESS", help_heading = None)]
     publish: Option<PathBuf>,
     #[command(flatten)]
-    end: Ending,
+    end: ResultFlags,
 }
 
 /// The stages of a deduplication, in order: a search, and then the choice and the copies.
@@ -264,7 +264,7 @@ impl Command for JoinOptions {
 /// Finds the pairs of an ingested collection.
 fn search(
     directory: &Path,
-    (join, end): (&JoinFlags, &Ending),
+    (join, end): (&JoinFlags, &ResultFlags),
     out: &Out<'_>,
     context: &Context<'_>,
 ) -> Result<()> {

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use clap::{Arg, Command};
 
-use super::arguments::READ;
+/// Arguments with files that are read as documents, which may be objects of a store.
+pub(super) const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
 
 /// The pages: their names, what they are about, and their flags.
 const TOPICS: [[&str; 3]; 5] = [

@@ -11,7 +11,7 @@ use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 use lookalike_methods::{self as methods, METHODS, Spec};
 
-use lookalike::cli::{Command, Ending, Out, Setup, about_method, end_with_parent};
+use lookalike::cli::{Command, Out, ResultFlags, Setup, about_method, end_with_parent};
 
 /// Options of `method`.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub(crate) struct Options {
     #[arg(long, hide = true)]
     with_parent: bool,
     #[command(flatten)]
-    end: Ending,
+    end: ResultFlags,
 }
 
 impl Command for Options {
