@@ -4,7 +4,7 @@
 #
 #   scripts/bench-edits.sh INPUT [WORK-DIRECTORY]
 #
-# INPUT: what `lookalike ingest` reads. Needs python3.
+# INPUT: what `lookalike run` reads. Needs python3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 input=${1:?usage: scripts/bench-edits.sh INPUT [WORK-DIRECTORY]}

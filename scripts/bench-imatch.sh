@@ -3,7 +3,7 @@
 #
 #   scripts/bench-imatch.sh INPUT [WORK-DIRECTORY]
 #
-# INPUT: what `lookalike ingest` reads. Needs /usr/bin/time (Debian package `time`) and python3. The first variant
+# INPUT: what `lookalike run` reads. Needs /usr/bin/time (Debian package `time`) and python3. The first variant
 # also makes the lexicon, which the other variants use.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -4,7 +4,7 @@
 #
 #   scripts/bench-methods.sh NAME=INPUT...
 #
-# NAME is the name of the collection, INPUT anything that `lookalike ingest` reads. If NAME ends in `+`, the script also
+# NAME is the name of the collection, INPUT anything that `lookalike run` reads. If NAME ends in `+`, the script also
 # makes and compares two corpora with known near-duplicates (`lookalike lab perturb`): Chowdhury's copies among the documents
 # of the collection, and Cherkasova's copies of its first hundred. It works in BENCH_METHODS (target/bench-methods).
 set -euo pipefail

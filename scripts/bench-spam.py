@@ -3,7 +3,7 @@
 
     scripts/bench-spam.py SPAM HAM NEWS [WORK-DIRECTORY]
 
-SPAM and HAM are mail that `lookalike ingest` reads; NEWS is a collection of news, of which the lexicon is made. Every tenth
+SPAM and HAM are mail that `lookalike run` reads; NEWS is a collection of news, of which the lexicon is made. Every tenth
 spam message (by a hash of its docno, exact duplicates left out) is looked up among the spam and among the ham, by cosine and
 by I-Match with more and more randomised lexicons. Recall and precision are averages over the queries that the cosine finds
 with others than themselves, the utility (spam found less a hundred times ham found) is one over all of them. Needs nothing but Python."""

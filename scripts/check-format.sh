@@ -6,7 +6,7 @@
 #     check-format.sh DIR...   over existing output directories
 #
 # scripts/read-format.py, written from FORMAT.md alone, checks each directory as a whole; then every part
-# is printed by it and by `lookalike inspect`, and the two texts are compared. LOOKALIKE names the
+# is printed by it and by `lookalike check inspect`, and the two texts are compared. LOOKALIKE names the
 # program (default: target/release/lookalike).
 set -euo pipefail
 
@@ -33,7 +33,7 @@ compare() {
         "$program" check inspect --most "$2" "$part"
     done >"$scratch/program"
     if ! diff "$scratch/reader" "$scratch/program" >"$scratch/difference"; then
-        echo "below $1 (<: read-format.py, >: lookalike inspect)" >&2
+        echo "below $1 (<: read-format.py, >: lookalike check inspect)" >&2
         head -n 20 "$scratch/difference" >&2
         exit 1
     fi

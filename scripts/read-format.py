@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Read the files of an output directory: a second reader, written from FORMAT.md alone.
 
-    read-format.py FILE...              print parts as text, as `lookalike inspect` does
+    read-format.py FILE...              print parts as text, as `lookalike check inspect` does
     read-format.py --records 5 FILE...  not more than so many records of each
     read-format.py --check DIR          the manifest, and every part that it names: size, records,
                                         parameters, every checksum, every order; a line for each

@@ -2,7 +2,7 @@
 
     score.py LOOKALIKE-DIR DOCUMENTS.jsonl PEER-DIR...
 
-DOCUMENTS.jsonl: what `lookalike inspect` prints of the documents of LOOKALIKE-DIR; their MD5s say
+DOCUMENTS.jsonl: what `lookalike check inspect` prints of the documents of LOOKALIKE-DIR; their MD5s say
 which documents are identical. Pairs of representatives are expanded to all documents that they
 stand for, in the peer's results by the peer's own MD5s. Writes score.json into each PEER-DIR.
 

@@ -130,9 +130,13 @@ impl<P: Program> Arguments<P> {
             let page = topic.try_get_matches_from([P::STARTED, "--help"]);
             return page.and_then(|matches| Self::from_arg_matches(&matches));
         }
-        command = topics::folded(command, "");
         let words = [1, 2].map(|at| text(at).map_or(String::new(), Cow::into_owned));
-        let matches = command.try_get_matches_from_mut(arguments);
+        let mut matches = command.try_get_matches_from_mut(&arguments);
+        // To fold the help of all commands takes ten times as long as to read the arguments.
+        if matches.as_ref().is_err_and(shows_help) {
+            command = topics::folded(described::<P>(), "");
+            matches = command.try_get_matches_from_mut(arguments);
+        }
         let matches = matches.map_err(|error| {
             let named = command.find_subcommand(&words[0]);
             let inner = named.and_then(|command| command.find_subcommand(&words[1]));
@@ -144,6 +148,14 @@ impl<P: Program> Arguments<P> {
         read.renamed = renamed;
         Ok(read)
     }
+}
+
+fn shows_help(error: &clap::Error) -> bool {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    matches!(
+        error.kind(),
+        DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand
+    )
 }
 
 /// Arguments of commands that may be objects, beside inputs. The command itself says that a work

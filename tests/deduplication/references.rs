@@ -357,9 +357,9 @@ fn what_a_flag_removes_is_counted_and_reported() {
     let summary = dedup(&place, "in -o revisits --revisit=all --work kept.work");
     assert_eq!(summary["revisits"], 0, "{summary}");
     // Flags that name records decide.
-    let how = "dedup in -o flags --remove drop.tsv --rejects drop --quiet --work kept.work";
+    let how = "dedup in -o flags --drop drop.tsv --rejects drop --quiet --work kept.work";
     let ran = done(&place, how);
-    let warning = "warning: 2 revisit records of the inputs refer to records that --remove or";
+    let warning = "warning: 2 revisit records of the inputs refer to records that --drop or";
     assert!(ran.stderr.contains(warning), "{ran:?}");
     let kept = fs::read_to_string(place.join("flags/a.warc")).unwrap();
     assert!(

@@ -465,7 +465,7 @@ fn what_has_no_revisit_records_is_refused_first() {
         ("in -o kept --revisit --annotate", "--annotate"),
         ("in -o kept --revisit --ids-only", "--ids-only"),
         ("lines -o kept --revisit", "no input is a WARC file"),
-        ("in -o kept --revisit=near", "possible values"),
+        ("in -o kept --revisit=near", "use none, identical or all"),
     ] {
         let ran = call(&place, &format!("dedup {arguments}"));
         assert_eq!(ran.code, Some(2), "{arguments}: {ran:?}");

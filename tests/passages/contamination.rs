@@ -925,7 +925,7 @@ fn what_cannot_be_searched_is_refused() {
             against: vec!["-".into()],
             ..usual()
         },
-        "--against -",
+        "--test-set -",
     );
     let fields = vec!["a".into(), "a".into()];
     refused(

@@ -158,10 +158,10 @@ fn outputs_replace_only_regular_files() {
     // A link like that of standard output. The file may have more in it.
     symlink("/proc/self/fd/1", at.join("out")).unwrap();
     fs::write(at.join("log"), "more\n").unwrap();
-    let said = refused(at, "$L graph base -o out >> log");
+    let said = refused(at, "$L export graph base -o out >> log");
     assert!(said.contains("regular file"), "{said}");
     assert_eq!(fs::read(at.join("log")).unwrap(), b"more\n");
-    assert!(done(at, "$L graph base -o out | cat").starts_with("graph"));
+    assert!(done(at, "$L export graph base -o out | cat").starts_with("graph"));
     done(at, "test -L out");
 }
 
@@ -185,7 +185,7 @@ fn files_of_a_directory_replace_no_links() {
         ("truth.tsv", "lab perturb in"),
         (
             "items.tsv",
-            "contamination in --against t.csv --fields question",
+            "contamination in --test-set t.csv --fields question",
         ),
     ] {
         fs::create_dir(at.join("o")).unwrap();
@@ -248,7 +248,7 @@ fn outputs_stay_out_of_other_output_directories() {
             "stage ingest in",
             "passages in",
             "passages in --remove",
-            "contamination in --against t.csv --fields question",
+            "contamination in --test-set t.csv --fields question",
             "lab perturb in",
             "lab qrels j.txt --clusters base",
             "lab transfer --labels j.txt --from base --to base",
@@ -295,7 +295,7 @@ fn lists_come_from_pipes() {
         ("j.tsv", "lab transfer --from base --to base --labels"),
         ("j.csv", "lab transfer --from base --to base --labels"),
         ("j.txt", "lab qrels --clusters base"),
-        ("base/pairs.tsv", "evaluate --truth base --run"),
+        ("base/pairs.tsv", "evaluate --truth base"),
     ] {
         let rest = |text: String| -> Vec<String> {
             let text = text.replace("/dev/fd/63", list);
@@ -386,7 +386,7 @@ fn output_directories_are_told_from_others() {
     .unwrap();
     done(
         at,
-        "$L contamination in --against t.csv --fields question -o c --quiet",
+        "$L contamination in --test-set t.csv --fields question -o c --quiet",
     );
     done(at, "$L passages in -o s --quiet");
     done(at, "$L run in/a.jsonl -o o --quiet");
@@ -516,10 +516,9 @@ fn messages_say_what_to_do() {
     let of_stores = of_stores.iter().map(|&command| (command, here));
     for (command, expected) in [
         (
-            "report base --samples 5",
-            "--samples 5 is not possible: base is not an output directory of `lookalike dedup`",
+            "report base --by host",
+            "--by host is not possible: base is not an output directory of `lookalike dedup`",
         ),
-        ("report base --by host", "--by host is not"),
         ("report base --review x", "--review x is not"),
         (
             "report nodir",
@@ -556,15 +555,15 @@ fn messages_say_what_to_do() {
             "error: bases does not exist\n  help: did you mean base?\n",
         ),
         (
-            "evaluate --truth basee --run base",
+            "evaluate base --truth basee",
             "no such file or directory: basee\n  help: did you mean base?\n",
         ),
         (
-            "evaluate --truth base --run=no",
+            "evaluate no --truth base",
             "no such file or directory: no\n  help: check",
         ),
         (
-            "dedup in -o k2 --remove no",
+            "dedup in -o k2 --drop no",
             "no such file or directory: no\n  help: check",
         ),
         ("check inspect no", "no such file or directory: no\n  help: check"),
@@ -575,11 +574,11 @@ fn messages_say_what_to_do() {
         ),
         ("run in -o o --memory 100M", ", or --max-document 16MiB\n"),
         ("in", "'lookalike run in -o DIR'"),
-        ("evaluate --truth s3://a/b --run base", here),
+        ("evaluate base --truth s3://a/b", here),
         ("status hf://datasets/x", here),
         ("dedup in -o k2 --work s3://a/b", "s3://a/b is not"),
         ("dedup in -o k2 --work k", "--work k is not possible"),
-        ("dedup in -o k2 --remove s3://a/b", here),
+        ("dedup in -o k2 --drop s3://a/b", here),
         ("run in -o o --scratch s3://a/b", here),
         (
             "check inspect base",
@@ -587,7 +586,7 @@ fn messages_say_what_to_do() {
         ),
         ("run file:///tmp/x -o o", "without file://"),
         (
-            "contamination in --against big.jsonl --fields txt",
+            "contamination in --test-set big.jsonl --fields txt",
             "give --fields text; the first record: big.jsonl, offset 0: no text field: no field txt",
         ),
         ("find in", "'run'"),
@@ -597,13 +596,13 @@ fn messages_say_what_to_do() {
         ("dedup in -o k2 --against s3:/a/b", "s3:/a/b is not on this"),
         ("dedup in -o k2 --review s3://a/b", here),
         (
-            "evaluate --run base --truth base --judged s3://a/b",
+            "evaluate base --truth base --judged s3://a/b",
             here,
         ),
         ("passages in -o s3://bucket/x", here),
         ("check count in -o s3://bucket/x", here),
         ("man s3://bucket/x", here),
-        ("dedup in -o k2 --remove empty", "empty: expected"),
+        ("dedup in -o k2 --drop empty", "empty: expected"),
         (
             "dedup in -o k2 --keep max:nothing",
             "no record has a field nothing with a string or a number; the first record has id (",

@@ -146,15 +146,15 @@ pub fn facts(
             Known::Is(facts.transpose()?)
         }
         (Some(_), _) => Known::NotYet {
-            not_yet: not_yet("clusters", "cluster"),
+            not_yet: not_yet("clusters", "stage cluster"),
         },
         (None, _) => Known::NotYet {
-            not_yet: not_yet("clusters", "join"),
+            not_yet: not_yet("clusters", "run --from"),
         },
     };
     let pairs = match pairs {
         None => Known::NotYet {
-            not_yet: not_yet("pairs", "join"),
+            not_yet: not_yet("pairs", "run --from"),
         },
         Some(pairs) => Known::Is(pairs_of(workspace, pairs, first, &names, most, context)?),
     };
