@@ -278,7 +278,7 @@ def run(
     given = dict(locals())
     for name in ("inputs", "out", "progress"):
         del given[name]
-    arguments = ["run", f"--output={os.fspath(out)}", "--json", *_flags("run", given)]
+    arguments = ["run", f"--output={os.fspath(out)}", "--json", *_flags("run", given, without={"from"})]
     command([*arguments, "--", *_paths(inputs)], progress)
     return Run(out)
 
@@ -643,9 +643,9 @@ class Run:
         given = dict(locals())
         if isinstance(truth, Run):
             given["truth"] = truth.directory
-        arguments = ["evaluate", f"--run={os.fspath(self.directory)}", "--json"]
-        flags = _flags("evaluate", given, without={"run"})
-        result: dict[str, Any] = json.loads(command([*arguments, *flags], progress))
+        arguments = ["evaluate", "--json", *_flags("evaluate", given, without={"run"})]
+        said = command([*arguments, "--", os.fspath(self.directory)], progress)
+        result: dict[str, Any] = json.loads(said)
         return result
 
     def query(

@@ -139,4 +139,4 @@ def test_results_are_published(s3, proxy, expected):  # noqa: F811
     s3.put("published/pairs.tsv", b"theirs")
     assert "published/pairs.tsv" in told(proxy.address, *publish, fails=True)
     assert s3.below("published")["pairs.tsv"] == b"theirs"
-    assert "address" in told(proxy.address, *publish[:-1], expected / "copy", fails=True)
+    assert "address" in told(proxy.address, "export", "results", expected, expected / "copy", fails=True)
