@@ -122,8 +122,9 @@ fn found_lines(
         false => format!("{pairs}.{}\n", reservation(summary)),
     };
     let Some(cluster) = &summary.cluster else {
+        let repeat = if exact == 1 { "repeats" } else { "repeat" };
         let exact = counted(exact, "document");
-        let _ = write!(out, "{exact} repeat the words of another one.\n{alone}");
+        let _ = write!(out, "{exact} {repeat} the words of another one.\n{alone}");
         return Ok(());
     };
     let redundant = cluster.redundant;

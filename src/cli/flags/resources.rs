@@ -116,7 +116,7 @@ impl Limits {
 /// Whether to print only errors and results.
 #[derive(Debug, Args)]
 pub struct Quiet {
-    /// Print no progress, no warnings and no summary
+    /// Print no progress and no summary
     ///
     /// Errors are still printed, and so is a result that the command writes to no file. Warnings
     /// that something is lost are also printed: that no document was read from a file, that values

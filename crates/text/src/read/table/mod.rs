@@ -514,12 +514,23 @@ fn listed(columns: &[String]) -> String {
     shown.collect::<Vec<_>>().join(", ") + &more
 }
 
+/// Whether a cell is the name that a flag gives. A number may also be the place of a column, so it
+/// shows a header only where all cells are numbers, as the names that pandas makes.
+fn has_given(cells: &[String], name: &str) -> bool {
+    let number = name.parse().ok();
+    let is_place = number.is_some_and(|number: usize| number <= cells.len());
+    let all_numbers = || {
+        cells
+            .iter()
+            .all(|cell| cell.is_empty() || cell.parse::<f64>().is_ok())
+    };
+    named(cells, name).is_some() && (!is_place || all_numbers())
+}
+
 /// Whether these cells name the column of the text.
 fn has_text(cells: &[String], config: &ReadConfig) -> bool {
     match &config.text_field {
-        Some(field) => field
-            .split(',')
-            .any(|name| named(cells, name.trim()).is_some()),
+        Some(field) => field.split(',').any(|name| has_given(cells, name.trim())),
         None => TEXT_FIELDS.iter().any(|name| named(cells, name).is_some()),
     }
 }
@@ -533,7 +544,7 @@ fn has_known(cells: &[String], config: &ReadConfig) -> bool {
         return false;
     }
     has_text(cells, config)
-        || given.any(|name| named(cells, name).is_some())
+        || given.any(|name| has_given(cells, name))
         || usual
             .concat()
             .iter()
