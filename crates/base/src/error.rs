@@ -844,14 +844,19 @@ impl Error {
             Error::Text { path, .. } => format!("read it with `less {}`", path.display()),
             Error::BadLine { hint, .. } => format!("correct the line; {hint}"),
             Error::StageMissing { path, stage } => {
+                let path = path.display();
                 let command = match *stage {
                     "cluster" => "stage cluster",
                     "study" => "lab study",
-                    // The same command continues what it began.
-                    "ingest" | "catalogue" => "run INPUT... -o",
+                    "ingest" | "catalogue" => {
+                        return Some(format!(
+                            "repeat the command that was stopped: `lookalike run INPUT... -o {path}`, \
+                             or `lookalike add {path} INPUT...`"
+                        ));
+                    }
                     _ => "run --from",
                 };
-                format!("run `lookalike {command} {}` first", path.display())
+                format!("run `lookalike {command} {path}` first")
             }
             Error::NoDocument { near, .. } => format!(
                 "did you mean {}? Give a docno, an address, or a place as FILE:RECORD; documents.tsv of a run has them",
