@@ -89,7 +89,7 @@ macro_rules! commands {
     ($($group:ident: $(
         $(#[$about:meta])* $($example:literal)+ $(#[$more:meta])* $name:ident($options:ty),
     )*)*) => {
-        // The commands. Their help is that of the command that they are in.
+        // The commands. The help of the command that contains them describes them.
         #[derive(Debug, clap::Subcommand)]
         #[allow(missing_docs, reason = "the text would replace the help")]
         pub enum Commands {

@@ -288,7 +288,9 @@ fn tell_error(error: &Error) {
         let shown = visible_lines(text, true);
         let _ = writeln!(anstream::stderr(), "{style}{word}:{style:#} {shown}");
     };
-    part(styles.get_error(), "error", &error.to_string());
+    // A forged name with a line feed must not begin a line that looks like a message.
+    let text = error.to_string().replace('\n', "\\x0a");
+    part(styles.get_error(), "error", &text);
     if let Some(help) = error.help() {
         part(styles.get_valid(), "  help", &help);
     }

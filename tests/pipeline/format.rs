@@ -214,7 +214,7 @@ fn postings<K: Key>(
 
 // Dumps: hexadecimal bytes beside what they are.
 
-/// The kind whose dump has its header and footer; those of the others differ in numbers only.
+/// The kind whose dump has its header and footer. Other kinds differ there in numbers only.
 const SHOWN_WHOLE: &str = "DOCS";
 
 /// Walks over bytes and writes down what each of them is.

@@ -526,6 +526,10 @@ fn messages_say_what_to_do() {
              DIR` made",
         ),
         (
+            "status \"$(printf 'no\\nerror: x')\"",
+            "error: no\\x0aerror: x does not exist",
+        ),
+        (
             "status in",
             "in is not an output directory of lookalike: it has no manifest.json",
         ),

@@ -20,7 +20,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![allow(
     clippy::should_implement_trait,
-    reason = "a `next` that can fail is no iterator's"
+    reason = "the `next` of an iterator cannot fail"
 )]
 
 pub mod align;

@@ -27,10 +27,11 @@ pub(crate) struct AuditFlags {
     by: Vec<Source>,
     /// Pairs to show in each sample [default: 10]
     ///
-    /// Of a run: pairs nearest the threshold, and pairs at random; of `passages`, the pairs that
-    /// share the most words. Of `dedup`: removals at random, removals nearest the threshold, and
-    /// near misses: kept documents just below the threshold, for which a search with a lower
-    /// threshold runs in scratch space; 0 leaves it out.
+    /// The page of a run shows pairs nearest the threshold and pairs at random. The page of
+    /// `passages` shows the pairs that share the most words. The page of `dedup` shows removals at
+    /// random, removals nearest the threshold, and near misses, which are kept documents just below
+    /// the threshold. To find near misses, a search with a lower threshold runs in scratch space;
+    /// 0 leaves it out.
     ///
     /// Example: --samples 20
     #[arg(long, value_name = "N", hide_short_help = true)]

@@ -219,7 +219,7 @@ fn myers((a, of_a): Part<'_>, (b, of_b): Part<'_>, out: &mut Out) {
         return;
     };
     let (all_a, all_b) = (0..slice_a.len(), 0..slice_b.len());
-    // Not `capture_diff_slices`, which brings all other algorithms of the crate, too.
+    // `capture_diff_slices` would also compile all other algorithms of the crate.
     let mut found = Compact::new(Replace::new(Capture::new()), slice_a, slice_b);
     let Ok(()) = myers::diff(&mut found, slice_a, all_a, slice_b, all_b);
     for op in found.into_inner().into_inner().into_ops() {

@@ -1,5 +1,5 @@
 //! Reads what the papers print, from a file for each paper with its tables, figures, published values
-//! and claims, and puts the measured values beside it.
+//! and claims, and compares it with the measured values.
 //!
 //! # In and out
 //! In: the file of a paper, and what is [`Measured`]: rows by the name of their table, and values by

@@ -387,7 +387,7 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    /// If the tokens are those of programs.
+    /// A cutter, if programs are compared.
     pub(super) fn of(config: &ParseConfig) -> Option<Cutter> {
         let TokenKind::Code(code) = config.tokens else {
             return None;
