@@ -149,11 +149,18 @@ fn run_from_searches_what_was_read() {
         let told = text(&output.stderr);
         assert!(told.contains("cannot be used with"), "{told}");
     }
-    let told = text(&run("--threshold 0.3").stderr);
-    assert!(
-        told.contains("<INPUT>") && told.contains("--output"),
-        "{told}"
-    );
+    for (more, missing) in [
+        ("--threshold 0.3", "<INPUT>"),
+        ("in", "--output"),
+        ("in -o ", "--output"),
+    ] {
+        let output = run(more);
+        let told = text(&output.stderr);
+        assert!(
+            told.contains(missing) && output.status.code() == Some(2),
+            "{told}"
+        );
+    }
 }
 
 #[test]

@@ -112,8 +112,8 @@ pub struct Options {
     from: Option<PathBuf>,
     /// Also remove records that resemble a document of OLD, an earlier run
     ///
-    /// OLD is the output directory of a run with the same parameters, and is only read. Its documents come before the new ones in the order of preference; --keep decides
-    /// among the new ones.
+    /// OLD is the output directory of a run with the same parameters, and is only read. Its documents
+    /// come before the new ones in the order of preference; --keep decides among the new ones.
     ///
     /// Example: --against out
     #[arg(

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use crate::report::{answer, ledger, rejected_by_file};
 use clap::Args;
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
@@ -23,10 +22,9 @@ use super::unread;
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| match arg.get_id().as_str() {
     "inputs" => arg.required(false).required_unless_present("from"),
-    // An empty path stands for none.
+    // With --from, nobody reads the default.
     "output" => (arg.required(false).required_unless_present("from"))
-        .value_parser(OsStringValueParser::new().map(PathBuf::from))
-        .default_value("")
+        .default_value(".")
         .hide_default_value(true),
     _ => arg,
 }))]
