@@ -78,7 +78,7 @@ def draw_containment(theme):
 
 def draw_clusters(theme):
     """A chain of three versions, and what two rules of deduplication keep of it."""
-    picture = Picture(theme, "A chain of three versions, and what the star and the cluster rule keep", 1000, 382)
+    picture = Picture(theme, "A chain of three versions, and what the rules star and one-per-cluster keep", 1000, 382)
     sets = {name: shingles([str(i) for i in words], 10) for name, words in VERSIONS.items()}
     one, two, far = (resemblance(sets[a], sets[b])[2] for a, b in (("v1", "v2"), ("v2", "v3"), ("v1", "v3")))
     blue, green, orange = theme["marks"]
@@ -98,7 +98,7 @@ def draw_clusters(theme):
     panels = [
         (24, "one cluster", "pairs connect v1 to v3, through v2", {}),
         (352, "--rule star (default)", "v3 is kept: it does not resemble v1", {"v2"}),
-        (680, "--rule cluster", "one document of the cluster is kept", {"v2", "v3"}),
+        (680, "--rule one-per-cluster", "one document of the cluster is kept", {"v2", "v3"}),
     ]
     for x, title, note, removed in panels:
         picture.box(x, 164, 296, 200, theme["card"], theme["line"])
