@@ -19,9 +19,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
 use super::objects;
-use lookalike_base::limits;
 use lookalike_base::threads::{lock, wait_together};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, limits};
 use lookalike_store::{disk, remote};
 
 /// The most files that wait, if the process may open that many.

@@ -7,13 +7,13 @@
 //! the list again, sorted.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use lookalike_base::{Error, Result};
-use lookalike_store::{disk, received};
+use super::log::Log;
+use lookalike_base::Result;
+use lookalike_store::received;
 
 /// What is expected in the place of a file that no command finished.
 pub(super) const NOT_FINISHED: &str = "no file, because none was finished";
@@ -72,38 +72,23 @@ fn add(known: &mut Vec<Content>, content: Content) {
 
 /// The list, open for more lines.
 pub(super) struct FinishedList {
-    path: PathBuf,
-    out: Option<disk::File>,
+    pub(super) log: Log,
     /// By name. A file that was written again, the same way, has one entry.
     files: BTreeMap<String, Vec<Content>>,
 }
 
 impl FinishedList {
-    /// Where the list is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Reads the list below a private directory; it may be missing.
     pub fn read(private: &Path) -> Result<FinishedList> {
-        let path = private.join(FILE);
+        let log = Log::at(private.join(FILE));
         let mut files: BTreeMap<String, Vec<Content>> = BTreeMap::new();
-        if disk::exists(&path)? {
-            let mut lines = BufReader::new(disk::open(&path)?);
-            let mut line = Vec::new();
-            // The last line may be cut off, or be anything after a power cut. Its file has no name
-            // yet.
-            while received::read_line(&mut lines, &mut line, &path)? > 0 {
-                if let Ok(Finished { name, content }) = serde_json::from_slice(&line) {
-                    add(files.entry(name).or_default(), content);
-                }
+        log.each(|line| {
+            if let Some(Finished { name, content }) = line {
+                add(files.entry(name).or_default(), content);
             }
-        }
-        Ok(FinishedList {
-            path,
-            out: None,
-            files,
-        })
+            Ok(())
+        })?;
+        Ok(FinishedList { log, files })
     }
 
     /// What the file of a name may hold. It is one of several if a command was killed while it
@@ -142,51 +127,23 @@ impl FinishedList {
     }
 
     fn write(&mut self) -> Result<()> {
-        let temporary = disk::temporary(&self.path);
-        let mut text = Vec::new();
-        for (name, all) in &self.files {
-            for content in all {
-                let (name, content) = (name.clone(), content.clone());
-                text.extend(line(&Finished { name, content }, &self.path)?);
-            }
-        }
-        let mut out = disk::create(&temporary)?;
-        out.write_all(&text)
-            .map_err(Error::io("write", &self.path))?;
-        disk::sync(&out, &temporary)?;
-        let out = disk::rename_open(out, &temporary, &self.path)?;
-        disk::sync_parent(&self.path)?;
-        self.out = Some(out);
-        Ok(())
+        let files = self.files.iter();
+        let lines = files.flat_map(|(name, all)| {
+            all.iter().map(|content| Finished {
+                name: name.clone(),
+                content: content.clone(),
+            })
+        });
+        self.log.write(lines)
     }
 
     /// Appends the lines of files that are about to get their names, and syncs them.
-    pub fn append<'f>(&mut self, files: impl Iterator<Item = &'f Finished>) -> Result<()> {
-        let mut lines = Vec::new();
-        for finished in files {
-            let known = self.files.entry(finished.name.clone()).or_default();
-            add(known, finished.content.clone());
-            lines.extend(line(finished, &self.path)?);
+    pub fn append<'f>(&mut self, files: impl Iterator<Item = &'f Finished> + Clone) -> Result<()> {
+        for Finished { name, content } in files.clone() {
+            add(self.files.entry(name.clone()).or_default(), content.clone());
         }
-        if lines.is_empty() {
-            return Ok(());
-        }
-        // A line after one that was cut off could not be read. So nothing follows a failure.
-        let failed = || io::Error::other("it could not be written before");
-        let out = self.out.take().ok_or_else(failed);
-        let mut out = out.map_err(Error::io("write", &self.path))?;
-        out.write_all(&lines)
-            .map_err(Error::io("write", &self.path))?;
-        disk::sync(&out, &self.path)?;
-        self.out = Some(out);
-        Ok(())
+        self.log.append(files)
     }
-}
-
-fn line(finished: &Finished, path: &Path) -> Result<Vec<u8>> {
-    let mut line = lookalike_store::to_json(finished, path)?;
-    line.push(b'\n');
-    Ok(line)
 }
 
 #[cfg(test)]

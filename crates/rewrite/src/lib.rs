@@ -29,6 +29,7 @@ mod copy;
 mod encode;
 pub mod files;
 mod finished;
+mod log;
 mod lzw;
 pub mod objects;
 pub mod output;
@@ -51,8 +52,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_source::{Codec, Decompressed};
 use lookalike_store::disk::{self, SharedFile};
-use lookalike_text::read::Container;
-use lookalike_text::read::{InputFile, ReadConfig, Reference};
+use lookalike_text::read::{Container, InputFile, ReadConfig, Reference};
 use output::{OutputDirectory, OutputFile};
 use source::{Source, copy_whole, is_parquet};
 

@@ -6,17 +6,17 @@
 //! first part is sent, so the next command can abort what a killed one left.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, BufReader, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use super::log::Log;
 use lookalike_base::error::refuse;
-use lookalike_base::limits;
 use lookalike_base::threads::{lock, wait_together};
 use lookalike_base::utf8::cut_after;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, limits};
 use lookalike_store::workspace::{PRIVATE, STATE_FILE, check_address, refuse_held};
 use lookalike_store::{disk, received, remote};
 use lookalike_text::read::InputFile;
@@ -136,8 +136,7 @@ impl Objects {
             there: there.collect(),
             uploads: Arc::new(Uploads {
                 directory: directory.into(),
-                path: private.join(UPLOADS),
-                out: Mutex::default(),
+                log: Mutex::new(Log::at(private.join(UPLOADS))),
             }),
         }))
     }
@@ -170,7 +169,7 @@ impl Objects {
 
     /// Ends the list of uploads, all of which are finished.
     pub fn complete(&self) -> Result<()> {
-        self.uploads.forget()
+        lock(&self.uploads.log).remove()
     }
 }
 
@@ -187,44 +186,24 @@ struct Begun {
 struct Uploads {
     /// The output.
     directory: PathBuf,
-    path: PathBuf,
-    out: Mutex<Option<disk::File>>,
+    log: Mutex<Log>,
 }
 
 impl Uploads {
     fn add(&self, name: &str, upload: &str) -> Result<()> {
         let (name, upload) = (name.into(), upload.into());
-        let mut line = lookalike_store::to_json(&Begun { name, upload }, &self.path)?;
-        line.push(b'\n');
-        let mut out = lock(&self.out);
-        let file = match &mut *out {
-            Some(file) => file,
-            None => {
-                let file = disk::create(&self.path)?;
-                disk::sync_parent(&self.path)?;
-                out.insert(file)
-            }
-        };
-        file.write_all(&line)
-            .map_err(Error::io("write", &self.path))?;
-        disk::sync(file, &self.path)
+        lock(&self.log).append(std::iter::once(Begun { name, upload }))
     }
 
-    /// A command begins each of its files once, and the list may come from someone else: one that
-    /// says more would send requests without end, or to objects of others.
+    /// Aborts the uploads in the list, and begins a new one. A command begins each of its files once,
+    /// and the list may come from someone else: one that says more would send requests without end,
+    /// or to objects of others.
     fn abort(&self, mut own: HashSet<&str>) -> Result<()> {
-        if !disk::exists(&self.path)? {
-            return Ok(());
-        }
-        let most = own.len() + 1;
-        let (mut left, mut line) = (Vec::new(), Vec::new());
-        let mut lines = BufReader::new(disk::open(&self.path)?);
-        for number in 1.. {
-            if received::read_line(&mut lines, &mut line, &self.path)? == 0 {
-                break;
-            }
-            // No part was sent of an upload whose line is cut off.
-            let begun = serde_json::from_slice::<Begun>(&line).ok();
+        let (most, mut number, mut left) = (own.len() + 1, 0, Vec::new());
+        let mut log = lock(&self.log);
+        // No part was sent of an upload whose line is cut off.
+        log.each(|begun: Option<Begun>| {
+            number += 1;
             let name = begun.as_ref().map(|begun| &*begun.name);
             if number > most || name.is_some_and(|name| !own.remove(name)) {
                 let found = match name.filter(|_| number <= most) {
@@ -234,19 +213,15 @@ impl Uploads {
                 let expected =
                     "each file of this output once; if someone else made the list, delete it";
                 let what = format!("line {number} of the uploads that were begun");
-                return Err(Error::corrupt(&self.path, what).expected(expected, found));
+                return Err(Error::corrupt(&log.path, what).expected(expected, found));
             }
             left.extend(begun);
-        }
+            Ok(())
+        })?;
         wait_together(&left, limits::waiting_threads(), |begun| {
             disk::abort_upload(&self.directory.join(&begun.name), &begun.upload)
         })?;
-        self.forget()
-    }
-
-    fn forget(&self) -> Result<()> {
-        *lock(&self.out) = None;
-        disk::remove(&self.path)
+        log.write(std::iter::empty::<Begun>())
     }
 }
 
@@ -261,8 +236,7 @@ mod tests {
         let path = place.path().join(UPLOADS);
         let uploads = Uploads {
             directory: "s3://bucket/kept".into(),
-            path: path.clone(),
-            out: Mutex::default(),
+            log: Mutex::new(Log::at(path.clone())),
         };
         let abort = || uploads.abort(["a", "d/b"].into());
         let line = |name: &str| format!("{{\"name\":\"{name}\",\"upload\":\"1\"}}\n");
@@ -282,6 +256,6 @@ mod tests {
         // Empty lines, and a line that was cut off, name no upload.
         std::fs::write(&path, "\n\n{\"name\":\"a\"").unwrap();
         abort().unwrap();
-        assert!(!path.exists());
+        assert_eq!(std::fs::read(path).unwrap(), b"");
     }
 }

@@ -18,11 +18,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::STAGE;
-use super::again;
 use super::batch::{Batch, Complete};
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
 use super::objects::{self, Objects, SHOWN_CHARS};
+use super::{STAGE, again};
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Stop};
@@ -260,9 +259,9 @@ impl OutputDirectory {
             self.check_placed(context)?;
             objects.complete()?;
             let list = self.batch.list();
-            let name = list.path().file_name().unwrap_or_default();
+            let name = list.log.path.file_name().unwrap_or_default();
             let mut out = disk::AtomicFile::create(&self.directory.join(PRIVATE).join(name))?;
-            out.put_file(list.path(), || Ok(()))?;
+            out.put_file(&list.log.path, || Ok(()))?;
             out.finish()?;
         }
         self.put_state(true)

@@ -9,8 +9,7 @@ use super::output::OutputFile;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_source::Decompressed;
-use lookalike_store::disk;
-use lookalike_store::remote;
+use lookalike_store::{disk, remote};
 
 /// The number of bytes that are copied at once.
 const PIECE: usize = 1 << 20;

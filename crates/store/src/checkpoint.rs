@@ -19,14 +19,15 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::workspace::{ResultFile, StageRecord, Workspace};
+use crate::workspace::{MANIFEST_FILE, ResultFile, StageRecord, Workspace};
 use crate::{Item, Kind, PartInfo, Parts, Sort, disk, part_number};
-use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::threads::{lock, unlocked};
+use lookalike_base::{Error, Result};
 
 /// The subdirectory of the parts.
 pub const DIRECTORY: &str = "checkpoint";
@@ -263,26 +264,31 @@ impl<'w> Checkpoints<'w> {
         })
     }
 
-    /// A finished step with these parameters, if its files are there.
-    pub fn step(&self, name: &str, of: &str) -> Option<StepEntry> {
-        let step = self.saved(|saved| saved.steps.get(name).cloned());
+    /// The files of a finished step with these parameters, if they are there, and what it found.
+    pub fn step<T: DeserializeOwned>(&self, name: &str, of: &str) -> Option<(Vec<String>, T)> {
+        let step = self.saved(|saved| saved.steps.get(name).cloned())?;
         let workspace = self.workspace();
-        step.filter(|step| step.of == of && step.files.iter().all(|file| workspace.is_whole(file)))
+        let is_whole = step.of == of && step.files.iter().all(|file| workspace.is_whole(file));
+        let found = serde_json::from_value(step.found).ok();
+        found.filter(|_| is_whole).map(|found| (step.files, found))
     }
 
     /// Names the files of a finished step in the manifest.
-    pub fn finish_step(
+    pub fn finish_step<T: Serialize>(
         &self,
         name: &str,
-        (of, found): (&str, Value),
+        of: &str,
+        found: &T,
         files: &[ResultFile],
     ) -> Result<()> {
         let mut workspace = self.workspace();
+        let place = workspace.path(MANIFEST_FILE);
         let record = workspace.manifest.get_or_insert_with(Checkpoint::default);
         let step = StepEntry {
             of: of.into(),
             files: files.iter().map(|file| file.name.clone()).collect(),
-            found,
+            found: serde_json::to_value(found)
+                .map_err(|e| Error::io("encode", &place)(e.into()))?,
         };
         record.steps.insert(name.into(), step);
         workspace.name_others(files.to_vec())

@@ -46,11 +46,10 @@ use lookalike_base::utf8::boundary_before;
 use lookalike_base::workers::in_order;
 use lookalike_engine::collection::{Catalogue, Column, ColumnBuilder, each_document};
 use lookalike_store::checkpoint::UnitSort;
-use lookalike_store::disk::{self, AtomicFile};
 use lookalike_store::item::item;
-use lookalike_store::table::{Cell, Table, cells};
+use lookalike_store::table::{Cell, cells};
 use lookalike_store::workspace::{ResultFile, Workspace};
-use lookalike_store::{List, Sort, Sorted};
+use lookalike_store::{List, Sort, Sorted, disk};
 
 /// The most bytes of the text of a passage in `BOILERPLATE_FILE`.
 pub const TEXT_BYTES: usize = 2000;
@@ -227,7 +226,8 @@ pub(super) fn write(
     workspace: &Workspace,
     search: &Search<'_, '_>,
     repeats: &Repeats,
-    config: (&How, &MatchesConfig),
+    how: &How,
+    config: &MatchesConfig,
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let mut pairs = search.sorter("pairs", 4)?;
@@ -239,10 +239,10 @@ pub(super) fn write(
         pairs.push(Pair { one, other })?;
         match pairs.parts().1 == parts {
             true => Ok(()),
-            false => require_space(search, count, config.1),
+            false => require_space(search, count, config),
         }
     };
-    let runs = sweep(search, repeats, grouping, config.1.max_documents, push)?;
+    let runs = sweep(search, repeats, grouping, config.max_documents, push)?;
     let count = runs.count();
     search.require_in_eighth(count * COMMON_BYTES, || counted(count, "common passage"))?;
     let mut commons = Vec::with_capacity(count as usize);
@@ -251,10 +251,13 @@ pub(super) fn write(
         Ok(())
     })?;
     stats.common = commons.len() as u64;
-    let found = (&commons[..], repeats, grouping);
-    let mut files = write_common(workspace, search, found, config, None)?;
-    let found = (repeats, &commons[..], pairs.finish()?.unique());
-    files.extend(write_matches(workspace, search, found, config, stats)?);
+    let one = ("max-documents", config.max_documents.to_string());
+    let how = &[how, &[one]].concat();
+    let mut files = write_common(workspace, search, &commons, repeats, grouping, how)?;
+    let pairs = pairs.finish()?.unique();
+    files.extend(write_matches(
+        workspace, search, repeats, &commons, pairs, how, stats,
+    )?);
     Ok(files)
 }
 
@@ -263,7 +266,8 @@ pub(super) fn write_boilerplate(
     workspace: &Workspace,
     search: &Search<'_, '_>,
     repeats: &Repeats,
-    (how, boilerplate): (&How, &BoilerplateConfig),
+    how: &How,
+    boilerplate: &BoilerplateConfig,
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let groups = Groups::read(workspace, search, &boilerplate.by)?;
@@ -293,20 +297,16 @@ pub(super) fn write_boilerplate(
             groups,
         })
         .collect();
-    let matches = MatchesConfig { max_documents: 1 };
-    write_common(
-        workspace,
-        search,
-        (&commons, repeats, grouping),
-        (how, &matches),
-        Some((&groups, boilerplate)),
-    )
+    let how = &[how, &[("by", boilerplate.by.to_string())]].concat();
+    write_common(workspace, search, &commons, repeats, grouping, how)
 }
 
 /// The occurrences of each run, in the order in which the runs are given, and the number of them.
 fn occurrences(
     search: &Search<'_, '_>,
-    (runs, repeats, grouping): (&[Run], &Repeats, Grouping<'_>),
+    runs: &[Run],
+    repeats: &Repeats,
+    grouping: Grouping<'_>,
 ) -> Result<(Sorted<Occurrence>, Vec<u64>)> {
     let mut sorter = search.sorter("occurrences", 4)?;
     let mut counts = vec![0; runs.len()];
@@ -337,36 +337,22 @@ fn occurrences(
     Ok((sorter.finish()?, counts))
 }
 
-/// Begins a file, which states the parameters and one more.
-fn begin(
-    workspace: &Workspace,
-    name: &str,
-    how: &How,
-    one: (&'static str, String),
-) -> Result<Table<AtomicFile>> {
-    create(workspace, name, &[how, &[one]].concat())
-}
-
 /// Writes [`COMMON_FILE`] and [`COMMON_PLACES_FILE`]; of groups, [`BOILERPLATE_FILE`] and
 /// [`BOILERPLATE_PLACES_FILE`].
 fn write_common(
     workspace: &Workspace,
     search: &Search<'_, '_>,
-    found: (&[Run], &Repeats, Grouping<'_>),
-    config: (&How, &MatchesConfig),
-    groups: Option<(&Groups, &BoilerplateConfig)>,
+    commons: &[Run],
+    repeats: &Repeats,
+    grouping: Grouping<'_>,
+    how: &How,
 ) -> Result<Vec<ResultFile>> {
-    let commons = found.0;
     let names = Catalogue::names(workspace, &search.context.budget)?;
-    let files = match groups {
+    let files = match grouping.0 {
         Some(_) => [BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE],
         None => [COMMON_FILE, COMMON_PLACES_FILE],
     };
-    let one = match groups {
-        Some((_, boilerplate)) => ("by", boilerplate.by.to_string()),
-        None => ("max-documents", config.1.max_documents.to_string()),
-    };
-    let begin = |name| begin(workspace, name, config.0, one.clone());
+    let begin = |name| create(workspace, name, how);
     let [mut common, mut all] = [begin(files[0])?, begin(files[1])?];
     let mut places = Places {
         sorter: search.sorter("places", 4)?,
@@ -375,14 +361,14 @@ fn write_common(
     for run in commons {
         places.push(Place::of(run.begin), run.tokens(search.length))?;
     }
-    let (mut occurrences, counts) = occurrences(search, found)?;
+    let (mut occurrences, counts) = occurrences(search, commons, repeats, grouping)?;
     let mut listed = List::new(search.scratch);
     while let Some(occurrence) = occurrences.next()? {
         places.push(occurrence.place, occurrence.tokens)?;
         listed.push(&occurrence)?;
     }
     drop(occurrences);
-    let shown = groups.map_or(0, |_| commons.len());
+    let shown = grouping.0.map_or(0, |_| commons.len());
     let (mut located, texts) = places.located(search, shown)?;
     for (rank, (run, places)) in commons.iter().zip(counts).enumerate() {
         let place = Place::of(run.begin);
@@ -403,7 +389,7 @@ fn write_common(
         let bytes = next_bytes(&mut located)?;
         let docno = names.get(document)?;
         let mut row = vec![found.rank.into()];
-        row.extend(groups.map(|(groups, _)| Cell::Text(groups.name(document))));
+        row.extend(grouping.0.map(|groups| Cell::Text(groups.name(document))));
         row.extend(cells! {
             &docno, token, token + tokens, bytes.start, bytes.end, document,
         });
@@ -418,14 +404,15 @@ fn write_common(
 fn write_matches(
     workspace: &Workspace,
     search: &Search<'_, '_>,
-    (repeats, commons, mut pairs): (&Repeats, &[Run], Sorted<Pair>),
-    config: (&How, &MatchesConfig),
+    repeats: &Repeats,
+    commons: &[Run],
+    mut pairs: Sorted<Pair>,
+    how: &How,
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let names = Catalogue::names(workspace, &search.context.budget)?;
     let words = words(workspace)?;
-    let one = ("max-documents", config.1.max_documents.to_string());
-    let begin = |name| begin(workspace, name, config.0, one.clone());
+    let begin = |name| create(workspace, name, how);
     let [mut matches, mut overlaps] = [begin(MATCHES_FILE)?, begin(OVERLAPS_FILE)?];
     let mut places = Places {
         sorter: search.sorter("places", 4)?,

@@ -71,16 +71,16 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::dedup;
+use lookalike_base::Result;
 use lookalike_base::budget::{ByteSize, PROCESS_BYTES};
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::keywords;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::{DERIVED_FILES, ResultFormat};
 use lookalike_engine::collection::{self, Catalogue, Representatives, Reread};
 use lookalike_engine::join::PairsEntry;
-use lookalike_store::checkpoint::{self, Checkpoints, StepEntry};
+use lookalike_store::checkpoint::{self, Checkpoints};
 use lookalike_store::workspace::{Cost, MANIFEST_FILE, Meter, ResultFile, Workspace};
 use lookalike_store::{digest_of, disk};
 use lookalike_text::parse::TokenKind;
@@ -285,14 +285,15 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<Stats> {
     config.check()?;
-    let (length, of) = (config.length, config.of);
-    let mut how = vec![("length", length.to_string()), ("of", of.to_string())];
+    let mut how = vec![
+        ("length", config.length.to_string()),
+        ("of", config.of.to_string()),
+    ];
     if let Some(excluded) = &config.excluded {
         how.push(("exclude-text", excluded.digest().to_string()));
     }
     let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
-    let more = (Some(config), config.results);
-    search(workspace, (length, of), (&how, more, then), find, context)
+    search(workspace, config, &how, then, find, context)
 }
 
 /// Finds the repeated lines or paragraphs of a collection with its catalogue, and writes the result
@@ -307,27 +308,21 @@ pub(crate) fn run_units(
     context: &Context<'_>,
 ) -> Result<Stats> {
     config.check()?;
-    let UnitsConfig {
-        unit,
-        scope,
-        least,
-        of,
-        results,
-    } = config;
     let how = [
-        ("unit", unit.to_string()),
-        ("scope", scope.to_string()),
-        ("least", least.to_string()),
-        ("of", of.to_string()),
+        ("unit", config.unit.to_string()),
+        ("scope", config.scope.to_string()),
+        ("least", config.least.to_string()),
+        ("of", config.of.to_string()),
     ];
     let find = |search: &Search<'_, '_>, stats: &mut Stats| units::find(search, config, stats);
-    search(
-        workspace,
-        (1, *of),
-        (&how, (None, *results), then),
-        find,
-        context,
-    )
+    let alone = PassagesConfig {
+        length: 1,
+        of: config.of,
+        matches: None,
+        results: config.results,
+        ..PassagesConfig::default()
+    };
+    search(workspace, &alone, &how, then, find, context)
 }
 
 /// Ends a search for [`Then::Remove`] whose copies are written.
@@ -359,24 +354,17 @@ struct Steps<'a, 'w> {
 }
 
 impl<'a, 'w> Steps<'a, 'w> {
-    fn new(
-        checkpoints: &'a Checkpoints<'w>,
-        how: &str,
-        config: Option<&PassagesConfig>,
-    ) -> Result<Self> {
+    fn new(checkpoints: &'a Checkpoints<'w>, how: &str, config: &PassagesConfig) -> Result<Self> {
         let place = Path::new(MANIFEST_FILE);
         let mut all = vec![(SPANS, digest_of(&how, place)?)];
-        if let Some(matches) = config.and_then(|config| config.matches.as_ref()) {
+        if let Some(matches) = &config.matches {
             all.push((MATCHES, digest_of(&(how, matches), place)?));
         }
-        if let Some(boilerplate) = config.and_then(|config| config.boilerplate.as_ref()) {
+        if let Some(boilerplate) = &config.boilerplate {
             all.push((BOILERPLATE, digest_of(&(how, boilerplate), place)?));
         }
         let all = all.into_iter().map(|(name, of)| {
-            let step = checkpoints.step(name, &of);
-            let found =
-                |step: StepEntry| Some((step.files, serde_json::from_value(step.found).ok()?));
-            let finished = step.and_then(found);
+            let finished = checkpoints.step(name, &of);
             Step { name, of, finished }
         });
         Ok(Steps {
@@ -414,24 +402,21 @@ impl<'a, 'w> Steps<'a, 'w> {
             return Ok(files.cloned().collect());
         }
         let files = write(&workspace, stats)?;
-        let manifest = workspace.path(MANIFEST_FILE);
         drop(workspace);
         if let (true, Some(step)) = (self.checkpoints.is_complete(REPEATS), step) {
-            let found = serde_json::to_value(&*stats);
-            let found = found.map_err(|e| Error::io("encode", &manifest)(e.into()))?;
-            self.checkpoints
-                .finish_step(name, (&step.of, found), &files)?;
+            (self.checkpoints).finish_step(name, &step.of, stats, &files)?;
         }
         Ok(files)
     }
 }
 
 /// Writes the result files for the repeats that `find` finds. `how` is what they say of the
-/// parameters, and `more` says which of the other files there are.
+/// parameters.
 fn search(
     workspace: &mut Workspace,
-    (length, of): (u32, Of),
-    (how, (more, results), then): (&How, (Option<&PassagesConfig>, ResultFormat), Then),
+    config: &PassagesConfig,
+    how: &How,
+    then: Then,
     find: impl FnOnce(&Search<'_, '_>, &mut Stats) -> Result<Repeats>,
     context: &Context<'_>,
 ) -> Result<Stats> {
@@ -449,15 +434,15 @@ fn search(
     let stats = Catalogue::stats(workspace)?;
     let (documents, duplicates) = (stats.documents, stats.exact_duplicates);
     let inputs = dedup::listed_inputs(workspace, |_, _, _| Ok(()))?;
-    let only_bytes = match of {
+    let only_bytes = match config.of {
         Of::All => 0,
         Of::Representatives => Representatives::most_bytes(documents, duplicates),
     };
-    let boilerplate = more.and_then(|more| more.boilerplate.as_ref());
+    let boilerplate = config.boilerplate.as_ref();
     let groups = boilerplate.map_or(0, |_| Groups::memory(documents));
-    let active = more.and_then(|more| more.matches.as_ref());
+    let active = config.matches.as_ref();
     let active = active.map_or(0, |matches| documents.min(matches.max_documents.into()));
-    let excluded = more.and_then(|more| more.excluded.as_ref());
+    let excluded = config.excluded.as_ref();
     let groups = groups + excluded.map_or(0, ExcludedGrams::bytes);
     let tables = documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES;
     let reading = Reread::least_memory(&collection, inputs.len()).0;
@@ -465,7 +450,7 @@ fn search(
     let what = || format!("finding the passages of {}", counted(documents, "document"));
     let left = context.budget.rest(used, least, what)?;
     let reading = reading.max(left / 2);
-    let only = match of {
+    let only = match config.of {
         Of::All => None,
         Of::Representatives => Some(Catalogue::representatives(workspace)?),
     };
@@ -479,12 +464,12 @@ fn search(
     let searched = (SEARCH, &lines, &workspace.manifest.inputs);
     let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
     let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
-    let steps = Steps::new(&checkpoints, &lines, more)?;
+    let steps = Steps::new(&checkpoints, &lines, config)?;
     remove_others(&checkpoints, &steps, &directory)?;
     let search = Search {
         reread: &reread,
         parse: &collection.shingle.parse,
-        length,
+        length: config.length,
         excluded,
         only: only.as_ref(),
         documents: documents as u32,
@@ -502,20 +487,19 @@ fn search(
     let mut files = steps.run(SPANS, &mut stats, |workspace, stats| {
         spans::write(workspace, &search, &repeats, how, stats)
     })?;
-    if let Some(matches) = more.and_then(|more| more.matches.as_ref()) {
+    if let Some(matches) = &config.matches {
         let found = steps.run(MATCHES, &mut stats, |workspace, stats| {
-            matches::write(workspace, &search, &repeats, (how, matches), stats)
+            matches::write(workspace, &search, &repeats, how, matches, stats)
         })?;
         files.extend(found);
     }
     if let Some(boilerplate) = boilerplate {
         let found = steps.run(BOILERPLATE, &mut stats, |workspace, stats| {
-            let config = (how, boilerplate);
-            matches::write_boilerplate(workspace, &search, &repeats, config, stats)
+            matches::write_boilerplate(workspace, &search, &repeats, how, boilerplate, stats)
         })?;
         files.extend(found);
     }
-    if results == ResultFormat::Parquet {
+    if config.results == ResultFormat::Parquet {
         for n in 0..files.len() {
             if let Some(file) = files.get(n) {
                 let table = tables::write(&checkpoints.workspace(), file, context)?;

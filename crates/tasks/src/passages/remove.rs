@@ -47,14 +47,13 @@ use super::cuts::{Align, TextCut, cuts};
 use super::removable::{FileRanges, Ranges, Removable};
 use super::{REMOVABLE_FILE, STAGE};
 use crate::dedup::{self, Empty};
-use lookalike_base::error;
 use lookalike_base::memory::Credit;
 use lookalike_base::progress::Context;
 use lookalike_base::threads::{lock, unlocked};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, error};
 use lookalike_engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
 use lookalike_rewrite::again::Again;
-use lookalike_rewrite::output::{self, OutputDirectory, OutputFile, Outputs};
+use lookalike_rewrite::output::{self, OutputDirectory, OutputFile, Outputs, Places};
 use lookalike_rewrite::{self as rewrite, Action, Edit, FileEdit, Job, Span, Target, parquet};
 use lookalike_store::disk::{self, Scratch, SharedFile};
 use lookalike_store::workspace::{Cost, Meter, Workspace};
@@ -233,7 +232,7 @@ const MARKUP: &str = "its text as read is not a part of the file, so no part of 
 /// `BadParameter`; the errors of reading.
 pub(super) fn check_removal(
     workspace: &Workspace,
-    outputs: (&Path, Option<&Path>),
+    outputs: Places<'_>,
     context: &Context<'_>,
 ) -> Result<Vec<InputFile>> {
     let inputs = dedup::inputs_of(workspace)?;
@@ -267,7 +266,7 @@ pub fn remove(
     workspace: &Workspace,
     sought: &impl Serialize,
     config: &RemovalConfig,
-    outputs: (&Path, Option<&Path>),
+    outputs: Places<'_>,
     context: &Context<'_>,
 ) -> Result<RemovalSummary> {
     let meter = Meter::start();
@@ -536,7 +535,7 @@ impl FileEdit for FileRemoval<'_, '_> {
 
     fn value(&mut self, column: usize, row: u64, old: &[u8]) -> Result<Vec<u8>> {
         let rows = self.rows.as_mut();
-        let cuts = rows.map(|rows| rows.cuts((column, row, old), &mut self.cutter));
+        let cuts = rows.map(|rows| rows.cuts(column, row, old, &mut self.cutter));
         match cuts.transpose()?.flatten() {
             Some(cuts) => Ok(without(old, &cuts)),
             None => Err(self.cutter.changed(&format!("the text of row {row}"))),
@@ -610,7 +609,9 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
     /// column it is called with rising rows that change.
     fn cuts(
         &mut self,
-        (column, row, value): (usize, u64, &[u8]),
+        column: usize,
+        row: u64,
+        value: &[u8],
         cutter: &mut Cutter<'_>,
     ) -> Result<Option<Vec<Cut>>> {
         if let Some(Some(later)) = self.later.get_mut(column) {

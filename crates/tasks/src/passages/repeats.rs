@@ -28,9 +28,8 @@ use lookalike_base::workers::{Tasks, work_and_commit};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{Representatives, Reread};
 use lookalike_store::checkpoint::{Checkpoints, UnitSort};
-use lookalike_store::disk;
 use lookalike_store::item::item;
-use lookalike_store::{Item, Sort, Sorted};
+use lookalike_store::{Item, Sort, Sorted, disk};
 use lookalike_text::parse::{ParseConfig, Parser};
 
 /// What the search works with.
@@ -163,20 +162,15 @@ impl Search<'_, '_> {
     /// The repeats of all documents, and the numbers of stretches and of k-grams that were sorted.
     fn find(&self, counts: &mut [u64; 2]) -> Result<Sort<Repeat>> {
         let (classes, stretches, lasting) = self.classes()?;
-        let Classes {
-            members,
-            examined,
-            mut repeats,
-            ..
-        } = classes;
-        let (examined, _) = self.write(examined.finish()?, true)?;
+        let mut repeats = classes.repeats;
+        let (examined, _) = self.write(classes.examined.finish()?, true)?;
         let grams = self.of_units(GRAMS, |sort| self.grams(&examined, sort), lasting)?;
         drop(examined);
         let mut firsts = self.sorter("firsts", 8)?;
         let grams = shared_grams(grams.finish()?.unique(), &mut firsts, self.context)?;
         *counts = [stretches, grams];
         disk::point("passages: repeats");
-        let (members, firsts) = (members.finish()?, firsts.finish()?);
+        let (members, firsts) = (classes.members.finish()?, firsts.finish()?);
         resolve(members, firsts, self.context, |repeat| repeats.push(repeat))?;
         if lasting {
             let sorts = &mut [(REPEATS, repeats.untyped(), true)];

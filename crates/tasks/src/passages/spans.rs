@@ -248,13 +248,8 @@ impl Maker<'_, '_> {
 
     /// Passes the lines on, if they are many.
     fn pass(&mut self, pass: &mut dyn FnMut(Lines) -> Result<()>) -> Result<()> {
-        let Lines {
-            spans,
-            removable,
-            coverage,
-            ..
-        } = &self.lines;
-        match spans.len() + removable.len() + coverage.len() >= LINES_BYTES {
+        let lines = &self.lines;
+        match lines.spans.len() + lines.removable.len() + lines.coverage.len() >= LINES_BYTES {
             true => pass(std::mem::take(&mut self.lines)),
             false => Ok(()),
         }
