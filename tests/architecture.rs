@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3588, 2, 304]),
-    ("store", [7816, 2, 590]),
+    ("base", [3587, 2, 304]),
+    ("store", [7795, 2, 583]),
     ("source", [2900, 0, 63]),
-    ("text", [22286, 10, 555]),
-    ("rewrite", [3105, 0, 148]),
-    ("engine", [22123, 10, 1249]),
-    ("methods", [3657, 1, 88]),
-    ("tasks", [21804, 13, 1090]),
-    ("lab", [11961, 5, 573]),
-    ("lookalike", [12232, 3, 397]),
+    ("text", [22266, 10, 554]),
+    ("rewrite", [3107, 0, 147]),
+    ("engine", [22089, 10, 1236]),
+    ("methods", [3649, 1, 88]),
+    ("tasks", [21702, 13, 1096]),
+    ("lab", [11938, 5, 569]),
+    ("lookalike", [12196, 3, 397]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

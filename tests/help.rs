@@ -100,7 +100,15 @@ impl Program {
             short || line.starts_with("      --")
         };
         for command in self.all_commands() {
-            let of = |flag| self.printed(command.split(' ').chain([flag]));
+            let of = |flag| {
+                let output = self.run(command.split(' ').chain([flag]));
+                assert!(output.status.success() && output.stderr.is_empty());
+                let help = text(&output.stdout);
+                for line in help.lines() {
+                    assert!(line.chars().count() <= 100, "{line}");
+                }
+                help
+            };
             let short = of("-h");
             assert!(short.lines().count() <= 50, "{short}");
             let usage = format!("Usage: {} {command} ", self.started);

@@ -291,7 +291,7 @@ fn grow(command: u8, out: &Path, context: &Context<'_>) -> Result<()> {
     let config = collection::config(&manifest);
     let threshold = "0.5".parse().expect("a threshold");
     let question = question(threshold);
-    pipeline::run_against((&inputs, out), &new, config, &question, false, context).map(drop)
+    pipeline::run_against(&inputs, out, &new, config, &question, false, context).map(drop)
 }
 
 fn question(threshold: Threshold) -> JoinParameters {

@@ -8,9 +8,8 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lookalike_base::Result;
-use lookalike_store::disk;
-use lookalike_store::remote;
 use lookalike_store::workspace::refuse_remote;
+use lookalike_store::{disk, remote};
 
 use super::command::Run;
 use super::context::ProgressForm;

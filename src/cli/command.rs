@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use crate::facade::Resources;
 use lookalike_base::byte_size::ByteSize;
-use lookalike_base::memory;
 use lookalike_base::progress::{Context, Progress, Stop};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, memory};
 use lookalike_store::remote;
 use lookalike_text::read::Converter;
 
@@ -197,12 +196,8 @@ impl Out<'_> {
 
     /// Prints text for people that is not part of the result in JSON.
     pub fn note(&self, text: impl FnOnce() -> Result<String>) -> Result<()> {
-        let Printed {
-            quiet,
-            json,
-            always,
-        } = self.printed;
-        match !json && (always || !quiet) {
+        let printed = self.printed;
+        match !printed.json && (printed.always || !printed.quiet) {
             true => self.host.say(&text()?),
             false => Ok(()),
         }

@@ -44,8 +44,8 @@ impl Command for Options {
             outputs::check(output, None, &reads)?;
             outputs::check_place("output", output)?;
         }
-        let how = (&self.input.read()?, &self.shingles.config(&self.input)?);
-        let counts = count::run(&inputs, how, &std::env::temp_dir(), context)?;
+        let (read, shingle) = (self.input.read()?, self.shingles.config(&self.input)?);
+        let counts = count::run(&inputs, &read, &shingle, &std::env::temp_dir(), context)?;
         let (rows, below) = (&counts.inputs, counts.lengths());
         if let Some(output) = &self.output {
             write_records(rows, &counts, ("Counts", &below), output)?;

@@ -315,7 +315,7 @@ impl Command for Options {
                     against: self.against.as_deref(),
                     strict: flags.strict,
                 };
-                dedup::search(&search, &work, (&config, outputs), context)
+                dedup::search(&search, &work, &config, outputs, context)
                     .map_err(|error| error.named_by("work", &work))?
             }
         };
@@ -340,13 +340,12 @@ impl Command for Options {
         let Some(page) = page else {
             return unread::warn(&workspace, context);
         };
-        let how = (
-            page.as_path(),
-            self.sample_seed,
-            AuditConfig::default().clusters,
-        );
-        let (audit, look) = (&self.audit, AuditLook::default());
-        let told = audit.write(&flags.output, &workspace, how, &look, context)?;
+        let audited = AuditConfig {
+            seed: self.sample_seed,
+            ..AuditConfig::default()
+        };
+        let (kept, look) = (&flags.output, AuditLook::default());
+        let told = (self.audit).write(kept, &workspace, &page, audited, &look, context)?;
         out.note(|| Ok(told))?;
         unread::warn(&workspace, context)
     }
@@ -380,8 +379,8 @@ impl Options {
         let review = self.audit.review();
         let taken = [Some(work), self.removed.as_deref()];
         let taken: Vec<&Path> = taken.into_iter().flatten().collect();
-        let given = ("report", page.as_deref());
-        let page = report::place_audit(&self.collection.output, given, review, &taken)?;
+        let (kept, page) = (&self.collection.output, page.as_deref());
+        let page = report::place_audit(kept, "report", page, review, &taken)?;
         for (parameter, file) in [("report", Some(page.as_path())), ("review", review)] {
             let Some(file) = file else { continue };
             dedup::check_outside_inputs(parameter, file, &self.collection.input.inputs)?;

@@ -9,8 +9,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::document::{self, CompareConfig, Compared};
 use lookalike_engine::outputs;
 
-use crate::report::terminal;
-use crate::report::write_diff;
+use crate::report::{terminal, write_diff};
 use clap::{Args, ValueEnum};
 use lookalike_engine::table::Table;
 use lookalike_store::json;

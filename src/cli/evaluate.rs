@@ -14,8 +14,8 @@ use lookalike_base::progress::Context;
 use lookalike_methods::LEXICON_FILE;
 use lookalike_store::disk;
 use lookalike_tasks::evaluate::{
-    Columns, Counts, EvaluateConfig, Evaluation, Graded, ListFile, ListReport, Measured,
-    PairCounts, PairsAt, Ranking, Sample, Scores, evaluate,
+    Columns, EvaluateConfig, Evaluation, Graded, ListFile, ListReport, Measured, PairCounts,
+    PairsAt, Ranking, Sample, Scores, evaluate,
 };
 
 use super::command::{Command, Out, Setup};
@@ -403,11 +403,7 @@ fn list(out: &mut String, what: &str, list: &ListReport) {
 const MEASURES: &str = "true, found, correct, wrong, missed, precision, recall, F1";
 
 fn measures(of: &Measured) -> Line {
-    let Counts {
-        correct,
-        wrong,
-        missed,
-    } = of.counts;
+    let (correct, wrong, missed) = (of.counts.correct, of.counts.wrong, of.counts.missed);
     let counts = line![of.true_pairs, of.found, correct, wrong, missed];
     [counts, line![of.precision, of.recall, of.f1]].concat()
 }

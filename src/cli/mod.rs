@@ -52,16 +52,13 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use lookalike_base::Error;
 use lookalike_base::command::Command as Bounded;
-use lookalike_base::limits;
-use lookalike_base::memory;
 use lookalike_base::process::{self, return_freed_memory};
 use lookalike_base::utf8::{is_deceptive, visible_lines};
-use lookalike_store::disk;
+use lookalike_base::{Error, limits, memory};
 use lookalike_store::json::pretty;
-use lookalike_store::remote;
 use lookalike_store::workspace::{check_secret, missing, refuse_remote};
+use lookalike_store::{disk, remote};
 
 use arguments::Arguments;
 use context::Process;

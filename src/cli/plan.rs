@@ -7,8 +7,7 @@ use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::progress::Context;
-use lookalike_engine::outputs;
-use lookalike_engine::pipeline;
+use lookalike_engine::{outputs, pipeline};
 use lookalike_tasks::plan::{self, PlanConfig};
 
 use super::command::{Command, Out, Setup};

@@ -10,7 +10,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
 use lookalike_engine::pipeline;
 use lookalike_store::workspace::refuse_remote;
-use lookalike_tasks::audit;
+use lookalike_tasks::audit::{self, AuditConfig};
 use lookalike_tasks::dedup;
 
 use super::command::{Command, Out, Printed, Setup};
@@ -146,11 +146,15 @@ impl Options {
             title: self.title.clone(),
             replay: self.replay.clone(),
         };
-        let given = ("output", self.output.as_deref());
-        let output = report::place_audit(kept, given, self.audit.review(), &[])?;
+        let (given, review) = (self.output.as_deref(), self.audit.review());
+        let output = report::place_audit(kept, "output", given, review, &[])?;
         let workspace = audit::open_work(kept, context)?;
-        let how = (output.as_path(), self.sample_seed, self.clusters);
-        let told = (self.audit).write(kept, &workspace, how, &look, context)?;
+        let config = AuditConfig {
+            seed: self.sample_seed,
+            clusters: self.clusters,
+            ..AuditConfig::default()
+        };
+        let told = (self.audit).write(kept, &workspace, &output, config, &look, context)?;
         out.note(|| Ok(told))
     }
 }

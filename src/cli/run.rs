@@ -8,11 +8,10 @@ use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{self, CollectionConfig};
-use lookalike_engine::pipeline;
-use lookalike_engine::pipeline::Summary;
+use lookalike_engine::pipeline::{self, Summary, run_against};
 use lookalike_methods::{self as methods, Spec};
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::plan;
+use lookalike_tasks::plan::{self, run_with_plan};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, JoinFlags, Limits, ResultsFlag};
@@ -158,7 +157,7 @@ impl Command for RunOptions {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         if let Some(directory) = &self.from {
-            return search(directory, (&self.join, &self.end), out, context);
+            return search(directory, &self.join, &self.end, out, context);
         }
         if let Some(spec) = &self.method {
             return self.run_method(spec, out, context);
@@ -172,23 +171,17 @@ impl Command for RunOptions {
             return Err(Error::parameter("precision", "with --against")
                 .because("--against is exact; leave --precision out"));
         }
-        let inputs = flags.choice().list(&flags.output)?;
+        let inputs = &flags.choice().list(&flags.output)?;
         let (directory, strict) = (&flags.output, flags.strict);
+        let (config, parameters) = (&config, &parameters);
         let summary = match (&planning, &self.against) {
-            (Some(planning), _) => plan::run_with_plan(
-                (&inputs, directory),
-                &config,
-                (planning, &parameters),
-                strict,
-                context,
+            (Some(planning), _) => run_with_plan(
+                inputs, directory, config, planning, parameters, strict, context,
             )?,
             (None, Some(old)) => {
-                let from = (&inputs, old.as_path());
-                pipeline::run_against(from, directory, &config, &parameters, strict, context)?
+                run_against(inputs, old, directory, config, parameters, strict, context)?
             }
-            (None, None) => {
-                pipeline::run(&inputs, directory, &config, &parameters, strict, context)?
-            }
+            (None, None) => pipeline::run(inputs, directory, config, parameters, strict, context)?,
         };
         self.end.verbose.print(&summary, directory, out, context)?;
         unread::warn_in(directory, &summary, context)
@@ -209,8 +202,8 @@ impl RunOptions {
         if format == ResultFormat::Parquet {
             summary = pipeline::tables(&mut made, context)?;
         }
-        let places = (&workspace, made.directory());
-        self.end.verbose.print_of(&summary, places, out)?;
+        let verbose = self.end.verbose;
+        verbose.print_of(&summary, &workspace, made.directory(), out)?;
         unread::warn(&workspace, context)
     }
 }
@@ -226,8 +219,7 @@ impl Command for IngestOptions {
         let flags = &self.collection;
         let workspace = ingested(flags, &flags.config(context)?, context)?;
         let summary = Summary::of(&workspace.manifest);
-        let places = (&workspace, flags.output.as_path());
-        self.verbose.print_of(&summary, places, out)?;
+        (self.verbose).print_of(&summary, &workspace, &flags.output, out)?;
         unread::warn(&workspace, context)
     }
 }
@@ -255,14 +247,15 @@ impl Command for JoinOptions {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        search(&self.directory, (&self.join, &self.end), out, context)
+        search(&self.directory, &self.join, &self.end, out, context)
     }
 }
 
 /// Finds the pairs of an ingested collection.
 fn search(
     directory: &Path,
-    (join, end): (&JoinFlags, &ResultFlags),
+    join: &JoinFlags,
+    end: &ResultFlags,
     out: &Out<'_>,
     context: &Context<'_>,
 ) -> Result<()> {
@@ -275,7 +268,7 @@ fn search(
     pipeline::join(&mut workspace, &parameters, context)?;
     // The results of the earlier pairs are gone, so make the results of the new pairs.
     let summary = pipeline::results(&mut workspace, end.results.results, context)?;
-    (end.verbose).print_of(&summary, (&workspace, directory), out)
+    (end.verbose).print_of(&summary, &workspace, directory, out)
 }
 
 impl Command for ClusterOptions {
@@ -290,8 +283,7 @@ impl Command for ClusterOptions {
         if let Some(address) = &self.publish {
             pipeline::publish(&workspace, address, context)?;
         }
-        let places = (&workspace, self.directory.as_path());
-        self.end.verbose.print_of(&summary, places, out)
+        (self.end.verbose).print_of(&summary, &workspace, &self.directory, out)
     }
 }
 
@@ -326,7 +318,8 @@ impl Verbose {
     pub fn print_of(
         self,
         summary: &Summary,
-        (collection, results): (&Workspace, &Path),
+        collection: &Workspace,
+        results: &Path,
         out: &Out<'_>,
     ) -> Result<()> {
         out.result(summary, || self.text_of(summary, collection, results))

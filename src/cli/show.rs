@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use lookalike_base::memory;
 use lookalike_base::progress::Context;
+use lookalike_base::{Error, Result, memory};
 use lookalike_engine::document::{self, Facts, Source, Text};
 
 use crate::report::terminal::{self, visible_lines};
 use clap::Args;
-use lookalike_base::{Error, Result};
 use lookalike_store::table;
 use serde::Serialize;
 

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use lookalike_base::budget::{Budget, ByteSize, Disk};
 use lookalike_base::error::refuse;
-use lookalike_base::limits;
 use lookalike_base::progress::{Context, Progress, Silent, Stop};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, limits};
 use lookalike_engine::collection::CollectionConfig;
 use lookalike_engine::pipeline::JoinParameters;
 use lookalike_store::disk;

@@ -10,7 +10,7 @@ use lookalike_base::numbers::{count, counted};
 use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::dedup::{DedupSummary, Form, References, Removal, Rule};
+use lookalike_tasks::dedup::{DedupSummary, Form, Removal, Rule};
 
 /// A finished deduplication.
 pub(crate) struct Deduplicated<'d> {
@@ -109,12 +109,7 @@ impl Deduplicated<'_> {
 
 /// What the answer says about `revisit` records that were written, and that the inputs have.
 fn revisits(summary: &DedupSummary) -> Vec<String> {
-    let References {
-        revisits,
-        kept,
-        removed,
-        outside,
-    } = summary.references;
+    let (of, kept) = (&summary.references, summary.references.kept);
     let mut says = Vec::new();
     if summary.revisits > 0 {
         let gone = summary.records_removed();
@@ -135,15 +130,15 @@ fn revisits(summary: &DedupSummary) -> Vec<String> {
         ));
     }
     for (number, what) in [
-        (removed, "a removed record"),
-        (outside, "no record of the inputs"),
+        (of.removed, "a removed record"),
+        (of.outside, "no record of the inputs"),
     ] {
         if number > 0 {
             let (number, refer) = match number {
                 1 => ("1".into(), "refers"),
                 _ => (count(number), "refer"),
             };
-            let of = counted(revisits, "revisit record");
+            let of = counted(of.revisits, "revisit record");
             says.push(format!("{number} of {of} {refer} to {what}."));
         }
     }

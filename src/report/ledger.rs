@@ -13,7 +13,6 @@ use lookalike_base::numbers::{count, counted};
 use lookalike_engine::collection::{self, RejectReader};
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Selected, Summary};
-use lookalike_engine::sample::plan::Target;
 use lookalike_store::disk;
 use lookalike_store::workspace::{Cost, InputList, Workspace};
 
@@ -169,14 +168,10 @@ fn fingerprint(summary: &Summary) -> &'static str {
 fn sort_rows(summary: &Summary, rows: &mut Rows) {
     if let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
         if let Some(plan) = &summary.plan {
-            let Target {
-                precision,
-                threshold,
-                ..
-            } = plan.config.target;
+            let target = &plan.config.target;
             let documents = counted(plan.documents, "document");
-            let value = format!("at {threshold}, on {documents}");
-            rows.row(format!("plan for precision {precision}"), value);
+            let value = format!("at {}, on {documents}", target.threshold);
+            rows.row(format!("plan for precision {}", target.precision), value);
         }
         let name = format!("sampled ({sampling})");
         rows.share(name, sample.sampled, sample.shingles);

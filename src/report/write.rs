@@ -6,8 +6,7 @@ use super::page::{self, AuditLook, PageConfig, PageStats};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::document::{Both, Passages};
-use lookalike_engine::outputs;
-use lookalike_engine::pipeline;
+use lookalike_engine::{outputs, pipeline};
 use lookalike_store::workspace::{self, Workspace};
 use lookalike_store::{disk, remote};
 use lookalike_tasks::audit::{self, AuditConfig, review};
@@ -43,10 +42,12 @@ pub fn write_audit(
     kept: &Path,
     workspace: &Workspace,
     config: &AuditConfig,
-    (output, reviewed, look): (&Path, Option<&Path>, &AuditLook),
+    output: &Path,
+    reviewed: Option<&Path>,
+    look: &AuditLook,
     context: &Context<'_>,
 ) -> Result<(PageStats, Reviewed)> {
-    check_audit(kept, ("output", output), reviewed, &[])?;
+    check_audit(kept, "output", output, reviewed, &[])?;
     outputs::check_outside("output", output, workspace)?;
     let exists = reviewed.map(review::exists).transpose()?;
     if let (Some(review), Some(false)) = (reviewed, exists) {
@@ -62,8 +63,8 @@ pub fn write_audit(
         }
         (None, _) => (None, Reviewed::No),
     };
-    let shown = (verdicts.as_ref(), look);
-    let stats = page::audit::write(workspace, &audit, shown, output, context)?;
+    let verdicts = verdicts.as_ref();
+    let stats = page::audit::write(workspace, &audit, verdicts, look, output, context)?;
     Ok((stats, state))
 }
 
@@ -86,12 +87,13 @@ pub enum Reviewed {
 /// `BadParameter`; `Io`.
 pub fn place_audit(
     kept: &Path,
-    (parameter, given): (&'static str, Option<&Path>),
+    parameter: &'static str,
+    given: Option<&Path>,
     review: Option<&Path>,
     taken: &[&Path],
 ) -> Result<PathBuf> {
     let page = given.map_or_else(|| audit_page(kept), Path::to_path_buf);
-    check_audit(kept, (parameter, &page), review, taken)?;
+    check_audit(kept, parameter, &page, review, taken)?;
     if given.is_none() {
         page::check_replaced(&page)?;
     }
@@ -100,7 +102,8 @@ pub fn place_audit(
 
 fn check_audit(
     kept: &Path,
-    (parameter, output): (&'static str, &Path),
+    parameter: &'static str,
+    output: &Path,
     review: Option<&Path>,
     taken: &[&Path],
 ) -> Result<()> {
@@ -148,8 +151,8 @@ pub(crate) fn write_diff(
 ) -> Result<()> {
     workspace.write_file(output, |workspace| {
         let words = [both.a.words(workspace)?, both.b.words(workspace)?];
-        let place = (workspace.manifest.program.as_str(), output);
-        let written = page::diff::write(both, words, passages, context, place)?;
+        let program = &workspace.manifest.program;
+        let written = page::diff::write(both, words, passages, context, program, output)?;
         Ok((written, ()))
     })
 }

@@ -257,9 +257,11 @@ impl Run {
         match &self.planning {
             None => pipeline::run(&inputs, out, collection, question, self.strict, &context),
             Some(planning) => plan::run_with_plan(
-                (&inputs, out),
+                &inputs,
+                out,
                 collection,
-                (planning, question),
+                planning,
+                question,
                 self.strict,
                 &context,
             ),

@@ -26,14 +26,7 @@ fn against_watched(
     let inputs = pipeline::inputs(files, out)?;
     let (config, parameters) = (&run.collection, &run.question);
     let context = run.context(stop, progress);
-    pipeline::run_against(
-        (&inputs, old),
-        out,
-        config,
-        parameters,
-        run.strict,
-        &context,
-    )
+    pipeline::run_against(&inputs, old, out, config, parameters, run.strict, &context)
 }
 
 fn against(run: &Run, files: &[PathBuf], old: &Path, out: &Path) -> Result<Summary, Error> {

@@ -253,7 +253,8 @@ fn a_directory_of_another_rule_is_read_and_not_continued() {
         (
             "against",
             pipeline::run_against(
-                (&added(), out.as_path()),
+                &added(),
+                &out,
                 &apart,
                 &new.collection,
                 &new.question,

@@ -286,11 +286,11 @@ fn chosen_of(workspace: &mut Workspace, run: &Run, sampling: &Sampling) {
         let crowded = Selection::of(criterion, &sampled, shingles, 0);
         for selection in [narrow, wide, crowded] {
             let chosen = |threads, room| {
-                let by = ("sort", &stop);
-                let means = (threads, room);
+                let (sampled, stop) = (&sampled, &stop);
                 let selector =
-                    Selector::<u64>::count(selection, &sampled, sets, means, by).unwrap();
-                let expected = selector.expected(1 << 20, by).unwrap();
+                    Selector::<u64>::count(selection, sampled, sets, threads, room, "sort", stop);
+                let selector = selector.unwrap();
+                let expected = selector.expected(1 << 20, "sort", stop).unwrap();
                 let mut chooser = Chooser::new(&selector);
                 let mut chosen = Vec::new();
                 for (number, segment) in segments.iter().enumerate() {

@@ -757,8 +757,8 @@ fn compared(name: &'static str, indexed: bool) -> Subject {
             let (stop, run) = (Stop::default(), small());
             let (config, question) = (&run.collection, &run.question);
             let context = run.context(&stop, &Silent);
-            let of = (&inputs, old.as_path());
-            let summary = pipeline::run_against(of, &new, config, question, false, &context)?;
+            let summary =
+                pipeline::run_against(&inputs, &old, &new, config, question, false, &context)?;
             let join = summary.join.unwrap();
             assert!(join.added.is_some() && join.pairs > 0);
             Ok(String::new())

@@ -21,9 +21,8 @@ use std::thread;
 
 use crate::budget::{BEYOND_BUDGET, Budget, ByteSize};
 use crate::numbers::counted;
-use crate::process;
 pub use crate::resource::Resource;
-use crate::{Error, Result};
+use crate::{Error, Result, process};
 
 /// Address space of a thread's stack, at the default size of Rust, and of its guard page.
 const STACK_BYTES: u64 = (2 << 20) + (4 << 10);

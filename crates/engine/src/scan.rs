@@ -117,7 +117,8 @@ impl<'a> Scan<'a> {
     /// bytes more for each other thread. `what` names the work in a refusal.
     pub fn new(
         stage: &'static str,
-        (inputs, read): (&'a [InputFile], &'a ReadConfig),
+        inputs: &'a [InputFile],
+        read: &'a ReadConfig,
         [used, further]: [u64; 2],
         what: impl FnOnce() -> String,
         context: &'a Context<'a>,
@@ -353,14 +354,16 @@ pub fn least_shingled(read: &ReadConfig, inputs: usize) -> u64 {
 /// the number of the file. Returns the files without a document. The caller uses `used` bytes.
 pub fn each_shingled(
     stage: &'static str,
-    (inputs, read, shingle): (&[InputFile], &ReadConfig, &ShingleConfig),
+    inputs: &[InputFile],
+    read: &ReadConfig,
+    shingle: &ShingleConfig,
     used: u64,
     context: &Context<'_>,
     act: impl Fn(u32, Shingled<'_>) -> Result<()> + Sync,
 ) -> Result<Unread> {
     let what = || format!("{stage} of {}", counted(inputs.len() as u64, "file"));
     let memory = [used + 2 * SET_BYTES, 2 * SET_BYTES];
-    let scan = Scan::new(stage, (inputs, read), memory, what, context)?;
+    let scan = Scan::new(stage, inputs, read, memory, what, context)?;
     match shingle.fingerprint {
         FingerprintKind::Xxh3 => scan.shingles::<u64>(shingle, act),
         FingerprintKind::Md5 => scan.shingles::<u128>(shingle, act),

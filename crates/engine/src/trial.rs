@@ -88,13 +88,14 @@ pub fn ask(
     directory: &Path,
     sampling: &Sampling,
     threshold: Threshold,
-    context: (u64, &Context<'_>),
+    held: u64,
+    context: &Context<'_>,
 ) -> Result<(Workspace, TrialCost)> {
     let criterion = Criterion {
         threshold,
         measure: Measure::default(),
     };
-    ask_by(base, directory, sampling, criterion, context)
+    ask_by(base, directory, sampling, criterion, held, context)
 }
 
 /// As [`ask`], with any measure.
@@ -103,7 +104,8 @@ pub fn ask_by(
     directory: &Path,
     sampling: &Sampling,
     criterion: Criterion,
-    (held, context): (u64, &Context<'_>),
+    held: u64,
+    context: &Context<'_>,
 ) -> Result<(Workspace, TrialCost)> {
     let mut workspace = over(base, directory, sampling, criterion)?;
     let parameters = JoinParameters {
@@ -155,7 +157,8 @@ pub struct Compared {
 pub fn each_compared(
     truth: &Workspace,
     trial: &Workspace,
-    (stage, context): (&'static str, &Context<'_>),
+    stage: &'static str,
+    context: &Context<'_>,
     mut each: impl FnMut(Compared) -> Result<()>,
 ) -> Result<()> {
     let (true_list, found_list) = (open_pairs(truth)?, open_pairs(trial)?);

@@ -199,10 +199,8 @@ struct Prepared<'a> {
 
 impl Keys for Prepared<'_> {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let Deco {
-            size, selection, ..
-        } = self.deco;
-        selection.select(document, *size, self.spex.as_ref(), keys);
+        let (spex, size) = (self.spex.as_ref(), self.deco.size);
+        self.deco.selection.select(document, size, spex, keys);
     }
 
     fn held_bytes(&self) -> u64 {

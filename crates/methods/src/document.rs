@@ -131,17 +131,13 @@ impl<'a> Document<'a> {
     }
 
     fn tokenise(&mut self, kind: &TokenKind) {
-        let Scratch {
-            words,
-            whitespace,
-            held,
-            ..
-        } = &mut *self.scratch;
+        let scratch = &mut *self.scratch;
+        let held = &mut scratch.held;
         held.bytes.clear();
         held.starts.clear();
         let parser = match kind {
-            TokenKind::Words => words,
-            _ => whitespace,
+            TokenKind::Words => &mut scratch.words,
+            _ => &mut scratch.whitespace,
         };
         parser.plain("", self.text.as_bytes(), held);
         // Where the next token would start.
@@ -151,11 +147,10 @@ impl<'a> Document<'a> {
     /// The fingerprints of every `size` consecutive words, joined by one space, in text order.
     pub fn shingles(&mut self, size: usize, seed: u64) -> &mut Vec<u64> {
         self.tokenise(&TokenKind::Words);
-        let Scratch {
-            held, fingerprints, ..
-        } = &mut *self.scratch;
+        let scratch = &mut *self.scratch;
+        let fingerprints = &mut scratch.fingerprints;
         fingerprints.clear();
-        let windows = held.tokens().windows(size);
+        let windows = scratch.held.tokens().windows(size);
         fingerprints.extend(windows.map(|window| fingerprint(window, seed)));
         fingerprints
     }

@@ -39,8 +39,7 @@ use std::sync::LazyLock;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::document::fingerprint;
-use super::porter;
-use super::{Document, Keys, Parameter, Values};
+use super::{Document, Keys, Parameter, Values, porter};
 
 /// SMART's stop words.
 static STOP_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| stop_words().collect());

@@ -286,7 +286,7 @@ impl PartWriter {
 
     /// Writes the footer, makes the file durable and renames it to its final name.
     pub fn finish(self, records: u64, index_offset: u64, extra: u64) -> Result<PartInfo> {
-        self.end((records, index_offset, extra), true)
+        self.end(records, index_offset, extra, true)
     }
 
     /// As [`PartWriter::finish`], for a part that is not needed after a loss of power.
@@ -296,14 +296,10 @@ impl PartWriter {
         index_offset: u64,
         extra: u64,
     ) -> Result<PartInfo> {
-        self.end((records, index_offset, extra), false)
+        self.end(records, index_offset, extra, false)
     }
 
-    fn end(
-        mut self,
-        (records, index_offset, extra): (u64, u64, u64),
-        sync: bool,
-    ) -> Result<PartInfo> {
+    fn end(mut self, records: u64, index_offset: u64, extra: u64, sync: bool) -> Result<PartInfo> {
         let payload_bytes = self.position - HEADER_BYTES as u64;
         let mut footer = [0; FOOTER_BYTES];
         footer[..8].copy_from_slice(&records.to_le_bytes());

@@ -29,8 +29,7 @@ use super::disk;
 use super::item::Item;
 use super::part::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
 use lookalike_base::budget::ByteSize;
-use lookalike_base::limits;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, limits};
 
 /// Bytes of an item in memory.
 const ITEM_BYTES: usize = 24;

@@ -94,7 +94,8 @@ impl Counts {
 /// Counts inputs. Temporary files are written to a new directory in `scratch`.
 pub fn run(
     inputs: &[InputFile],
-    (read, shingle): (&ReadConfig, &ShingleConfig),
+    read: &ReadConfig,
+    shingle: &ShingleConfig,
     scratch: &Path,
     context: &Context<'_>,
 ) -> Result<Counts> {
@@ -111,8 +112,7 @@ pub fn run(
     let (mut rows, all): (Vec<_>, _) = (names.chain(["all"]).map(named).collect(), inputs.len());
     let mut lengths = BTreeMap::new();
     let counting = Mutex::new((&mut rows, &mut sort, &mut lengths));
-    let of = (inputs, read, shingle);
-    let unread = each_shingled(STAGE, of, memory, context, |file, found| {
+    let take = |file: u32, found: Shingled<'_>| {
         let (rows, sort, lengths) = &mut *lock(&counting);
         let mut add =
             |act: &dyn Fn(&mut InputCounts)| [file as usize, all].map(|n| act(&mut rows[n]));
@@ -137,7 +137,8 @@ pub fn run(
             }
         };
         Ok(())
-    })?;
+    };
+    let unread = each_shingled(STAGE, inputs, read, shingle, memory, context, take)?;
     sort.finish()?.unique().groups(
         |shingle| shingle.key,
         |_, group| {

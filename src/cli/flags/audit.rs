@@ -68,24 +68,26 @@ impl AuditFlags {
         }
     }
 
-    /// Writes the page of the deduplication that wrote `kept`. Returns what to print.
+    /// Writes the page of the deduplication that wrote `kept`, with the seed and the clusters of
+    /// `config`. Returns what to print.
     pub fn write(
         &self,
         kept: &Path,
         workspace: &Workspace,
-        (output, seed, clusters): (&Path, u64, usize),
+        output: &Path,
+        config: AuditConfig,
         look: &AuditLook,
         context: &Context<'_>,
     ) -> Result<String> {
         let config = AuditConfig {
             by: self.by.clone(),
-            clusters,
-            samples: self.samples.unwrap_or(AuditConfig::default().samples),
-            seed,
+            samples: self.samples.unwrap_or(config.samples),
+            ..config
         };
-        let files = (output, self.review(), look);
-        let (_, reviewed) = report::write_audit(kept, workspace, &config, files, context)?;
-        let review = self.review().filter(|_| reviewed == Reviewed::Written);
+        let review = self.review();
+        let (_, reviewed) =
+            report::write_audit(kept, workspace, &config, output, review, look, context)?;
+        let review = review.filter(|_| reviewed == Reviewed::Written);
         let review = review.map_or_else(String::new, |review| {
             format!("pairs to judge in {}\n", review.display())
         });

@@ -49,7 +49,8 @@ pub(crate) fn check_memory(workspace: &Workspace, context: &Context<'_>) -> Resu
 pub(crate) fn write(
     workspace: &Workspace,
     audit: &Audit,
-    (verdicts, look): (Option<&Verdicts>, &AuditLook),
+    verdicts: Option<&Verdicts>,
+    look: &AuditLook,
     output: &Path,
     context: &Context<'_>,
 ) -> Result<PageStats> {
@@ -57,7 +58,6 @@ pub(crate) fn write(
         let pairs = counted(audit.pairs.len() as u64, "pair");
         format!("a page of {pairs} with their texts")
     };
-    let record = record_bytes(workspace);
     let mut memory = check_memory(workspace, context)?;
     context.start(STAGE, Unit::Count("steps"), Some(2));
     let pairs = audit.pairs.iter();
@@ -66,9 +66,8 @@ pub(crate) fn write(
         .iter()
         .filter_map(|number| audit.documents.get(number));
     let places = places.map(|document| document.place).collect();
-    let room = (&mut memory, record);
     let texts_only = (&wanted, &HashSet::new());
-    let read = texts::read(workspace, places, texts_only, room, None, context)?;
+    let read = texts::read(workspace, places, texts_only, &mut memory, None, context)?;
     memory.check(what)?;
     context.progress.at(1);
 

@@ -431,7 +431,7 @@ impl<'w> Survey<'w> {
         for cluster in &chosen.clusters {
             wanted.extend(cluster.shown.iter().map(|member| member.document));
         }
-        chosen.documents = look_up(workspace, wanted, memory, (STAGE, context))?;
+        chosen.documents = look_up(workspace, wanted, memory, STAGE, context)?;
         Ok(chosen)
     }
 }

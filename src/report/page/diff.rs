@@ -7,7 +7,7 @@ use super::side_by_side;
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_engine::align::{Block, TextComparison, Words};
-use lookalike_engine::document::{Both, Covered, Pair, Passages, Place, Side};
+use lookalike_engine::document::{Both, Covered, Pair, Passages, Side};
 use std::path::Path;
 
 /// Limit on the passages that have a row.
@@ -24,7 +24,8 @@ pub(crate) fn write(
     [a, b]: [&Words; 2],
     passages: &Passages,
     context: Option<usize>,
-    (program, output): (&str, &Path),
+    program: &str,
+    output: &Path,
 ) -> Result<(u64, u64)> {
     let contents = [
         ("measures", "Measures"),
@@ -128,11 +129,7 @@ fn shared(a: &Words, passages: &Passages) -> Markup {
 
 fn one_passage(a: &Words, passage: &Pair) -> Markup {
     let cells = [&passage.a, &passage.b].into_iter().flat_map(|place| {
-        let Place {
-            tokens,
-            bytes,
-            lines,
-        } = place;
+        let (tokens, bytes, lines) = (place.tokens, place.bytes, place.lines);
         [
             count(tokens[0] as u64),
             format!("{}–{}", count(bytes[0] as u64), count(bytes[1] as u64)),

@@ -205,10 +205,10 @@ pub fn write(
     let members = chosen.clusters.iter().flat_map(|cluster| &cluster.shown);
     let firsts = members.filter(|member| member.first == member.document);
     let firsts: HashSet<u32> = firsts.map(|member| member.document).collect();
-    let room = (&mut memory, record);
     let texts = chosen.texts(config.clusters);
     let compared = &chosen.compared() | &texts;
     let wanted = (&compared, &(&firsts | &compared));
+    let room = &mut memory;
     let read = texts::read(workspace, chosen.wanted(), wanted, room, None, context)?;
     memory.check(what)?;
     context.progress.at(2);

@@ -55,10 +55,10 @@ pub(crate) fn write(
         .flat_map(|pair| pair.documents)
         .collect();
     let numbers = wanted.iter().copied().collect();
-    let documents = look_up(workspace, numbers, &mut memory, (STAGE, context))?;
-    let (room, none) = ((&mut memory, record), HashSet::new());
+    let documents = look_up(workspace, numbers, &mut memory, STAGE, context)?;
     let places = documents.values().map(|it| it.place).collect();
-    let read = texts::read(workspace, places, (&wanted, &none), room, None, context)?;
+    let texts_only = (&wanted, &HashSet::new());
+    let read = texts::read(workspace, places, texts_only, &mut memory, None, context)?;
     memory.check(what)?;
     context.progress.at(2);
     let page = Page {

@@ -121,9 +121,9 @@ fn write(
         let mut memory = memory;
         let chosen = survey.gather(ranks, false, &mut memory, context)?;
         memory.check(what)?;
-        let room = (&mut memory, record);
         let wanted = (&chosen.different(), &chosen.roots());
         let aside = Some(Aside::new(workspace.directory()));
+        let room = &mut memory;
         let mut read = texts::read(workspace, chosen.wanted(), wanted, room, aside, context)?;
         memory.check(what)?;
         missing += read.missing();
@@ -134,7 +134,7 @@ fn write(
     sheets.index()?;
     let chosen = survey.gather(&[], true, &mut memory, context)?;
     let wanted = (&chosen.compared(), &none);
-    let room = (&mut memory, record);
+    let room = &mut memory;
     let read = texts::read(workspace, chosen.wanted(), wanted, room, None, context)?;
     memory.check(what)?;
     sheets.front(&chosen, &read)?;

@@ -6,7 +6,9 @@ use lookalike_base::progress::Context;
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::align::Words;
 use lookalike_engine::collection;
-use lookalike_engine::document::{Beginning, READER_BYTES, Reread, Wanted, read_again};
+use lookalike_engine::document::{
+    Beginning, READER_BYTES, Reread, Wanted, read_again, record_bytes,
+};
 use lookalike_store::Aside;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::{ParseConfig, TokenKind};
@@ -115,20 +117,21 @@ impl Read {
 
 /// Reads documents again, as far as there is room: the texts of `compared`, and the dates and
 /// beginnings of all. The page gives the reason in place of a text that is missing. Several threads
-/// read files; each takes `record` bytes. With `aside` the texts are kept there, and loaded one by
+/// read files. With `aside` the texts are kept there, and loaded one by
 /// one.
 pub(super) fn read(
     workspace: &Workspace,
     documents: Vec<Wanted>,
     (compared, beginnings): (&HashSet<u32>, &HashSet<u32>),
-    (memory, record): (&mut Memory, u64),
+    memory: &mut Memory,
     aside: Option<Aside>,
     context: &Context<'_>,
 ) -> Result<Read> {
     let in_memory = aside.as_ref().map_or(compared.len(), |_| 0);
     let of_texts = in_memory as u64 * MOST_TEXT_BYTES;
     let spare = memory.left().saturating_sub(of_texts);
-    let threads = (1 + spare / (record + READER_BYTES)).min(context.budget.threads as u64);
+    let threads =
+        (1 + spare / (record_bytes(workspace) + READER_BYTES)).min(context.budget.threads as u64);
     let parse = &collection::config(&workspace.manifest).shingle.parse;
     let stored = aside.map(|aside| (aside, HashMap::new()));
     let read = Read {
@@ -178,7 +181,8 @@ pub(super) fn read(
         workspace,
         documents,
         threads as usize,
-        (STAGE, context),
+        STAGE,
+        context,
         &take,
     )?;
     let (read, _, kept) = unlocked(found);

@@ -5,7 +5,7 @@ use super::{Flow, Put, Screen, Style, visible};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_engine::align::{Block, LEAST_FOLDED, Stretch, TextComparison, Words};
-use lookalike_engine::document::{Both, Covered, Lines, Pair, Passages, Place, Side};
+use lookalike_engine::document::{Both, Lines, Passages, Place, Side};
 use lookalike_store::table;
 
 /// Columns between two texts.
@@ -283,31 +283,23 @@ pub(crate) fn passages(
     let total = counted(passages.total, "shared passage");
     let least = counted(passages.length as u64, "token");
     put(&format!("\n{total} of at least {least}\n"))?;
-    for (letter, style, covered) in [
+    for (letter, style, of) in [
         ("A", Style::First, passages.covered_a),
         ("B", Style::Second, passages.covered_b),
     ] {
-        let Covered {
-            tokens,
-            covered,
-            share,
-        } = covered;
         put(&format!(
             "{} {} of {} ({}) in a passage\n",
             screen.styled(style, letter),
-            count(covered),
-            counted(tokens, "token"),
-            percent(share, 1)
+            count(of.covered),
+            counted(of.tokens, "token"),
+            percent(of.share, 1)
         ))?;
     }
     let [a, _] = texts;
     for (n, passage) in (1u64..).zip(&passages.listed) {
-        let Pair {
-            tokens,
-            a: at_a,
-            b: at_b,
-        } = passage;
-        let title = format!("{}. {}", count(n), counted(*tokens as u64, "token"));
+        let (at_a, at_b) = (&passage.a, &passage.b);
+        let tokens = counted(passage.tokens as u64, "token");
+        let title = format!("{}. {tokens}", count(n));
         put(&format!("\n{}\n", screen.styled(Style::Strong, &title)))?;
         for (letter, style, place) in [("A", Style::First, at_a), ("B", Style::Second, at_b)] {
             let letter = screen.styled(style, letter);

@@ -29,12 +29,9 @@
 mod results;
 
 pub use results::{
-    ClusterStats, Member, MemberKind, RESULT_FILES, ResultFormat, ResultsEntry, TABLE_FILES,
-    TablesEntry, run, write_tables,
-};
-pub use results::{
-    Members, cluster_of, cluster_of_bytes, columns, each_reject, pair_columns, parameters_of,
-    reject_line, write_rejects,
+    ClusterStats, Member, MemberKind, Members, RESULT_FILES, ResultFormat, ResultsEntry,
+    TABLE_FILES, TablesEntry, cluster_of, cluster_of_bytes, columns, each_reject, pair_columns,
+    parameters_of, reject_line, run, write_rejects, write_tables,
 };
 
 /// Files that later commands make from the results. They are removed together with the results.

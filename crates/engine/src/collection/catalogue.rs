@@ -8,9 +8,8 @@ use lookalike_base::budget::{Budget, ByteSize};
 use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit, caught, joined, joined_all};
-use lookalike_base::threads;
 use lookalike_base::workers::{Queue, Receiver, bounded, in_order};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, threads};
 use lookalike_store::item::item;
 use lookalike_store::workspace::{Places, Workspace};
 use lookalike_store::{
@@ -93,7 +92,8 @@ pub fn each_md5(
     })
 }
 
-/// Calls `each` with every document of the collection, in order.
+/// Calls `each` with every document of the collection, in order, and with those of another collection
+/// with which its own are compared. [`super::each_place`] has the own ones alone.
 pub fn each_document(
     workspace: &Workspace,
     each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
@@ -880,16 +880,12 @@ impl Extent {
     /// The size of these segments.
     pub fn of<'s>(segments: impl IntoIterator<Item = &'s SegmentEntry>) -> Extent {
         let add = |extent: Extent, segment: &SegmentEntry| {
-            let SegmentEntry {
-                stats,
-                fingerprints,
-                ..
-            } = segment;
+            let (stats, sets) = (&segment.stats, &segment.fingerprints);
             // A manifest that this program did not write may have any numbers.
             Extent {
                 documents: extent.documents.saturating_add(stats.documents),
-                fingerprints: extent.fingerprints.saturating_add(fingerprints.records),
-                set_bytes: extent.set_bytes.saturating_add(fingerprints.bytes),
+                fingerprints: extent.fingerprints.saturating_add(sets.records),
+                set_bytes: extent.set_bytes.saturating_add(sets.bytes),
             }
         };
         segments.into_iter().fold(Extent::default(), add)

@@ -53,15 +53,14 @@ mod texts;
 pub use by_place::SetsByPlace;
 pub use catalogue::{
     Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
-    run as catalogue,
+    each_document, each_document_of, each_md5, run as catalogue,
 };
-pub use catalogue::{each_document, each_document_of, each_md5};
 pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use config::{CollectionConfig, SizeGroups};
-pub use documents::DocumentView;
-pub use documents::{DocumentReader, DocumentRecord, DocumentWriter, RejectReader, RejectWriter};
-pub use ingest::{Reread, require_memory};
-pub use ingest::{SegmentStats, Share, least_memory, run as ingest};
+pub use documents::{
+    DocumentReader, DocumentRecord, DocumentView, DocumentWriter, RejectReader, RejectWriter,
+};
+pub use ingest::{Reread, SegmentStats, Share, least_memory, require_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};
 pub use names::Names;
 pub use places::{
@@ -69,14 +68,14 @@ pub use places::{
 };
 pub use records::{
     Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CatalogueLevel, Cursor,
-    Ingested, SegmentEntry, Segments, against, begin, beside, config, ingested, own_segments,
-    segments, segments_mut, standing_on,
+    Ingested, SegmentEntry, Segments, against, begin, begin_addition, beside, config,
+    has_all_shingles, ingested, insert_segment, origin, other_number, own_segments, segments,
+    segments_mut, standing_on,
 };
-pub use records::{begin_addition, has_all_shingles, insert_segment, origin, other_number};
 pub use same::SharedTexts;
-pub use sets::within_le;
 pub use sets::{
     Looking, MappedSets, SET_BLOCK_BYTES, SetBlock, SetFile, SetReader, SetWriter, SetsInOrder,
+    within_le,
 };
 pub(crate) use sets::{keys_of, position};
 pub use text_digest::{Sameness, TextDigest};

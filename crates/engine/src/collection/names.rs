@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use lookalike_base::limits;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, limits};
 use lookalike_store::{HEADER_BYTES, Kind, Mapped, PartFile, PartInfo, verify_part};
 
 /// Docnos by document number. Several threads can look them up.

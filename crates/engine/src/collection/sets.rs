@@ -2,10 +2,8 @@
 
 use crate::collection::SegmentEntry;
 use lookalike_base::ids::Key;
-use lookalike_base::limits;
 use lookalike_base::numbers::counted;
-use lookalike_base::process;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, limits, process};
 use lookalike_store::workspace::{MANIFEST_FILE, Places, Workspace};
 use lookalike_store::{
     HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, VERSION,

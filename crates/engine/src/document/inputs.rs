@@ -68,7 +68,8 @@ pub fn read_again(
     workspace: &Workspace,
     mut wanted: Vec<Wanted>,
     threads: usize,
-    (stage, context): (&'static str, &Context<'_>),
+    stage: &'static str,
+    context: &Context<'_>,
     take: &Take<'_>,
 ) -> Result<()> {
     wanted.sort_unstable();
@@ -97,7 +98,7 @@ pub fn read_again(
     files.sort_by_key(|(input, _)| Reverse(input.size()));
     let threads = threads.clamp(1, files.len().max(1));
     share(stage, threads, files, |queue| {
-        let mut reader = Rereader::new(workspace, (stage, context));
+        let mut reader = Rereader::new(workspace, stage, context);
         while let Some((input, of_file)) = queue.next() {
             reader.file(&input, of_file, take)?;
         }
@@ -154,18 +155,24 @@ fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
 
 struct Rereader<'w> {
     workspace: &'w Workspace,
-    of: (&'static str, &'w Context<'w>),
+    stage: &'static str,
+    context: &'w Context<'w>,
     /// Computes only the MD5 of the canonical document, and no fingerprints.
     shingler: Shingler<u64>,
     parser: Parser,
 }
 
 impl<'w> Rereader<'w> {
-    fn new(workspace: &'w Workspace, of: (&'static str, &'w Context<'w>)) -> Rereader<'w> {
+    fn new(
+        workspace: &'w Workspace,
+        stage: &'static str,
+        context: &'w Context<'w>,
+    ) -> Rereader<'w> {
         let shingle = &collection::config(&workspace.manifest).shingle;
         Rereader {
             workspace,
-            of,
+            stage,
+            context,
             shingler: Shingler::new(&ShingleConfig {
                 fingerprint: FingerprintKind::Xxh3,
                 ..shingle.clone()
@@ -179,7 +186,7 @@ impl<'w> Rereader<'w> {
 
     /// Reads the documents of one file.
     fn file(&mut self, input: &InputFile, all: &[Wanted], take: &Take<'_>) -> Result<()> {
-        let (stage, context) = self.of;
+        let (stage, context) = (self.stage, self.context);
         let config = &collection::config(&self.workspace.manifest).read;
         let gone = |wanted: &Wanted, why: Option<&Reject>| {
             let path = input.path.display();
@@ -250,9 +257,8 @@ impl<'w> Rereader<'w> {
         found: &'d Interpreted<'b>,
         wanted: &Wanted,
     ) -> Result<Option<&'d RawDocument<'b>>> {
-        let (stage, context) = self.of;
         // A stop ends the conversion of a document.
-        context.stop.check(stage)?;
+        self.context.stop.check(self.stage)?;
         Ok(match found {
             Interpreted::Document(document) if self.is(document, wanted) => Some(document),
             Interpreted::Document(_) => {

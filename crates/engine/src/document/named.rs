@@ -41,7 +41,8 @@ pub fn look_up(
     workspace: &Workspace,
     mut wanted: Vec<u32>,
     memory: &mut Memory,
-    (stage, context): (&'static str, &Context<'_>),
+    stage: &'static str,
+    context: &Context<'_>,
 ) -> Result<HashMap<u32, ShownDocument>> {
     wanted.sort_unstable();
     wanted.dedup();

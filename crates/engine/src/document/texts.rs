@@ -79,7 +79,7 @@ pub fn texts(
         };
         whole.0.push((number, text));
     };
-    read_again(workspace, wanted.collect(), 1, (STAGE, context), &take)?;
+    read_again(workspace, wanted.collect(), 1, STAGE, context, &take)?;
     let (read, held) = unlocked(whole);
     let mut texts = Vec::with_capacity(documents.len());
     for found in documents {

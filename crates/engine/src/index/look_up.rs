@@ -133,7 +133,7 @@ impl Window {
     }
 
     /// Copies the bytes at a place, which lie before `end`.
-    fn read(&mut self, part: &PartFile, (place, end): (u64, u64), out: &mut [u8]) -> Result<()> {
+    fn read(&mut self, part: &PartFile, place: u64, end: u64, out: &mut [u8]) -> Result<()> {
         let held = |window: &Window| {
             let at = usize::try_from(place.checked_sub(window.place)?).ok()?;
             Some(at..at.checked_add(out.len())?)
@@ -336,9 +336,9 @@ impl OfLevel {
             let part = &self.parts[range];
             let mut word = [0; 8];
             let entry = part.footer.index_offset + bucket % buckets * 8;
-            at.read(part, (entry, part.payload_end()), &mut word)?;
+            at.read(part, entry, part.payload_end(), &mut word)?;
             let place = u64::from_le_bytes(word);
-            if let Some(found) = self.find(part, (key, bucket, place), buffers, out)? {
+            if let Some(found) = self.find(part, key, bucket, place, buffers, out)? {
                 take(number, range, found);
             }
         }
@@ -349,7 +349,9 @@ impl OfLevel {
     fn find(
         &self,
         part: &PartFile,
-        (key, bucket, mut place): (u64, u64, u64),
+        key: u64,
+        bucket: u64,
+        mut place: u64,
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
     ) -> Result<Option<FoundList>> {
@@ -367,7 +369,8 @@ impl OfLevel {
     /// The list of a key, from its leading bits; `None` if there is none.
     fn look_up(
         &self,
-        (key, room): (u64, &AtomicI64),
+        key: u64,
+        room: &AtomicI64,
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
     ) -> Result<Option<(usize, FoundList)>> {
@@ -379,7 +382,7 @@ impl OfLevel {
         let part = &self.parts[range];
         let within = bucket % u64::from(self.layout.buckets);
         let place = self.place(range, within, room)?;
-        let found = self.find(part, (key, bucket, place), buffers, out)?;
+        let found = self.find(part, key, bucket, place, buffers, out)?;
         Ok(found.map(|found| (range, found)))
     }
 }
@@ -441,7 +444,7 @@ impl Index {
         let key = leading(key);
         let mut documents = 0;
         for (number, level) in self.levels.iter().enumerate() {
-            match level.look_up((key, &self.room), buffers, short)? {
+            match level.look_up(key, &self.room, buffers, short)? {
                 None => {}
                 Some((_, FoundList::Short(count))) => documents += count as u64,
                 Some((range, FoundList::Long { offset, length })) => {
@@ -534,7 +537,7 @@ impl Index {
         mut take: impl FnMut(&[u32]),
     ) -> Result<()> {
         let part = &self.levels[place.level].parts[place.range];
-        each_chunk(part, (place.offset, place.length), buffers, |documents| {
+        each_chunk(part, place.offset, place.length, buffers, |documents| {
             take(documents);
             Ok(true)
         })
@@ -581,12 +584,15 @@ fn number(bytes: &[u8], at: usize) -> u64 {
 fn read_checked(
     part: &PartFile,
     place: u64,
-    (head, name, of): (usize, &str, u64),
-    (bytes, window): (&mut Vec<u8>, &mut Option<Window>),
+    head: usize,
+    name: &str,
+    of: u64,
+    buffers: &mut Buffers,
 ) -> Result<usize> {
+    let Buffers { bytes, window, .. } = buffers;
     let end = part.footer.index_offset;
     let mut read = |bytes: &mut [u8], place: u64| match window {
-        Some(window) => window.read(part, (place, end), bytes),
+        Some(window) => window.read(part, place, end, bytes),
         None => part.read_at(bytes, place),
     };
     let room = end.saturating_sub(place) as usize;
@@ -625,10 +631,8 @@ fn read_block(
     bucket: u64,
     buffers: &mut Buffers,
 ) -> Result<BlockRead> {
-    let Buffers { bytes, window, .. } = buffers;
-    let of = (BLOCK_HEAD, "block", bucket);
-    let lists = read_checked(part, place, of, (&mut *bytes, window))?;
-    let before = number(bytes, 8);
+    let lists = read_checked(part, place, BLOCK_HEAD, "block", bucket, buffers)?;
+    let before = number(&buffers.bytes, 8);
     if before >= place {
         return Err(part.corrupt(place + 8, "block before", format!("below {place}"), before));
     }
@@ -640,14 +644,8 @@ fn read_block(
 }
 
 fn read_chunk(part: &PartFile, place: u64, buffers: &mut Buffers) -> Result<(usize, u64)> {
-    let Buffers {
-        bytes,
-        window,
-        numbers,
-        ..
-    } = buffers;
-    let of = (CHUNK_HEAD, "chunk", place);
-    let count = read_checked(part, place, of, (&mut *bytes, window))?;
+    let count = read_checked(part, place, CHUNK_HEAD, "chunk", place, buffers)?;
+    let Buffers { bytes, numbers, .. } = buffers;
     numbers.clear();
     let rest = unpack_u32(&bytes[CHUNK_HEAD..], count, numbers);
     if rest.is_none_or(|rest| !rest.is_empty()) || count == 0 {
@@ -661,7 +659,8 @@ fn read_chunk(part: &PartFile, place: u64, buffers: &mut Buffers) -> Result<(usi
 /// it returns `false`. Returns what it returned last.
 fn each_chunk(
     part: &PartFile,
-    (mut offset, mut left): (u64, u64),
+    mut offset: u64,
+    mut left: u64,
     buffers: &mut Buffers,
     mut take: impl FnMut(&[u32]) -> Result<bool>,
 ) -> Result<bool> {
@@ -813,8 +812,8 @@ pub fn check_part(
                 if length as usize >= SHORT {
                     let (entry, after) = long.split_at(PLACE);
                     long = after;
-                    let list = (number(entry, 0), number(entry, 8));
-                    let more = each_chunk(&part, list, &mut buffers, |documents| {
+                    let (place, length) = (number(entry, 0), number(entry, 8));
+                    let more = each_chunk(&part, place, length, &mut buffers, |documents| {
                         entries += documents.len() as u64;
                         each(key, documents)
                     })?;

@@ -64,12 +64,9 @@ use lookalike_store::workspace::{StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo};
 
 pub use build::run;
-pub use documents::{Facts, IndexedDocuments};
-pub use look_up::{Buffers, Index, ListPlace, Lists};
+pub use documents::{Facts, IndexedDocuments, check_documents, check_facts, each_md5};
+pub use look_up::{Buffers, Index, ListPlace, Lists, check_part};
 pub use search::IndexSearcher;
-
-pub use documents::{check_documents, check_facts, each_md5};
-pub use look_up::check_part;
 
 const STAGE: &str = "index";
 /// The subdirectory of the parts.

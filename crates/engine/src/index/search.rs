@@ -112,7 +112,8 @@ impl IndexSearcher {
     /// they are given with the range of their numbers.
     pub fn find_in<K: Key>(
         &mut self,
-        (index, lists): (&Index, Option<(&Lists, Range<usize>)>),
+        index: &Index,
+        lists: Option<(&Lists, Range<usize>)>,
         documents: u64,
         set: &[u8],
         prefix: u64,

@@ -379,15 +379,10 @@ fn write_block(
     let work = |number| counter.work(first + number as u64 * counter.windows());
     let watch = || context.progress.at(done.load(Ordering::Relaxed));
     for counted in on_threads(STAGE, threads, work, Some(&watch))? {
-        let Counted {
-            tokens,
-            pruned,
-            runs,
-        } = counted;
         let stats = progress.stats.count.get_or_insert_default();
-        stats.pair_tokens += tokens;
-        stats.pruned += pruned;
-        for run in runs {
+        stats.pair_tokens += counted.tokens;
+        stats.pruned += counted.pruned;
+        for run in counted.runs {
             stats.counted += run.part.records;
             progress.stats.spilled_bytes += run.part.bytes;
             progress.stats.runs += 1;
@@ -497,13 +492,9 @@ impl Counter<'_> {
     /// Counts the tokens (a, b) of the block for all b of the window that begins at `first`; `met`
     /// gets each b once.
     fn count(&self, a: u32, first: u32, counts: &mut [u32], met: &mut Vec<u32>) -> u64 {
-        let Block {
-            lists,
-            starts,
-            places,
-            ..
-        } = self.block;
-        let places = &places[starts[a as usize] as usize..starts[a as usize + 1] as usize];
+        let (lists, starts) = (&self.block.lists, &self.block.starts);
+        let places = starts[a as usize] as usize..starts[a as usize + 1] as usize;
+        let places = &self.block.places[places];
         let mut tokens = 0;
         for &place in places {
             for &b in &lists[place as usize..] {

@@ -55,8 +55,7 @@ pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
 pub use found::{Take, run as found};
 pub use list::{Before, PairsEntry};
-pub use pairs::{Pair, each_pair, sizes_of_pairs};
-pub use pairs::{each_measured_pair, open_pairs};
+pub use pairs::{Pair, each_measured_pair, each_pair, open_pairs, sizes_of_pairs};
 pub use prefix::{AddedStats, PrefixStats};
 
 const STAGE: &str = "join";

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter, open_runs};
-use lookalike_base::Result;
 use lookalike_base::budget::Budget;
 use lookalike_base::ids::Key;
-use lookalike_base::limits;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Stop;
+use lookalike_base::{Result, limits};
 use lookalike_store::disk;
 
 use super::ranges::LongLists;

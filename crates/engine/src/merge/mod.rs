@@ -59,8 +59,7 @@ mod ranges;
 mod stage;
 
 pub use batches::{Batches, Merged};
-pub use generations::fan_in;
-pub use generations::{Combine, Generations, merge_generations};
+pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::{LoserTree, Sums};
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub use ranges::{LongLists, MergeStats, PostingsEntry, stats};

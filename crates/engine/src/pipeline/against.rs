@@ -68,7 +68,8 @@ pub(super) fn check(has_base: bool, parameters: &JoinParameters) -> Result<()> {
 /// # Errors
 /// Those of [`super::run`]; `Incompatible` if the parameters differ from the other collection's.
 pub fn run_against(
-    (inputs, old): (&Inputs, &Path),
+    inputs: &Inputs,
+    old: &Path,
     out: &Path,
     config: &CollectionConfig,
     parameters: &JoinParameters,

@@ -36,9 +36,9 @@ mod summary;
 
 pub use add::add;
 pub use against::run_against;
-pub use open::has_texts;
 pub use open::{
-    check_results, look, open, open_catalogued, open_for, open_shared, open_texts, open_to_read,
+    check_results, has_texts, look, open, open_catalogued, open_for, open_shared, open_texts,
+    open_to_read,
 };
 use parameters::Needs;
 pub use parameters::{AppliedPlan, JoinParameters, Spill};

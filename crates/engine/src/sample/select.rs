@@ -293,7 +293,8 @@ impl Sets<'_> {
         &self,
         sampled: &Sampled,
         room: usize,
-        (stage, stop): (&'static str, &Stop),
+        stage: &'static str,
+        stop: &Stop,
     ) -> Result<bool> {
         let one_in = (sampled.documents() as u64 / LEAST_TRIED).clamp(1, TRIED);
         let (mut all, mut some) = (0u64, 0u64);
@@ -391,8 +392,10 @@ impl<'a, K: Key> Selector<'a, K> {
         selection: Selection,
         sampled: &'a Sampled,
         sets: Sets<'a>,
-        (threads, room): (usize, u64),
-        (stage, stop): (&'static str, &Stop),
+        threads: usize,
+        room: u64,
+        stage: &'static str,
+        stop: &Stop,
     ) -> Result<Selector<'a, K>> {
         let selector = Selector {
             selection,
@@ -408,7 +411,7 @@ impl<'a, K: Key> Selector<'a, K> {
         let (segments, most) = (0..sets.segments.len(), threads.min(MOST_THREADS));
         share(stage, most, segments, |queue| {
             while let Some(number) = queue.next() {
-                let kept = selector.count_segment(number, threads == 1, &room, (stage, stop))?;
+                let kept = selector.count_segment(number, threads == 1, &room, stage, stop)?;
                 *lock(&selector.kept[number]) = kept;
             }
             Ok(())
@@ -421,18 +424,14 @@ impl<'a, K: Key> Selector<'a, K> {
         number: usize,
         alone: bool,
         room: &AtomicI64,
-        (stage, stop): (&'static str, &Stop),
+        stage: &'static str,
+        stop: &Stop,
     ) -> Result<Option<Kept<K>>> {
-        let Sets {
-            places,
-            parameters,
-            segments,
-            ..
-        } = self.sets;
-        let segment = &segments[number];
+        let all = self.sets;
+        let segment = &all.segments[number];
         let documents = documents_of(segment);
         let mut kept = Kept::new(self, documents.clone(), room);
-        let mut sets = SetReader::<K>::open(places, parameters, segment)?;
+        let mut sets = SetReader::<K>::open(all.places, all.parameters, segment)?;
         for document in documents {
             stop.tick(stage, document)?;
             let mut missing = self.prefix(self.sampled.level(document), document) as usize;
@@ -515,7 +514,7 @@ impl<'a, K: Key> Selector<'a, K> {
     ///
     /// # Errors
     /// The errors of reading the sets; `Interrupted`.
-    pub fn expected(&self, room: usize, (stage, stop): (&'static str, &Stop)) -> Result<Expected> {
+    pub fn expected(&self, room: usize, stage: &'static str, stop: &Stop) -> Result<Expected> {
         let one_in = (self.sampled.documents() as u64 / LEAST_TRIED).clamp(1, TRIED);
         let (mut all, mut some, mut documents) = (0u64, 0u64, 0u64);
         let mut chooser = Chooser::new(self);

@@ -135,7 +135,7 @@ struct RunPlan<'a, K> {
 }
 
 /// Bytes beside the buffers.
-fn fixed_bytes(extent: Extent, (levels, measure): (usize, Measure), threads: u64) -> u64 {
+fn fixed_bytes(extent: Extent, levels: usize, measure: Measure, threads: u64) -> u64 {
     let sampled = Sampled::bytes_for(measure, levels, extent);
     PROCESS_BYTES + extent.column_bytes() + sampled + threads * WORKER_BYTES
 }
@@ -165,7 +165,7 @@ pub fn spare_bytes<K: Key>(
 ) -> Result<u64> {
     let levels = workspace.record::<SampleEntry>("sample")?.sizes.len();
     let threads = budget.threads as u64;
-    let fixed = fixed_bytes(Catalogue::extent(workspace)?, (levels, measure), threads);
+    let fixed = fixed_bytes(Catalogue::extent(workspace)?, levels, measure, threads);
     Ok((budget.memory.0).saturating_sub(fixed + least_bytes::<K>(threads)))
 }
 
@@ -216,16 +216,16 @@ pub fn run_selected<K: Key>(
 fn selector<'a, K: Key>(
     mut selection: Selection,
     recorded: bool,
-    (sampled, sets): (&'a Sampled, Sets<'a>),
+    sampled: &'a Sampled,
+    sets: Sets<'a>,
     spare: u64,
     context: &Context<'_>,
 ) -> Result<(Selector<'a, K>, Expected)> {
-    let by = (STAGE, context.stop);
-    let means = (context.budget.threads, spare / KEPT_SHARE);
+    let (stop, threads, keys) = (context.stop, context.budget.threads, spare / KEPT_SHARE);
     let room = meetings_room(spare);
     loop {
-        let selector = Selector::count(selection, sampled, sets, means, by)?;
-        let expected = selector.expected(room, by)?;
+        let selector = Selector::count(selection, sampled, sets, threads, keys, STAGE, stop)?;
+        let expected = selector.expected(room, STAGE, stop)?;
         match selection.wider(spare) {
             Some(wider) if !recorded && expected.is_crowded() => selection = wider,
             _ => return Ok((selector, expected)),
@@ -273,13 +273,12 @@ fn form<K: Key>(
     let recorded = made.is_some_and(|runs| runs.selection.is_some());
     let begun = made.is_some_and(|runs| !runs.runs.is_empty());
     let spare = spare_bytes::<K>(workspace, measure, &context.budget)?;
-    let found = (&sampled, sets, (records, spare));
     if let Some(asked) =
         asked.filter(|asked| asked.may_count && asked.in_passes && !begun && !recorded)
         && asked.selection.counts_all(&sampled)
     {
-        let by = (STAGE, context.stop);
-        if sets.have_few_pairs::<K>(&sampled, meetings_room(spare), by)? {
+        let room = meetings_room(spare);
+        if sets.have_few_pairs::<K>(&sampled, room, STAGE, context.stop)? {
             return Ok(Formed::Refused);
         }
     }
@@ -287,8 +286,8 @@ fn form<K: Key>(
         selector,
         expected,
         budget,
-    } = means::<K>(asked, recorded, found, context)?;
-    let fixed = fixed_bytes(extent, (levels, measure), threads as u64);
+    } = means::<K>(asked, recorded, &sampled, sets, records, spare, context)?;
+    let fixed = fixed_bytes(extent, levels, measure, threads as u64);
     if let Some(asked) = asked.filter(|_| !begun) {
         if asked.may_count && expected.counting_pays() {
             return Ok(Formed::Refused);
@@ -335,7 +334,7 @@ fn form<K: Key>(
     let commit = |runs| plan.commit(workspace, runs, context);
     work_and_commit(STAGE, threads, tasks, work, commit)?;
     let held = std::mem::take(&mut *lock(&plan.held));
-    plan.end(workspace, held, (hold, sample.stats.sampled), context)
+    plan.end(workspace, held, hold, sample.stats.sampled, context)
 }
 
 /// What a sort is made of.
@@ -351,7 +350,10 @@ struct Means<'a, K> {
 fn means<'a, K: Key>(
     asked: Option<&Asked<'_>>,
     recorded: bool,
-    (sampled, sets, (records, spare)): (&'a Sampled, Sets<'a>, (u64, u64)),
+    sampled: &'a Sampled,
+    sets: Sets<'a>,
+    records: u64,
+    spare: u64,
     context: &Context<'_>,
 ) -> Result<Means<'a, K>> {
     let Some(&Asked { selection, .. }) = asked else {
@@ -363,7 +365,7 @@ fn means<'a, K: Key>(
         });
     };
     context.start(STAGE, Unit::Count("fingerprints"), Some(records));
-    let (selector, expected) = selector(selection, recorded, (sampled, sets), spare, context)?;
+    let (selector, expected) = selector(selection, recorded, sampled, sets, spare, context)?;
     let choosers = context.budget.threads as u64 * Chooser::<K>::BYTES;
     let documents = sampled.documents() as u64;
     let shareable = Column::most_bytes(documents, records);
@@ -406,18 +408,17 @@ impl<K: Key> RunPlan<'_, K> {
         &self,
         workspace: &mut Workspace,
         mut held: HeldBuffers<K>,
-        (hold, sampled): (Option<u64>, u64),
+        hold: Option<u64>,
+        sampled: u64,
         context: &Context<'_>,
     ) -> Result<Formed<K>> {
         let stats = self.selector.map(Selector::stats);
         let shareable = stats.map(|_| self.write_shareable()).transpose()?;
         let entry = workspace.manifest.get_or_insert_with(RunsEntry::default);
         entry.shareable = shareable;
-        let Budget {
-            memory, threads, ..
-        } = context.budget;
-        let merging = hold.unwrap_or(0) + threads as u64 * sorting_bytes(&mut held);
-        let fits = held_bytes(&held) + merging <= memory.0;
+        let budget = context.budget;
+        let merging = hold.unwrap_or(0) + budget.threads as u64 * sorting_bytes(&mut held);
+        let fits = held_bytes(&held) + merging <= budget.memory.0;
         if !held.is_empty() && fits && !self.spilled.load(Ordering::SeqCst) {
             let buffers = held.into_iter().map(|(buffer, _)| buffer);
             let held = Held::new(buffers.collect());

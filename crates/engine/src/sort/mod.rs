@@ -44,10 +44,9 @@ mod run;
 
 pub use buffer::{Buffer, Held};
 pub use distribute::Distributor;
-pub use form::spare_bytes;
 pub use form::{
     Asked, FormStats, Formed, RunEntry, RunsEntry, open_runs, run as form_runs,
-    run_selected as form_selected,
+    run_selected as form_selected, spare_bytes,
 };
 pub use run::{
     BLOCK_RECORDS, Compression, PackedRecords, Packer, Record, RunCursor, RunFile, RunWriter,

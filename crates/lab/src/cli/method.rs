@@ -59,8 +59,7 @@ impl Command for Options {
                 write_graph(&mut made, format, &output, context)?;
             }
         }
-        let places = (&base, made.directory());
-        self.end.verbose.print_of(&summary, places, out)
+        (self.end.verbose).print_of(&summary, &base, made.directory(), out)
     }
 }
 

@@ -50,11 +50,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use families::each_copy;
-pub use families::{Curve, Distribution, Families, FamilyRow};
+pub use families::{Curve, Distribution, Families, FamilyRow, each_copy};
 pub use levels::{Levels, agreement_at, at_levels};
-pub use queries::{Labels, increases, of_method};
-pub use queries::{QueryConfig, QueryResults, QueryRow, Sample};
+pub use queries::{Labels, QueryConfig, QueryResults, QueryRow, Sample, increases, of_method};
 pub use tables::{TableFile, files};
 pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
 

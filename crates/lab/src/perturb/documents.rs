@@ -49,36 +49,30 @@ pub(super) fn each_document(
         ..ParseConfig::default()
     });
     let mut counts = ReadCounts::default();
-    each_interpreted(
-        inputs,
-        &config.read,
-        (STAGE, read_before),
-        context,
-        |found| {
-            counts.records += 1;
-            match found {
-                Interpreted::Document(document) => {
-                    if counts.documents == MOST_DOCUMENTS {
-                        return Err(Error::too_many(
-                            "documents",
-                            counts.documents + 1,
-                            MOST_DOCUMENTS,
-                        ));
-                    }
-                    act(counts.documents as u32, &document, &mut parser)?;
-                    counts.documents += 1;
+    each_interpreted(inputs, &config.read, STAGE, read_before, context, |found| {
+        counts.records += 1;
+        match found {
+            Interpreted::Document(document) => {
+                if counts.documents == MOST_DOCUMENTS {
+                    return Err(Error::too_many(
+                        "documents",
+                        counts.documents + 1,
+                        MOST_DOCUMENTS,
+                    ));
                 }
-                Interpreted::Skipped(kind) => {
-                    *counts.skipped.entry(kind.to_string()).or_default() += 1;
-                }
-                Interpreted::Rejected(reject) => {
-                    let reason = reject.reason.text().to_string();
-                    *counts.rejected.entry(reason).or_default() += 1;
-                }
+                act(counts.documents as u32, &document, &mut parser)?;
+                counts.documents += 1;
             }
-            Ok(())
-        },
-    )?;
+            Interpreted::Skipped(kind) => {
+                *counts.skipped.entry(kind.to_string()).or_default() += 1;
+            }
+            Interpreted::Rejected(reject) => {
+                let reason = reject.reason.text().to_string();
+                *counts.rejected.entry(reason).or_default() += 1;
+            }
+        }
+        Ok(())
+    })?;
     Ok(counts)
 }
 

@@ -122,17 +122,11 @@ pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> St
             &mut out,
         );
         for claim in &of.claims {
-            let Claim {
-                place,
-                finding,
-                says,
-                here,
-                ..
-            } = claim;
             let _ = writeln!(out);
-            wrapped(&format!("{place}: {finding}"), width, &mut out);
-            wrapped(says, width, &mut out);
-            wrapped(&format!("Here: {here}"), width, &mut out);
+            let finding = format!("{}: {}", claim.place, claim.finding);
+            wrapped(&finding, width, &mut out);
+            wrapped(&claim.says, width, &mut out);
+            wrapped(&format!("Here: {}", claim.here), width, &mut out);
         }
         out.push('\n');
     }

@@ -9,9 +9,8 @@ use crate::reproduce::{self, Known, MADE, Paper, Reproduction};
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
 use lookalike_engine::outputs;
-use lookalike_store::disk;
-use lookalike_store::json;
 use lookalike_store::workspace::OwnDirectory;
+use lookalike_store::{disk, json};
 
 /// The list of the papers reproduced in a directory, written last.
 pub const REPRODUCE_FILE: &str = "reproduce.json";

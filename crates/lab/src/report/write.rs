@@ -7,8 +7,7 @@ use crate::compare::{self, CompareConfig, Comparison, TableFile};
 use crate::study::{self, Study, StudyConfig, StudyCost, StudyFile};
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
-use lookalike_engine::outputs;
-use lookalike_engine::pipeline;
+use lookalike_engine::{outputs, pipeline};
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{disk, json};
 

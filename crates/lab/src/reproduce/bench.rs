@@ -119,8 +119,8 @@ impl<'a> Bench<'a> {
         self.note(name)?;
         disk::create_lasting_directory(&self.made)?;
         let place = self.made.join(name);
-        let context = (0, &self.context());
-        Ok(trial::ask_by(on, &place, &Sampling::Full, criterion, context)?.0)
+        let context = &self.context();
+        Ok(trial::ask_by(on, &place, &Sampling::Full, criterion, 0, context)?.0)
     }
 
     /// Runs methods on a collection and compares them. `edits` is the list that [`Bench::copies`]

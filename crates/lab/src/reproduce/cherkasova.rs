@@ -118,7 +118,9 @@ fn share_at_most(of: &Distribution, most: f64) -> Option<f64> {
 fn edited(
     bench: &Bench<'_>,
     originals: u64,
-    (name, edit, spread): (&str, Operation, EditPlaces),
+    name: &str,
+    edit: Operation,
+    spread: EditPlaces,
     specs: &[impl AsRef<str>],
 ) -> Result<(Copies, Comparison)> {
     let recipe = Recipe::Cherkasova(Cherkasova {
@@ -148,8 +150,8 @@ impl Research {
         let specs = windowed.chain(each.iter().map(ToString::to_string));
         let specs: BTreeSet<String> = specs.map(|spec| name(&spec)).collect();
         let specs: Vec<String> = specs.into_iter().collect();
-        let insert = ("cherkasova-insert", Operation::Insert, EditPlaces::Random);
-        let (copies, compared) = edited(bench, originals, insert, &specs)?;
+        let (insert, edit, spread) = ("cherkasova-insert", Operation::Insert, EditPlaces::Random);
+        let (copies, compared) = edited(bench, originals, insert, edit, spread, &specs)?;
         let mut by_copy = HashMap::new();
         for spec in each {
             let measure = Spec::read(spec)?.method().join().measure;
@@ -267,7 +269,7 @@ impl Research {
     fn algorithms(&self, bench: &Bench<'_>, originals: u64, made: &mut Measured) -> Result<()> {
         let inserted = self.curves(RESEARCH);
         let other = |name, edit, spread| -> Result<[Points; 4]> {
-            let (_, compared) = edited(bench, originals, (name, edit, spread), &RESEARCH)?;
+            let (_, compared) = edited(bench, originals, name, edit, spread, &RESEARCH)?;
             Ok(RESEARCH.map(|spec| curve(&compared, spec)))
         };
         let removed = other("cherkasova-remove", Operation::Remove, EditPlaces::Random)?;

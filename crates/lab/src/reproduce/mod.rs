@@ -47,8 +47,7 @@ use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::pipeline;
 use lookalike_store as store;
 
-pub use bench::MADE;
-pub use bench::{Bench, Copies, Known};
+pub use bench::{Bench, Copies, Known, MADE};
 pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Plotted, Reproduction};
 pub(crate) use model::{cells, rows};
 use published::{Measured, Published};

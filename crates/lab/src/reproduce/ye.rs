@@ -272,14 +272,9 @@ fn smallest_and_others(groups: &[Option<f64>]) -> Vec<Cell> {
 
 /// All combinations, and those of each case.
 fn combinations(cases: Cases) -> Vec<Cell> {
-    let Cases {
-        fewer,
-        same,
-        more,
-        dearest,
-    } = cases;
+    let (fewer, same, more) = (cases.fewer, cases.same, cases.more);
     let all = fewer + same + more;
-    let why = dearest.map_or_else(String::new, |words| {
+    let why = cases.dearest.map_or_else(String::new, |words| {
         format!(
             " Where it takes more, a group needs a finer ratio for itself than all pairs together do, most often the \
              group of {words} words."

@@ -47,8 +47,9 @@ pub(crate) use fit::line;
 pub use fit::{PowerLaw, power_law};
 pub use lookalike_base::precision::{PairTable, Reached};
 pub use ratios::{GroupRatios, ROUNDING, TARGETS, has_pairs, plan, plans};
-pub use results::USUAL;
-pub use results::{PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup};
+pub use results::{
+    PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup, USUAL,
+};
 pub use run::{COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, STAGE, load, run, write};
 pub(crate) use view::{
     ClassSpread, Metric, Moments, PairKind, RatioTrials, Scope, Tried, View, mean, ratio_name,

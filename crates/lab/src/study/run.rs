@@ -129,7 +129,8 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
             &place,
             &plan.sampling(),
             lowest,
-            (held, trials.context),
+            held,
+            trials.context,
         )?;
         trials.truth()?;
         let (Some(truth), Some(documents)) = (&trials.truth, trials.documents()?) else {
@@ -469,8 +470,8 @@ impl Trials<'_> {
             return Ok(TrialCost::default());
         }
         let (path, threshold) = (self.place("truth"), self.config.thresholds[0]);
-        let context = (0, self.context);
-        let (truth, cost) = trial::ask(self.base, &path, &Sampling::Full, threshold, context)?;
+        let (base, context) = (&*self.base, self.context);
+        let (truth, cost) = trial::ask(base, &path, &Sampling::Full, threshold, 0, context)?;
         self.truth = Some(truth);
         Ok(cost)
     }
@@ -509,7 +510,8 @@ impl Trials<'_> {
             &place,
             &sampling,
             self.config.thresholds[0],
-            (held, self.context),
+            held,
+            self.context,
         )?;
         let trial = self.compare(rate, truth, &workspace, &documents)?;
         Ok((trial, cost))
@@ -543,7 +545,7 @@ impl Trials<'_> {
             group.sampled += u64::from(own);
             group.nothing_sampled += u64::from(own == 0);
         }
-        trial::each_compared(truth, workspace, (STAGE, self.context), |pair| {
+        trial::each_compared(truth, workspace, STAGE, self.context, |pair| {
             let (a, b) = (pair.a, pair.b);
             let truth = pair.truth.map_or(0, |shared| {
                 trial::reached(thresholds, shared, documents.sizes(a, b))

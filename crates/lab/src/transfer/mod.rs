@@ -87,7 +87,7 @@ use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::evaluate::qrels::{Held, key_of};
-use lookalike_tasks::query::{Stored, stored, stored_bytes};
+use lookalike_tasks::query::{Stored, StoredQueries, stored_bytes};
 
 use labels::{LABEL_BYTES, Labels};
 use links::{Decision, Link, Links};
@@ -141,9 +141,9 @@ pub fn run(config: &TransferConfig, context: &Context<'_>) -> Result<TransferRep
     }
     let documents = Documents::find(&from, &labels, context)?;
     let held = Cell::new(held.memory.used() - look_up);
-    let links = find_links((&from, &labels, &documents), to, config, &held, context)?;
+    let links = find_links(&from, &labels, &documents, to, config, &held, context)?;
     let held = Memory::new(&context.budget, held.get());
-    write((&labels, &documents), links, to, config, held, context)
+    write(&labels, &documents, links, to, config, held, context)
 }
 
 /// The documents of the labels in the old collection.
@@ -260,7 +260,9 @@ impl Documents {
 
 /// Looks the labelled documents up. `held` are the bytes in use.
 fn find_links(
-    (from, labels, documents): (&Workspace, &Labels, &Documents),
+    from: &Workspace,
+    labels: &Labels,
+    documents: &Documents,
     to: &Workspace,
     config: &TransferConfig,
     held: &Cell<u64>,
@@ -280,34 +282,35 @@ fn find_links(
         let label = first.map(|&label| &labels.judgements.all[label as usize]);
         label.map_or_else(String::new, |label| labels.judgements.docno(label).into())
     };
-    let wanted = &documents.wanted[..];
-    stored(
-        (STAGE, context),
-        (from, wanted),
+    let queries = StoredQueries {
+        stage: STAGE,
+        context,
+        from,
+        wanted: &documents.wanted,
         to,
-        config.threshold,
+        threshold: config.threshold,
         held,
-        &name,
-        |at, answer| {
-            for found in answer.matches {
-                count += 1;
-                if count * LINK_BYTES > most {
-                    links = Links::default();
-                    held.set(before);
-                    continue;
-                }
-                held.set(before + count * LINK_BYTES);
-                links.all.push(Link {
-                    old: at as u32,
-                    new: found.document,
-                    shared: found.shared as u32,
-                    shingles: found.keys as u32,
-                });
+        name: &name,
+    };
+    queries.ask(|at, answer| {
+        for found in answer.matches {
+            count += 1;
+            if count * LINK_BYTES > most {
+                links = Links::default();
+                held.set(before);
+                continue;
             }
-            links.sizes.push(answer.keys_query as u32);
-            Ok(())
-        },
-    )?;
+            held.set(before + count * LINK_BYTES);
+            links.all.push(Link {
+                old: at as u32,
+                new: found.document,
+                shared: found.shared as u32,
+                shingles: found.keys as u32,
+            });
+        }
+        links.sizes.push(answer.keys_query as u32);
+        Ok(())
+    })?;
     let least = (before + 2 * count * LINK_BYTES).max(fixed + count * LINK_BYTES);
     budget.require(least, || {
         format!("{count} pairs of a labelled document and a near-duplicate")
@@ -318,7 +321,8 @@ fn find_links(
 
 /// Decides about the labels of each document that was found, and writes the files.
 fn write(
-    (labels, documents): (&Labels, &Documents),
+    labels: &Labels,
+    documents: &Documents,
     links: Links,
     to: &Workspace,
     config: &TransferConfig,
@@ -406,7 +410,7 @@ fn write(
         for decision in decisions {
             for new in duplicates.of(decision.new) {
                 let docno = names.get(new)?;
-                out.transferred((labels, number), decision, size, &docno, &mut report)?;
+                out.transferred(labels, number, decision, size, &docno, &mut report)?;
             }
         }
     }

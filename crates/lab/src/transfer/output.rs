@@ -131,7 +131,8 @@ impl Outputs {
     /// it comes from.
     pub(crate) fn transferred(
         &mut self,
-        (labels, number): (&Labels, u32),
+        labels: &Labels,
+        number: u32,
         decision: &Decision,
         size: u32,
         docno: &str,

@@ -22,10 +22,8 @@ use rustix::fs::FileType;
 use crate::metadata::Kind;
 use crate::remote;
 use lookalike_base::budget::ByteSize;
-use lookalike_base::command;
 use lookalike_base::keywords::keywords;
-use lookalike_base::threads;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, command, threads};
 
 #[cfg(feature = "faults")]
 pub mod faults;

@@ -108,11 +108,8 @@ impl Address {
         let parsed = match self.kind {
             Kind::Web => Key::from_url_path(key),
             Kind::Hub => {
-                let InDataset {
-                    dataset,
-                    revision,
-                    path,
-                } = self.in_dataset()?;
+                let of = self.in_dataset()?;
+                let (dataset, revision, path) = (of.dataset, of.revision, of.path);
                 Key::parse(format!("datasets/{dataset}/resolve/{revision}/{path}"))
             }
             _ => Key::parse(key),

@@ -27,7 +27,7 @@ use tokio::runtime::{self, Runtime};
 use tokio::task::AbortHandle;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::address::{Address, InDataset, Kind, shown};
+use super::address::{Address, Kind, shown};
 use super::client::Connector;
 use super::failure::Failure;
 use super::{Settings, State};
@@ -678,11 +678,8 @@ fn hub_files(
     address: &Address,
     keeps: impl Fn(&str) -> bool,
 ) -> io::Result<Vec<(String, Metadata)>> {
-    let InDataset {
-        dataset,
-        revision,
-        path,
-    } = address.in_dataset()?;
+    let of = address.in_dataset()?;
+    let (dataset, revision, path) = (of.dataset, of.revision, of.path);
     let store = store(address)?;
     let root = address.key[..address.key.len() - path.len()].trim_end_matches('/');
     let mut folders = vec![path.trim_matches('/').to_string()];

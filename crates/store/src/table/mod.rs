@@ -27,8 +27,7 @@ use lookalike_base::{Error, Result};
 
 use parquet::ParquetRows;
 pub use parquet::{CREATED_BY, Failure, Remembering, TABLE_BYTES};
-pub use text::cell;
-pub use text::{header, push_row, unescaped};
+pub use text::{cell, header, push_row, unescaped};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

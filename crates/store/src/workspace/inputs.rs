@@ -211,15 +211,8 @@ pub(super) fn restore(
     }
     disk::remove(&path)?;
     let describe = |entry: &InputsEntry| {
-        let InputsEntry {
-            files, bytes, list, ..
-        } = entry;
-        format!(
-            "{} of {}, list {}",
-            counted(*files, "file"),
-            counted(*bytes, "byte"),
-            list.checksum
-        )
+        let (files, bytes) = (counted(entry.files, "file"), counted(entry.bytes, "byte"));
+        format!("{files} of {bytes}, list {}", entry.list.checksum)
     };
     Err(Error::input_changed(path, describe(entry), describe(&now)))
 }

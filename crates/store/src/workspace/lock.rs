@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use crate::disk;
-use lookalike_base::process;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, process};
 
 /// Name of the lock file in an output directory.
 pub const LOCK_FILE: &str = "lock";

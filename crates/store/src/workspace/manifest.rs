@@ -15,9 +15,7 @@ use super::inputs::InputsEntry;
 use super::record::{AnyRecord, StageRecord, StageRecordKind};
 use crate::disk::{self, AtomicFile};
 use crate::{self as store, Kind, PartInfo, received};
-use lookalike_base::Result;
-use lookalike_base::process;
-use lookalike_base::threads;
+use lookalike_base::{Result, process, threads};
 
 /// Name of the manifest in an output directory.
 pub const MANIFEST_FILE: &str = "manifest.json";

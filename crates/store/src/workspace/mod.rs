@@ -33,18 +33,17 @@ mod place;
 mod record;
 
 pub use directory::{Places, Workspace};
-pub use inputs::check as check_inputs;
 pub use inputs::{
     Arranged, FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped, arrange,
+    check as check_inputs,
 };
-pub use lock::LOCK_FILE;
-pub use lock::Lock;
-pub use manifest::{Base, Cost, MANIFEST_FILE, Manifest, ResultFile};
-pub use manifest::{Meter, check as check_file, put as put_file};
+pub use lock::{LOCK_FILE, Lock};
+pub use manifest::{
+    Base, Cost, MANIFEST_FILE, Manifest, Meter, ResultFile, check as check_file, put as put_file,
+};
 pub use own::OwnDirectory;
-pub use place::{OutputKind, PRIVATE, output_kind, refuse_remote};
 pub use place::{
-    STATE_FILE, check_address, check_secret, has_records, missing, refuse_below_another,
-    refuse_held, resolved,
+    OutputKind, PRIVATE, STATE_FILE, check_address, check_secret, has_records, missing,
+    output_kind, refuse_below_another, refuse_held, refuse_remote, resolved,
 };
 pub use record::{StageRecord, StageRecordKind};

@@ -164,6 +164,12 @@ struct Reading<'r> {
     context: &'r Context<'r>,
 }
 
+impl Reading<'_> {
+    fn choosing(&self) -> dedup::Choosing<'_> {
+        (self.decided).choosing(self.workspace, self.inputs, self.context)
+    }
+}
+
 /// Opens the work directory of a directory of kept records to read it: someone else may have made
 /// KEPT, which may name any directory.
 ///
@@ -192,11 +198,11 @@ pub fn audit(
         .saturating_mul(SHOWN_BYTES)
         .min(1 << 60);
     let beside = FIXED_BYTES + shown;
-    let how = (&source.config, criterion, true);
-    let threads = |_| reader;
-    let decided = Decided::make(workspace, &inputs, how, (beside, &threads), context)?;
-    let made_from = (&source.config, source.removed);
-    if !dedup::digests(workspace, made_from, decided.list)?.contains(&digest) {
+    let (how, threads) = (&source.config, |_: u64| reader);
+    let beside = (beside, &threads as &dyn Fn(u64) -> u64);
+    let decided = Decided::make(workspace, &inputs, how, criterion, true, beside, context)?;
+    let digests = dedup::digests(workspace, how, source.removed, decided.list)?;
+    if !digests.contains(&digest) {
         return Err(changed(kept, workspace));
     }
     let sizes = dedup::sizes(workspace)?;
@@ -241,7 +247,7 @@ pub fn audit(
     let wanted = wanted.chain(members.map(|member| member.document));
     let wanted: Vec<u32> = wanted.collect();
     let _ = held.take((wanted.len() * 2 * size_of::<(u32, ShownDocument)>()) as u64);
-    let documents = look_up(workspace, wanted, &mut held, (STAGE, context))?;
+    let documents = look_up(workspace, wanted, &mut held, STAGE, context)?;
     held.check(|| {
         let pairs = counted(pairs.len() as u64, "pair");
         format!("an audit that shows {pairs}")

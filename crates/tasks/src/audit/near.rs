@@ -64,9 +64,8 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
         threshold: from,
         ..criterion
     };
-    let room = (decided.used, reading.context);
-    let base = reading.workspace;
-    let (near, _) = trial::ask_by(base, &place, &Sampling::Full, lower, room)?;
+    let (base, held, context) = (reading.workspace, decided.used, reading.context);
+    let (near, _) = trial::ask_by(base, &place, &Sampling::Full, lower, held, context)?;
     let first = decided.choice.first();
     let mut nearest = Least::new(most);
     let mut pairs = 0u64;

@@ -270,7 +270,7 @@ pub fn write(
     let wanted = pairs.flat_map(|pair| [pair.document, pair.other]);
     let wanted = wanted.filter_map(|number| Some(audit.documents.get(&number)?.place));
     // One thread: the others would need memory for a record each, and there are few texts.
-    read_again(workspace, wanted.collect(), 1, (STAGE, context), &take)?;
+    read_again(workspace, wanted.collect(), 1, STAGE, context, &take)?;
     let (texts, held) = unlocked(texts);
     held.check(|| {
         let pairs = counted(audit.pairs.len() as u64, "pair");

@@ -11,13 +11,11 @@ use super::{NAME_CHARS, Reading, STAGE};
 use crate::dedup::values::{self, FieldSink, Part};
 use crate::dedup::{Fate, Removal};
 use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
 use lookalike_base::error::refuse;
 use lookalike_base::least::Least;
-use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_engine::collection::{self, each_document_of};
 use lookalike_store::item::item;
-use lookalike_store::{Aside, Group, Rows, Sort};
+use lookalike_store::{Aside, Group, Rows};
 
 /// Sources that a table shows; the others are one row.
 pub const ROWS_SHOWN: usize = 20;
@@ -192,11 +190,10 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
     let parts: Vec<_> = by.iter().map(Source::part).collect();
     let config = &collection::config(&reading.workspace.manifest).read;
     values::fields(
-        (reading.workspace, reading.inputs, &reading.decided.places),
+        reading.choosing(),
+        &reading.decided.places,
         &parts,
-        (config, reading.decided.spare),
         &columns,
-        reading.context,
     )?;
     for ((source, column), found) in by.iter().zip(columns.columns).zip(&columns.found) {
         if let (Some(part), false) = (source.part(), found.load(Ordering::Relaxed)) {
@@ -359,9 +356,7 @@ impl Column {
 
     /// Sorts the documents by their values, and counts them by value.
     fn table(self, reading: &Reading<'_>, source: &Source) -> Result<SourceTable> {
-        let scratch = reading.decided.scratch.path();
-        let memory = ByteSize((reading.decided.spare / 2).min(MOST_SORT_BYTES));
-        let mut sort = Sort::scratch(&scratch.join(&self.name), memory)?;
+        let mut sort = reading.choosing().sort(&self.name)?;
         let choice = &reading.decided.choice;
         let first = choice.first();
         let count = choice.documents() - first;

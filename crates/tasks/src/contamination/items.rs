@@ -6,7 +6,7 @@ use std::ops::Range;
 use csv::ByteRecord;
 
 use super::rows::{Rows, is_rows};
-use super::stats::{FieldCounts, SetReport};
+use super::stats::SetReport;
 use super::{ContaminationConfig, STAGE};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -137,7 +137,9 @@ impl TestSets {
     pub(super) fn read(
         inputs: &[InputFile],
         config: &ContaminationConfig,
-        (fixed, per_item, per_token): (u64, u64, u64),
+        fixed: u64,
+        per_item: u64,
+        per_token: u64,
         context: &Context<'_>,
     ) -> Result<TestSets> {
         let mut reading = Reading {
@@ -606,16 +608,10 @@ pub(super) fn warnings(sets: &[SetReport], config: &ContaminationConfig) -> Vec<
                 counted(*warned, "warning"),
             ));
         }
-        let FieldCounts {
-            left_out,
-            missing,
-            empty,
-            ..
-        } = set.fields;
         let reasons: BTreeMap<&str, u64> = [
-            ("missing", missing),
-            ("without words", empty),
-            ("shorter than --least", left_out),
+            ("missing", set.fields.missing),
+            ("without words", set.fields.empty),
+            ("shorter than --least", set.fields.left_out),
         ]
         .into();
         if reasons.values().any(|&n| n > 0) {

@@ -154,23 +154,23 @@ pub fn run(
     let listed = (config.output.as_ref()).map_or(0, |_| Listed::of_item(config.most));
     let per_item = size_of::<OfItem>() as u64 + listed;
     let per_token = per_token + Grams::TOKEN_BYTES;
-    let sets = TestSets::read(&inputs, config, (fixed, per_item, per_token), context)?;
+    let sets = TestSets::read(&inputs, config, fixed, per_item, per_token, context)?;
     for line in items::warnings(&sets.sets, config) {
         context.progress.note(&line);
     }
     let grams = Grams::new(&sets, config.ngram as usize);
     let output = config.output.as_deref().map(Output::create).transpose()?;
     let spill = output.as_ref().map(|output| &output.spill);
-    let search = Search::new(corpus, (&sets, &grams), config, spill, context)?;
+    let search = Search::new(corpus, &sets, &grams, config, spill, context)?;
     let corpus = search.run()?;
     search.check_listed()?;
-    let report = report(&search, corpus, (&sets, config));
+    let report = report(&search, corpus);
     let counts = &report.corpus;
     if counts.documents == 0 {
         return Err(no_documents(counts, &search));
     }
     if let Some(output) = &output {
-        output.write(&search, &sets, &report)?;
+        output.write(&search, &report)?;
     }
     let found: u64 = report.test_sets.iter().map(|set| set.found).sum();
     context.progress.end(&format!(
@@ -209,12 +209,9 @@ fn no_documents(corpus: &CorpusReport, search: &Search<'_>) -> Error {
     ))
 }
 
-fn report(
-    search: &Search<'_>,
-    corpus: CorpusReport,
-    (sets, config): (&TestSets, &ContaminationConfig),
-) -> ContaminationReport {
+fn report(search: &Search<'_>, corpus: CorpusReport) -> ContaminationReport {
     use std::sync::atomic::Ordering::Relaxed;
+    let (sets, config) = (search.sets, search.config);
     let mut reports = sets.sets.clone();
     let found = corpus.documents > 0;
     for set in &mut reports {

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::items::{Item, TestSets};
 use super::listed::{DROP_FILE, Dropped, Entry, Spill, share};
 use super::search::Search;
 use super::stats::ContaminationReport;
@@ -63,27 +62,16 @@ impl Output {
     }
 
     /// Writes the files.
-    pub(super) fn write(
-        &self,
-        search: &Search<'_>,
-        sets: &TestSets,
-        report: &ContaminationReport,
-    ) -> Result<()> {
-        let before = search.records_before();
+    pub(super) fn write(&self, search: &Search<'_>, report: &ContaminationReport) -> Result<()> {
+        let (sets, before) = (search.sets, search.records_before());
         let directory = &self.directory;
         let format = [("format", "lookalike 1".to_string())];
         let mut items = Table::create(directory.path(), ITEMS_FILE, &format, &ITEMS)?;
         let mut found = directory.file(FOUND_FILE)?;
         let listed = search.listed();
-        for (number, item) in sets.items.iter().enumerate() {
+        for number in 0..sets.items.len() {
             let entries = &listed.items[number];
-            self.item(
-                (number, item),
-                entries,
-                (search, sets, &before),
-                &mut items,
-                &mut found,
-            )?;
+            self.item(number, entries, search, &before, &mut items, &mut found)?;
         }
         let mut drop = Table::create(directory.path(), DROP_FILE, &format, &DROP)?;
         let mut rejects = directory.file(REJECTS_FILE)?;
@@ -122,14 +110,16 @@ impl Output {
     /// Writes the lines of an item.
     fn item(
         &self,
-        (number, item): (usize, &Item),
+        number: usize,
         entries: &[Entry],
-        (search, sets, before): (&Search<'_>, &TestSets, &[u64]),
+        search: &Search<'_>,
+        before: &[u64],
         items: &mut Table<AtomicFile>,
         found: &mut AtomicFile,
     ) -> Result<()> {
         use std::sync::atomic::Ordering::Relaxed;
-        let set = &sets.sets[item.set].name;
+        let item = &search.sets.items[number];
+        let set = &search.sets.sets[item.set].name;
         let (tokens, covered) = (item.tokens, search.covered(item));
         let documents = search.items[number].documents.load(Relaxed);
         let place = |entry: &Entry| {

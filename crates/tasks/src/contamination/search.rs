@@ -56,8 +56,8 @@ pub(super) struct OfItem {
 /// What all threads share.
 pub(super) struct Search<'a> {
     pub inputs: &'a [InputFile],
-    config: &'a ContaminationConfig,
-    sets: &'a TestSets,
+    pub config: &'a ContaminationConfig,
+    pub sets: &'a TestSets,
     grams: &'a Grams,
     scan: Scan<'a>,
     /// One bit for each token of the test sets: a document covers it.
@@ -96,7 +96,8 @@ struct Worker<'a> {
 impl<'a> Search<'a> {
     pub(super) fn new(
         inputs: &'a [InputFile],
-        (sets, grams): (&'a TestSets, &'a Grams),
+        sets: &'a TestSets,
+        grams: &'a Grams,
         config: &'a ContaminationConfig,
         spill: Option<&'a Spill>,
         context: &'a Context<'a>,
@@ -117,7 +118,7 @@ impl<'a> Search<'a> {
             config,
             sets,
             grams,
-            scan: Scan::new(STAGE, (inputs, &config.read), memory, what, context)?,
+            scan: Scan::new(STAGE, inputs, &config.read, memory, what, context)?,
             covered: (0..sets.tokens().div_ceil(64))
                 .map(|_| AtomicU64::new(0))
                 .collect(),
@@ -401,7 +402,7 @@ impl<'a> Search<'a> {
         let all = runs.iter().flat_map(|(runs, _)| runs);
         let bytes = Bytes::find(document, &mut worker.parser, self.config, all);
         for (hit, (runs, all)) in worker.hits.iter().zip(&runs) {
-            let text = self.fragment(document, hit, (runs, *all), &bytes);
+            let text = self.fragment(document, hit, runs, *all, &bytes);
             let mut listed = self.listed();
             if listed.takes(hit.item, hit.covered, place) {
                 let at = spill.put(text.as_bytes())?;
@@ -416,7 +417,8 @@ impl<'a> Search<'a> {
         &self,
         document: &RawDocument<'_>,
         hit: &Hit,
-        (runs, all): (&[Run], bool),
+        runs: &[Run],
+        all: bool,
         bytes: &Bytes,
     ) -> String {
         use std::fmt::Write;

@@ -1,14 +1,11 @@
 //! Which documents are kept, which are removed, and the survivor of each removed one.
 
-use std::path::Path;
-
 use super::listed::Listed;
 use super::order::Ranks;
 use super::policy::Rule;
 use super::star::{self, OpenDocuments};
-use super::{Empty, STAGE};
+use super::{Choosing, DedupConfig, Empty, STAGE};
 use lookalike_base::bits::Bits;
-use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::Key;
 use lookalike_base::keywords::keywords;
 use lookalike_base::measure::{Criterion, Measure};
@@ -22,7 +19,6 @@ use lookalike_engine::join::{
     JoinConfig, Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
 };
 use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
-use lookalike_store::Sort;
 use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
 
@@ -147,13 +143,14 @@ impl Choice {
     /// Decides over all documents of a collection. Without `pairs` ([`super::needs_pairs`]) no
     /// document is in a cluster, and the collection needs no list of its pairs.
     pub(super) fn make(
-        workspace: &Workspace,
-        (criterion, pairs): (Criterion, bool),
-        (rule, empty, listed): (Rule, Empty, Option<Listed>),
+        choosing: Choosing<'_>,
+        config: &DedupConfig,
+        criterion: Criterion,
+        pairs: bool,
+        listed: Option<Listed>,
         ranks: &Ranks,
-        (scratch, memory): (&Path, ByteSize),
-        context: &Context<'_>,
     ) -> Result<Choice> {
+        let (workspace, context) = (choosing.workspace, choosing.context);
         let representatives: Vec<u32> = Catalogue::representatives(workspace)?.iter().collect();
         let documents = representatives.len();
         let mut texts = SharedTexts::new(workspace)?;
@@ -167,9 +164,9 @@ impl Choice {
             Ok(())
         })?;
         let mut choice = Choice {
-            rule,
+            rule: config.rule,
             criterion,
-            drop_empty: empty == Empty::Drop,
+            drop_empty: config.empty == Empty::Drop,
             first: collection::against(&workspace.manifest).documents,
             preferred: None,
             survivors: vec![NONE; documents],
@@ -199,10 +196,10 @@ impl Choice {
             true => choice.find_clusters(workspace, context)?,
             false => choice.clusters = (0..choice.documents()).collect(),
         }
-        match rule {
+        match choice.rule {
             // Pairs that are not listed are found again, from the sets ([`Choice::compare_sets`]).
             Rule::Star if !lists_pairs(workspace) => {}
-            Rule::Star => choice.star(workspace, ranks, (scratch, memory), context)?,
+            Rule::Star => choice.star(choosing, ranks)?,
             Rule::Cluster => choice.one_of_each(workspace, ranks, context)?,
             Rule::None => choice.none(),
             Rule::All => {}
@@ -393,13 +390,7 @@ impl Choice {
     /// that reaches the threshold with a kept one. The survivor is the first such class.
     ///
     /// Only the pairs are needed, sorted by the later class of each.
-    fn star(
-        &mut self,
-        workspace: &Workspace,
-        ranks: &Ranks,
-        (scratch, memory): (&Path, ByteSize),
-        context: &Context<'_>,
-    ) -> Result<()> {
+    fn star(&mut self, choosing: Choosing<'_>, ranks: &Ranks) -> Result<()> {
         let (survivors, shared) = (&mut self.survivors, &mut self.shared);
         let preferred = &self.preferred;
         // A class all of whose documents are listed has no rank.
@@ -410,8 +401,8 @@ impl Choice {
                 document => Some(ranks.of(document)),
             },
         };
-        let mut sort = Sort::scratch(&scratch.join("star"), memory)?;
-        each_pair(workspace, |pair| {
+        let mut sort = choosing.sort("star")?;
+        each_pair(choosing.workspace, |pair| {
             let (Some(a), Some(b)) = (rank(pair.a), rank(pair.b)) else {
                 return Ok(());
             };
@@ -436,7 +427,7 @@ impl Choice {
             }
             Ok(())
         })?;
-        context.stop.check(STAGE)
+        choosing.context.stop.check(STAGE)
     }
 
     /// By root of a cluster: the class of its preferred document.
@@ -498,15 +489,13 @@ impl Choice {
     /// survivors, and the star rule without a list of pairs. `memory` bounds what it takes.
     pub(super) fn compare_sets<K: Key>(
         &mut self,
-        workspace: &Workspace,
+        choosing: Choosing<'_>,
         ranks: &Ranks,
-        (scratch, memory): (&Path, u64),
-        context: &Context<'_>,
     ) -> Result<()> {
         match self.rule {
-            Rule::Cluster => self.count_chains::<K>(workspace, memory / 4, context),
-            Rule::Star if !lists_pairs(workspace) => {
-                self.star_of_clusters::<K>(workspace, ranks, (scratch, memory), context)
+            Rule::Cluster => self.count_chains::<K>(choosing),
+            Rule::Star if !lists_pairs(choosing.workspace) => {
+                self.star_of_clusters::<K>(choosing, ranks)
             }
             _ => Ok(()),
         }
@@ -514,16 +503,10 @@ impl Choice {
 
     /// The star rule within each cluster. The links decide over most documents; the other ones are
     /// compared ([`super::star`]).
-    fn star_of_clusters<K: Key>(
-        &mut self,
-        workspace: &Workspace,
-        ranks: &Ranks,
-        (scratch, memory): (&Path, u64),
-        context: &Context<'_>,
-    ) -> Result<()> {
+    fn star_of_clusters<K: Key>(&mut self, choosing: Choosing<'_>, ranks: &Ranks) -> Result<()> {
         let first = self.first_of_each(ranks);
-        let sizes = sizes_of_pairs(workspace)?;
-        each_measured_pair(workspace, &sizes, |link, sizes| {
+        let sizes = sizes_of_pairs(choosing.workspace)?;
+        each_measured_pair(choosing.workspace, &sizes, |link, sizes| {
             let first = first[self.root(link.a)];
             for (one, other) in [(link.a, link.b), (link.b, link.a)] {
                 if first == other && self.is_ranked(one) && self.reached(sizes, &link) {
@@ -546,8 +529,7 @@ impl Choice {
             let number = &mut waiting[self.root(class)];
             *number = number.saturating_add(1);
         }
-        let room = (scratch, memory);
-        let mut open = OpenDocuments::new(first.len(), room)?;
+        let mut open = OpenDocuments::new(first.len(), choosing)?;
         for class in (0..self.documents()).filter(|&class| waits(class)) {
             let root = self.root(class);
             if waiting[root] >= 2 {
@@ -557,17 +539,9 @@ impl Choice {
         }
         drop((first, waiting));
         let (survivors, shared) = (&mut self.survivors, &mut self.shared);
-        let room = (scratch, memory);
-        star::run::<K>(
-            workspace,
-            open,
-            self.criterion,
-            room,
-            context,
-            |class, found| {
-                (survivors[class as usize], shared[class as usize]) = found;
-            },
-        )
+        star::run::<K>(choosing, open, self.criterion, |class, found| {
+            (survivors[class as usize], shared[class as usize]) = found;
+        })
         .map(drop)
     }
 
@@ -606,21 +580,16 @@ impl Choice {
     }
 
     /// Counts what the classes of chains share with their survivors.
-    fn count_chains<K: Key>(
-        &mut self,
-        workspace: &Workspace,
-        most_resident: u64,
-        context: &Context<'_>,
-    ) -> Result<()> {
+    fn count_chains<K: Key>(&mut self, choosing: Choosing<'_>) -> Result<()> {
         if !self.shared.contains(&CHAIN) {
             return Ok(());
         }
-        let sets = MappedSets::open::<K>(workspace, most_resident)?;
+        let sets = MappedSets::open::<K>(choosing.workspace, choosing.memory / 4)?;
         for class in 0..self.documents() {
             if self.shared[class as usize] != CHAIN {
                 continue;
             }
-            context.stop.check(STAGE)?;
+            choosing.context.stop.check(STAGE)?;
             let looking = sets.look();
             let (a, b) = (
                 looking.get(class)?,

@@ -1,16 +1,15 @@
 //! Decides over all documents of a collection, with everything that the decision reads.
 
 use super::choose::{self, Choice};
+use super::choosing::Choosing;
 use super::listed::Listed;
 use super::places::Places;
 use super::policy::{Policy, Rule};
 use super::referred::{self, References, Referred};
 use super::{DedupConfig, STAGE, order, star, values};
 use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::FingerprintKind;
 use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_engine::collection::{self, Catalogue, Names};
@@ -43,11 +42,12 @@ impl Decided {
     pub fn make(
         workspace: &Workspace,
         inputs: &[InputFile],
-        (config, criterion, pairs): (&DedupConfig, Criterion, bool),
+        config: &DedupConfig,
+        criterion: Criterion,
+        pairs: bool,
         (beside, threads): (u64, &dyn Fn(u64) -> u64),
         context: &Context<'_>,
     ) -> Result<Decided> {
-        let read = &collection::config(&workspace.manifest).read;
         let documents = Catalogue::stats(workspace)?.documents;
         let damaged = collection::damaged(workspace)?;
         let in_order = config.keep.iter().all(|policy| *policy == Policy::First);
@@ -79,36 +79,32 @@ impl Decided {
         let there = context.budget.memory.0.saturating_sub(used);
         let what = || format!("choosing among {}", counted(documents, "document"));
         let spare = context.budget.rest(used, threads(there), what)?;
-        let memory = ByteSize((spare / 2).min(MOST_SORT_BYTES));
 
         let scratch = workspace.scratch(context)?;
         let places = Places::read(workspace, inputs.len() as u32, context)?;
         let names = Catalogue::names(workspace, &context.budget)?;
         let first = collection::against(&workspace.manifest).files as usize;
         let listed = (config.remove.as_ref())
-            .map(|list| Listed::read(list, (inputs, first), &places, &names, context))
+            .map(|list| Listed::read(list, inputs, first, &places, &names, context))
             .transpose()?;
         let mut list = listed.as_ref().map(Listed::digest);
-        let values = values::preferences(
-            (workspace, inputs, &places),
-            &config.keep,
-            read,
-            (scratch.path(), spare),
+        let choosing = Choosing {
+            workspace,
+            inputs,
+            scratch: scratch.path(),
+            memory: spare,
             context,
-        )?;
+        };
+        let values = values::preferences(choosing, &places, &config.keep)?;
         context.start(STAGE, Unit::Count("documents"), Some(documents));
         let largest_first = criterion.measure == Measure::Containment;
-        let sorting = (scratch.path(), memory);
         let keep = &config.keep;
-        let of = (&values[..], damaged.as_ref());
-        let ranks = order::ranks(workspace, keep, largest_first, of, sorting, context)?;
-        let (by, how) = ((criterion, pairs), (config.rule, config.empty, listed));
-        let mut choice = Choice::make(workspace, by, how, &ranks, sorting, context)?;
+        let ranks = order::ranks(choosing, keep, largest_first, &values, damaged.as_ref())?;
+        let mut choice = Choice::make(choosing, config, criterion, pairs, listed, &ranks)?;
         choice.damaged = damaged;
-        let room = (scratch.path(), spare);
         match collection::config(&workspace.manifest).shingle.fingerprint {
-            FingerprintKind::Xxh3 => choice.compare_sets::<u64>(workspace, &ranks, room, context),
-            FingerprintKind::Md5 => choice.compare_sets::<u128>(workspace, &ranks, room, context),
+            FingerprintKind::Xxh3 => choice.compare_sets::<u64>(choosing, &ranks),
+            FingerprintKind::Md5 => choice.compare_sets::<u128>(choosing, &ranks),
         }?;
         drop(ranks);
         context
@@ -116,8 +112,7 @@ impl Decided {
             .end(&format!("{STAGE}: {}", counted(documents, "document")));
         let mut references = References::default();
         if revisits > 0 {
-            let (from, room) = ((workspace, inputs, read), (scratch.path(), spare));
-            let found = Referred::find(from, (&choice, config.rejects, revisits), room, context)?;
+            let found = Referred::find(choosing, &choice, config.rejects, revisits)?;
             references = found.counts;
             if references.kept > 0 {
                 let digest = found.documents.digest();
@@ -135,6 +130,22 @@ impl Decided {
             used,
             spare,
         })
+    }
+
+    /// What is left for steps after the decision.
+    pub(crate) fn choosing<'c>(
+        &'c self,
+        workspace: &'c Workspace,
+        inputs: &'c [InputFile],
+        context: &'c Context<'_>,
+    ) -> Choosing<'c> {
+        Choosing {
+            workspace,
+            inputs,
+            scratch: self.scratch.path(),
+            memory: self.spare,
+            context,
+        }
     }
 }
 

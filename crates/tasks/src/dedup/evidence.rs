@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::choose::{Choice, Fate, Removal};
 use super::places::Places;
-use super::{DedupSummary, Rejects, STAGE};
+use super::{DedupConfig, DedupSummary, Rejects, STAGE};
 use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -56,7 +56,7 @@ pub(super) struct Knowledge<'k> {
     pub inputs: &'k [InputFile],
     pub choice: &'k Choice,
     pub places: &'k Places,
-    pub names: Names,
+    pub names: &'k Names,
     pub sizes: Sampled,
     pub measure: Measure,
 }
@@ -170,18 +170,18 @@ impl Knowledge<'_> {
         &self,
         removed: Option<&OutputDirectory>,
         lists: Option<&OutputDirectory>,
-        (format, rejects): (ResultFormat, Rejects),
+        config: &DedupConfig,
         context: &Context<'_>,
     ) -> Result<DedupSummary> {
         let mut summary = DedupSummary::default();
-        let mut sinks = Sinks::new(self, removed, lists, format)?;
+        let mut sinks = Sinks::new(self, removed, lists, config.results)?;
         let mut entries = InputRecords::all(self.workspace);
         while let Some(entry) = entries.next_record()? {
             let (number, document) = match entry {
                 InputRecord::Document(number, document) => (number, document),
                 InputRecord::Rejected(reject) => {
                     summary.rejected += 1;
-                    if rejects == Rejects::Drop && reject.source.length > 0 {
+                    if config.rejects == Rejects::Drop && reject.source.length > 0 {
                         summary.rejected_dropped += 1;
                     }
                     continue;
@@ -206,7 +206,8 @@ impl Knowledge<'_> {
         table: &mut Table<OutputFile>,
         document: u32,
         offset: u64,
-        (reason, survivor): (Removal, Option<u32>),
+        reason: Removal,
+        survivor: Option<u32>,
     ) -> Result<()> {
         let place = self.place(document)?;
         let other = survivor.map(|survivor| self.place(survivor)).transpose()?;
@@ -276,10 +277,9 @@ impl Sinks {
             ResultFormat::Parquet => KEPT_TABLE,
         };
         let kept = lists.map(|output| begin(output, name, number, &KEPT));
-        let evidence = |names, number| {
-            let places = (removed, lists);
-            Evidence::new(names, number, places, (knowledge.measure, format))
-        };
+        let measure = knowledge.measure;
+        let evidence =
+            |names, number| Evidence::new(names, number, removed, lists, measure, format);
         Ok(Sinks {
             kept: kept.transpose()?,
             removed: evidence(REMOVED_NAMES, number + 1)?,
@@ -317,15 +317,11 @@ impl Sinks {
 
     /// Puts the complete files in their places.
     fn finish(self) -> Result<()> {
-        let Sinks {
-            kept,
-            removed,
-            referred,
-        } = self;
-        for lines in [removed.lines, referred.lines].into_iter().flatten() {
+        let lines = [self.removed.lines, self.referred.lines];
+        for lines in lines.into_iter().flatten() {
             lines.finish()?;
         }
-        let tables = [kept, removed.table, referred.table];
+        let tables = [self.kept, self.removed.table, self.referred.table];
         for table in tables.into_iter().flatten() {
             table.finish()?.finish()?;
         }
@@ -355,8 +351,10 @@ impl Evidence {
     fn new(
         [lines, list, table]: FileNames,
         number: u32,
-        (removed, lists): (Option<&OutputDirectory>, Option<&OutputDirectory>),
-        (measure, format): (Measure, ResultFormat),
+        removed: Option<&OutputDirectory>,
+        lists: Option<&OutputDirectory>,
+        measure: Measure,
+        format: ResultFormat,
     ) -> Result<Evidence> {
         let mut columns = REMOVED;
         columns[11].name = measure.column();
@@ -387,7 +385,7 @@ impl Evidence {
             return Ok(());
         };
         if let Some(table) = &mut self.table {
-            knowledge.removed_row(table, document, offset, (reason, survivor))?;
+            knowledge.removed_row(table, document, offset, reason, survivor)?;
         }
         if let Some(out) = &mut self.lines {
             let line = knowledge.line(document, offset, fate)?;

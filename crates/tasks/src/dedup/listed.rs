@@ -73,7 +73,8 @@ impl Listed {
     /// name them.
     pub fn read(
         path: &Path,
-        (inputs, first): (&[InputFile], usize),
+        inputs: &[InputFile],
+        first: usize,
         places: &Places,
         names: &Names,
         context: &Context<'_>,

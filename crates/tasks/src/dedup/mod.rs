@@ -45,6 +45,7 @@
 //! more, to find the request and the metadata of the removed capture.
 
 mod choose;
+mod choosing;
 mod decide;
 mod evidence;
 mod formats;
@@ -76,27 +77,25 @@ use lookalike_base::progress::Context;
 use lookalike_base::utf8::cut_after;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
-use lookalike_engine::collection::{self, Catalogue, InputRecords};
+use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::join::PairsEntry;
 use lookalike_rewrite::output::{self, Names, Outputs, Places};
-use lookalike_rewrite::{self as rewrite, FINISHED_BYTES, FIXED_BYTES, Job, again, files, objects};
+use lookalike_rewrite::{self as rewrite, FINISHED_BYTES, FIXED_BYTES, Job, again, objects};
 use lookalike_store::remote;
 use lookalike_store::workspace::{
     Cost, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Meter, Workspace,
 };
 use lookalike_text::read::{InputFile, ReadConfig};
 
-pub use choose::Removal;
-pub use choose::{Fate, check_pairs};
+pub use choose::{Fate, Removal, check_pairs};
+pub(crate) use choosing::Choosing;
 pub use decide::{Decided, sizes};
 pub use evidence::{KEPT_TABLE, REMOVED_TABLE, removed_docnos};
-pub use lookalike_rewrite::output::PRIVATE;
-pub use lookalike_rewrite::output::{check_outside_kept, check_outside_taken};
+pub use lookalike_rewrite::output::{PRIVATE, check_outside_kept, check_outside_taken};
 pub use policy::{Policy, Rule, preference};
 pub use referred::References;
 pub use search::{Search, search};
-pub use source::DedupSource;
-pub use source::is_kept;
+pub use source::{DedupSource, is_kept};
 
 use evidence::{KEPT_LIST, Knowledge, REMOVED_FILE, REMOVED_LIST};
 use write::Writing;
@@ -365,11 +364,12 @@ fn check(
 fn check_before(
     inputs: &[PathBuf],
     work: &Path,
-    outputs: (&Path, Option<&Path>),
-    (config, read): (&DedupConfig, &ReadConfig),
+    outputs: Places<'_>,
+    config: &DedupConfig,
+    read: &ReadConfig,
     context: &Context<'_>,
 ) -> Result<()> {
-    check_memory(&[], outputs, (config, read), context)?;
+    check_memory(&[], outputs, config, read, context)?;
     check_link(config, outputs)?;
     if let Some(list) = &config.remove {
         listed::check(list)?;
@@ -395,12 +395,13 @@ pub fn check_outside_inputs(
 fn check_memory(
     inputs: &[InputFile],
     outputs: Places<'_>,
-    how: (&DedupConfig, &ReadConfig),
+    config: &DedupConfig,
+    read: &ReadConfig,
     context: &Context<'_>,
 ) -> Result<()> {
     let fixed = FIXED_BYTES + memory_of_objects(outputs, inputs, false);
     let there = context.budget.memory.0.saturating_sub(fixed);
-    let least = fixed + least_of_threads(inputs, outputs, how, there);
+    let least = fixed + least_of_threads(inputs, outputs, config, read, there);
     (context.budget).require(least, || "writing the inputs again".into())
 }
 
@@ -433,7 +434,7 @@ fn check_inputs(
     read: &ReadConfig,
     context: &Context<'_>,
 ) -> Result<()> {
-    check_memory(inputs, outputs, (config, read), context)?;
+    check_memory(inputs, outputs, config, read, context)?;
     check_names(inputs)?;
     objects::check_keys(output::named(outputs), inputs)?;
     formats::check(config, inputs, read, context)?;
@@ -486,7 +487,8 @@ fn memory_of_payloads(read: &ReadConfig) -> u64 {
 fn least_of_threads(
     inputs: &[InputFile],
     places: Places<'_>,
-    (config, read): (&DedupConfig, &ReadConfig),
+    config: &DedupConfig,
+    read: &ReadConfig,
     there: u64,
 ) -> u64 {
     // Fields are read from records, and requests of removed ones are found among them.
@@ -546,20 +548,6 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     })
 }
 
-/// Calls `act` for every input of a collection, with the records that the collection has of it
-/// ([`InputRecords::next_of`]). Several threads call it.
-pub(crate) fn each_file<'w>(
-    name: &'static str,
-    (workspace, inputs): (&'w Workspace, &[InputFile]),
-    context: &Context<'_>,
-    act: impl Fn(u32, &InputFile, &mut InputRecords<'w>) -> Result<()> + Sync,
-) -> Result<()> {
-    // The files before belong to another collection, which is not written.
-    let first = collection::against(&workspace.manifest).files;
-    let open = |file| InputRecords::of_file(workspace, file);
-    files::each(name, (inputs, first), open, act, context)
-}
-
 /// Writes the inputs of a finished directory again to `kept`, without the redundant records, which
 /// go to `removed`.
 ///
@@ -570,7 +558,7 @@ pub(crate) fn each_file<'w>(
 pub fn run(
     workspace: &Workspace,
     config: &DedupConfig,
-    outputs: (&Path, Option<&Path>),
+    outputs: Places<'_>,
     context: &Context<'_>,
 ) -> Result<DedupSummary> {
     let (meter, mut costs) = (Meter::start(), BTreeMap::new());
@@ -589,11 +577,13 @@ pub fn run(
     let beside = revisit::Revisits::bytes(config.revisit, documents)
         + inputs.len() as u64 * 2 * FINISHED_BYTES
         + memory_of_objects(outputs, own, false);
-    let threads = |there| least_of_threads(own, outputs, (config, read), there);
+    let threads = |there| least_of_threads(own, outputs, config, read, there);
     let decided = Decided::make(
         workspace,
         &inputs,
-        (config, criterion, pairs),
+        config,
+        criterion,
+        pairs,
         (beside, &threads),
         context,
     )?;
@@ -602,7 +592,7 @@ pub fn run(
         inputs: &inputs,
         choice: &decided.choice,
         places: &decided.places,
-        names: decided.names,
+        names: &decided.names,
         sizes: choose::sizes(workspace, pairs)?,
         measure: criterion.measure,
     };
@@ -618,25 +608,23 @@ pub fn run(
         Revisit::None => None,
         which => {
             let meter = Meter::start();
-            let from = (workspace, &inputs[..], read);
-            let how = (which, criterion.measure);
-            let beside = (decided.scratch.path(), decided.spare);
-            let made = revisit::Revisits::find(from, &decided.choice, how, beside, context)?;
+            let choosing = decided.choosing(workspace, &inputs, context);
+            let (choice, measure) = (&decided.choice, criterion.measure);
+            let made = revisit::Revisits::find(choosing, choice, which, measure)?;
             costs.insert("payloads", meter.cost());
             Some(made)
         }
     };
     let meter = Meter::start();
 
-    let made_from = (workspace, config, outputs.1.is_some());
-    let digests = digests(workspace, (config, made_from.2), decided.list)?;
+    let removes = outputs.1.is_some();
+    let digests = digests(workspace, config, removes, decided.list)?;
     let outputs = Outputs::open(outputs, (workspace.directory(), &digests[0]))?;
     let names = names_of(own);
     outputs.begin((&names, &names), context)?;
     let (kept, removed) = (&outputs.kept, outputs.removed.as_ref());
     let lists = (config.form == Form::Lists).then_some(kept);
-    let how = (config.results, config.rejects);
-    let mut summary = knowledge.write(removed, lists, how, context)?;
+    let mut summary = knowledge.write(removed, lists, config, context)?;
     summary.references = decided.references;
     summary.files = own.len() as u64;
     summary.skipped = collection::own_segments(&workspace.manifest)
@@ -672,7 +660,8 @@ pub fn run(
         costs.insert("write", meter.cost());
     }
     summary.costs = costs;
-    DedupSource::of(kept.directory(), made_from, &summary)?.write(kept.directory())?;
+    let place = kept.directory();
+    DedupSource::of(place, workspace, config, removes, &summary)?.write(place)?;
     outputs.complete(context)?;
     Ok(summary)
 }
@@ -710,7 +699,8 @@ pub(crate) fn needs_pairs(config: &DedupConfig, removed: bool) -> bool {
 /// that it may have if it does not need the pairs, which may have been found since.
 pub fn digests(
     workspace: &Workspace,
-    (config, removed): (&DedupConfig, bool),
+    config: &DedupConfig,
+    removed: bool,
     list: Option<u64>,
 ) -> Result<Vec<String>> {
     let manifest = &workspace.manifest;

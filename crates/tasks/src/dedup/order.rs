@@ -1,19 +1,16 @@
 //! The order of preference over all documents.
 
-use std::path::Path;
-
 use globset::GlobSet;
 
-use super::STAGE;
 use super::policy::Policy;
+use super::{Choosing, STAGE};
 use lookalike_base::bits::Bits;
-use lookalike_base::budget::ByteSize;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::each_document;
+use lookalike_store::Rows;
 use lookalike_store::item::item;
 use lookalike_store::workspace::{InputList, Workspace};
-use lookalike_store::{Rows, Sort};
 
 /// The place of each document in the order of preference, from 0.
 pub(super) enum Ranks {
@@ -40,13 +37,13 @@ impl Ranks {
 /// Each policy costs one external sort, the last policy first: its value is the key, and the rank
 /// that the later policies gave breaks ties.
 pub(super) fn ranks(
-    workspace: &Workspace,
+    choosing: Choosing<'_>,
     policies: &[Policy],
     largest_first: bool,
-    (values, damaged): (&[Option<Rows<2>>], Option<&Bits>),
-    (scratch, memory): (&Path, ByteSize),
-    context: &Context<'_>,
+    values: &[Option<Rows<2>>],
+    damaged: Option<&Bits>,
 ) -> Result<Ranks> {
+    let (workspace, context) = (choosing.workspace, choosing.context);
     let documents = lookalike_engine::collection::Catalogue::stats(workspace)?.documents;
     let mut ranks = Ranks::Input;
     // Nothing after `first` or `last` can break a tie, because there is none.
@@ -62,7 +59,7 @@ pub(super) fn ranks(
             }
             Policy::Longest | Policy::Shortest => {
                 let longest = *policy == Policy::Longest;
-                ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+                ranks = sorted(choosing, &ranks, documents, |push| {
                     each_document(workspace, |document, record| {
                         check(document, context)?;
                         let words = record.words;
@@ -75,7 +72,7 @@ pub(super) fn ranks(
             }
             Policy::PreferInput(globs) => {
                 let places = places_of_inputs(workspace, globs)?;
-                ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+                ranks = sorted(choosing, &ranks, documents, |push| {
                     each_document(workspace, |document, record| {
                         check(document, context)?;
                         let place = places.get(record.file as usize).copied();
@@ -87,7 +84,7 @@ pub(super) fn ranks(
                 let Some(Some(values)) = values.get(at) else {
                     continue;
                 };
-                ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+                ranks = sorted(choosing, &ranks, documents, |push| {
                     values.each(documents as u32, |document, [high, low]| {
                         check(document, context)?;
                         push(document, u128::from(high) << 64 | u128::from(low))
@@ -97,7 +94,7 @@ pub(super) fn ranks(
         }
     }
     if largest_first {
-        ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+        ranks = sorted(choosing, &ranks, documents, |push| {
             each_document(workspace, |document, record| {
                 check(document, context)?;
                 push(document, (u32::MAX - record.shingles).into())
@@ -105,7 +102,7 @@ pub(super) fn ranks(
         })?;
     }
     if let Some(damaged) = damaged {
-        ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+        ranks = sorted(choosing, &ranks, documents, |push| {
             (0..documents as u32).try_for_each(|document| {
                 check(document, context)?;
                 push(document, damaged.contains(document).into())
@@ -115,7 +112,7 @@ pub(super) fn ranks(
     let against = lookalike_engine::collection::against(&workspace.manifest).documents;
     if against > 0 && matches!(ranks, Ranks::Given(_)) {
         // The documents of the other collection are kept, whatever is preferred among the own ones.
-        ranks = sorted(&ranks, documents, (scratch, memory), |push| {
+        ranks = sorted(choosing, &ranks, documents, |push| {
             (0..documents as u32).try_for_each(|document| {
                 check(document, context)?;
                 push(document, document.min(against).into())
@@ -141,12 +138,12 @@ item! {
 
 /// Ranks by a value, and by the ranks so far where values are equal.
 fn sorted(
+    choosing: Choosing<'_>,
     before: &Ranks,
     documents: u64,
-    (scratch, memory): (&Path, ByteSize),
     values: impl FnOnce(&mut dyn FnMut(u32, u128) -> Result<()>) -> Result<()>,
 ) -> Result<Ranks> {
-    let mut sort = Sort::scratch(&scratch.join("preference"), memory)?;
+    let mut sort = choosing.sort("preference")?;
     values(&mut |document, value| {
         sort.push(Ranked {
             value,

@@ -21,7 +21,6 @@
 //! Nothing if the inputs have no `revisit` record; else the archives are read once more. Memory: a
 //! bit for each document, two for each `revisit` record, a record for each thread, and the sort.
 
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -31,12 +30,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::choose::{Choice, Fate, Removal};
 use super::policy::date;
 use super::values::memory_of_reader;
-use super::{Rejects, STAGE, each_file};
+use super::{Choosing, Rejects, STAGE};
 use lookalike_base::Result;
 use lookalike_base::bits::Bits;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::memory::{Credit, MOST_SORT_BYTES};
-use lookalike_base::progress::Context;
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::collection::{self, InputRecord, InputRecords};
 use lookalike_rewrite::again::Again;
@@ -44,7 +42,7 @@ use lookalike_store::Sort;
 use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::{
-    Container, InputFile, ReadConfig, RecordKind, WarcHead, normal_digest, normal_url, usual_date,
+    Container, InputFile, RecordKind, WarcHead, normal_digest, normal_url, usual_date,
 };
 
 /// The least memory of the sort.
@@ -117,18 +115,15 @@ impl Referred {
 
     /// Finds the documents, with `memory` for the threads and for a larger sort.
     pub fn find(
-        from: (&Workspace, &[InputFile], &ReadConfig),
-        (choice, rejects, revisits): (&Choice, Rejects, u64),
-        (scratch, memory): (&Path, u64),
-        context: &Context<'_>,
+        choosing: Choosing<'_>,
+        choice: &Choice,
+        rejects: Rejects,
+        revisits: u64,
     ) -> Result<Referred> {
-        let (workspace, inputs, read) = from;
-        let reader = memory_of_reader(read);
-        let more = (memory.saturating_sub(reader) / 2).min(MOST_SORT_BYTES);
-        let sort = Sort::scratch(
-            &scratch.join("references"),
-            ByteSize(LEAST_SORT_BYTES + more),
-        )?;
+        let (reader, context) = (memory_of_reader(choosing.read()), choosing.context);
+        let more = (choosing.memory.saturating_sub(reader) / 2).min(MOST_SORT_BYTES);
+        let sorting = ByteSize(LEAST_SORT_BYTES + more);
+        let sort = Sort::scratch(&choosing.scratch.join("references"), sorting)?;
         let names = Names {
             sort: Mutex::new(sort),
             revisits: AtomicU32::new(0),
@@ -137,11 +132,10 @@ impl Referred {
                 Rejects::Drop => REMOVED,
             },
         };
-        let memory = Credit::new(memory - more);
-        let all = (workspace, inputs);
-        each_file("references", all, context, |file, input, entries| {
+        let memory = Credit::new(choosing.memory - more);
+        choosing.each_file("references", |file, input, entries| {
             let _memory = memory.hold(reader);
-            names.read(file, (input, read), entries, context)
+            names.read(choosing, file, input, entries)
         })?;
         let count = names.revisits.into_inner();
         let mut resolver = Resolver {
@@ -188,13 +182,14 @@ impl Names {
     /// Takes the names of one file.
     fn read(
         &self,
+        choosing: Choosing<'_>,
         file: u32,
-        (input, config): (&InputFile, &ReadConfig),
+        input: &InputFile,
         entries: &mut InputRecords<'_>,
-        context: &Context<'_>,
     ) -> Result<()> {
         input.check_path()?;
-        let mut records = Again::open(input, file, config, context.stop);
+        let stop = choosing.context.stop;
+        let mut records = Again::open(input, file, choosing.read(), stop);
         let Some(Container::Warc | Container::Arc) = records.container()? else {
             return Ok(());
         };

@@ -22,19 +22,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::choose::{Choice, Fate};
 use super::policy::date;
-use super::{Revisit, STAGE, each_file};
+use super::{Choosing, Revisit, STAGE};
 use lookalike_base::bits::Bits;
 use lookalike_base::measure::Measure;
 use lookalike_base::memory::Credit;
-use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{Catalogue, InputRecord, InputRecords};
 use lookalike_rewrite::again::Again;
-use lookalike_store::VERSION;
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{Aside, meta};
+use lookalike_store::{Aside, VERSION, meta};
 use lookalike_text::read::{
-    Capture, Container, InputFile, ReadConfig, Reason, RecordKind, Reference, capture, labelled,
+    Capture, Container, InputFile, Reason, RecordKind, Reference, capture, labelled,
 };
 
 /// The profile of the standard for payloads of the same bytes.
@@ -69,11 +66,10 @@ impl Revisits {
 
     /// Decides which removed documents leave a record.
     pub fn find(
-        (workspace, inputs, read): (&Workspace, &[InputFile], &ReadConfig),
+        choosing: Choosing<'_>,
         choice: &Choice,
-        (which, measure): (Revisit, Measure),
-        (scratch, memory): (&Path, u64),
-        context: &Context<'_>,
+        which: Revisit,
+        measure: Measure,
     ) -> Result<Revisits> {
         let mut wanted = Bits::new(choice.documents() as usize);
         let mut survivors = vec![u32::MAX; choice.documents() as usize];
@@ -88,9 +84,8 @@ impl Revisits {
                 survivors[document as usize] = survivor;
             }
         }
-        let from = (workspace, inputs, read);
         let mut revisits = Revisits {
-            captures: Captures::read(from, &wanted, (scratch, memory), context)?,
+            captures: Captures::read(choosing, &wanted)?,
             survivors,
             stands: wanted,
             count: 0,
@@ -98,7 +93,7 @@ impl Revisits {
         };
         revisits.stands = Bits::new(choice.documents() as usize);
         for document in 0..choice.documents() {
-            context.tick(STAGE, document)?;
+            choosing.context.tick(STAGE, document)?;
             let Some((removed, survivor)) = revisits.pair(document)? else {
                 continue;
             };
@@ -191,12 +186,13 @@ impl Captures {
     /// Stores the captures of the wanted documents of one file.
     fn read_file(
         &self,
+        choosing: Choosing<'_>,
         file: u32,
         input: &InputFile,
-        config: &ReadConfig,
-        (entries, wanted): (&mut InputRecords<'_>, &Bits),
-        context: &Context<'_>,
+        entries: &mut InputRecords<'_>,
+        wanted: &Bits,
     ) -> Result<()> {
+        let (config, stop) = (choosing.read(), choosing.context.stop);
         let mut records = None;
         while let Some(entry) = entries.next_of(file)? {
             let InputRecord::Document(number, document) = entry else {
@@ -209,7 +205,7 @@ impl Captures {
                 Some(records) => records,
                 None => {
                     input.check_path()?;
-                    let mut opened = Again::open(input, file, config, context.stop);
+                    let mut opened = Again::open(input, file, config, stop);
                     if opened.container()? != Some(Container::Warc) {
                         return Ok(());
                     }
@@ -245,27 +241,17 @@ impl Captures {
     }
 
     /// Stores the captures of the wanted documents, with `memory` for all threads together.
-    fn read(
-        (workspace, inputs, config): (&Workspace, &[InputFile], &ReadConfig),
-        wanted: &Bits,
-        (scratch, memory): (&Path, u64),
-        context: &Context<'_>,
-    ) -> Result<Captures> {
-        let documents = Catalogue::stats(workspace)?.documents;
+    fn read(choosing: Choosing<'_>, wanted: &Bits) -> Result<Captures> {
+        let documents = Catalogue::stats(choosing.workspace)?.documents;
         let captures = Captures {
-            bytes: Aside::new(scratch),
+            bytes: Aside::new(choosing.scratch),
             places: (0..documents).map(|_| AtomicU64::new(NONE)).collect(),
         };
-        let memory = Credit::new(memory);
-        each_file(
-            "payloads",
-            (workspace, inputs),
-            context,
-            |file, input, entries| {
-                let _memory = memory.hold(super::memory_of_payloads(config));
-                captures.read_file(file, input, config, (entries, wanted), context)
-            },
-        )?;
+        let memory = Credit::new(choosing.memory);
+        choosing.each_file("payloads", |file, input, entries| {
+            let _memory = memory.hold(super::memory_of_payloads(choosing.read()));
+            captures.read_file(choosing, file, input, entries, wanted)
+        })?;
         Ok(captures)
     }
 

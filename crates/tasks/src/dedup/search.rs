@@ -11,6 +11,7 @@ use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::CollectionConfig;
 use lookalike_engine::join::{JoinConfig, Pairs, PairsEntry};
 use lookalike_engine::pipeline::{self, InputChoice, JoinParameters};
+use lookalike_rewrite::output::Places;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 
@@ -38,12 +39,13 @@ pub struct Search<'s> {
 pub fn search(
     search: &Search<'_>,
     work: &Path,
-    (config, outputs): (&DedupConfig, (&Path, Option<&Path>)),
+    config: &DedupConfig,
+    outputs: Places<'_>,
     context: &Context<'_>,
 ) -> Result<Workspace> {
     let (collection, strict) = (&search.collection, search.strict);
-    let how = (config, &collection.read);
-    check_before(&search.inputs.paths, work, outputs, how, context)?;
+    let (inputs, read) = (&search.inputs, &collection.read);
+    check_before(&inputs.paths, work, outputs, config, read, context)?;
     let join = JoinConfig {
         pairs: search.pairs,
         ..JoinConfig::of(search.criterion)
@@ -52,12 +54,12 @@ pub fn search(
     check_kept(&join, work, outputs.0)?;
     let parameters = JoinParameters::from(join);
     Workspace::look_whether_free(work)?;
-    let inputs = search.inputs.list(work)?;
-    check_inputs(config, &inputs, outputs, &collection.read, context)?;
+    let inputs = inputs.list(work)?;
+    check_inputs(config, &inputs, outputs, read, context)?;
     match search.against {
         Some(old) => {
-            let from = (&inputs, old);
-            pipeline::run_against(from, work, collection, &parameters, strict, context)?
+            let parameters = &parameters;
+            pipeline::run_against(&inputs, old, work, collection, parameters, strict, context)?
         }
         None => pipeline::run(&inputs, work, collection, &parameters, strict, context)?,
     };

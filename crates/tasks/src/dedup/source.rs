@@ -54,7 +54,9 @@ impl DedupSource {
     /// What the directory `kept` is made from.
     pub(super) fn of(
         kept: &Path,
-        (workspace, config, removed): (&Workspace, &DedupConfig, bool),
+        workspace: &Workspace,
+        config: &DedupConfig,
+        removed: bool,
         summary: &DedupSummary,
     ) -> Result<DedupSource> {
         Ok(DedupSource {

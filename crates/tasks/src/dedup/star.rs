@@ -32,9 +32,7 @@
 //! Two passes over the sets of the open documents, in the order of the files as far as memory has
 //! room for them. Memory: [`bytes()`], and the rest is divided into [`SHARES`].
 
-use std::path::Path;
-
-use super::STAGE;
+use super::{Choosing, STAGE};
 use lookalike_base::Result;
 use lookalike_base::bits::Bits;
 use lookalike_base::budget::ByteSize;
@@ -64,10 +62,10 @@ pub(super) struct OpenDocuments {
 
 impl OpenDocuments {
     /// None of this number of documents.
-    pub fn new(documents: usize, (scratch, memory): (&Path, u64)) -> Result<OpenDocuments> {
+    pub fn new(documents: usize, choosing: Choosing<'_>) -> Result<OpenDocuments> {
         Ok(OpenDocuments {
             classes: Bits::new(documents),
-            sort: Sort::scratch(&scratch.join("open"), sort_bytes(memory))?,
+            sort: sort(choosing, "open")?,
         })
     }
 
@@ -96,26 +94,26 @@ pub(super) fn bytes(workspace: &Workspace) -> Result<u64> {
     Ok(columns + MappedSets::bytes(extent) + Wanted::bytes(extent.documents))
 }
 
-/// Bytes of a sort, if `memory` is left for everything.
-fn sort_bytes(memory: u64) -> ByteSize {
-    ByteSize(memory / SHARES)
+/// One of two sorts at the same time.
+fn sort(choosing: Choosing<'_>, name: &str) -> Result<Sort<OpenDocument>> {
+    let memory = ByteSize(choosing.memory / SHARES);
+    Sort::scratch(&choosing.scratch.join(name), memory)
 }
 
 /// Passes each open document that is removed to `removed`, with its survivor and the number of
 /// fingerprints that they share. Returns the number of passes.
 pub(super) fn run<K: Key>(
-    workspace: &Workspace,
+    choosing: Choosing<'_>,
     open: OpenDocuments,
     criterion: Criterion,
-    (scratch, memory): (&Path, u64),
-    context: &Context<'_>,
     mut removed: impl FnMut(u32, (u32, u32)),
 ) -> Result<u32> {
-    let OpenDocuments { classes, mut sort } = open;
+    let (workspace, context) = (choosing.workspace, choosing.context);
+    let (classes, mut all) = (open.classes, open.sort);
     if classes.iter().next().is_none() {
         return Ok(0);
     }
-    let share = memory / SHARES;
+    let share = choosing.memory / SHARES;
     let sets = MappedSets::open::<K>(workspace, share)?;
     let mut comparing = Comparing::<K> {
         counters: Counters::count::<K>(&sets, &classes, share, context)?,
@@ -130,7 +128,7 @@ pub(super) fn run<K: Key>(
     let mut wanted = Wanted::new(documents, share);
     let mut pass = 0;
     loop {
-        let mut left = Sort::scratch(&scratch.join(format!("open{pass}")), sort_bytes(memory))?;
+        let mut left = sort(choosing, &format!("open{pass}"))?;
         let (mut batch, mut waiting) = (Vec::new(), 0u64);
         let mut compare = |batch: &mut Vec<OpenDocument>, wanted: &mut Wanted| {
             let full = std::mem::replace(wanted, Wanted::new(0, 0));
@@ -149,7 +147,7 @@ pub(super) fn run<K: Key>(
             *wanted = loaded.into_wanted();
             Ok(())
         };
-        sort.finish()?.for_each(|open| {
+        all.finish()?.for_each(|open| {
             if !wanted.add(&sets, open.class, open.class) {
                 compare(&mut batch, &mut wanted)?;
                 wanted.add(&sets, open.class, open.class);
@@ -163,7 +161,7 @@ pub(super) fn run<K: Key>(
             return Ok(pass + 1);
         }
         comparing.root = None;
-        sort = left;
+        all = left;
         pass += 1;
     }
 }
@@ -579,8 +577,14 @@ mod tests {
             assert!((100..texts.len()).contains(&expected.len()));
             for memory in [0, 9 << 10, 9 << 12, 9 << 14, 1 << 30] {
                 let scratch = tempfile::tempdir_in(place.path()).unwrap();
-                let room = (scratch.path(), memory);
-                let mut open = OpenDocuments::new(texts.len(), room).unwrap();
+                let choosing = Choosing {
+                    workspace: &workspace,
+                    inputs: &[],
+                    scratch: scratch.path(),
+                    memory,
+                    context: &context,
+                };
+                let mut open = OpenDocuments::new(texts.len(), choosing).unwrap();
                 for (rank, &document) in (0..).zip(&order) {
                     open.push(document, clusters.find(document), rank).unwrap();
                 }
@@ -588,7 +592,7 @@ mod tests {
                 let removed = |document, survivor| {
                     found.insert(document, survivor);
                 };
-                let passes = run::<u64>(&workspace, open, criterion, room, &context, removed);
+                let passes = run::<u64>(choosing, open, criterion, removed);
                 let passes = passes.unwrap();
                 assert!(memory != 9 << 12 || passes > 1, "{measure} {passes}");
                 assert!(memory < 1 << 30 || passes == 1, "{measure} {passes}");

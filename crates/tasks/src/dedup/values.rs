@@ -2,24 +2,21 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::each_file;
+use super::Choosing;
 use super::places::Places;
 use super::policy::{Policy, preference};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::{Context, Stop};
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::collection::{InputRecord, InputRecords};
 use lookalike_rewrite::again::Again;
 use lookalike_rewrite::source::is_parquet;
 use lookalike_store::Rows;
-use lookalike_store::workspace::Workspace;
 use lookalike_text::read::{InputFile, ReadConfig, RecordKind, RecordReader, other_fields};
 
 /// Buffers of a reader.
@@ -37,15 +34,13 @@ pub(crate) fn memory_of_reader(config: &ReadConfig) -> u64 {
 /// For each policy that reads a field, the preference of every document by it. The inputs are read
 /// once for all of them, or not at all, with `memory` for all threads together.
 pub(super) fn preferences(
-    (workspace, inputs, places): (&Workspace, &[InputFile], &Places),
+    choosing: Choosing<'_>,
+    places: &Places,
     policies: &[Policy],
-    config: &ReadConfig,
-    (scratch, memory): (&Path, u64),
-    context: &Context<'_>,
 ) -> Result<Vec<Option<Rows<2>>>> {
     let values = policies.iter().map(|policy| {
         let field = policy.field();
-        field.map(|_| Rows::create(scratch)).transpose()
+        field.map(|_| Rows::create(choosing.scratch)).transpose()
     });
     let preferences = Preferences {
         policies,
@@ -57,8 +52,7 @@ pub(super) fn preferences(
         .iter()
         .map(|policy| policy.field().map(Part::Field));
     let columns: Vec<Option<Part<'_>>> = columns.collect();
-    let from = (workspace, inputs, places);
-    fields(from, &columns, (config, memory), &preferences, context)?;
+    fields(choosing, places, &columns, &preferences)?;
     for (policy, found) in policies.iter().zip(&preferences.found) {
         let Some(field) = policy.field() else {
             continue;
@@ -70,7 +64,10 @@ pub(super) fn preferences(
             _ => "number or date",
         };
         match (read, unread) {
-            (0, 0) => return refuse("keep", policy, no_such_field(field, inputs, config)),
+            (0, 0) => {
+                let limit = no_such_field(field, choosing.inputs, choosing.read());
+                return refuse("keep", policy, limit);
+            }
             (_, 0) => {}
             (0, _) => {
                 let why = format!(
@@ -80,7 +77,7 @@ pub(super) fn preferences(
                 );
                 return refuse("keep", policy, why);
             }
-            (_, unread) => context.progress.lost(&format!(
+            (_, unread) => choosing.context.progress.lost(&format!(
                 "warning: --keep {policy}: {unread} of {} cannot be read as a {what}, such as \
                  {:?}; their documents come last",
                 counted(read + unread, "value"),
@@ -91,7 +88,7 @@ pub(super) fn preferences(
     for (policy, seen) in policies.iter().zip(preferences.seen) {
         let seen = unlocked(seen);
         if let Some(line) = seen.warning(policy) {
-            context.progress.note(&line);
+            choosing.context.progress.note(&line);
         }
     }
     Ok(preferences.values)
@@ -277,41 +274,35 @@ pub trait FieldSink: Sync {
 
 /// Reads a field of every document for each column that names one. The inputs are read once for all
 /// columns, or not at all, with `memory` for all threads together.
-pub fn fields<S: FieldSink>(
-    (workspace, inputs, places): (&Workspace, &[InputFile], &Places),
+pub(crate) fn fields<S: FieldSink>(
+    choosing: Choosing<'_>,
+    places: &Places,
     columns: &[Option<Part<'_>>],
-    (config, memory): (&ReadConfig, u64),
     sink: &S,
-    context: &Context<'_>,
 ) -> Result<()> {
     if columns.iter().all(Option::is_none) {
         return Ok(());
     }
     let fields = Fields {
         columns,
-        config,
+        choosing,
         sink,
     };
-    let memory = Credit::new(memory);
-    each_file(
-        "fields",
-        (workspace, inputs),
-        context,
-        |file, input, entries| {
-            let documents = places.documents(file);
-            if documents.is_empty() {
-                return Ok(());
-            }
-            let _memory = memory.hold(memory_of_reader(config));
-            fields.read(file, input, (entries, documents.start), context)
-        },
-    )
+    let memory = Credit::new(choosing.memory);
+    choosing.each_file("fields", |file, input, entries| {
+        let documents = places.documents(file);
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let _memory = memory.hold(memory_of_reader(choosing.read()));
+        fields.read(file, input, entries, documents.start)
+    })
 }
 
 /// What is read of the records.
 struct Fields<'f, S> {
     columns: &'f [Option<Part<'f>>],
-    config: &'f ReadConfig,
+    choosing: Choosing<'f>,
     sink: &'f S,
 }
 
@@ -321,11 +312,11 @@ impl<S: FieldSink> Fields<'_, S> {
         &self,
         file: u32,
         input: &InputFile,
-        (entries, mut first): (&mut InputRecords<'_>, u32),
-        context: &Context<'_>,
+        entries: &mut InputRecords<'_>,
+        mut first: u32,
     ) -> Result<()> {
         input.check_path()?;
-        let mut readers = Readers::open(input, file, (self.columns, self.config), context.stop)?;
+        let mut readers = Readers::open(input, file, self.columns, self.choosing)?;
         let mut values: Vec<Vec<S::Value>> = self.columns.iter().map(|_| Vec::new()).collect();
         let mut held = 0;
         while let Some(entry) = entries.next_of(file)? {
@@ -373,9 +364,10 @@ impl<'r> Readers<'r> {
     fn open(
         input: &'r InputFile,
         file: u32,
-        (columns, config): (&[Option<Part<'_>>], &ReadConfig),
-        stop: &'r Stop,
+        columns: &[Option<Part<'_>>],
+        choosing: Choosing<'r>,
     ) -> Result<Readers<'r>> {
+        let (config, stop) = (choosing.read(), choosing.context.stop);
         let open = |config: &ReadConfig| Again::open(input, file, config, stop);
         let is_parquet = is_parquet(&input.path)?;
         let readers = match is_parquet {

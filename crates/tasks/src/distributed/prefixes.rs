@@ -73,9 +73,7 @@ impl Stage for Prefixes {
                 _ => Err(bad(STAGE, "the documents of each class", "classes alone")),
             };
         }
-        let Chunks {
-            documents, chunk, ..
-        } = &self.chunks;
+        let (documents, chunk) = (&self.chunks.documents, &self.chunks.chunk);
         let sampler = &documents.sampler;
         let classes = self.classes.remove(&(chunk.part, chunk.number));
         let index = Index::new(sampler, chunk.shortened(), classes.unwrap_or_default())?;
@@ -214,9 +212,7 @@ impl Stage for Bands {
         if !self.chunks.next()? {
             return Ok(false);
         }
-        let Chunks {
-            documents, chunk, ..
-        } = &self.chunks;
+        let (documents, chunk) = (&self.chunks.documents, &self.chunks.chunk);
         let (mut postings, mut keys, mut set) = (Vec::new(), Vec::new(), Vec::new());
         let mut from = 0;
         for (n, &end) in chunk.ends.iter().enumerate() {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::Sources;
 use super::list::{PairList, docno};
+use super::{STAGE, Sources};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
@@ -14,8 +14,6 @@ use lookalike_engine::table::Table;
 use lookalike_store::item::item;
 use lookalike_store::{List, Sort};
 use lookalike_text::read::lines::{parsed, shorten};
-
-use super::STAGE;
 
 /// Columns of judged pairs. The third has one of [`GRADES`] as its name, and the last may be missing.
 const JUDGED: [&str; 4] = ["docno_a", "docno_b", "judgement", "collection"];

@@ -241,11 +241,7 @@ item! {
 pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -> Result<Sample> {
     let top = of.top();
     let families = Families::read(path, documents, of.context)?;
-    let Families {
-        unknown,
-        not_in_run,
-        ..
-    } = families;
+    let (unknown, not_in_run) = (families.unknown, families.not_in_run);
     let judged: u64 = families.members.iter().sum();
     let true_pairs: u64 = families.members.iter().map(|&n| pairs_of(n)).sum();
     let all = [pairs_of(judged) - true_pairs, true_pairs];

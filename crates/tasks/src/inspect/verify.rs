@@ -8,12 +8,11 @@ use lookalike_engine::cluster::ResultsEntry;
 use lookalike_engine::collection::{
     self, Catalogue, CatalogueEntry, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader,
 };
-use lookalike_engine::index;
 use lookalike_engine::join::{JoinProgress, PairsEntry, each_measured_pair, sizes_of_pairs};
 use lookalike_engine::merge::{PostingsEntry, PostingsReader};
-use lookalike_engine::pipeline;
 use lookalike_engine::sample::{SampleEntry, Sampled};
 use lookalike_engine::sort::{RunFile, RunsEntry};
+use lookalike_engine::{index, pipeline};
 use lookalike_store::checkpoint::Checkpoint;
 use lookalike_store::workspace::{
     InputList, MANIFEST_FILE, Manifest, Places, Workspace, check_file, check_inputs,

@@ -23,7 +23,7 @@ use lookalike_store::{self as store, PartFile};
 use lookalike_text::read::SaidOnce;
 
 use super::exchange::{Leaving, names, remove_left};
-use super::plan::{Plan, Written};
+use super::plan::Plan;
 use super::rows::Facts;
 use super::steps::{Step, Task};
 use super::{COLLECTION, LEAST_BYTES, STAGE, named_document, number_of};
@@ -246,13 +246,8 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     let exact = columns! {
         docno: Text, representative: Text, document: I64, representative_document: I64,
     };
-    let Written {
-        collection,
-        sampling,
-        join,
-        ..
-    } = &plan.written;
-    let parameters = parameters_of(None, collection, Some(sampling), Some(join));
+    let (written, some) = (&plan.written, Some(&plan.written.sampling));
+    let parameters = parameters_of(None, &written.collection, some, Some(&written.join));
     let begin = |path: &Path, columns: &[Column]| {
         let mut file = Leaving::create(path)?;
         file.put(header(&parameters, columns).as_bytes())?;
@@ -283,7 +278,7 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     })?;
     let mut rejects = Leaving::create(&paths[2])?;
     let inputs = plan.inputs(true)?;
-    let parameters = collection.digest(&paths[2])?;
+    let parameters = written.collection.digest(&paths[2])?;
     let mut said = SaidOnce::default();
     for segment in facts.iter().flat_map(|share| &share.segments) {
         let path = plan.exchange.join(COLLECTION).join(&segment.rejects.name);

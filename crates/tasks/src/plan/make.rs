@@ -105,9 +105,11 @@ fn saves_nothing(plan: &Plan) -> Option<String> {
 
 /// Runs the whole pipeline ([`pipeline::run`]) with a plan made for the collection.
 pub fn run_with_plan(
-    (inputs, out): (&Inputs, &Path),
+    inputs: &Inputs,
+    out: &Path,
     config: &CollectionConfig,
-    (planning, parameters): (&PlanConfig, &JoinParameters),
+    planning: &PlanConfig,
+    parameters: &JoinParameters,
     strict: bool,
     context: &Context<'_>,
 ) -> Result<Summary> {

@@ -58,8 +58,7 @@ pub use lookalike_engine::sample::plan::{
 };
 pub use lookalike_engine::sample::plan_file::{read, write};
 pub use make::{for_collection, keep, make, run_with_plan, write_file};
-pub use run::run_all;
-pub use run::{DIRECTORY, PlanCost, Planned, run};
+pub use run::{DIRECTORY, PlanCost, Planned, run, run_all};
 
 /// Name of the stage in progress and messages.
 pub const STAGE: &str = "plan";

@@ -153,7 +153,8 @@ fn gather(
         &place("truth"),
         &Sampling::Full,
         threshold,
-        (0, context),
+        0,
+        context,
     )?;
     cost.exact = exact;
     context.progress.at(1);
@@ -165,9 +166,9 @@ fn gather(
         let sampling = Sampling::Uniform(Rate::new(n, 0).unwrap_or(Rate::FULL));
         let held = Documents::bytes(extent) + cells.bytes();
         let place = place("trial");
-        let (workspace, took) = trial::ask(part, &place, &sampling, threshold, (held, context))?;
+        let (workspace, took) = trial::ask(part, &place, &sampling, threshold, held, context)?;
         cost.trials.insert(n, took);
-        trial::each_compared(&truth, &workspace, (STAGE, context), |pair| {
+        trial::each_compared(&truth, &workspace, STAGE, context, |pair| {
             let (a, b) = (pair.a, pair.b);
             let (smaller, larger) = known.groups(a, b);
             let (found, truth) = (pair.found.is_some(), pair.truth.is_some());

@@ -282,7 +282,8 @@ impl<'a, K: Key> QueryBatch<'a, K> {
     /// `BudgetTooSmall` if the matches of one query do not fit.
     pub(super) fn ask(
         &mut self,
-        (fixed, room): (u64, u64),
+        fixed: u64,
+        room: u64,
         context: &Context<'_>,
         mut each: impl FnMut(Answer) -> Result<()>,
     ) -> Result<u64> {
@@ -452,7 +453,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
 
     /// Cuts the queries into groups whose keys are looked up together. Each thread gets at least
     /// two groups if there are enough queries, and a group has at most `most` keys.
-    fn groups(&self, queries: Range<usize>, (threads, most): (u64, u64)) -> Vec<Range<usize>> {
+    fn groups(&self, queries: Range<usize>, threads: u64, most: u64) -> Vec<Range<usize>> {
         let keys = |query: usize| self.first_keys(&self.queries[query]);
         let all: u64 = queries.clone().map(keys).sum();
         let most = most.min(all / threads / 2);
@@ -481,7 +482,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
     ) -> Result<Vec<Best>> {
         let threads = context.budget.threads.min(queries.len());
         let together = account.together / threads as u64 / indexed.bytes_together();
-        let groups = self.groups(queries.clone(), (threads as u64, together));
+        let groups = self.groups(queries.clone(), threads as u64, together);
         let next = AtomicUsize::new(0);
         let work = |_| -> Result<Vec<(usize, Best)>> {
             let mut answered = Vec::new();
@@ -510,8 +511,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                     let read = (&lists, begin..end);
                     begin = end;
                     let mut best = Best::default();
-                    let of = (indexed, &mut looker, read);
-                    self.ask_index(query, of, &mut best, account, context)?;
+                    self.ask_index(query, &mut looker, read, &mut best, account, context)?;
                     answered.push((query - queries.start, best));
                 }
             }
@@ -531,15 +531,16 @@ impl<'a, K: Key> QueryBatch<'a, K> {
     fn ask_index(
         &self,
         query: usize,
-        (indexed, looker, read): (&Indexed<'_>, &mut Looker<'_>, (&Lists, Range<usize>)),
+        looker: &mut Looker<'_>,
+        read: (&Lists, Range<usize>),
         best: &mut Best,
         account: &Account,
         context: &Context<'_>,
     ) -> Result<()> {
         let asked = &self.queries[query];
-        let set = self.set(query as u32);
+        let (set, indexed) = (self.set(query as u32), looker.indexed);
         let mut looked_at = 0u32;
-        looker.query::<K>(self.config, asked, (set, Some(read)), |candidate| {
+        looker.query::<K>(self.config, asked, set, Some(read), |candidate| {
             looked_at += 1;
             context.tick(STAGE, looked_at)?;
             let (facts, number) = (candidate.facts, candidate.document);

@@ -172,7 +172,7 @@ struct SetBuffers {
 
 /// A thread that answers queries from the index.
 pub(super) struct Looker<'a> {
-    indexed: &'a Indexed<'a>,
+    pub(super) indexed: &'a Indexed<'a>,
     search: IndexSearcher,
     state: SetBuffers,
 }
@@ -202,7 +202,8 @@ impl<'a> Looker<'a> {
         &mut self,
         config: &QueryConfig,
         asked: &Asked,
-        (set, lists): (&[u8], Option<(&Lists, Range<usize>)>),
+        set: &[u8],
+        lists: Option<(&Lists, Range<usize>)>,
         mut each: impl FnMut(Candidate<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let indexed = self.indexed;
@@ -215,7 +216,7 @@ impl<'a> Looker<'a> {
             }
             (keys, words) => {
                 let prefix = prefix(config, keys, words);
-                search.find_in::<K>((&indexed.index, lists), indexed.count, set, prefix)?;
+                search.find_in::<K>(&indexed.index, lists, indexed.count, set, prefix)?;
             }
         }
         let state = &mut self.state;

@@ -77,10 +77,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use batch::QueryBatch;
-use indexed::Asked;
-use indexed::Looker;
+use indexed::{Asked, Looker};
 
-pub use stored::{Stored, stored, stored_bytes};
+pub use stored::{Stored, StoredQueries, stored_bytes};
 
 const STAGE: &str = "query";
 /// Buffers of the readers of inputs and of sets.
@@ -714,7 +713,7 @@ impl<K: Key> Batches<'_, '_, K> {
             }
             Ok(())
         };
-        stats.batches += self.batch.ask((fixed, room), self.context, |answer| {
+        stats.batches += self.batch.ask(fixed, room, self.context, |answer| {
             rejected(*answered, reply)?;
             *answered += 1;
             stats.matched += u64::from(answer.found > 0);

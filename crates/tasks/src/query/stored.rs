@@ -13,8 +13,7 @@ use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::TokenKind;
 
 use super::batch::QueryBatch;
-use super::indexed::Asked;
-use super::indexed::Looker;
+use super::indexed::{Asked, Looker};
 use super::{Answer, BATCH_BYTES, FIXED_BYTES, QueryConfig};
 
 /// The least memory for a batch and its matches.
@@ -37,53 +36,6 @@ pub fn stored_bytes(to: &Workspace, context: &Context<'_>) -> Result<u64> {
     let threads = context.budget.threads as u64;
     let each = (4 << 20) + Looker::bytes(documents);
     Ok(PROCESS_BYTES + FIXED_BYTES + documents * 4 + threads * each + LEAST_ROOM)
-}
-
-/// Looks up `wanted` documents of the collection `from`, in the order of their numbers, in the
-/// collection `to`, and calls `each` with the position of each among `wanted` and with all
-/// documents that reach the threshold with it. The answers equal the answers of [`super::run`] for
-/// the same texts.
-///
-/// `name` gives the docno of a document from its position, for errors. `held` are the bytes that
-/// the caller holds. They may grow as answers come: the bytes of a match that is handed on are
-/// free.
-///
-/// # Errors
-/// `BadParameter` if the fingerprints of the collections are made in different ways;
-/// `BudgetTooSmall`; those of reading.
-pub fn stored(
-    (stage, context): (&'static str, &Context<'_>),
-    (from, wanted): (&Workspace, &[Stored]),
-    to: &Workspace,
-    threshold: Threshold,
-    held: &Cell<u64>,
-    name: &dyn Fn(usize) -> String,
-    mut each: impl FnMut(usize, Answer) -> Result<()>,
-) -> Result<()> {
-    check_alike(from, to)?;
-    let config = QueryConfig {
-        criterion: Criterion {
-            threshold,
-            ..Criterion::default()
-        },
-        containing: None,
-        top: None,
-        ..QueryConfig::default()
-    };
-    let asking = Asking {
-        stage,
-        context,
-        from,
-        wanted,
-        to,
-        config: &config,
-        held,
-        name,
-    };
-    match collection::config(&to.manifest).shingle.fingerprint {
-        FingerprintKind::Xxh3 => asking.run::<u64>(&mut each),
-        FingerprintKind::Md5 => asking.run::<u128>(&mut each),
-    }
 }
 
 /// Refuses collections whose fingerprints cannot be compared, and names the flag.
@@ -144,19 +96,52 @@ fn without_top(mut error: Error) -> Error {
     error
 }
 
-struct Asking<'a> {
-    stage: &'static str,
-    context: &'a Context<'a>,
-    from: &'a Workspace,
-    wanted: &'a [Stored],
-    to: &'a Workspace,
-    config: &'a QueryConfig,
-    held: &'a Cell<u64>,
-    name: &'a dyn Fn(usize) -> String,
+/// Looks up documents of a collection, in the order of their numbers, in another one.
+pub struct StoredQueries<'a> {
+    /// The name of the stage.
+    pub stage: &'static str,
+    /// Memory, threads and progress.
+    pub context: &'a Context<'a>,
+    /// The collection of the documents.
+    pub from: &'a Workspace,
+    /// The documents.
+    pub wanted: &'a [Stored],
+    /// The other collection.
+    pub to: &'a Workspace,
+    /// The least resemblance.
+    pub threshold: Threshold,
+    /// The bytes that the caller holds. They may grow as answers come: the bytes of a match that is
+    /// handed on are free.
+    pub held: &'a Cell<u64>,
+    /// The docno of a document from its position, for errors.
+    pub name: &'a dyn Fn(usize) -> String,
 }
 
-impl Asking<'_> {
+impl StoredQueries<'_> {
+    /// Calls `each` with the position of each document and with all documents that reach the
+    /// threshold with it. The answers equal the answers of [`super::run`] for the same texts.
+    ///
+    /// # Errors
+    /// `BadParameter` if the fingerprints of the collections are made in different ways;
+    /// `BudgetTooSmall`; those of reading.
+    pub fn ask(&self, mut each: impl FnMut(usize, Answer) -> Result<()>) -> Result<()> {
+        check_alike(self.from, self.to)?;
+        match collection::config(&self.to.manifest).shingle.fingerprint {
+            FingerprintKind::Xxh3 => self.run::<u64>(&mut each),
+            FingerprintKind::Md5 => self.run::<u128>(&mut each),
+        }
+    }
+
     fn run<K: Key>(&self, each: &mut dyn FnMut(usize, Answer) -> Result<()>) -> Result<()> {
+        let config = QueryConfig {
+            criterion: Criterion {
+                threshold: self.threshold,
+                ..Criterion::default()
+            },
+            containing: None,
+            top: None,
+            ..QueryConfig::default()
+        };
         let context = self.context;
         let budget = context.budget;
         let least = stored_bytes(self.to, context)?;
@@ -167,10 +152,10 @@ impl Asking<'_> {
         let total = self.wanted.len() as u64;
         let unit = Unit::Count("documents");
         context.start(self.stage, unit, Some(total));
-        let mut batch = QueryBatch::<K>::new(self.to, self.config)?;
+        let mut batch = QueryBatch::<K>::new(self.to, &config)?;
         let mut answered = 0;
         let mut ask = |batch: &mut QueryBatch<K>| -> Result<()> {
-            let asked = batch.ask((fixed(), room()), context, |answer| {
+            let asked = batch.ask(fixed(), room(), context, |answer| {
                 each(answered, answer)?;
                 answered += 1;
                 Ok(())

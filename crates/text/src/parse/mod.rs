@@ -99,8 +99,9 @@ use markup::{Scan, TextEmitter, Unread, What, Words};
 use text::Text;
 use tokens::Canonical;
 
-pub use config::OLDEST_TOKEN_RULE;
-pub use config::{Code, Comments, Fold, Language, ParseConfig, TOKEN_RULE, TokenKind};
+pub use config::{
+    Code, Comments, Fold, Language, OLDEST_TOKEN_RULE, ParseConfig, TOKEN_RULE, TokenKind,
+};
 pub use spans::{
     SpanFinder, canonical_token, each_token, each_token_or_name, push_canonical, token_spans,
 };

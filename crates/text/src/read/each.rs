@@ -37,7 +37,8 @@ pub enum Coming<'a> {
 pub fn each_interpreted(
     inputs: &[InputFile],
     config: &ReadConfig,
-    (stage, before): (&'static str, u64),
+    stage: &'static str,
+    before: u64,
     context: &Context<'_>,
     mut act: impl FnMut(Interpreted<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -47,13 +48,8 @@ pub fn each_interpreted(
         }
         Ok(None)
     };
-    each(
-        inputs,
-        config,
-        (stage, before, RecordReader::open),
-        context,
-        act,
-    )
+    let open = RecordReader::open;
+    each(inputs, config, stage, before, open, context, act)
 }
 
 /// As [`each_interpreted`], but JSON lines of standard input are read as
@@ -66,13 +62,8 @@ pub fn each_as_it_comes(
     context: &Context<'_>,
     act: impl FnMut(Coming<'_>) -> Result<Option<Duration>>,
 ) -> Result<()> {
-    each(
-        inputs,
-        config,
-        (stage, 0, RecordReader::open_by_line),
-        context,
-        act,
-    )
+    let open = RecordReader::open_by_line;
+    each(inputs, config, stage, 0, open, context, act)
 }
 
 type Open = fn(&InputFile, u32, &ReadConfig, &lookalike_base::progress::Stop) -> RecordReader;
@@ -80,7 +71,9 @@ type Open = fn(&InputFile, u32, &ReadConfig, &lookalike_base::progress::Stop) ->
 fn each(
     inputs: &[InputFile],
     config: &ReadConfig,
-    (stage, mut before, open): (&'static str, u64, Open),
+    stage: &'static str,
+    mut before: u64,
+    open: Open,
     context: &Context<'_>,
     mut act: impl FnMut(Coming<'_>) -> Result<Option<Duration>>,
 ) -> Result<()> {

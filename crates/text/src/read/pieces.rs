@@ -181,18 +181,14 @@ impl Piece {
 
     /// Opens it for reading. The first record reports any error.
     pub fn open(&self, stop: &Stop) -> RecordReader {
-        let Pieces {
-            input,
-            file,
-            config,
-            ..
-        } = &*self.pieces;
-        if self.pieces.sizes.is_some() {
+        let all = &*self.pieces;
+        let (input, file, config) = (&all.input, all.file, &all.config);
+        if all.sizes.is_some() {
             let groups = self.begin()..self.end();
-            return RecordReader::open_groups(input, *file, config, stop, groups);
+            return RecordReader::open_groups(input, file, config, stop, groups);
         }
         let until = (!self.is_last()).then_some(self.end());
-        RecordReader::open_part(input, *file, config, stop, Arc::new(self.clone()), until)
+        RecordReader::open_part(input, file, config, stop, Arc::new(self.clone()), until)
     }
 
     /// Says how many records and rejects with a number a reader of the piece has delivered.

@@ -1,6 +1,7 @@
 //! The members of clusters, `clusters.jsonl` and `clusters.parquet`.
 
 use crate::collection::{Catalogue, Names};
+use crate::join::PairsEntry;
 use crate::sample::Sampled;
 use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
@@ -14,7 +15,7 @@ use lookalike_store::workspace::{ResultFile, Workspace};
 use std::fmt::Write;
 
 use super::TABLES;
-use super::components::{Components, WithRoot};
+use super::components::Components;
 use super::lines::{json, parameters};
 use super::members::MemberKind;
 
@@ -58,12 +59,14 @@ item! {
 /// Passes the members of all clusters to `take`. They come from a sort by root and document.
 fn each_member(
     workspace: &Workspace,
-    (components, with_root): (&Components, &WithRoot),
-    (sampled, measure): (&Sampled, Measure),
+    components: &Components,
+    sampled: &Sampled,
     memory: ByteSize,
     context: &Context<'_>,
     mut take: impl FnMut(&Member) -> Result<()>,
 ) -> Result<()> {
+    let config = workspace.record::<PairsEntry>("join")?.config;
+    let with_root = components.with_root(workspace, &config, sampled)?;
     let likeness = |root: u32, first: u32| {
         if first == root {
             return Cell::Real(1.0);
@@ -71,7 +74,9 @@ fn each_member(
         let (root_size, size) = sampled.measured(root, first);
         let sizes = |amount: u32| [amount.into(), root_size.into(), size.into()];
         let amount = with_root.amount(first);
-        amount.map_or(Cell::Null, |amount| Cell::Measured(measure, sizes(amount)))
+        amount.map_or(Cell::Null, |amount| {
+            Cell::Measured(config.measure, sizes(amount))
+        })
     };
     let scratch = workspace.scratch(context)?;
     let mut sort = Sort::scratch(&scratch.path().join("clusters"), memory)?;
@@ -86,11 +91,7 @@ fn each_member(
         })
     })?;
     sort.finish()?.for_each(|member| {
-        let Placed {
-            root,
-            document,
-            first,
-        } = member;
+        let (root, document, first) = (member.root, member.document, member.first);
         take(&Member {
             cluster: components.cluster(root).map_or(0, |(_, number)| number),
             root,
@@ -109,12 +110,13 @@ fn each_member(
 /// Writes a row for each member of a cluster.
 pub(super) fn clusters_table(
     workspace: &Workspace,
-    of: (&Components, &WithRoot),
-    (names, sampled, measure): (&Names, &Sampled, Measure),
+    components: &Components,
+    names: &Names,
+    sampled: &Sampled,
     memory: ByteSize,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
-    let columns = columns(measure);
+    let columns = columns(workspace.record::<PairsEntry>("join")?.config.measure);
     let parameters = parameters(&workspace.manifest);
     let directory = workspace.directory();
     let mut table = Table::create(directory, "clusters.parquet", &parameters, &columns)?;
@@ -128,7 +130,7 @@ pub(super) fn clusters_table(
             member.document,
         })
     };
-    each_member(workspace, of, (sampled, measure), memory, context, take)?;
+    each_member(workspace, components, sampled, memory, context, take)?;
     table.done()
 }
 
@@ -136,22 +138,23 @@ pub(super) fn clusters_table(
 /// only, and the size of the largest cluster.
 pub(super) fn write_clusters(
     workspace: &Workspace,
-    of: (&Components, &WithRoot),
-    (names, sampled, measure): (&Names, &Sampled, Measure),
+    components: &Components,
+    names: &Names,
+    sampled: &Sampled,
     memory: ByteSize,
     context: &Context<'_>,
 ) -> Result<(ResultFile, u64, u64)> {
     let mut file = ClusterFile {
         out: AtomicFile::create(&workspace.directory().join(CLUSTERS_FILE))?,
         names,
-        column: measure.column(),
+        column: (workspace.record::<PairsEntry>("join")?.config.measure).column(),
         open: None,
         exact_only: 0,
         largest: 0,
         line: String::new(),
     };
     let take = |member: &Member| file.push(member);
-    each_member(workspace, of, (sampled, measure), memory, context, take)?;
+    each_member(workspace, components, sampled, memory, context, take)?;
     file.close()?;
     let written = ResultFile::new(CLUSTERS_FILE, file.out.finish()?);
     Ok((written, file.exact_only, file.largest))

@@ -32,7 +32,8 @@ pub(super) fn columns(manifest: &Manifest) -> [Column; 12] {
 pub(super) fn write_documents(
     workspace: &Workspace,
     names: &Names,
-    (components, stats): (&Components, &mut ClusterStats),
+    components: &Components,
+    stats: &mut ClusterStats,
     context: &Context<'_>,
 ) -> Result<[ResultFile; 2]> {
     let (directory, parameters) = (workspace.directory(), parameters(&workspace.manifest));
@@ -58,7 +59,8 @@ pub(super) fn write_documents(
     };
     let all = write_rows(
         workspace,
-        ("documents.tsv", STAGE),
+        "documents.tsv",
+        STAGE,
         components,
         context,
         &mut each,
@@ -76,7 +78,8 @@ pub(super) fn documents_table(
     let mut none = |_, _: &DocumentView<'_>, _, _: Cell<'_>| Ok(());
     write_rows(
         workspace,
-        ("documents.parquet", TABLES),
+        "documents.parquet",
+        TABLES,
         components,
         context,
         &mut none,
@@ -89,7 +92,8 @@ type Each<'e> = dyn FnMut(u32, &DocumentView<'_>, Option<u32>, Cell<'_>) -> Resu
 /// Writes a row for each document to a file, and passes the document on.
 fn write_rows(
     workspace: &Workspace,
-    (name, stage): (&str, &'static str),
+    name: &str,
+    stage: &'static str,
     components: &Components,
     context: &Context<'_>,
     each: &mut Each<'_>,

@@ -95,14 +95,10 @@ impl Members {
             if self.depth > 0 {
                 self.record.extend_from_slice(b"]}");
             }
-            let head = serde_json::from_slice(&self.record).map_err(|error| self.bad(error))?;
-            let Head {
-                id,
-                representative,
-                mut members,
-            } = head;
-            (self.cluster, self.representative, self.place) = (id, representative, 0);
-            if let Some(member) = members.pop() {
+            let head = serde_json::from_slice(&self.record);
+            let mut head: Head = head.map_err(|error| self.bad(error))?;
+            (self.cluster, self.representative, self.place) = (head.id, head.representative, 0);
+            if let Some(member) = head.members.pop() {
                 return Ok(Some(member));
             }
         }

@@ -18,8 +18,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit, caught, joined};
-use lookalike_base::threads;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, threads};
 use lookalike_store::table::{Column, Format};
 use lookalike_store::workspace::{Manifest, ResultFile, StageRecord, Workspace, check_file};
 
@@ -31,8 +30,7 @@ use documents::write_documents;
 use pairs::{PairRows, write_pairs};
 
 pub use lines::parameters_of;
-pub use members::Members;
-pub use members::{Member, MemberKind};
+pub use members::{Member, MemberKind, Members};
 pub use pairs::pair_columns;
 pub use rejects::{each_reject, reject_line, write_rejects};
 pub use tables::{TABLE_FILES, TablesEntry, write_tables};
@@ -135,19 +133,14 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let sampled = sizes_of_pairs(workspace)?;
     let components = Components::new(workspace, &mut stats, context)?;
     let write_pairs = || {
-        let rows = PairRows::new(workspace, config, (&names, &sampled));
+        let rows = PairRows::new(workspace, config, &names, &sampled);
         write_pairs(workspace, &rows, formatters, context)
     };
-    let write_clusters = || {
-        let with_root = components.with_root(workspace, &config, &sampled)?;
-        let of = (&components, &with_root);
-        let names = (&names, &sampled, config.measure);
-        write_clusters(workspace, of, names, memory, context)
-    };
+    let write_clusters =
+        || write_clusters(workspace, &components, &names, &sampled, memory, context);
     let write_documents = || {
         let mut stats = ClusterStats::default();
-        let of = (&components, &mut stats);
-        let [exact, all] = write_documents(workspace, &names, of, context)?;
+        let [exact, all] = write_documents(workspace, &names, &components, &mut stats, context)?;
         let rejects = write_rejects(workspace, &mut stats)?;
         Ok(([exact, all, rejects], stats))
     };

@@ -128,7 +128,8 @@ impl<'r> PairRows<'r> {
     pub(super) fn new(
         workspace: &Workspace,
         config: JoinConfig,
-        (names, sampled): (&'r Names, &'r Sampled),
+        names: &'r Names,
+        sampled: &'r Sampled,
     ) -> PairRows<'r> {
         PairRows {
             names,

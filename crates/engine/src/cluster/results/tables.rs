@@ -59,19 +59,11 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     context.start(TABLES, Unit::Count("documents"), Some(documents));
     let names = Catalogue::names(workspace, &context.budget)?;
     let sampled = sizes_of_pairs(workspace)?;
-    let rows = PairRows::new(workspace, config, (&names, &sampled));
+    let rows = PairRows::new(workspace, config, &names, &sampled);
     let pairs = pairs_table(workspace, &rows, context)?;
     let components = Components::new(workspace, &mut ClusterStats::default(), context)?;
-    let with_root = components.with_root(workspace, &config, &sampled)?;
-    let of = (&components, &with_root);
-    let clusters = clusters_table(
-        workspace,
-        of,
-        (&names, &sampled, config.measure),
-        memory,
-        context,
-    )?;
-    drop((with_root, sampled));
+    let clusters = clusters_table(workspace, &components, &names, &sampled, memory, context)?;
+    drop(sampled);
     let documents = documents_table(workspace, &components, context)?;
     workspace.manifest.set(TablesEntry {
         digest,

@@ -5,7 +5,7 @@ use lookalike_base::memory::{Credit, Taken};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_source::Helpers;
-use lookalike_text::read::{Batch, InputFile, Piece, RecordReader, SourceSpan, retracted};
+use lookalike_text::read::{Batch, InputFile, Piece, RecordReader, retracted};
 use std::ops::Range;
 use std::path::Path;
 
@@ -134,12 +134,8 @@ impl<'a> Feeder<'a> {
         let Some(record) = batch.records.last() else {
             return Ok(false);
         };
-        let SourceSpan {
-            file,
-            offset,
-            length,
-        } = record.source;
-        let end = offset + length;
+        let (file, offset) = (record.source.file, record.source.offset);
+        let end = offset + record.source.length;
         if record.retracts {
             let stretch = (file, offset..end);
             let input = &self.inputs[file as usize];

@@ -82,23 +82,16 @@ impl<K: Key> Worker<K> {
     }
 
     pub(super) fn process(&mut self, work: Work, grants: &Grants<'_>) -> Done {
-        let Work {
-            sequence,
-            batch,
-            ends_segment,
-            oversized,
-            alone: _,
-            mut cost,
-        } = work;
-        let contents = if oversized {
-            vec![Content::Oversized(batch)]
+        let mut cost = work.cost;
+        let contents = if work.oversized {
+            vec![Content::Oversized(work.batch)]
         } else {
-            self.shingle(&batch, &mut cost, grants)
+            self.shingle(&work.batch, &mut cost, grants)
         };
         Done {
-            sequence,
+            sequence: work.sequence,
             contents,
-            ends_segment,
+            ends_segment: work.ends_segment,
             cost,
         }
     }

@@ -120,7 +120,8 @@ pub(super) fn run<K: Key>(
             each_task::<K>(
                 workspace,
                 join,
-                (before, task_bytes as usize),
+                before,
+                task_bytes as usize,
                 |task, reached| {
                     context.stop.check(STAGE)?;
                     context.progress.at((reached - before).into());
@@ -188,7 +189,8 @@ impl<W: FnMut(u64, &[u64]) -> Result<RunEntry>> Runs<W> {
 fn each_task<K: Key>(
     workspace: &Workspace,
     join: &Joining<'_>,
-    (before, task_bytes): (u32, usize),
+    before: u32,
+    task_bytes: usize,
     mut take: impl FnMut(Task, u32) -> Result<()>,
 ) -> Result<()> {
     let mut stored = Catalogue::stored_in_order(workspace)?;
@@ -246,8 +248,8 @@ fn look_up<K: Key>(
         } in wanted
         {
             let document = *document;
-            let of = (index, Some((&lists, keys.clone())));
-            search.find_in::<K>(of, document.into(), set, *prefix)?;
+            let read = Some((&lists, keys.clone()));
+            search.find_in::<K>(index, read, document.into(), set, *prefix)?;
             search.each(|other| {
                 let common = ((set.len() / K::BYTES) as u32).min(sampled.own(other));
                 let (a, b) = sampled.measured(other, document);

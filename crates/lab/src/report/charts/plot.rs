@@ -137,12 +137,7 @@ pub(crate) fn sheet(title: &str, panels: &[(String, Option<Plot>)]) -> String {
 
 /// Gridlines and the labels of the ticks. Labels that would touch their predecessor are left out.
 pub(super) fn axes(svg: &mut Svg, both: (&Axis, &Axis), area: &Area) {
-    let Area {
-        left: x0,
-        right: x1,
-        bottom: y1,
-        ..
-    } = *area;
+    let (x0, x1, y1) = (area.left, area.right, area.bottom);
     let mut free = f64::NEG_INFINITY;
     for (value, text) in &both.0.ticks {
         let (x, _) = area.at(both, (*value, both.1.low));

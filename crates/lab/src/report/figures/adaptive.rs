@@ -2,8 +2,7 @@
 //! all): the shingles that each takes to reach a mean precision over the classes.
 
 use crate::study::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
-use crate::study::{PairKind, Scope, View, ratio_name};
-use crate::study::{Study, USUAL};
+use crate::study::{PairKind, Scope, Study, USUAL, View, ratio_name};
 use lookalike::report::wording::group_name;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;

@@ -2,9 +2,9 @@
 
 use super::tables::drawn;
 use crate::report::charts::{Axis, Points, round_tenth_below};
-use crate::study::{GroupRatios, TARGETS};
-use crate::study::{Metric, RatioTrials, Scope, Tried, View};
-use crate::study::{PowerLaw, power_law};
+use crate::study::{
+    GroupRatios, Metric, PowerLaw, RatioTrials, Scope, TARGETS, Tried, View, power_law,
+};
 use lookalike_base::ids::Threshold;
 
 /// Room for markers at both ends of an axis of thresholds or precisions.

@@ -7,9 +7,7 @@ use super::charts::{
 use super::remarks;
 use super::tables::{beside, drawn, gov_total};
 use crate::report::charts::{Axis, Line, Plot, Strip, Tone, round_tenth_below};
-use crate::study::plans;
-use crate::study::{Metric, RatioTrials, Scope, View};
-use crate::study::{Study, USUAL};
+use crate::study::{Metric, RatioTrials, Scope, Study, USUAL, View, plans};
 use lookalike::report::wording::group_name;
 use lookalike_base::Result;
 

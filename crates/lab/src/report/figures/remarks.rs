@@ -2,10 +2,7 @@
 
 use super::charts::{signed, significant};
 use super::tables::drawn;
-use crate::study::USUAL;
-use crate::study::plan;
-use crate::study::power_law;
-use crate::study::{Metric, RatioTrials, Scope, View};
+use crate::study::{Metric, RatioTrials, Scope, USUAL, View, plan, power_law};
 use lookalike::report::wording::group_name;
 use lookalike_base::numbers::count;
 

@@ -2,8 +2,9 @@
 
 use crate::report::csv::{Csv, text};
 use crate::reproduce::GOV;
-use crate::study::GroupRatios;
-use crate::study::{ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name};
+use crate::study::{
+    ClassSpread, GroupRatios, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name,
+};
 use lookalike::report::wording::bounds;
 
 /// Six decimals; empty where undefined.

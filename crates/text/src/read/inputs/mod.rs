@@ -10,8 +10,7 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 
-use lookalike_base::error::Error;
-use lookalike_base::error::refuse;
+use lookalike_base::error::{Error, refuse};
 use lookalike_source::{Reason, lasting};
 use lookalike_store::disk::{self, Metadata, SharedFile};
 use lookalike_store::remote;

@@ -386,7 +386,7 @@ impl ParquetFramer {
                     }
                     Err(fault) => {
                         let docno = Some(self.origin.name().to_string());
-                        self.reject(batch, (0, 0), docno, fault);
+                        self.reject(batch, 0, docno, fault);
                         return true;
                     }
                 },
@@ -404,7 +404,7 @@ impl ParquetFramer {
                             };
                         }
                         Err((path, error)) => {
-                            self.damaged(batch, (metadata, group), left, &path, error);
+                            self.damaged(batch, metadata, group, left, &path, error);
                             return true;
                         }
                     }
@@ -432,7 +432,7 @@ impl ParquetFramer {
                             };
                         }
                         Err((path, error)) => {
-                            self.damaged(batch, (metadata, group), left, &path, error);
+                            self.damaged(batch, metadata, group, left, &path, error);
                         }
                     }
                     return true;
@@ -640,7 +640,7 @@ impl ParquetFramer {
         };
         batch.bytes.truncate(start);
         let docno = (docno.len() <= HEAD).then_some(docno);
-        self.reject(batch, (self.row, 1), docno, fault);
+        self.reject(batch, 1, docno, fault);
         self.row += 1;
     }
 
@@ -648,7 +648,8 @@ impl ParquetFramer {
     fn damaged(
         &mut self,
         batch: &mut Batch,
-        (metadata, group): (ParquetMetaData, usize),
+        metadata: ParquetMetaData,
+        group: usize,
         left: u64,
         path: &str,
         error: ParquetError,
@@ -660,7 +661,7 @@ impl ParquetFramer {
             fault.detail
         );
         let failed = fault.failure.is_some();
-        self.reject(batch, (self.row, left), None, fault);
+        self.reject(batch, left, None, fault);
         self.row = self.row.saturating_add(left);
         if !failed {
             self.state = State::Group(metadata, group + 1);
@@ -675,19 +676,9 @@ impl ParquetFramer {
         }
     }
 
-    fn reject(
-        &mut self,
-        batch: &mut Batch,
-        (offset, length): (u64, u64),
-        docno: Option<String>,
-        fault: Fault,
-    ) {
+    fn reject(&mut self, batch: &mut Batch, rows: u64, docno: Option<String>, fault: Fault) {
         self.failure = self.failure.or(fault.failure);
-        let source = SourceSpan {
-            offset,
-            length,
-            ..self.span(0)
-        };
+        let source = self.span(rows);
         batch.records.push(Record {
             kind: RecordKind::Rejected(Reject {
                 source,
@@ -699,7 +690,7 @@ impl ParquetFramer {
             bytes: batch.bytes.len()..batch.bytes.len(),
             notice: None,
             retracts: false,
-            number: offset + 1,
+            number: self.row + 1,
             origin: self.origin.clone(),
         });
     }
