@@ -56,7 +56,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::counters::Counters;
-use super::{COMPRESSION, DIRECTORY, Join, JoinConfig, JoinProgress, Pair, STAGE, commit, list};
+use super::{
+    COMPRESSION, DIRECTORY, Join, JoinConfig, JoinProgress, Joining, Pair, STAGE, commit, list,
+};
 
 /// Memory of a thread's run writer, and of the postings reader.
 const WORKER_BYTES: u64 = 4 << 20;
@@ -149,22 +151,21 @@ pub(super) fn run<K: Key>(
     });
     let counters = counters.transpose()?;
     context.start(STAGE, Unit::Count("pair tokens"), Some(tokens));
-    let join = Counting {
-        config,
-        sampled: &sampled,
+    let join = &Joining::new(config, &sampled, limit, context);
+    let counting = Counting {
+        join,
         counters: counters.as_ref(),
         window: window as u32,
     };
-    blocks::<K>(workspace, &join, &postings, capacity, context)?;
+    blocks::<K>(workspace, &counting, &postings, capacity)?;
     drop(counters);
     let memory = (context.budget.memory.0).saturating_sub(WORKER_BYTES + sizes * 2);
-    list::finish::<K>(workspace, config, &sampled, memory, limit, context)
+    list::finish::<K>(workspace, join, memory)
 }
 
 /// The inputs that all blocks have in common.
 struct Counting<'a> {
-    config: &'a JoinConfig,
-    sampled: &'a Sampled,
+    join: &'a Joining<'a>,
     counters: Option<&'a Counters>,
     /// The number of documents b whose tokens are counted at the same time.
     window: u32,
@@ -173,12 +174,11 @@ struct Counting<'a> {
 /// Steps 1 to 3.
 fn blocks<K: Key>(
     workspace: &mut Workspace,
-    join: &Counting<'_>,
+    counting: &Counting<'_>,
     postings: &PostingsEntry,
     capacity: usize,
-    context: &Context<'_>,
 ) -> Result<()> {
-    let (config, sampled) = (join.config, join.sampled);
+    let (config, sampled) = (counting.join.config, counting.join.sampled);
     let parameters = workspace.collection_parameters();
     let directory = workspace.path("postings");
     let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
@@ -207,15 +207,7 @@ fn blocks<K: Key>(
             // A block of the postings file goes as a whole into this block or opens the next one.
             if !block.is_empty() && block.entries() + rest.len() > capacity {
                 let skip = read - 1;
-                write_block(
-                    workspace,
-                    &mut progress,
-                    &mut block,
-                    join,
-                    fits,
-                    context,
-                    &done,
-                )?;
+                write_block(workspace, &mut progress, &mut block, counting, fits, &done)?;
                 progress.count = CountPlace { range, skip };
                 commit(workspace, &progress)?;
             }
@@ -239,15 +231,7 @@ fn blocks<K: Key>(
         progress.count.range += 1;
         progress.count.skip = 0;
     }
-    write_block(
-        workspace,
-        &mut progress,
-        &mut block,
-        join,
-        fits,
-        context,
-        &done,
-    )?;
+    write_block(workspace, &mut progress, &mut block, counting, fits, &done)?;
     commit(workspace, &progress)
 }
 
@@ -350,11 +334,11 @@ fn write_block(
     workspace: &Workspace,
     progress: &mut JoinProgress,
     block: &mut Block,
-    join: &Counting<'_>,
+    counting: &Counting<'_>,
     whole: bool,
-    context: &Context<'_>,
     done: &AtomicU64,
 ) -> Result<()> {
+    let (join, context) = (counting.join, counting.join.context);
     if block.is_empty() {
         return Ok(());
     }
@@ -363,8 +347,8 @@ fn write_block(
     let counter = Counter {
         block,
         sampled: join.sampled,
-        counters: join.counters,
-        window: join.window,
+        counters: counting.counters,
+        window: counting.window,
         criterion: join.config.of_samples(),
         whole,
         in_block: &in_block,

@@ -8,7 +8,8 @@ use lookalike_base::progress::{Context, Unit};
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
 
-use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Pair, PairsEntry, STAGE, list};
+use super::{COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, Joining};
+use super::{Pair, PairsEntry, STAGE, list};
 
 /// Bytes of pairs that are sorted together, if memory has room for them.
 const MOST_SORTED: u64 = 1 << 30;
@@ -88,7 +89,8 @@ pub fn run<K: Key>(
     }
     workspace.commit(&[DIRECTORY])?;
     let sampled = Sampled::load_for(workspace, config.measure)?;
-    list::finish::<K>(workspace, config, &sampled, memory, None, context)?;
+    let join = Joining::new(config, &sampled, None, context);
+    list::finish::<K>(workspace, &join, memory)?;
     let listed = workspace.record::<PairsEntry>("join")?.stats.pairs;
     if listed != given {
         workspace.manifest.remove::<PairsEntry>();

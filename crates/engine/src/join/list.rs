@@ -5,7 +5,7 @@ use crate::merge::{
     Combine, Generations, MergeStats, PostingsEntry, Sums, fan_in, merge_generations,
 };
 use crate::sample::plan::Plan;
-use crate::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, SelectStats, Selection};
+use crate::sample::{self, PlanGiven, SampleEntry, Sampling, SelectStats, Selection};
 use crate::sort::{
     BLOCK_RECORDS, FormStats, PackedRecords, Packer, Record, RunEntry, RunFile, RunWriter,
     RunsEntry,
@@ -13,34 +13,32 @@ use crate::sort::{
 use lookalike_base::Result;
 use lookalike_base::ids::{Key, Threshold};
 use lookalike_base::measure::Measure;
-use lookalike_base::progress::Context;
 use lookalike_base::workers::{in_order, share};
 use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo, disk, part_number as part_number_of};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Pair, Pairs, STAGE, weigh,
+    COMPRESSION, DIRECTORY, JoinConfig, JoinProgress, JoinStats, Joining, Pair, Pairs, STAGE, weigh,
 };
 
 /// Merges runs by generations until one merge can take the rest, and returns the remaining runs.
 /// After each merge `set` puts the current runs into the progress, which is then committed.
 pub(super) fn fewer(
     workspace: &mut Workspace,
+    join: &Joining<'_>,
     runs: Vec<RunEntry>,
     memory: u64,
-    limit: Option<usize>,
-    context: &Context<'_>,
     set: impl Fn(&mut JoinProgress, Vec<RunEntry>),
 ) -> Result<Vec<RunEntry>> {
-    let fan_in = fan_in::<u64>(&context.budget, memory, 1)?;
-    let fan_in = limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));
+    let fan_in = fan_in::<u64>(&join.context.budget, memory, 1)?;
+    let fan_in = join.limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));
     let how = Generations {
         directory: &workspace.path(DIRECTORY),
         parameters: workspace.collection_parameters(),
         compression: COMPRESSION,
         combine: Combine::Add,
-        stop: context.stop,
+        stop: join.context.stop,
         stage: STAGE,
     };
     let mut number = workspace
@@ -73,13 +71,12 @@ pub(super) fn open(workspace: &Workspace, runs: &[RunEntry]) -> Result<Vec<RunFi
 /// that the new pairs replace; also the parts that are kept.
 fn counted(
     workspace: &mut Workspace,
+    join: &Joining<'_>,
     memory: u64,
-    limit: Option<usize>,
-    context: &Context<'_>,
 ) -> Result<(Vec<RunFile<u64>>, Vec<PartInfo>)> {
     let progress = workspace.manifest.get_or_default::<JoinProgress>();
     let to = |progress: &mut JoinProgress, runs| progress.runs = runs;
-    let runs = fewer(workspace, progress.runs, memory, limit, context, to)?;
+    let runs = fewer(workspace, join, progress.runs, memory, to)?;
     let mut files = open(workspace, &runs)?;
     let mut kept: Vec<PartInfo> = match before(workspace) {
         Some(before) => before.lists().cloned().collect(),
@@ -99,13 +96,11 @@ fn counted(
 /// full sets decide.
 pub(super) fn finish<K: Key>(
     workspace: &mut Workspace,
-    config: &JoinConfig,
-    sampled: &Sampled,
+    join: &Joining<'_>,
     memory: u64,
-    limit: Option<usize>,
-    context: &Context<'_>,
 ) -> Result<()> {
-    let (files, kept) = counted(workspace, memory, limit, context)?;
+    let (config, sampled, context) = (join.config, join.sampled, join.context);
+    let (files, kept) = counted(workspace, join, memory)?;
     let cursors = files.iter().map(|file| file.range(0, u64::MAX));
     let mut merged = Sums::of(cursors.collect::<Result<_>>()?);
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
@@ -176,7 +171,7 @@ pub(super) fn finish<K: Key>(
     let mut lists = kept;
     let mut scores = None;
     if config.measure == Measure::S4 {
-        let weighed = weigh::run::<K>(workspace, config, sampled, &part, memory, context)?;
+        let weighed = weigh::run::<K>(workspace, join, &part, memory)?;
         pairs = weighed.pairs.records;
         part = weighed.pairs;
         scores = Some(weighed.scores);

@@ -38,7 +38,7 @@ mod weigh;
 
 use crate::collection;
 use crate::merge::PostingsEntry;
-use crate::sample::SampleEntry;
+use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Compression, RunEntry};
 use lookalike_base::budget::Budget;
 use lookalike_base::error::refuse;
@@ -278,6 +278,32 @@ fn rest(documents: u64, used: u64, least: u64, budget: &Budget) -> Result<u64> {
         let (documents, threads) = (counted(documents, "document"), budget.threads as u64);
         format!("joining {documents} with {}", counted(threads, "thread"))
     })
+}
+
+/// What all steps of a join have in common.
+#[derive(Clone, Copy)]
+struct Joining<'a> {
+    config: &'a JoinConfig,
+    sampled: &'a Sampled,
+    /// The most runs that are merged at once.
+    limit: Option<usize>,
+    context: &'a Context<'a>,
+}
+
+impl<'a> Joining<'a> {
+    fn new(
+        config: &'a JoinConfig,
+        sampled: &'a Sampled,
+        limit: Option<usize>,
+        context: &'a Context<'a>,
+    ) -> Joining<'a> {
+        Joining {
+            config,
+            sampled,
+            limit,
+            context,
+        }
+    }
 }
 
 /// Commits the progress of a join.

@@ -26,17 +26,16 @@
 //! one step for each loaded pair of which it is the first document.
 
 use crate::merge::PostingsEntry;
-use crate::sample::Sampled;
 use crate::sort::{Record, RunFile, RunWriter};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::progress::Unit;
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{Kind, PartInfo};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::lists::{self, each_list};
-use super::{COMPRESSION, DIRECTORY, JoinConfig, Pair, STAGE};
+use super::{COMPRESSION, DIRECTORY, Joining, Pair, STAGE};
 
 /// Bytes of a loaded pair: key, shared count and weight, rounded up.
 const PAIR_BYTES: u64 = 24;
@@ -61,12 +60,11 @@ pub(super) fn least_bytes(documents: u64) -> u64 {
 /// Computes the scores of the pairs in `candidates`.
 pub(super) fn run<K: Key>(
     workspace: &Workspace,
-    config: &JoinConfig,
-    sampled: &Sampled,
+    join: &Joining<'_>,
     candidates: &PartInfo,
     memory: u64,
-    context: &Context<'_>,
 ) -> Result<Weighed> {
+    let (config, sampled, context) = (join.config, join.sampled, join.context);
     let documents = sampled.documents();
     let postings = workspace.record::<PostingsEntry>("merge")?;
     let readers = context.budget.threads as u64 * lists::WORKER_BYTES + documents as u64 * 4;
@@ -170,11 +168,13 @@ fn shared(pairs: &[Record<u64>], list: &[u32], mut each: impl FnMut(usize)) {
 mod tests {
     use super::*;
     use crate::collection::CollectionConfig;
+    use crate::join::JoinConfig;
     use crate::pipeline::{self, JoinParameters};
+    use crate::sample::Sampled;
     use crate::shingle::ShingleConfig;
     use lookalike_base::budget::{Budget, ByteSize, Disk};
     use lookalike_base::measure::Measure;
-    use lookalike_base::progress::{Silent, Stop};
+    use lookalike_base::progress::{Context, Silent, Stop};
     use lookalike_text::read::ReadConfig;
 
     /// More pairs than one load takes under a small budget: 190 documents that all share
@@ -240,13 +240,14 @@ mod tests {
             .part;
         assert!(candidates.records > LEAST_PAIRS);
         let sampled = Sampled::load_for(&workspace, Measure::S4).unwrap();
-        let join = JoinConfig {
+        let config = JoinConfig {
             threshold: "0.002".parse().unwrap(),
             measure: Measure::S4,
             ..join
         };
+        let join = Joining::new(&config, &sampled, None, &context);
         let made = |memory| {
-            let weighed = run::<u64>(&workspace, &join, &sampled, &candidates, memory, &context);
+            let weighed = run::<u64>(&workspace, &join, &candidates, memory);
             let weighed = weighed.unwrap();
             assert!(weighed.pairs.records > 1000 && weighed.pairs.records < candidates.records);
             [weighed.pairs, weighed.scores].map(|part| {

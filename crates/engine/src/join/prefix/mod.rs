@@ -71,7 +71,7 @@ use lookalike_store::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-use super::{COMPRESSION, JoinConfig, STAGE, list};
+use super::{COMPRESSION, JoinConfig, Joining, STAGE, list};
 
 pub use added::AddedStats;
 
@@ -141,12 +141,7 @@ pub(super) fn run<K: Key>(
     let least = clusters + mapped + threads * candidates::LEAST_BYTES + verify::LEAST_BYTES;
     let memory = super::rest(documents, fixed, least, &context.budget)?;
     let sampled = Sampled::load_for(workspace, config.measure)?;
-    let join = Joining {
-        config,
-        sampled: &sampled,
-        limit,
-        context,
-    };
+    let join = Joining::new(config, &sampled, limit, context);
     let found = workspace.manifest.get::<JoinProgress>();
     if found.is_none_or(|joining| joining.prefix.is_none()) {
         match super::known(workspace) {
@@ -158,14 +153,6 @@ pub(super) fn run<K: Key>(
         }
     }
     verify::run::<K>(workspace, &join, memory - clusters - mapped)
-}
-
-/// The inputs that all steps of a join have in common.
-struct Joining<'a> {
-    config: &'a JoinConfig,
-    sampled: &'a Sampled,
-    limit: Option<usize>,
-    context: &'a Context<'a>,
 }
 
 /// Writes sorted candidates as a run of its own.

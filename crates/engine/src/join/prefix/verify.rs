@@ -126,14 +126,9 @@ pub(super) fn run<K: Key>(
     let candidates =
         candidates.flat_map(|joining| joining.prefix.clone().unwrap_or_default().candidates);
     let candidates: Vec<RunEntry> = candidates.collect();
-    let candidates = list::fewer(
-        workspace,
-        candidates,
-        memory / 2,
-        join.limit,
-        join.context,
-        |joining, runs| joining.prefix.get_or_insert_default().candidates = runs,
-    )?;
+    let candidates = list::fewer(workspace, join, candidates, memory / 2, |joining, runs| {
+        joining.prefix.get_or_insert_default().candidates = runs;
+    })?;
     let total: u64 = candidates.iter().map(|run| run.part.records).sum();
     join.context
         .start(STAGE, Unit::Count("candidates"), Some(total));
@@ -157,14 +152,7 @@ pub(super) fn run<K: Key>(
     verifying.resume()?;
     verifying.all::<K>(&candidates)?;
     match &clusters {
-        None => list::finish::<K>(
-            workspace,
-            join.config,
-            join.sampled,
-            memory / 2,
-            join.limit,
-            join.context,
-        ),
+        None => list::finish::<K>(workspace, join, memory / 2),
         Some(clusters) => links::<K>(workspace, join, &verifier, clusters),
     }
 }
