@@ -133,6 +133,8 @@ if [ -n "$sbom" ]; then
             "cargo-cyclonedx@$cyclonedx_version"; then
         PATH=$tools/bin:$PATH cargo cyclonedx --quiet --format json --target "$host" --override-filename "$name.cdx"
         mv "$name.cdx.json" "$out"
+        # It writes one for each crate.
+        rm -f {crates/*,fuzz,python}/"$name.cdx.json"
     else
         left_out "THE LIST OF DEPENDENCIES: cargo-cyclonedx $cyclonedx_version cannot be installed here"
     fi
