@@ -16,10 +16,10 @@ cd "$(dirname "$0")/.."
 zig_version=0.15.2
 cyclonedx_version=0.5.9
 
-profile=dist wheels=() sbom="" crate=""
+profile=dist wheels=() sbom="" crate="" level=6
 for argument; do
     case $argument in
-        --quick) profile=release ;;
+        --quick) profile=release level=0 ;;
         --wheel) wheels=(x86_64) ;;
         --sbom) sbom=yes ;;
         --crate) crate=yes ;;
@@ -99,7 +99,7 @@ Description: Find near-duplicate documents exactly, in bounded memory
 END
     (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
     chmod -R u=rwX,go=rX "$root"
-    dpkg-deb --root-owner-group --build "$root" "$out/lookalike.deb" >/dev/null
+    dpkg-deb --root-owner-group -z"$level" --build "$root" "$out/lookalike.deb" >/dev/null
     rm -r "$root"
 }
 if command -v dpkg-deb >/dev/null; then
