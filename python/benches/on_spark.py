@@ -84,10 +84,10 @@ def job(arguments):
     elif arguments.what == "deduplicate":
         found = lookalike.spark.deduplicate(df, memory=arguments.memory, **types).select("id")
     elif arguments.what == "anti-join":
-        gone = lookalike.spark.pairs(df, memory=arguments.memory, **types).select("id_b")
+        gone = lookalike.spark.find_pairs(df, memory=arguments.memory, **types).select("id_b")
         found = df.join(gone, df["id"] == gone["id_b"], "left_anti").select("id")
     else:
-        found = lookalike.spark.pairs(df, method=arguments.what, memory=arguments.memory, **types)
+        found = lookalike.spark.find_pairs(df, method=arguments.what, memory=arguments.memory, **types)
     rows = sorted(tuple(row) for row in found.collect())
     with open(f"{arguments.texts}.{arguments.what}.tsv", "w") as out:
         for row in rows:
@@ -105,7 +105,7 @@ def mllib(df):
 
     @F.udf(T.ArrayType(T.StringType()))
     def shingles(text):
-        return list(set(map(str, lookalike.fingerprints(text))))
+        return list(set(map(str, lookalike.single.fingerprints(text))))
 
     sets = df.select("id", shingles("text").alias("set")).where(F.size("set") > 0)
     hashing = HashingTF(inputCol="set", outputCol="features", numFeatures=1 << 24, binary=True)

@@ -1,8 +1,12 @@
 """Look texts up in a collection that is kept."""
 
+# A text is also an iterable of str.
+# mypy: disable-error-code="overload-overlap"
+
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -11,16 +15,22 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Union, overload
 
 from . import _native
 from ._native import Spool
 from ._progress import Progress, command
 from ._sources import source_of, text_columns
-from ._spool import TEXT_FIELD, Texts, filled, flags_of
+from ._spool import TEXT_FIELD, Texts, filled, flags_of, formerly, hinting, identify, ids_of
+from ._table import Table
 
-# The directory of the collection in the directory of an index.
-COLLECTION = "collection"
+# What is known of an index beside it: how its texts are read, and how many were removed. It names the
+# generation of the files that count, so a removal that is stopped leaves those before it.
+ABOUT = "index.json"
+
+# What a text may be called.
+Id = Union[int, str]
+Match = dict[str, Any]
 
 
 def _removed(place: Path, process: int) -> None:
@@ -29,18 +39,37 @@ def _removed(place: Path, process: int) -> None:
         shutil.rmtree(place, ignore_errors=True)
 
 
+def _write(path: Path, text: str, mode: str = "w") -> None:
+    """Write a file to the disk."""
+    with open(path, mode) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _records(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file of texts, each with its row."""
+    with open(path, "rb") as file:
+        for line in file:
+            if line != b"\n":
+                yield int(json.loads(line)["lookalike row"]), line
+
+
 class Index:
     """Texts in which other texts are looked up, exactly.
 
     The index is on disk. Several threads may call `query` at the same time, without the interpreter's
-    lock; `add` waits for queries that have begun.
+    lock; `add` and `remove` wait for queries that have begun.
 
     Parameters
     ----------
     texts
-        The texts, as for `find_pairs`.
+        The texts, as for `find_pairs`; none by default.
     text
         The column with the texts, as for `find_pairs`.
+    ids
+        What answers call the texts, as for `find_pairs`: each a str or an int that no other text has.
+        Without it, texts are called by their row, from 0, in the order in which they were added.
     directory
         A new directory for the index and its texts, which `Index.open` opens again. By default a
         temporary directory that is removed with the index.
@@ -58,11 +87,17 @@ class Index:
     [(2, 1.0), (0, 0.666667)]
     """
 
+    # How the texts are read and shingled; not known of an index of an earlier version or of a run.
+    _flags: list[str] | None
+    _reading: list[str] | None
+
+    @hinting
     def __init__(
         self,
-        texts: Texts,
+        texts: Texts = (),
         text: str | Iterable[str] = "text",
         *,
+        ids: Any = None,
         directory: str | os.PathLike[str] | None = None,
         markup: str = "never",
         shingle_size: int = 10,
@@ -82,33 +117,103 @@ class Index:
         else:
             place = Path(directory)
             place.mkdir(parents=True)
-        self._prepare(place / COLLECTION, memory, threads)
-        self._flags: list[str] | None = flags_of(locals())
+        self._prepare(place, memory, threads, True)
+        self._temporary = directory is None
+        self._flags = [flag for flag in flags_of(locals()) if flag not in self._limits]
         self._text = text
         try:
-            self._fill(filled(self._spool(text), texts, text), progress)
+            self._fill(*self._read(texts, text, ids), progress)
         except BaseException:
             # The same call can be made again.
             shutil.rmtree(place, ignore_errors=True)
             raise
 
-    def _spool(self, text: str | Iterable[str], start: int = 0, every: bool = True) -> Spool:
-        """A spool in which every row is a document, so that documents have the numbers of rows."""
-        place = os.fspath(self.directory.parent)
-        return Spool(place, text_columns(text), start=start, every=every)
+    def _read(
+        self, texts: Texts, text: str | Iterable[str], ids: Any, start: int = 0, every: bool = True
+    ) -> tuple[Spool, list[Id] | None]:
+        """A spool in which every row is a document, so that documents have the numbers of rows; and
+        what these are called."""
+        source = source_of(texts)
+        column, ids = ids_of(source, ids)
+        place = os.fspath(self._place)
+        spool = Spool(place, text_columns(text), column, start=start, every=every)
+        filled(spool, source, text, column)
+        if ids is not None:
+            identify(spool, ids)
+        elif column is None:
+            return spool, None
+        names = [row["id"] for row in Table(spool.ids())]
+        known = set(self._rows)
+        for row, name in enumerate(names):
+            if isinstance(name, bool) or not isinstance(name, (int, str)):
+                kind = type(name).__name__
+                raise TypeError(f"ids: the id in row {row} is {kind}, not str or int")
+            if name in known:
+                raise ValueError(f"ids: the id {name!r} in row {row} is that of another text")
+            known.add(name)
+        return spool, names
 
-    def _fill(self, spool: Spool, progress: Progress) -> None:
+    def _fill(self, spool: Spool, names: list[Id] | None, progress: Progress) -> None:
         """Make the collection of the first texts."""
-        reading = spool.flags("ingest")
-        reading = [flag for flag in reading if not flag.startswith("--max-document")]
-        path = self._moved(spool)
-        command(["stage", "ingest", path, "-o", self.directory, *reading, *(self._flags or ())], progress)
-        self._command("index", progress)
+        own = ("--max-document", "--strict", "--allow-empty")
+        flags = spool.flags("ingest")
+        self._reading = [flag for flag in flags if not flag.startswith(own)]
+        self._remember()
+        self._note(spool.start, names)
+        self._make(self.directory, self._moved(spool), not spool.rows, progress)
+        self._name(spool.start, names)
 
-    def _prepare(self, directory: Path, memory: int | str | None, threads: int | None) -> None:
-        # The directory of the collection, as of a run.
-        self.directory = directory
+    def _make(self, directory: Path, path: Path, empty: bool, progress: Progress) -> None:
+        """Make a collection of a file of texts, and its index."""
+        reading = [*(self._reading or ()), *(self._flags or ()), *self._limits]
+        reading.append("--allow-empty" if empty else "--strict")
+        command(["stage", "ingest", path, "-o", directory, *reading], progress)
+        command(["stage", "index", *self._limits, "--", directory], progress)
+
+    def _remember(self) -> None:
+        """Write what is known of the index beside it."""
+        names = ("flags", "reading", "removed", "generation")
+        new = self._place / f"{ABOUT}.new"
+        _write(new, json.dumps({name: getattr(self, f"_{name}") for name in names}))
+        os.replace(new, self._place / ABOUT)
+
+    def _name(self, start: int, names: list[Id] | None) -> None:
+        """Give the rows from this one on their names."""
+        for row, name in enumerate(names or (), start):
+            self._names[row] = name
+            self._rows[name] = row
+
+    def _note(self, start: int, names: list[Id] | None) -> None:
+        """Write the names of rows, before the texts are there."""
+        if names:
+            # After a line that was cut, which stays alone.
+            lines = "".join(f"{json.dumps(row)}\n" for row in enumerate(names, start))
+            _write(self._file("names", 0), "\n" + lines, "a")
+
+    def _file(self, kind: str, number: int) -> Path:
+        """A file of this generation: texts, or rows and what these are called. Of several lines for a
+        row, the last one counts."""
+        of = f"{self._generation}-" if self._generation else ""
+        return self._place / f"{kind}-{of}{number}.jsonl"
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the collection, as of a run."""
+        of = f"-{self._generation}" if self._generation else ""
+        return self._place / f"collection{of}" if self._own else self._place
+
+    def _prepare(
+        self, place: Path, memory: int | str | None, threads: int | None, own: bool
+    ) -> None:
+        self._place = place
+        # Whether the documents are texts of this class, whose docnos are rows.
+        self._own = own
+        self._temporary = False
         self._limits = flags_of({"memory": memory, "threads": threads})
+        self._flags = self._reading = None
+        self._removed = self._generation = 0
+        self._names: dict[int, Id] = {}
+        self._rows: dict[Id, int] = {}
         self._queries = 0
         self._changed = threading.Condition()
         self._adding = threading.Lock()
@@ -133,60 +238,106 @@ class Index:
         """
         index = cls.__new__(cls)
         place = Path(directory)
-        own = (place / COLLECTION).is_dir() and not (place / "manifest.json").exists()
-        index._prepare(place / COLLECTION if own else place, memory, threads)
+        # An earlier version wrote nothing beside it.
+        own = (place / ABOUT).exists() or (place / "texts-0.jsonl").exists()
+        index._prepare(place, memory, threads, own and not (place / "manifest.json").exists())
         index._text = "text"
-        index._flags = None
+        if index._own:
+            with contextlib.suppress(FileNotFoundError):
+                about = json.loads((place / ABOUT).read_text())
+                vars(index).update({f"_{name}": value for name, value in about.items()})
         index._command("index", None)
+        if index._own:
+            index._recall()
         return index
 
-    @property
-    def _own(self) -> bool:
-        """Whether the documents are texts of this class, whose docnos are rows."""
-        return self.directory.name == COLLECTION and any(self.directory.parent.glob("texts-*.jsonl"))
+    def _recall(self) -> None:
+        """Read what the texts are called."""
+        end = self._end()
+        with contextlib.suppress(FileNotFoundError), open(self._file("names", 0)) as file:
+            for line in file:
+                with contextlib.suppress(ValueError):
+                    row, name = json.loads(line)
+                    # Of later rows, the texts did not get here.
+                    if row < end:
+                        self._names[row] = name
+        self._rows = {name: row for row, name in self._names.items()}
 
     def __len__(self) -> int:
         return int(self._status()["catalogue"]["documents"])
 
+    def _end(self) -> int:
+        """The number of the next row."""
+        return len(self) + self._removed
+
+    def _row(self, id: Id) -> int:
+        """The row of a text."""
+        row = self._rows.get(id) if self._names else id
+        if isinstance(row, bool) or not isinstance(row, int) or not 0 <= row < self._end():
+            raise KeyError(f"the index has no text {id!r}")
+        return row
+
     def _status(self) -> Any:
         return json.loads(_native.command(["status", "--json", "--", self.directory]))
 
+    @overload
+    def query(
+        self,
+        texts: str,
+        *,
+        text: str | Iterable[str] = ...,
+        threshold: float | str = ...,
+        score: str = ...,
+        containing: float | str | None = ...,
+        top: int | None = ...,
+    ) -> list[Match]: ...
+    @overload
     def query(
         self,
         texts: Texts,
-        threshold: float | str = 0.85,
+        *,
+        text: str | Iterable[str] = ...,
+        threshold: float | str = ...,
+        score: str = ...,
+        containing: float | str | None = ...,
+        top: int | None = ...,
+    ) -> list[list[Match]]: ...
+    @formerly(2, "threshold")
+    @hinting
+    def query(
+        self,
+        texts: Texts,
         *,
         text: str | Iterable[str] = "text",
+        threshold: float | str = 0.85,
         score: str = "resemblance",
-        containing: float | str | None = 0.8,
-        top: int | None = 10,
+        containing: float | str | None = None,
+        top: int | None = None,
     ) -> Any:
-        """Find the texts that resemble or contain a text, the most similar first.
+        """Find the texts that reach the threshold, as `find_pairs` finds them, the most similar first.
 
         Parameters
         ----------
         texts
             A text, or several as for `find_pairs`.
-        threshold
-            The lowest score of a match, as for `find_pairs`.
         text
             The column with the texts, if it is a table.
-        score
+        threshold, score
             As for `find_pairs`.
         containing
-            Also list texts that contain this share of the shingles of the query; None for no such
-            texts.
+            Also list texts that contain this share of the shingles of the query, such as 0.8, whatever
+            their score.
         top
-            The largest number of matches of a text; None for all.
+            The largest number of matches of a text; all by default.
 
         Returns
         -------
         list of dict
             For a single text, its matches; for several, a list of matches for each. A match has the
-            members `id` (the row of the text, from 0, in the order in which the texts were added; the
-            docno, if the index is of a `run`), `match` (identical, same words, near or contains), `score`,
-            `contains_query`, `in_query` (shares of the shingles), `shared` and `keys` (numbers of
-            shingles). Exact duplicates are represented by the first of them.
+            members `id` (of the text: its row or what `ids` calls it; the docno, if the index is of a
+            `run`), `match` (identical, same words, near or contains), `score`, `contains_query`,
+            `in_query` (shares of the shingles), `shared` and `keys` (numbers of shingles). Exact
+            duplicates are represented by the first of them.
         """
         single = isinstance(texts, str)
         source = source_of([texts] if single else texts)
@@ -201,18 +352,25 @@ class Index:
         for row, reply in enumerate(replies):
             if "rejected" in reply:
                 raise ValueError(f"the text in row {row} cannot be looked up: {reply['detail']}")
-        own = self._own
         answers = []
         for reply in replies:
             matches = []
             for match in reply["matches"]:
-                docno = match.pop("docno")
-                matches.append({"id": int(docno) if own else docno, **match})
+                id = match.pop("docno")
+                if self._own:
+                    id = self._names.get(int(id), int(id))
+                matches.append({"id": id, **match})
             answers.append(matches)
         return answers[0] if single else answers
 
+    @hinting
     def add(
-        self, texts: Texts, text: str | Iterable[str] | None = None, *, progress: Progress = None
+        self,
+        texts: Texts,
+        text: str | Iterable[str] | None = None,
+        *,
+        ids: Any = None,
+        progress: Progress = None,
     ) -> None:
         """Add texts, which get the next rows.
 
@@ -222,6 +380,8 @@ class Index:
             The texts, as for `find_pairs`. Not to an index of a `run`: use `Run.add` for its files.
         text
             The column with the texts; the same as before by default.
+        ids
+            What answers call the texts, if those of the index have ids.
         progress
             As for `find_pairs`.
         """
@@ -232,32 +392,122 @@ class Index:
             known = TEXT_FIELD + self._status()["collection"]["read"]["text_field"]
             # An index of several columns that an earlier version made has no documents of other rows.
             every = not len(self) or "lookalike text" in known
-            spool = filled(self._spool(text, len(self), every), texts, text)
+            spool, names = self._read(texts, text, ids, self._end(), every)
             if not spool.rows:
                 return
+            if len(self) and bool(self._names) != (names is not None):
+                expected = "have ids" if self._names else "are called by their rows"
+                raise ValueError(f"ids: the texts of this index {expected}, and so do all that are added")
             field = next(flag for flag in spool.flags("add") if flag.startswith(TEXT_FIELD))
             with self._changed:
                 self._changed.wait_for(lambda: self._queries == 0)
                 if field != known and self._flags is not None and not len(self):
                     # It has no texts that are read otherwise.
                     shutil.rmtree(self.directory)
-                    return self._fill(spool, progress)
+                    return self._fill(spool, names, progress)
                 if field != known:
                     raise ValueError(
                         f"text={text!r}: the texts of this index are not in the same columns, but"
                         f" in {known.removeprefix(TEXT_FIELD)}: give the new ones the same names"
                     )
+                self._note(spool.start, names)
                 path = self._moved(spool)
                 flags = ["--strict", *self._limits]
                 command(["add", *flags, "--", self.directory, path], progress)
                 self._command("index", progress)
+                self._name(spool.start, names)
+
+    def remove(self, ids: Id | Iterable[Id], *, progress: Progress = None) -> None:
+        """Remove texts. Their rows are not used again.
+
+        The index is made again without them, which takes as long as it took at first: remove many
+        texts by one call.
+
+        Parameters
+        ----------
+        ids
+            What answers call the texts: one, or several.
+        progress
+            As for `find_pairs`.
+
+        Examples
+        --------
+        >>> import lookalike
+        >>> index = lookalike.Index(["a b c", "d e f"], ids=["x", "y"])
+        >>> index.remove("x")
+        >>> index.query("a b c"), index.text("y")
+        ([], 'd e f')
+        """
+        if not self._own:
+            raise ValueError("this index is of a run over files, from which nothing can be removed")
+        if self._reading is None:
+            raise ValueError("this index was made by an earlier version: make it again without the texts")
+        with self._adding:
+            rows = {self._row(id): id for id in ([ids] if isinstance(ids, (int, str)) else ids)}
+            if rows:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._queries == 0)
+                    self._make_without(rows, progress)
+
+    def _make_without(self, rows: dict[int, Id], progress: Progress) -> None:
+        """Make the index again without some rows, as the next generation."""
+        files, end, ends = self._files(), self._end(), {}
+        # Rows that are in a later file as well did not get into the collection from an earlier one.
+        for file in reversed(files):
+            ends[file] = end
+            end = min(end, next((row for row, _ in _records(file)), end))
+        former, left, kept = self.directory, dict(rows), 0
+        self._generation += 1
+        try:
+            names = {row: name for row, name in self._names.items() if row not in rows}
+            _write(self._file("names", 0), "".join(f"{json.dumps(row)}\n" for row in names.items()))
+            path = self._file("texts", 0)
+            with open(path, "wb") as out:
+                for file in files:
+                    for row, line in _records(file):
+                        if row < ends[file] and left.pop(row, None) is None:
+                            kept += out.write(line) > 0
+                # A file without any byte would be a reject.
+                out.write(b"" if kept else b"\n")
+            if left:
+                raise KeyError(f"the index has no text {next(iter(left.values()))!r}")
+            shutil.rmtree(self.directory, ignore_errors=True)
+            self._make(self.directory, path, not kept, progress)
+            self._removed += len(rows)
+            self._remember()
+        except BaseException:
+            for made in self._files():
+                made.unlink()
+            self._generation -= 1
+            raise
+        self._names, self._rows = names, {name: row for row, name in names.items()}
+        shutil.rmtree(former)
+        for file in files:
+            file.unlink()
+
+    @hinting
+    def text(self, id: Id) -> str:
+        """The text that answers call by this id."""
+        name = str(self._row(id)) if self._own else str(id)
+        limits = [flag for flag in self._limits if flag.startswith("--memory")]
+        with self._querying():
+            try:
+                return command(["show", "--text-only", *limits, "--", self.directory, name], None)
+            except _native.Error as error:
+                if "no document is called" not in str(error):
+                    raise
+                raise KeyError(f"the index has no text {id!r}") from None
 
     def _moved(self, spool: Spool) -> Path:
         """The file of a spool at its final place."""
-        place = self.directory.parent
-        path = place / f"texts-{len(list(place.glob('texts-*.jsonl')))}.jsonl"
+        path = self._file("texts", len(self._files()))
         os.rename(spool.path, path)
         return path
+
+    def _files(self) -> list[Path]:
+        """The files with texts."""
+        numbered = (self._file("texts", n) for n in itertools.count())
+        return list(itertools.takewhile(Path.exists, numbered))
 
     def _command(self, name: str, progress: Progress) -> None:
         command(["stage", name, *self._limits, "--", self.directory], progress)
@@ -272,6 +522,12 @@ class Index:
             with self._changed:
                 self._queries -= 1
                 self._changed.notify_all()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        use = f"open it there with lookalike.Index.open({os.fspath(self._place)!r})"
+        if self._temporary:
+            use = "make it with directory=DIR, and open it there with lookalike.Index.open(DIR)"
+        raise TypeError(f"an index cannot be pickled for another process: {use}")
 
     def __repr__(self) -> str:
         return f"lookalike.Index({os.fspath(self.directory)!r})"

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from . import _native
 from ._native import Spool
@@ -41,6 +41,7 @@ class Search:
         against: Any,
         given: dict[str, Any],
         keeps_rows: bool,
+        ids: str | None = None,
     ) -> None:
         check_kind(as_)
         self.as_ = as_
@@ -52,6 +53,7 @@ class Search:
         self.keeps_rows = keeps_rows
         self.against = against
         self.exclude = given["exclude"]
+        self.ids = ids
         self.numbered = False
         self.others = 0
         self.left_out: list[Spool] = []
@@ -67,7 +69,7 @@ class Search:
         self.spool = Spool(
             optional_path(given["scratch"]),
             text_columns(text),
-            None,
+            ids,
             fields,
             str(given["memory"] or "2GiB") if keeps_rows else None,
             0,
@@ -78,7 +80,7 @@ class Search:
     def fill(self, source: Source) -> None:
         """Add the rows of a table."""
         fields = columns_of(self.policies)
-        filled(self.spool, source, self.text, *fields, whole=self.keeps_rows)
+        filled(self.spool, source, self.text, self.ids, *fields, whole=self.keeps_rows)
 
     def place(self, name: str) -> str:
         """A path in the temporary directory."""
@@ -183,11 +185,12 @@ class Evidence:
     def removed(self) -> Any:
         """The removed rows, as the kind that came in if that is a data frame or a table.
 
-        Columns: `row`; `reason`; `survivor`, the row that is kept in its place; `resemblance` (or
-        `score`) of the two; `shared`, the number of shared shingles. The resemblance is null if there
-        is nothing to compare: texts of the same words, all of them excluded. With `against`, the
-        survivor of some rows is in the other collection: `survivor_against` is its row or docno.
-        For splits, rows have columns `split` and `survivor_split`.
+        Columns: `row`, its number or what `ids` calls it; `reason`; `survivor`, the row that is kept
+        in its place; `resemblance` (or `score`) of the two; `shared`, the number of shared shingles.
+        The resemblance is null if there is nothing to compare: texts of the same words, all of them
+        excluded. With `against`, the survivor of some rows is in the other collection:
+        `survivor_against` is its row or docno. For splits, rows have columns `split` and
+        `survivor_split`.
         """
         search = self._search
         if self._removed is None:
@@ -198,7 +201,7 @@ class Evidence:
     @property
     def clusters(self) -> Any:
         """The rows in clusters: `row`, `cluster`, `size` and `representative`, as of `clusters`. Only
-        rows of this table are counted."""
+        rows of this table are counted, and `ids` names them."""
         search = self._search
         return search.given_back(Table(search.spool.clusters(search.place("work"), "row")))
 
@@ -226,22 +229,28 @@ class Evidence:
         return path
 
 
-class Result(Evidence, Table):
+Kept = TypeVar("Kept")
+
+
+class Result(Evidence, Table, Generic[Kept]):
     """The rows that `deduplicate` keeps, and why it removed the others.
 
     `kept` has the rows as the kind that came in. The result itself is a `Table` of these rows, with
     the Arrow PyCapsule interface. Iterating over it gives texts if texts came in, and else dicts.
     """
 
+    kept: Kept
+
     def __init__(self, search: Search, source: Source, mask: bytes) -> None:
         self._search = search
         self._source = source
+        self._mask = mask
         self._count = mask.count(1)
         self._table: Table | None = None
         text = search.text
         self._name = text if isinstance(text, str) else "text"
         if source.selects:
-            self.kept: Any = source.select(mask)
+            self.kept = source.select(mask)
             source.given = None
             if search.as_ is not None:
                 self._table = self._as_table()
@@ -249,6 +258,12 @@ class Result(Evidence, Table):
         else:
             self._table = joined(search.spool.kept(search.place("kept/removed.tsv")))
             self.kept = as_kind(self._table, search.kind)
+
+    @property
+    def mask(self) -> Any:
+        """Whether each row that came in is kept: an array of numpy for data frames of pandas, a series
+        of Polars, an array of pyarrow, or a list of bool."""
+        return self._source.mask(self._mask)
 
     def _as_table(self) -> Table:
         if self._table is None:
@@ -285,11 +300,15 @@ class SplitsResult(Evidence, Mapping[Any, Any]):
     `kept` is a mapping of the type that came in. The result itself is a mapping with the same splits.
     """
 
-    def __init__(self, search: Search, kept: Any, counts: dict[Any, tuple[int, int]]) -> None:
+    def __init__(self, search: Search, kept: Any, masks: dict[Any, tuple[Source, bytes]]) -> None:
         self._search = search
         self.kept = kept
-        # For each split, the number of kept rows and of all rows.
-        self._counts = counts
+        self._masks = masks
+
+    @property
+    def mask(self) -> dict[Any, Any]:
+        """For each split, whether each of its rows is kept, as for `deduplicate`."""
+        return {name: source.mask(mask) for name, (source, mask) in self._masks.items()}
 
     def __getitem__(self, name: Any) -> Any:
         return self.kept[name]
@@ -301,6 +320,6 @@ class SplitsResult(Evidence, Mapping[Any, Any]):
         return len(self.kept)
 
     def __repr__(self) -> str:
-        counts = self._counts.items()
-        splits = (f"{name}: {kept:,} of {rows:,} rows" for name, (kept, rows) in counts)
+        masks = self._masks.items()
+        splits = (f"{name}: {mask.count(1):,} of {len(mask):,} rows" for name, (_, mask) in masks)
         return f"lookalike.SplitsResult({', '.join(splits)})"

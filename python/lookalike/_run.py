@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping
@@ -11,7 +12,7 @@ from typing import Any, Union
 from . import _native
 from ._progress import Progress, command
 from ._sources import text_columns
-from ._spool import Texts, as_text, filled, optional_path
+from ._spool import Texts, as_text, filled, optional_path, policies_of
 from ._table import Table, of_directory
 
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
@@ -49,67 +50,28 @@ def run(
     inputs: Paths,
     out: str | os.PathLike[str],
     *,
-    strict: bool = False,
-    allow_empty: bool = False,
-    skip_unreadable: bool = False,
     include: Iterable[str] = (),
     exclude: Iterable[str] = (),
-    hidden: bool = False,
-    read_outputs: bool = False,
     format: str | None = None,
-    record: str | None = None,
-    records: str | None = None,
-    split_at: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
-    delimiter: str | None = None,
-    quote: str | None = None,
-    columns: str | None = None,
-    null: Iterable[str] = (),
     markup: str | None = None,
-    warc_type: str | None = None,
-    include_url: Iterable[str] = (),
-    exclude_url: Iterable[str] = (),
     convert: Mapping[str, str] | Iterable[str] = (),
-    convert_timeout: int | None = None,
-    convert_memory: int | str | None = None,
-    max_document: int | str = "64MiB",
-    max_ratio: int = 1000,
-    detect_charset: bool = True,
-    url_field: str | None = None,
-    keep_text: bool = False,
     tokens: str = "words",
     fold: str = "none",
     shingle_size: int = 10,
-    short: str = "whole",
-    fingerprint: int | str = 64,
-    seed: int = 0,
     exclude_text: Iterable[str | os.PathLike[str]] = (),
-    size_groups: str = "500,1000,2000,3000,4000,5000,6000,7000,8000,9000",
-    segment_size: int | str = "64MiB",
     threshold: float | str = 0.85,
     score: str = "resemblance",
     sampling: str = "full",
-    precision: float | None = None,
-    recall: float | None = None,
-    ratios: str = "1/2,1/4,1/8,1/16,1/32",
-    subset: str = "10%",
-    plan_seed: int = 0,
-    verified: bool = False,
-    candidates: float | None = None,
-    join: str = "auto",
     pairs: str = "all",
-    max_postings: int | None = None,
-    spill: str = "auto",
-    fan_in: int | None = None,
-    method: str | None = None,
     against: str | os.PathLike[str] | None = None,
     results: str = "tsv",
     memory: int | str | None = None,
     threads: int | None = None,
-    ignore_disk_space: bool = False,
     scratch: str | os.PathLike[str] | None = None,
     progress: Progress = None,
+    **flags: Any,
 ) -> Run:
     """Find near-duplicate pairs and clusters of documents in files.
 
@@ -122,125 +84,29 @@ def run(
         Files, or directories with files.
     out
         The output directory. It is made, or continued if it is of the same run.
-    progress
-        True for bars of tqdm. Or a callable, which is called as ``progress(event, stage, unit, done,
-        total, text)`` in this thread, about ten times a second; `event` is ``"start"``,
-        ``"progress"`` or ``"end"`` of a stage, or ``"note"``.
-    strict
-        Fail if any record is rejected.
-    allow_empty
-        Succeed even if no document is found.
-    skip_unreadable
-        Leave out inputs that cannot be opened.
     include
         Read only the files of directories that match GLOB.
     exclude
         Read no files of directories that match GLOB.
-    hidden
-        Also read hidden files and directories.
-    read_outputs
-        Also read the files of output directories of runs.
     format
         Read every input in this format; by default it is detected from the content.
-    record
-        Split markup into records at the elements of this name.
-    records
-        Make a document of each element of this list in JSON objects: ``"messages[]"``.
-    split_at
-        A regular expression: every line of a text that it matches begins a record.
     text_field
         The JSON field or column with the text; by default text, body and other usual names. Of
         ``"full_text|text"``, the first that a record has counts.
     id_field
         The JSON field or column with the docno; by default id, docno and other usual names.
-    delimiter
-        What separates the cells of tables: characters, or the name of one.
-    quote
-        The character that encloses cells of tables, or ``"none"``.
-    columns
-        Names of the columns of CSV and TSV files without a header.
-    null
-        Values of fields that stand for nothing, such as ``"NULL"``.
     markup
         Read fields as markup: ``"auto"``, ``"never"``, ``"always"``, or ``"declared"``: those
-        that another field says are.
-    warc_type
-        The types of WARC records to read; by default response, resource and conversion.
-    include_url
-        Read only records of web archives whose URL matches GLOB.
-    exclude_url
-        Read no records of web archives with URLs that match GLOB.
+        that another field says are. By default as the format says.
     convert
         Programs that convert documents to text, by extension or media type:
         ``{"pdf": "pdftotext -enc UTF-8 - -"}``.
-    convert_timeout
-        The seconds that a program has for a document; by default 60.
-    convert_memory
-        The memory of a program, on Linux; by default 2 GiB.
-    max_document
-        Reject documents that are larger than this, before they are decoded.
-    max_ratio
-        Stop reading a file that decompresses to more than N times its size.
-    detect_charset
-        Guess the charset of text that declares none and is not UTF-8.
-    url_field
-        The JSON field or column with the URL; by default url, uri and other usual names.
-    keep_text
-        Keep the texts of documents, which `Run.query` with a method needs.
-    tokens
-        What a token is: ``"words"``, ``"whitespace"``, ``"code"``, ``"code:LANGUAGE"`` or
-        ``"bytes:N"``.
-    fold
-        Ignore differences between characters: a list of ``"compat"``, ``"diacritics"``,
-        ``"digits"``, ``"arabic"`` and ``"hyphens"`` with commas, or ``"none"``.
-    shingle_size
-        The number of tokens in a shingle.
-    short
-        Documents shorter than a shingle have one (``"whole"``) or none (``"skip"``).
-    fingerprint
-        Hash of a shingle: 64 (bits, xxh3) or md5 (128 bits).
-    seed
-        Seed of the 64-bit hash.
+    tokens, fold, shingle_size, threshold, score, sampling
+        As for `find_pairs`.
     exclude_text
         Files of texts whose shingles count for nobody, such as a template.
-    size_groups
-        Lower bounds, in words, of the size groups after the first.
-    segment_size
-        Commit what was read after about this many bytes of documents.
-    threshold
-        The lowest resemblance of the pairs to find, as for `find_pairs`.
-    score
-        What is compared with `threshold`, such as ``"containment"``; see `find_pairs`.
-    sampling
-        Use a sample of the fingerprints: ``"1/8"``, ``"1/8:CLASS"``, a list of these, or the
-        file of a plan.
-    precision
-        Plan the coarsest sampling that keeps this precision.
-    recall
-        The lowest recall to keep in every size group.
-    ratios
-        Sampling ratios to choose from; each must divide the next.
-    subset
-        The share of the documents to measure on, drawn at random, for `precision`.
-    plan_seed
-        The seed of the random choice of documents for `subset`.
-    verified
-        Check sampled pairs against the full fingerprint sets.
-    candidates
-        With `verified`: the lowest estimate to check; by default the threshold.
-    join
-        Algorithm: auto, prefix, count or probabilistic.
     pairs
         Pairs to list: all, none (only clusters) or across (of old and new).
-    max_postings
-        Ignore fingerprints that occur in more than N documents.
-    spill
-        Sort on disk: auto (if memory is too small) or always.
-    fan_in
-        Merge at most this number of runs at once; by default as many as memory allows.
-    method
-        Find pairs by a published method, such as ``"spotsigs"``; the guide to methods lists
-        them.
     against
         The directory of an earlier run, whose documents the new ones are compared with. It is
         only read.
@@ -251,10 +117,15 @@ def run(
         free memory, between 256 MiB and 4 GiB.
     threads
         The number of threads; by default the number of cores.
-    ignore_disk_space
-        Start even if the disk looks too small for the output.
     scratch
         The directory for temporary files; by default in `out`.
+    progress
+        True for bars of tqdm. Or a callable, which is called as ``progress(event, stage, unit, done,
+        total, text)`` in this thread, about ten times a second; `event` is ``"start"``,
+        ``"progress"`` or ``"end"`` of a stage, or ``"note"``.
+    **flags
+        Every other flag of ``lookalike run``, by its name with underscores: ``keep_text=True``,
+        ``max_document="1GiB"``, ``null=["NULL"]``. ``lookalike help run`` describes them.
 
     Returns
     -------
@@ -263,6 +134,8 @@ def run(
 
     Raises
     ------
+    TypeError
+        The command has no flag of this name.
     ValueError
         A parameter is not allowed.
     Error
@@ -287,71 +160,34 @@ def dedup(
     inputs: Paths,
     out: str | os.PathLike[str],
     *,
-    strict: bool = False,
-    allow_empty: bool = False,
-    skip_unreadable: bool = False,
     include: Iterable[str] = (),
     exclude: Iterable[str] = (),
-    hidden: bool = False,
-    read_outputs: bool = False,
     format: str | None = None,
-    record: str | None = None,
-    records: str | None = None,
-    split_at: str | None = None,
     text_field: str | None = None,
     id_field: str | None = None,
-    delimiter: str | None = None,
-    quote: str | None = None,
-    columns: str | None = None,
-    null: Iterable[str] = (),
     markup: str | None = None,
-    warc_type: str | None = None,
-    include_url: Iterable[str] = (),
-    exclude_url: Iterable[str] = (),
     convert: Mapping[str, str] | Iterable[str] = (),
-    convert_timeout: int | None = None,
-    convert_memory: int | str | None = None,
-    max_document: int | str = "64MiB",
-    max_ratio: int = 1000,
-    detect_charset: bool = True,
-    url_field: str | None = None,
-    keep_text: bool = False,
     tokens: str = "words",
     fold: str = "none",
     shingle_size: int = 10,
-    short: str = "whole",
-    fingerprint: int | str = 64,
-    seed: int = 0,
     exclude_text: Iterable[str | os.PathLike[str]] = (),
-    size_groups: str = "500,1000,2000,3000,4000,5000,6000,7000,8000,9000",
-    segment_size: int | str = "64MiB",
     threshold: float | str = 0.85,
     score: str = "resemblance",
-    pairs: str = "all",
     removed: str | os.PathLike[str] | None = None,
     work: str | os.PathLike[str] | None = None,
     from_: str | os.PathLike[str] | None = None,
     against: str | os.PathLike[str] | None = None,
-    drop: str | os.PathLike[str] | None = None,
-    keep: Iterable[str] = (),
+    keep: str | Iterable[str] = "first",
     rule: str = "star",
-    empty: str = "keep",
-    rejects: str = "keep",
-    revisit: str | None = None,
     annotate: bool = False,
     ids_only: bool = False,
-    link: bool = False,
     report: str | os.PathLike[str] | bool | None = None,
-    by: Iterable[str] = (),
-    samples: int | None = None,
-    review: str | os.PathLike[str] | None = None,
-    sample_seed: int = 0,
     results: str = "tsv",
     memory: int | str | None = None,
     threads: int | None = None,
-    ignore_disk_space: bool = False,
     scratch: str | os.PathLike[str] | None = None,
     progress: Progress = None,
+    **flags: Any,
 ) -> dict[str, Any]:
     """Write files again without their near-duplicates.
 
@@ -363,16 +199,8 @@ def dedup(
         Files, or directories with files. None with `from_`.
     out
         The directory of the new files, or an address of an object store (``"s3://bucket/kept"``).
-    report
-        The file of the page by which the result can be judged; True for ``OUT.report.html``.
-    progress
-        As in `run`.
-    strict, allow_empty, skip_unreadable, include, exclude, hidden, read_outputs, format, record,
-    records, split_at, text_field, id_field, delimiter, quote, columns, null, markup, warc_type,
-    include_url, exclude_url, convert, convert_timeout, convert_memory, max_document, max_ratio,
-    detect_charset, url_field, keep_text, tokens, fold, shingle_size, short, fingerprint, seed,
-    exclude_text, size_groups, segment_size, threshold, score, memory, threads, ignore_disk_space,
-    scratch
+    include, exclude, format, text_field, id_field, markup, convert, tokens, fold, shingle_size,
+    exclude_text, threshold, score, memory, threads, scratch, progress
         As for `run`.
     removed
         A directory for the removed records, with the reason for each; also an address.
@@ -384,35 +212,22 @@ def dedup(
     against
         The directory of an earlier run: records that resemble one of its documents are also
         removed.
-    drop
-        A table of documents that are removed before the choice.
     keep
         The documents to prefer among duplicates, as for `deduplicate`, with fields in place of
         columns.
     rule
         Which documents are kept, as for `deduplicate`.
-    empty
-        ``"keep"`` or ``"drop"`` documents without words.
-    rejects
-        ``"keep"`` or ``"drop"`` records that could not be read as documents.
-    revisit
-        Leave a WARC revisit record in place of a removed record: ``"identical"`` or ``"all"``.
     annotate
         Write all records, and add to each whether it is kept (JSON, Parquet).
     ids_only
         Write lists of the kept and removed documents, not the records.
-    link
-        Make hard links of files that lose nothing, not copies.
-    by
-        Also count documents by ``"host"``, ``"year"`` or ``"field:NAME"``.
-    samples
-        The number of pairs to show for each of three samples; by default 10.
-    review
-        A file in which a person judges the pairs of the samples.
-    sample_seed
-        The seed of the random sample of the page.
+    report
+        The file of the page by which the result can be judged; True for ``OUT.report.html``.
     results
         The format of the lists of documents: ``"tsv"`` or ``"parquet"``.
+    **flags
+        Every other flag of ``lookalike dedup``, by its name with underscores: ``link=True``,
+        ``revisit="identical"``, ``empty="drop"``. ``lookalike help dedup`` describes them.
 
     Returns
     -------
@@ -421,6 +236,8 @@ def dedup(
 
     Raises
     ------
+    TypeError
+        The command has no flag of this name.
     ValueError
         A parameter is not allowed.
     Error
@@ -432,6 +249,8 @@ def dedup(
     given["from"] = given.pop("from_")
     page = given.pop("report")
     given["report"] = None if isinstance(page, bool) else page
+    policies = policies_of(keep)
+    given["keep"] = [] if policies == ["first"] else policies
     arguments = ["dedup", f"--output={os.fspath(out)}", "--json", *_flags("dedup", given)]
     if page is True:
         arguments.append("--report")
@@ -790,18 +609,26 @@ def _flags(
     name_of_command: str, given: dict[str, Any], without: Collection[str] = ()
 ) -> list[str]:
     """The arguments for the values that differ from the defaults of a command."""
+    known = [flag for flag in _native.flags(name_of_command) if flag[0] not in OWN_FLAGS | set(without)]
+    more = given.pop("flags", {})
+    names = {name.replace("-", "_") for name, *_ in known}
+    if unknown := sorted(more.keys() - names):
+        near = difflib.get_close_matches(unknown[0], names, 1)
+        raise TypeError(
+            f"{name_of_command}() has no parameter {unknown[0]}"
+            + (f": did you mean {near[0]}?" if near else f", as lookalike {name_of_command} has no such flag")
+        )
+    given |= more
     arguments: list[str] = []
-    for name, takes_value, several, defaults, _ in _native.flags(name_of_command):
-        if name in OWN_FLAGS or name in without:
-            continue
-        value = given[name.replace("-", "_")]
+    for name, takes_value, several, defaults, _ in known:
+        value = given.get(name.replace("-", "_"))
         flag = f"--{name}"
         if not takes_value:
             arguments += [flag] if value else []
         elif several:
             if isinstance(value, Mapping):
                 value = [f"{kind}={command}" for kind, command in value.items()]
-            texts = [value] if isinstance(value, str) else value
+            texts = [value] if isinstance(value, (str, os.PathLike)) else value or ()
             arguments += [f"{flag}={as_text(text)}" for text in texts]
         elif value is not None and [as_text(value)] != defaults:
             arguments.append(f"{flag}={as_text(value)}")

@@ -77,6 +77,10 @@ class Source:
         """The rows whose byte is not 0."""
         raise NotImplementedError
 
+    def mask(self, mask: bytes) -> Any:
+        """Whether the byte of each row is not 0, as such rows are selected with it."""
+        return list(map(bool, mask))
+
     def table(self, rows: Any, name: str) -> Table:
         """Some of its rows as a table; texts without a name get this one."""
         return Table(_native.wrapped(rows), rows)
@@ -209,9 +213,13 @@ class Pandas(Source):
         return cls(given) if hasattr(given, "iloc") else None
 
     def select(self, mask: bytes) -> Any:
+        return self.given[self.mask(mask)]
+
+    def mask(self, mask: bytes) -> Any:
         import numpy
 
-        return self.given[numpy.frombuffer(mask, bool)]
+        # A copy can be changed.
+        return numpy.frombuffer(mask, bool).copy()
 
     def table(self, rows: Any, name: str) -> Table:
         import pyarrow
@@ -242,11 +250,13 @@ class Polars(Source):
         yield typed(self.given if names is None else self.given.select(names))
 
     def select(self, mask: bytes) -> Any:
+        kept = self.given.filter(self.mask(mask))
+        return kept.lazy() if self.lazy else kept
+
+    def mask(self, mask: bytes) -> Any:
         import polars
 
-        bits = polars.Series(values=list(mask), dtype=polars.UInt8).cast(polars.Boolean)
-        kept = self.given.filter(bits)
-        return kept.lazy() if self.lazy else kept
+        return polars.Series(values=list(mask), dtype=polars.UInt8).cast(polars.Boolean)
 
     def table(self, rows: Any, name: str) -> Table:
         frame = rows if hasattr(rows, "columns") else rows.to_frame(name)
@@ -258,6 +268,9 @@ class PolarsLazy(Source):
 
     kind = "polars"
     selects = False
+
+    def mask(self, mask: bytes) -> Any:
+        return Polars.mask(self, mask)  # type: ignore[arg-type]
 
     def parts(self, columns: Wanted) -> Iterator[Any]:
         import polars
@@ -303,11 +316,14 @@ class Arrow(Source):
         return pyarrow.chunked_array([given]) if isinstance(given, pyarrow.Array) else given
 
     def select(self, mask: bytes) -> Any:
+        return self.given.filter(self.mask(mask))
+
+    def mask(self, mask: bytes) -> Any:
         import pyarrow
 
         buffers = [None, pyarrow.py_buffer(mask)]
         bits = pyarrow.Array.from_buffers(pyarrow.uint8(), len(mask), buffers)
-        return self.given.filter(bits.cast(pyarrow.bool_()))
+        return bits.cast(pyarrow.bool_())
 
     def table(self, rows: Any, name: str) -> Table:
         import pyarrow

@@ -72,7 +72,7 @@ def deduplicate_splits(
     SplitsResult
         A mapping with the same splits in the same order. `kept` is the same as a mapping of the type
         that came in. Datasets, frames, arrow tables and lists keep their types; other tables become
-        tables of pyarrow. `removed`, `clusters`, `summary` and `report` are as for `deduplicate`;
+        tables of pyarrow. `mask` has one for each split; `removed`, `clusters`, `summary` and `report` are as for `deduplicate`;
         their rows have a split. If the splits are of several kinds, `removed` and `clusters` are a
         `Table`.
 
@@ -120,13 +120,15 @@ def deduplicate_splits(
         begin, ends[name] = search.spool.rows, (begin, search.spool.rows)
     mask = search.run(rule, progress)
     kept: dict[Any, Any] = {}
-    counts = {}
+    masks = {}
     for name, source in sources.items():
         first, end = ends[name]
         kept[name] = source.select(mask[first:end])
-        counts[name] = (mask.count(1, first, end), end - first)
+        # The rows themselves are the caller's.
+        source.given = None
+        masks[name] = (source, mask[first:end])
     of_type: Any = type(splits)
-    return SplitsResult(search, of_type(kept), counts)
+    return SplitsResult(search, of_type(kept), masks)
 
 
 def _in_order(names: list[Any], order: Iterable[str] | None) -> list[Any]:

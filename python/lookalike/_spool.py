@@ -6,27 +6,58 @@ import contextlib
 import functools
 import inspect
 import os
+import uuid
+import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar, Union
+from typing import Any, TypedDict, TypeVar, Union
 
 from . import _native
 from ._native import Spool
 from ._progress import Progress, command
-from ._sources import Source, is_missing, source_of, text_columns
+from ._sources import STREAM, Pandas, Source, is_missing, source_of, text_columns, without_objects
 
 # A list of str, a table, or another source of texts.
 Texts = Union[Iterable[str], Any]
 
-# The names of flags, and the parameters that do the same for texts in memory.
+# The names that flags and other libraries have for the parameters of texts in memory.
 MEANT = {
+    "column": "text",
+    "columns": "text",
     "exclude_text": "exclude",
     "id": "ids",
+    "id_column": "ids",
     "id_field": "ids",
+    "on": "text",
+    "subset": "text",
     "text_column": "text",
     "text_field": "text",
 }
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Compared(TypedDict, total=False):
+    """The types of the parameters that functions about texts have in common."""
+
+    exclude: Any
+    threshold: float | str
+    score: str
+    markup: str
+    shingle_size: int
+    tokens: str
+    fold: str
+    short: str
+    fingerprint: int | str
+    seed: int
+    memory: int | str | None
+    threads: int | None
+    scratch: str | os.PathLike[str] | None
+    progress: Progress
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What a caller writes for a function, a method or a class."""
+    return function.__qualname__.removesuffix(".__init__")
 
 
 def hinting(function: Function) -> Function:
@@ -37,11 +68,36 @@ def hinting(function: Function) -> Function:
     def hinted(*args: Any, **given: Any) -> Any:
         for name in given:
             if name not in known and (meant := MEANT.get(name)) in known:
-                text = f"{function.__name__}() has no parameter {name}: use {meant}="
-                raise TypeError(text)
+                raise TypeError(f"{name_of(function)}() has no parameter {name}: use {meant}=")
         return function(*args, **given)
 
     return hinted  # type: ignore[return-value]
+
+
+def formerly(places: int, *names: str, **renamed: str) -> Callable[[Function], Function]:
+    """A function that still takes the parameters of the version before: those with these names after
+    the first places, and those that have another name now. A warning shows the new call."""
+
+    def of_function(function: Function) -> Function:
+        @functools.wraps(function)
+        def called(*args: Any, **given: Any) -> Any:
+            extra = args[places:] if len(args) <= places + len(names) else ()
+            old = dict(zip(names, extra))
+            old |= {name: given.pop(name) for name in renamed if name in given}
+            if not old:
+                return function(*args, **given)
+            new = {renamed.get(name, name): value for name, value in old.items()}
+            shown = ", ".join(f"{name}={value!r}" for name, value in new.items())
+            warnings.warn(
+                f"{name_of(function)}(): write {shown}; the next version takes no other form",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            return function(*args[: len(args) - len(extra)], **new, **given)
+
+        return called  # type: ignore[return-value]
+
+    return of_function
 
 
 @contextlib.contextmanager
@@ -125,6 +181,11 @@ def command_on(spool: Spool, name: str, flags: Iterable[str], progress: Progress
 
 def policies_of(keep: str | Iterable[str]) -> list[str]:
     """The policies of a parameter `keep`."""
+    if isinstance(keep, bool):
+        raise TypeError(
+            f'keep={keep}: keep says which row of a group stays, such as "first"; the parameter'
+            ' rule="drop-clusters" removes all rows of a group'
+        )
     return [keep] if isinstance(keep, str) else list(keep)
 
 
@@ -134,6 +195,40 @@ def columns_of(policies: Iterable[str]) -> Iterator[str]:
         _, colon, rest = policy.partition(":")
         if colon:
             yield rest.partition("=")[0]
+
+
+def ids_of(source: Source, ids: Any) -> tuple[str | None, Any]:
+    """The column of the ids, or the ids."""
+    if not isinstance(ids, str):
+        return None, ids
+    if isinstance(source, Pandas) and source.given.ndim == 2 and ids in source.given:
+        if source.given[ids].dtype == object:
+            return None, source.given[ids]
+    return ids, None
+
+
+def identify(spool: Spool, ids: Any) -> None:
+    """Give the texts of a spool what the result calls them."""
+    with of("ids"):
+        without_objects(ids)
+    if hasattr(ids, "__arrow_c_array__") and not hasattr(ids, STREAM):
+        import pyarrow
+
+        ids = pyarrow.chunked_array([ids])
+    if getattr(ids, "dtype", None) == object or not hasattr(ids, STREAM):
+        values = ids.to_pylist() if hasattr(ids, "to_pylist") else ids
+        ids = [_as_id(value) for value in values]
+    spool.identify(ids)
+
+
+def _as_id(value: Any) -> Any:
+    """An id as text or a number; None for what is missing."""
+    if is_missing(value):
+        return None
+    if hasattr(value, "dtype") and hasattr(value, "item"):
+        # A number of numpy. Of a time, it would be a number as well.
+        return value if getattr(value.dtype, "kind", "") in ("m", "M") else value.item()
+    return str(value) if isinstance(value, uuid.UUID) else value
 
 
 def optional_path(path: str | os.PathLike[str] | None) -> str | None:

@@ -1,32 +1,107 @@
 """Texts in memory: what can be done with them."""
 
+# Without a library, its types are Any, and overloads for others are never reached.
+# mypy: disable-error-code="overload-cannot-match"
+
 from __future__ import annotations
 
 import os
-import uuid
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, overload
 
-from . import _native
 from ._native import Spool
 from ._progress import Progress
 from ._result import Result, Search
-from ._sources import STREAM, Pandas, Source, given_back, is_missing, source_of, text_columns, without_objects
+from ._sources import Source, given_back, source_of, text_columns
 from ._spool import (
+    Compared,
     Texts,
     command_on,
     excluded,
     filled,
     flags_of,
     hinting,
-    of,
+    identify,
+    ids_of,
     optional_path,
     policies_of,
     reading,
 )
 from ._table import Table, check_kind
 
+if TYPE_CHECKING:
+    import datasets
+    import pandas
+    import polars
+    import pyarrow
+    from typing_extensions import Unpack
 
+# What comes in, by the kind that comes back.
+Lists = Union["list[Any]", "tuple[Any, ...]"]
+OfPandas = Union["pandas.DataFrame", "pandas.Series"]
+OfPolars = Union["polars.DataFrame", "polars.LazyFrame", "polars.Series"]
+OfArrow = Union["pyarrow.Table", "pyarrow.RecordBatch", "pyarrow.Array", "pyarrow.ChunkedArray"]
+# Kinds of which rows are selected, so that they come back.
+Given = TypeVar(
+    "Given", bound=Union[Lists, "dict[Any, Any]", OfPandas, "polars.DataFrame", "polars.Series", OfArrow, "datasets.Dataset"]
+)
+Columns = Union[str, Iterable[str]]
+
+
+class Sampled(Compared, total=False):
+    sampling: str
+
+
+class Judged(Compared, total=False):
+    ids: Any
+    against: Any
+    rule: str
+
+
+@overload
+def find_pairs(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["pandas"], **given: Unpack[Sampled]
+) -> pandas.DataFrame: ...
+@overload
+def find_pairs(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["polars"], **given: Unpack[Sampled]
+) -> polars.DataFrame: ...
+@overload
+def find_pairs(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["arrow"], **given: Unpack[Sampled]
+) -> pyarrow.Table: ...
+@overload
+def find_pairs(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["dataset"], **given: Unpack[Sampled]
+) -> datasets.Dataset: ...
+@overload
+def find_pairs(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["table"], **given: Unpack[Sampled]
+) -> Table: ...
+@overload
+def find_pairs(
+    texts: Lists, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Sampled]
+) -> Table: ...
+@overload
+def find_pairs(
+    texts: OfPandas, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Sampled]
+) -> pandas.DataFrame: ...
+@overload
+def find_pairs(
+    texts: OfPolars, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Sampled]
+) -> polars.DataFrame: ...
+@overload
+def find_pairs(
+    texts: OfArrow, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Sampled]
+) -> pyarrow.Table: ...
+@overload
+def find_pairs(
+    texts: datasets.Dataset, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Sampled]
+) -> datasets.Dataset: ...
+@overload
+def find_pairs(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Sampled]
+) -> Any: ...
 @hinting
 def find_pairs(
     texts: Texts,
@@ -160,6 +235,50 @@ def find_pairs(
     return given_back(Table(spool.pairs(out)), source, as_)
 
 
+@overload
+def clusters(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["pandas"], **given: Unpack[Compared]
+) -> pandas.DataFrame: ...
+@overload
+def clusters(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["polars"], **given: Unpack[Compared]
+) -> polars.DataFrame: ...
+@overload
+def clusters(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["arrow"], **given: Unpack[Compared]
+) -> pyarrow.Table: ...
+@overload
+def clusters(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["dataset"], **given: Unpack[Compared]
+) -> datasets.Dataset: ...
+@overload
+def clusters(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: Literal["table"], **given: Unpack[Compared]
+) -> Table: ...
+@overload
+def clusters(
+    texts: Lists, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Compared]
+) -> Table: ...
+@overload
+def clusters(
+    texts: OfPandas, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Compared]
+) -> pandas.DataFrame: ...
+@overload
+def clusters(
+    texts: OfPolars, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Compared]
+) -> polars.DataFrame: ...
+@overload
+def clusters(
+    texts: OfArrow, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Compared]
+) -> pyarrow.Table: ...
+@overload
+def clusters(
+    texts: datasets.Dataset, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Compared]
+) -> datasets.Dataset: ...
+@overload
+def clusters(
+    texts: Texts, text: Columns = ..., *, ids: Any = ..., as_: None = ..., **given: Unpack[Compared]
+) -> Any: ...
 @hinting
 def clusters(
     texts: Texts,
@@ -218,12 +337,49 @@ def clusters(
     return given_back(Table(spool.clusters(out, "id")), source, as_)
 
 
+@overload
+def deduplicate(
+    texts: Texts, text: Columns = ..., keep: Columns = ..., *, as_: Literal["pandas"], **given: Unpack[Judged]
+) -> Result[pandas.DataFrame]: ...
+@overload
+def deduplicate(
+    texts: Texts, text: Columns = ..., keep: Columns = ..., *, as_: Literal["polars"], **given: Unpack[Judged]
+) -> Result[polars.DataFrame]: ...
+@overload
+def deduplicate(
+    texts: Texts, text: Columns = ..., keep: Columns = ..., *, as_: Literal["arrow"], **given: Unpack[Judged]
+) -> Result[pyarrow.Table]: ...
+@overload
+def deduplicate(
+    texts: Texts, text: Columns = ..., keep: Columns = ..., *, as_: Literal["dataset"], **given: Unpack[Judged]
+) -> Result[datasets.Dataset]: ...
+@overload
+def deduplicate(
+    texts: Texts, text: Columns = ..., keep: Columns = ..., *, as_: Literal["table"], **given: Unpack[Judged]
+) -> Result[Table]: ...
+@overload
+def deduplicate(
+    texts: polars.LazyFrame, text: Columns = ..., keep: Columns = ..., *, as_: None = ..., **given: Unpack[Judged]
+) -> Result[polars.DataFrame]: ...
+@overload
+def deduplicate(
+    texts: Given, text: Columns = ..., keep: Columns = ..., *, as_: None = ..., **given: Unpack[Judged]
+) -> Result[Given]: ...
+@overload
+def deduplicate(
+    texts: Iterator[Any], text: Columns = ..., keep: Columns = ..., *, as_: None = ..., **given: Unpack[Judged]
+) -> Result[Table]: ...
+@overload
+def deduplicate(
+    texts: Texts, text: Columns = ..., keep: Columns = ..., *, as_: None = ..., **given: Unpack[Judged]
+) -> Result[Any]: ...
 @hinting
 def deduplicate(
     texts: Texts,
     text: str | Iterable[str] = "text",
     keep: str | Iterable[str] = "first",
     *,
+    ids: Any = None,
     against: Any = None,
     exclude: Any = None,
     threshold: float | str = 0.85,
@@ -241,7 +397,7 @@ def deduplicate(
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
     progress: Progress = None,
-) -> Result:
+) -> Result[Any]:
     """Keep the rows of a table in memory that are not near-duplicates of other rows.
 
     For files, `dedup` does the same and writes new files. With the rule ``"star"``, no two rows that
@@ -259,6 +415,9 @@ def deduplicate(
         ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"`` or
         ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one before
         it, and the order of the rows breaks the rest.
+    ids
+        What `removed` and `clusters` call the rows, as for `find_pairs`: a column, the labels of an
+        index (``ids=frame.index``) or other values. Without it, rows are called by their number.
     against
         Another table of texts, the directory of a `run`, or an `Index`: rows that resemble one of
         its texts are removed. A directory was made with the same parameters.
@@ -283,6 +442,7 @@ def deduplicate(
         a data frame of pandas with its index, a data frame of Polars, a table of pyarrow, a dataset,
         a list or a dict of columns. A LazyFrame gives a DataFrame. What can be read only once (an
         iterator, a streaming dataset, a dataset of pyarrow, a relation of DuckDB) gives a `Table`.
+        `mask` says of each row whether it is kept, so ``frame[~result.mask]`` has the removed rows.
         `removed`, `clusters` and `summary` say what was removed and why, and `report` writes a page
         about it. The result itself is a `Table` of the kept rows.
 
@@ -305,9 +465,12 @@ def deduplicate(
     >>> result.removed.rows(named=True)
     [{'row': 2, 'reason': 'same words', 'survivor': 0, 'resemblance': 1.0, 'shared': 1}]
     """
-    source = source_of(texts)
-    search = Search(source.kind, as_, text, policies_of(keep), against, locals(), not source.selects)
+    policies, source = policies_of(keep), source_of(texts)
+    column, ids = ids_of(source, ids)
+    search = Search(source.kind, as_, text, policies, against, locals(), not source.selects, column)
     search.fill(source)
+    if ids is not None:
+        identify(search.spool, ids)
     mask = search.run(rule, progress)
     return Result(search, source, mask)
 
@@ -322,180 +485,8 @@ def _identified(
     """A spool with the texts and what the result calls them."""
     check_kind(as_)
     source = source_of(texts)
-    column = ids if isinstance(ids, str) else None
-    if column and isinstance(source, Pandas) and source.given.ndim == 2:
-        if column in source.given and source.given[column].dtype == object:
-            ids, column = source.given[column], None
+    column, ids = ids_of(source, ids)
     spool = filled(Spool(optional_path(scratch), text_columns(text), column), source, text, column)
-    if ids is not None and column is None:
-        with of("ids"):
-            without_objects(ids)
-        if hasattr(ids, "__arrow_c_array__") and not hasattr(ids, STREAM):
-            import pyarrow
-
-            ids = pyarrow.chunked_array([ids])
-        if getattr(ids, "dtype", None) == object or not hasattr(ids, STREAM):
-            values = ids.to_pylist() if hasattr(ids, "to_pylist") else ids
-            ids = [_as_id(value) for value in values]
-        spool.identify(ids)
+    if ids is not None:
+        identify(spool, ids)
     return source, spool
-
-
-def _as_id(value: Any) -> Any:
-    """An id as text or a number; None for what is missing."""
-    if is_missing(value):
-        return None
-    if hasattr(value, "dtype") and hasattr(value, "item"):
-        # A number of numpy. Of a time, it would be a number as well.
-        return value if getattr(value.dtype, "kind", "") in ("m", "M") else value.item()
-    return str(value) if isinstance(value, uuid.UUID) else value
-
-
-def tokens(text: str, *, tokens: str = "words", fold: str = "none") -> list[str]:
-    """Cut a text into tokens.
-
-    Parameters
-    ----------
-    text
-        Plain text.
-    tokens
-        What a token is: ``"words"``, ``"whitespace"`` (what is between white space), or ``"code"``
-        (programs; ``"code:python"`` in a language).
-    fold
-        ``"compat"`` treats compatibility forms of Unicode as equal, ``"diacritics"`` letters with
-        and without accents, ``"digits"`` the digits of all scripts, ``"arabic"`` the forms of
-        Arabic letters; ``"hyphens"`` joins words that are divided at line ends. Several are a list
-        with commas; ``"none"`` is none of them.
-
-    Examples
-    --------
-    >>> import lookalike
-    >>> lookalike.tokens("Don't panic: 42!")
-    ["don't", 'panic', '42']
-    >>> lookalike.tokens("ﬁne soft\\u00adware", fold="compat")
-    ['fine', 'software']
-    """
-    return _native.tokens(text, tokens, fold)
-
-
-def shingles(
-    text: str,
-    *,
-    shingle_size: int = 10,
-    tokens: str = "words",
-    fold: str = "none",
-    short: str = "whole",
-) -> list[str]:
-    """Cut a text into shingles: all runs of consecutive tokens, in order, with repetitions.
-
-    Parameters
-    ----------
-    text
-        Plain text.
-    shingle_size, tokens, fold, short
-        As for `find_pairs`.
-
-    Examples
-    --------
-    >>> import lookalike
-    >>> lookalike.shingles("a rose is a rose", shingle_size=3)
-    ['a rose is', 'rose is a', 'is a rose']
-    """
-    return _native.shingles(text, shingle_size, tokens, fold, short)
-
-
-def fingerprints(
-    text: str,
-    *,
-    shingle_size: int = 10,
-    tokens: str = "words",
-    fold: str = "none",
-    short: str = "whole",
-    fingerprint: int | str = 64,
-    seed: int = 0,
-) -> list[int]:
-    """Compute the distinct fingerprints of a text's shingles, in order of value.
-
-    Parameters
-    ----------
-    text
-        Plain text.
-    shingle_size, tokens, fold, short, fingerprint, seed
-        As for `find_pairs`.
-
-    Returns
-    -------
-    list of int
-        Numbers of 64 bits (xxh3), or of 128 bits with ``fingerprint="md5"``.
-
-    Examples
-    --------
-    >>> import lookalike
-    >>> len(lookalike.fingerprints("a rose is a rose is a rose", shingle_size=3))
-    3
-    """
-    return _native.fingerprints(text, shingle_size, tokens, fold, short, str(fingerprint), seed)
-
-
-def resemblance(
-    a: str,
-    b: str,
-    *,
-    shingle_size: int = 10,
-    tokens: str = "words",
-    fold: str = "none",
-    short: str = "whole",
-    fingerprint: int | str = 64,
-    seed: int = 0,
-) -> float:
-    """Compute the resemblance of two texts: shared fingerprints divided by all of the two.
-
-    Parameters
-    ----------
-    a, b
-        Plain texts.
-    shingle_size, tokens, fold, short, fingerprint, seed
-        As for `find_pairs`.
-
-    References
-    ----------
-    Broder, Glassman, Manasse & Zweig 1997, *Syntactic clustering of the Web*, section 2.
-
-    Examples
-    --------
-    >>> import lookalike
-    >>> lookalike.resemblance("a b c d", "a b c d e", shingle_size=2)
-    0.75
-    """
-    parameters = (shingle_size, tokens, fold, short, str(fingerprint), seed)
-    return _native.score(a, b, "resemblance", *parameters)
-
-
-def containment(
-    a: str,
-    b: str,
-    *,
-    shingle_size: int = 10,
-    tokens: str = "words",
-    fold: str = "none",
-    short: str = "whole",
-    fingerprint: int | str = 64,
-    seed: int = 0,
-) -> float:
-    """Compute the containment of two texts: shared fingerprints divided by the smaller set.
-
-    Parameters
-    ----------
-    a, b
-        Plain texts.
-    shingle_size, tokens, fold, short, fingerprint, seed
-        As for `find_pairs`.
-
-    Examples
-    --------
-    >>> import lookalike
-    >>> lookalike.containment("a b c d", "a b c d e", shingle_size=2)
-    1.0
-    """
-    parameters = (shingle_size, tokens, fold, short, str(fingerprint), seed)
-    return _native.score(a, b, "containment", *parameters)

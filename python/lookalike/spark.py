@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from . import _native
+from ._spool import formerly, policies_of
 
 Batches = Iterator[pyarrow.RecordBatch]
 
@@ -42,14 +43,14 @@ DATES = {
 }
 
 
-def pairs(
+def find_pairs(
     df: DataFrame,
-    id: str = "id",
     text: str = "text",
-    threshold: float | str = 0.85,
     *,
+    ids: str = "id",
+    threshold: float | str = 0.85,
     content_type: str | None = None,
-    markup: str = "declared",
+    markup: str | None = None,
     method: str = "exact",
     bands: int = 16,
     rows: int = 8,
@@ -70,20 +71,21 @@ def pairs(
     ----------
     df
         The texts. Rows whose text is null, or has no words, are in no pair.
-    id
-        The column by which the result calls rows. It may have any type that JSON can express. The
-        result cannot tell rows with the same id apart; a null is an error.
     text
         The column with the texts. Like every column here, it may be a field of a struct
         (``"page.body"``) or have dots in its name; a column of that name comes first.
+    ids
+        The column by which the result calls rows. It may have any type that JSON can express. The
+        result cannot tell rows with the same id apart; a null is an error.
     threshold
         The lowest resemblance of a pair: a decimal or a fraction such as ``"2/3"``, above 0 and at
         most 1.
     content_type
         The column that says what a text is: ``text/html`` is markup.
     markup
-        Which texts are markup, of which only the visible text counts: ``"declared"`` (by the content
-        type), ``"auto"`` (also those that begin like an HTML page), ``"never"`` or ``"always"``.
+        Which texts are markup, of which only the visible text counts: ``"never"``, ``"declared"`` (by
+        the content type), ``"auto"`` (also those that begin like an HTML page) or ``"always"``. By
+        default ``"declared"`` if there is a `content_type`, and else ``"never"``.
     method
         ``"exact"``, or ``"minhash"`` to compare only texts with a common band of min-hashes. That
         costs less and finds a pair of resemblance r with probability 1 - (1 - r^rows)^bands. The
@@ -131,15 +133,33 @@ def pairs(
     )
 
 
-def query(
+def pairs(
     df: DataFrame,
-    collection_df: DataFrame,
     id: str = "id",
     text: str = "text",
     threshold: float | str = 0.85,
+    **given: Any,
+) -> DataFrame:
+    """The name of `find_pairs` in the version before."""
+    warnings.warn(
+        "lookalike.spark.pairs(): write find_pairs(df, text, ids=..., threshold=...); the next version"
+        " has no other name",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return find_pairs(df, text, ids=id, threshold=threshold, **given)
+
+
+@formerly(2, "ids", "text", "threshold", id="ids")
+def query(
+    df: DataFrame,
+    collection_df: DataFrame,
     *,
+    text: str = "text",
+    ids: str = "id",
+    threshold: float | str = 0.85,
     content_type: str | None = None,
-    markup: str = "declared",
+    markup: str | None = None,
     method: str = "exact",
     bands: int = 16,
     rows: int = 8,
@@ -162,10 +182,10 @@ def query(
         The texts to look up.
     collection_df
         The collection, with the same columns; the types of their ids may differ.
-    id, text, threshold, content_type, markup, method, bands, rows, score, shingle_size, tokens, fold, short, seed
-        As for `pairs`.
+    text, ids, threshold, content_type, markup, method, bands, rows, score, shingle_size, tokens, fold, short, seed
+        As for `find_pairs`.
     sampling, size_groups, partitions, memory
-        As for `pairs`.
+        As for `find_pairs`.
 
     Returns
     -------
@@ -183,7 +203,7 @@ def query(
     score_column = "resemblance" if score == "resemblance" else "score"
     return found.select(
         kind.decoded("a").alias("id_query"),
-        _Ids(collection_df, id).decoded("b").alias("id_match"),
+        _Ids(collection_df, ids).decoded("b").alias("id_match"),
         F.col("score").alias(score_column),
         "shared",
         F.col("size_a").alias("shingles_query"),
@@ -200,7 +220,7 @@ def clusters(pairs_df: DataFrame, id_a: str = "id_a", id_b: str = "id_b") -> Dat
     Parameters
     ----------
     pairs_df
-        The pairs, as of `pairs`.
+        The pairs, as of `find_pairs`.
     id_a, id_b
         The columns with the ids.
 
@@ -231,16 +251,17 @@ def clusters(pairs_df: DataFrame, id_a: str = "id_a", id_b: str = "id_b") -> Dat
     )
 
 
+@formerly(1, "ids", "text", "keep", id="ids")
 def deduplicate(
     df: DataFrame,
-    id: str | None = None,
+    *,
     text: str = "text",
     keep: str | Iterable[str] = "first",
-    *,
+    ids: str | None = None,
     threshold: float | str = 0.85,
     rule: str = "star",
     content_type: str | None = None,
-    markup: str = "declared",
+    markup: str | None = None,
     method: str = "exact",
     bands: int = 16,
     rows: int = 8,
@@ -266,23 +287,23 @@ def deduplicate(
     df
         The texts. Rows without a text stay. The DataFrame is read twice, so it must give the same
         rows twice.
-    id
+    text
+        The column with the texts.
+    ids
         The column whose order decides between rows that the policies leave equal; by default `id`, if
         there is such a column. Ids may repeat and be null: each row is judged for itself. Without ids,
         the order depends on the content of the rows.
-    text
-        The column with the texts.
     keep
         Which row of a group is kept: ``"first"`` and ``"last"`` (by id), ``"longest"``,
         ``"shortest"``, ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"``
         or ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one
         before it, and the least id breaks the rest.
     threshold, content_type, markup, method, bands, rows, shingle_size, tokens, fold, short, seed
-        As for `pairs`.
+        As for `find_pairs`.
     rule
         ``"star"``, or ``"one-per-cluster"`` to keep one row of each cluster.
     partitions, memory
-        As for `pairs`.
+        As for `find_pairs`.
     against
         Other rows, with the same columns for ids and texts: rows that resemble one of them are
         removed as well. None of these rows is in the result.
@@ -302,16 +323,17 @@ def deduplicate(
     return kept.select(*(F.col(_quoted(name)) for name in df.columns))
 
 
+@formerly(1, "ids", "text", "keep", id="ids")
 def removed(
     df: DataFrame,
-    id: str | None = None,
+    *,
     text: str = "text",
     keep: str | Iterable[str] = "first",
-    *,
+    ids: str | None = None,
     threshold: float | str = 0.85,
     rule: str = "star",
     content_type: str | None = None,
-    markup: str = "declared",
+    markup: str | None = None,
     method: str = "exact",
     bands: int = 16,
     rows: int = 8,
@@ -331,7 +353,7 @@ def removed(
 
     Parameters
     ----------
-    df, id, text, keep, threshold, rule, content_type, markup, method, bands, rows, shingle_size, tokens, fold
+    df, text, keep, ids, threshold, rule, content_type, markup, method, bands, rows, shingle_size, tokens, fold
         As for `deduplicate`.
     short, seed, partitions, memory, against
         As for `deduplicate`.
@@ -388,7 +410,7 @@ def _check_values(df: DataFrame, text: str, policies: Sequence[str]) -> None:
             warnings.warn(
                 f"keep={dated[n]}: {unread:,} of {read + unread:,} values cannot be read as a {kind},"
                 f" such as {least!r}; their rows come last",
-                stacklevel=4,
+                stacklevel=5,
             )
 
 
@@ -405,7 +427,7 @@ def _judged(
     rule, keep, against = given["rule"], given["keep"], given["against"]
     if rule not in ("star", "one-per-cluster", "cluster"):
         raise ValueError(f"`{rule}` is not a rule; use star or one-per-cluster")
-    policies = [keep] if isinstance(keep, str) else list(keep)
+    policies = policies_of(keep)
     given = given | {"score": "resemblance", "sampling": "full", "size_groups": None}
     found, kind = _found(df, given, policies=policies or ["first"], against=against)
     _check_values(df, given["text"], policies)
@@ -556,7 +578,7 @@ def _found(
         "memory": str(given["memory"]),
         "bands": (given["bands"], given["rows"]) if given["method"] == "minhash" else None,
         "look_up": collection is not None,
-        "markup": given["markup"],
+        "markup": given["markup"] or ("declared" if given["content_type"] else "never"),
     }
     _native.check_job(_configured(job), policies)
 
@@ -569,10 +591,10 @@ def _found(
     frames = [side for side in (df, collection, against) if side is not None]
     kinds: list[_Ids]
     if policies:
-        own = _Rows(df, given["id"], given["text"], policies)
+        own = _Rows(df, given["ids"], given["text"], policies)
         kinds = [own] if against is None else [own, own.against()]
     else:
-        kinds = [_Ids(side, given["id"]) for side in frames]
+        kinds = [_Ids(side, given["ids"]) for side in frames]
     sides = [3, 3] if collection is None else [1, 2]
     texts = None
     for side, kind, number in zip(frames, kinds, sides):

@@ -219,6 +219,12 @@ impl Spool {
         spooling.rows - spooling.start
     }
 
+    /// The number of the first row.
+    #[getter]
+    fn start(&self) -> u64 {
+        locked(&self.spooling).start
+    }
+
     /// Bytes of the longest line so far.
     #[getter]
     fn longest(&self) -> usize {
@@ -359,6 +365,13 @@ impl Spool {
         }
         (spooling.ids, spooling.id_metadata) = (ids, metadata);
         Ok(())
+    }
+
+    /// What the rows are called.
+    fn ids(&self) -> PyResult<Table> {
+        let spooling = locked(&self.spooling);
+        let rows = spooling.rows - spooling.start;
+        Table::of(spooling.named(("id", true), (0..rows).map(Some).collect())?)
     }
 
     /// The pairs that the command `run` found, with identifiers in place of docnos.

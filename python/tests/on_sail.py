@@ -20,7 +20,7 @@ def main():
     df = spark.createDataFrame(list(enumerate(texts)), "id long, text string")
     expected = rows_of(lookalike.find_pairs(texts, **PARAMETERS))
     for partitions in (1, 7):
-        pairs = lookalike.spark.pairs(df, partitions=partitions, **PARAMETERS)
+        pairs = lookalike.spark.find_pairs(df, partitions=partitions, **PARAMETERS)
         assert sorted(map(tuple, pairs.collect())) == expected, partitions
     documents = {id for pair in expected for id in pair[:2]}
     clusters = lookalike.spark.clusters(pairs).collect()

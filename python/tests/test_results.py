@@ -1,6 +1,7 @@
 """The evidence of a deduplication in memory, and look-ups."""
 
 import json
+import pickle
 import threading
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def test_every_removed_row_has_its_reason(keep, rule):
     for row in removed:
         assert row["survivor"] in kept
         texts = [TEXTS[row[name]] for name in ("row", "survivor")]
-        sets = [set(lookalike.fingerprints(text, shingle_size=3)) for text in texts]
+        sets = [set(lookalike.single.fingerprints(text, shingle_size=3)) for text in texts]
         if row["reason"] in ("identical", "same words"):
             assert lookalike.tokens(TEXTS[row["row"]]) == lookalike.tokens(TEXTS[row["survivor"]])
         if row["reason"] != "chain":
@@ -101,6 +102,148 @@ def test_another_table_to_compare_with(tmp_path):
         assert list(again.clusters) == list(result.clusters)
 
 
+SENTENCES = ["one two three four", "something else", "One two, three four!", "one two three four five"]
+
+
+@pytest.mark.parametrize("ids", [["a", "b", "c", "d"], [10, -1, 2**62, 0]])
+def test_rows_are_called_by_ids(ids):
+    for source in (SENTENCES, pandas.DataFrame({"text": SENTENCES}, index=ids), iter(SENTENCES)):
+        labels = getattr(source, "index", ids) if isinstance(source, pandas.DataFrame) else ids
+        result = lookalike.deduplicate(source, ids=labels, threshold=0.6, shingle_size=2)
+        removed = pyarrow.table(result.removed).to_pylist()
+        assert [(row["row"], row["survivor"]) for row in removed] == [(ids[2], ids[0]), (ids[3], ids[0])]
+        members = pyarrow.table(result.clusters).to_pylist()
+        assert [(row["row"], row["representative"]) for row in members] == [
+            (ids[n], ids[0]) for n in (0, 2, 3)
+        ]
+    table = pyarrow.table({"text": SENTENCES, "key": ids})
+    for source in (table, table.to_reader(), table.to_pandas().astype({"key": object})):
+        removed = lookalike.deduplicate(source, ids="key", as_="table", threshold=0.6, shingle_size=2).removed
+        assert [row["row"] for row in removed] == ids[2:]
+    with pytest.raises(ValueError, match="3 ids for 4 texts"):
+        lookalike.deduplicate(SENTENCES, ids=ids[:3])
+    # The survivor of a row may be in the other table.
+    result = lookalike.deduplicate(SENTENCES[:2], ids=ids[:2], against=SENTENCES[2:], shingle_size=2)
+    (row,) = result.removed
+    assert (row["row"], row["survivor"], row["survivor_against"]) == (ids[0], None, 0)
+
+
+def test_the_mask_selects_the_kept_rows():
+    how = {"threshold": 0.6, "shingle_size": 2}
+    expected = [True, True, False, False]
+    frame = pandas.DataFrame({"text": SENTENCES}, index=list("wxyz"))
+    result = lookalike.deduplicate(frame, **how)
+    assert frame[result.mask].equals(result.kept) and list(frame[~result.mask].index) == ["y", "z"]
+    result.mask[0] = False
+    assert list(result.mask) == expected
+    for table in (polars.DataFrame({"text": SENTENCES}), polars.LazyFrame({"text": SENTENCES})):
+        result = lookalike.deduplicate(table, **how)
+        assert table.filter(result.mask).lazy().collect().equals(result.kept)
+    table = pyarrow.table({"text": SENTENCES})
+    result = lookalike.deduplicate(table, as_="pandas", **how)
+    assert table.filter(result.mask)["text"].to_pylist() == list(result.kept["text"])
+    for texts in (SENTENCES, iter(SENTENCES), {"text": SENTENCES}):
+        assert lookalike.deduplicate(texts, **how).mask == expected
+    splits = {"train": SENTENCES[2:], "test": polars.DataFrame({"text": SENTENCES[:2]})}
+    masks = lookalike.deduplicate_splits(splits, **how).mask
+    assert masks["train"] == [False, False] and masks["test"].to_list() == [True, True]
+
+
+def test_an_index_calls_texts_by_ids(tmp_path):
+    index = lookalike.Index(directory=tmp_path / "index", shingle_size=2)
+    assert len(index) == 0
+    index.add(polars.DataFrame({"text": SENTENCES, "key": list("abcd")}), ids="key")
+    found = [match["id"] for match in index.query("one two three four", threshold=0.6)]
+    assert found == ["a", "d"] and index.text("c") == SENTENCES[2]
+    for ids, error, message in [
+        (None, ValueError, "the texts of this index have ids"),
+        (["a"], ValueError, "the id 'a' in row 0 is that of another text"),
+        ([1.5], TypeError, "the id in row 0 is float, not str or int"),
+    ]:
+        with pytest.raises(error, match=message):
+            index.add(["new"], ids=ids)
+    with pytest.raises(ValueError, match="the id 'x' in row 1 is that of another text"):
+        lookalike.Index(["q", "r"], ids=["x", "x"])
+    with pytest.raises(KeyError, match="the index has no text 'e'"):
+        index.text("e")
+    index.add(["something else again"], ids=["e"])
+    again = lookalike.Index.open(tmp_path / "index")
+    assert again.text("e") == "something else again"
+    assert [match["id"] for match in again.query("something else", threshold=0.5)] == ["b", "e"]
+    rows = lookalike.Index(SENTENCES, shingle_size=2)
+    with pytest.raises(ValueError, match="are called by their rows"):
+        rows.add(["new"], ids=["a"])
+    assert rows.text(1) == SENTENCES[1]
+    for id in (4, -1, "1", True):
+        with pytest.raises(KeyError, match="the index has no text"):
+            rows.text(id)
+
+
+def test_texts_are_removed_from_an_index(tmp_path):
+    index = lookalike.Index(SENTENCES[:2], ids=["a", "b"], directory=tmp_path / "index", shingle_size=2)
+    index.add(SENTENCES[2:], ids=["c", "d"])
+    with pytest.raises(KeyError, match="the index has no text 'x'"):
+        index.remove(["a", "x"])
+    assert len(index) == 4
+    # The first of equal texts represents them.
+    index.remove("a")
+    answers = index.query("one two three four", threshold=0.6)
+    assert [(match["id"], match["match"]) for match in answers] == [("c", "same words"), ("d", "near")]
+    assert len(index) == 3 and index.text("d") == SENTENCES[3]
+    result = lookalike.deduplicate(SENTENCES[:1], against=index, shingle_size=2, threshold=0.6)
+    assert result.kept == []
+    again = lookalike.Index.open(tmp_path / "index")
+    again.add(["one two three four"], ids=["a"])
+    again.remove(["c", "d", "b"])
+    assert [match["id"] for match in again.query("one two three four")] == ["a"]
+    assert sorted(path.name for path in (tmp_path / "index").iterdir() if path.is_dir()) == ["collection-2"]
+    again.remove("a")
+    assert len(again) == 0 and again.query("one two three four") == []
+    again.add(["a b c"], ids=["z"])
+    assert [match["id"] for match in again.query("a b c")] == ["z"]
+    # Rows are not used again, and a stopped removal changes nothing.
+    rows = lookalike.Index(SENTENCES, directory=tmp_path / "rows", shingle_size=2)
+    rows.remove([0, 3])
+    rows.add(["a new text"])
+    assert rows.text(4) == "a new text" and len(rows) == 3
+    for gone in (0, 3):
+        with pytest.raises(KeyError):
+            rows.remove(gone)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rows.remove(1, progress=stop)
+    for index in (rows, lookalike.Index.open(tmp_path / "rows")):
+        assert len(index) == 3 and index.text(1) == SENTENCES[1]
+        assert [match["id"] for match in index.query("one two three four", threshold=0.6)] == [2]
+    rows.remove(1)
+    assert [rows.text(row) for row in (2, 4)] == [SENTENCES[2], "a new text"]
+
+
+def test_what_an_index_cannot_do_says_what_can(tmp_path):
+    kept = lookalike.Index(["a b"], directory=tmp_path / "index")
+    for index, advice in [
+        (lookalike.Index(["a b"]), r"make it with directory=DIR"),
+        (kept, rf"lookalike\.Index\.open\('{tmp_path}/index'\)"),
+    ]:
+        with pytest.raises(TypeError, match=f"an index cannot be pickled .*{advice}"):
+            pickle.dumps(index)
+    run = lookalike.run(SAMPLES / "trec-web", tmp_path / "out")
+    opened = lookalike.Index.open(run.directory)
+    with pytest.raises(ValueError, match="of a run over files"):
+        opened.remove("x")
+    first = run.documents().head(1)[0]["id"]
+    assert lookalike.tokens(opened.text(first)) != []
+    # One that an earlier version made.
+    (tmp_path / "index" / "index.json").unlink()
+    older = lookalike.Index.open(tmp_path / "index")
+    assert [match["id"] for match in older.query("a b")] == [0] and older.text(0) == "a b"
+    with pytest.raises(ValueError, match="made by an earlier version"):
+        older.remove(0)
+
+
 def test_what_cannot_be_compared_with(tmp_path):
     run = lookalike.run(SAMPLES / "trec-web", tmp_path / "out", format="trec-web")
     with pytest.raises(ValueError, match="give its texts as a table"):
@@ -133,15 +276,27 @@ def test_an_index_gives_what_the_command_gives(tmp_path):
     rows = {"id": [str(n) for n in range(len(TEXTS))], "text": TEXTS}
     (tmp_path / "in.jsonl").write_text(polars.DataFrame(rows).write_ndjson())
     run = lookalike.run(tmp_path / "in.jsonl", tmp_path / "out", shingle_size=3)
-    for parameters in ({"threshold": 0.3}, {"containing": None}, {"threshold": 0.4, "top": 2}):
-        theirs = {**parameters, "containing": parameters.get("containing", 0.8) or "none"}
+    for parameters in ({"threshold": 0.3}, {"containing": 0.8}, {"threshold": 0.4, "top": 2}):
+        theirs = {"top": 0, "containing": "none", **parameters}
         expected = [
             [{"id": int(match.pop("docno")), **match} for match in answer["matches"]]
             for answer in run.query(TEXTS, **theirs)
         ]
         assert index.query(TEXTS, **parameters) == expected
         assert index.query(TEXTS[7], **parameters) == expected[7]
-    assert max(map(len, index.query(TEXTS, 0.01, top=None))) > 10
+    assert max(map(len, index.query(TEXTS, threshold=0.01))) > 10
+    # What find_pairs finds, each pair from both of its sides.
+    texts = dict.fromkeys(TEXTS)
+    different = [text for text in texts if lookalike.shingles(text, shingle_size=3)]
+    different = list({" ".join(lookalike.tokens(text)): text for text in reversed(different)}.values())
+    own = lookalike.Index(different, shingle_size=3)
+    answers = own.query(different, threshold=0.4)
+    found = {(a, match["id"], match["score"]) for a, matches in enumerate(answers) for match in matches}
+    pairs = lookalike.find_pairs(different, threshold=0.4, shingle_size=3)
+    both = {(pair["id_a"], pair["id_b"], pair["resemblance"]) for pair in pairs}
+    both |= {(b, a, score) for a, b, score in both}
+    assert len(both) > 100
+    assert found == both | {(a, a, 1.0) for a in range(len(different))}
     again = lookalike.Index.open(tmp_path / "index")
     again.add(["a text of its own that nobody else has"])
     assert again.query("a text of its own that nobody else has")[0]["id"] == len(TEXTS)
@@ -300,8 +455,10 @@ def test_parameters_that_are_meant():
         lookalike.find_pairs(["a"], exclude_text="b")
     with pytest.raises(TypeError, match=r"deduplicate_splits\(\) .* text_field: use text="):
         lookalike.deduplicate_splits({"a": ["b"]}, text_field="b")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'id_field'"):
+    with pytest.raises(TypeError, match=r"deduplicate\(\) has no parameter id_field: use ids="):
         lookalike.deduplicate(["a"], id_field="b")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'id_field'"):
+        lookalike.deduplicate_splits({"a": ["b"]}, id_field="b")
 
 
 def test_an_iterator_that_was_read_before():

@@ -71,7 +71,7 @@ def frame(spark, texts, slices=3):
 
 @pytest.mark.parametrize("partitions", [1, 5, None])
 def test_pairs_are_those_of_one_machine(spark, partitions):
-    found = lookalike.spark.pairs(frame(spark, TEXTS), partitions=partitions, **PARAMETERS)
+    found = lookalike.spark.find_pairs(frame(spark, TEXTS), partitions=partitions, **PARAMETERS)
     expected = lookalike.find_pairs(TEXTS, **PARAMETERS)
     assert found.columns == expected.columns
     assert rows(found) == table(expected)
@@ -79,7 +79,7 @@ def test_pairs_are_those_of_one_machine(spark, partitions):
 
 @pytest.mark.parametrize("score", ["containment", "overlap", "cosine", "dice"])
 def test_scores(spark, score):
-    found = lookalike.spark.pairs(frame(spark, TEXTS), score=score, **PARAMETERS)
+    found = lookalike.spark.find_pairs(frame(spark, TEXTS), score=score, **PARAMETERS)
     expected = lookalike.find_pairs(TEXTS, score=score, **PARAMETERS)
     assert found.columns == expected.columns
     assert rows(found) == table(expected)
@@ -107,13 +107,13 @@ def test_pairs_of_real_texts(spark, reuters):
     expected = table(lookalike.find_pairs(reuters, threshold=0.6))
     assert len(expected) > 500
     df = frame(spark, reuters, 5)
-    assert rows(lookalike.spark.pairs(df, threshold=0.6, partitions=9)) == expected
+    assert rows(lookalike.spark.find_pairs(df, threshold=0.6, partitions=9)) == expected
 
 
 def test_samples(spark, reuters):
     texts = reuters[:1500]
     for sampling in ["1/4:1", ",".join(["full"] + ["1/2"] * 3 + ["1/8"] * 7)]:
-        found = lookalike.spark.pairs(frame(spark, texts), threshold=0.5, sampling=sampling)
+        found = lookalike.spark.find_pairs(frame(spark, texts), threshold=0.5, sampling=sampling)
         assert rows(found) == table(
             lookalike.find_pairs(texts, threshold=0.5, sampling=sampling)
         )
@@ -121,7 +121,7 @@ def test_samples(spark, reuters):
 
 def test_min_hashes_find_most_pairs(spark, reuters):
     texts = reuters[:5000]
-    found = rows(lookalike.spark.pairs(frame(spark, texts), method="minhash"))
+    found = rows(lookalike.spark.find_pairs(frame(spark, texts), method="minhash"))
     expected = table(lookalike.find_pairs(texts))
     assert set(found) <= set(expected)
     assert len(found) >= 0.95 * len(expected) > 50
@@ -141,7 +141,7 @@ def test_markup_by_content_type(spark, tmp_path):
     near = {tuple(row.values())[:6] for row in pyarrow.table(run.pairs()).to_pylist()}
     assert near
     df = spark.createDataFrame(given, "id string, text string, kind string")
-    pairs = lookalike.spark.pairs(df, threshold=0.3, shingle_size=2, content_type="kind")
+    pairs = lookalike.spark.find_pairs(df, threshold=0.3, shingle_size=2, content_type="kind")
     found = set(rows(pairs))
     exact = {
         (row["representative"], row["id"])
@@ -173,7 +173,7 @@ def test_ids_of_any_type(spark):
     for kind, id in kinds.items():
         given = [(id(n), text) for n, text in enumerate(TEXTS)]
         df = spark.createDataFrame(given, f"id {kind}, text string")
-        found = lookalike.spark.pairs(df, **PARAMETERS)
+        found = lookalike.spark.find_pairs(df, **PARAMETERS)
         assert found.schema["id_a"].dataType == df.schema["id"].dataType
         assert rows(found) == [(id(a), id(b), *rest) for a, b, *rest in expected], kind
 
@@ -185,7 +185,7 @@ def test_ids_of_few_values_or_old_times(spark):
         moments = "timestamp'1850-01-01 00:00:00'", "timestamp'9999-12-31 00:00:00.000001'"
         for first, second in [("false", "true"), moments, ("X'00ff'", "X'01'"), ("date'-0044-03-15'", "date'2024-02-29'")]:
             df = spark.sql(f"select {first} id, 'a b' text union all select {second}, 'A b'")
-            found = lookalike.spark.pairs(df)
+            found = lookalike.spark.find_pairs(df)
             assert found.schema["id_a"].dataType == df.schema["id"].dataType
             assert found.where(f"id_a = {first} and id_b = {second}").count() == found.count() == 1, first
     finally:
@@ -223,7 +223,7 @@ def test_clusters(spark):
     for a, b, *_ in table(pairs):
         a, b = find(a), find(b)
         root[max(a, b)] = min(a, b)
-    found = lookalike.spark.clusters(lookalike.spark.pairs(frame(spark, TEXTS), **PARAMETERS))
+    found = lookalike.spark.clusters(lookalike.spark.find_pairs(frame(spark, TEXTS), **PARAMETERS))
     assert rows(found) == sorted((find(n), n) for n in root)
 
 
@@ -334,14 +334,22 @@ def test_rows_that_resemble_others_are_removed(spark, tmp_path):
 def test_columns_with_dots_and_fields_of_structs(spark):
     df = frame(spark, TEXTS)
     expected = rows(lookalike.spark.deduplicate(df, keep="max:id", **PARAMETERS).select("id"))
-    pairs = rows(lookalike.spark.pairs(df, **PARAMETERS))
+    pairs = rows(lookalike.spark.find_pairs(df, **PARAMETERS))
     page = F.struct(F.col("id").alias("no."), F.col("text").alias("body"))
     df = df.select(page.alias("page"), F.col("text").alias("page.body.x"), F.col("id").alias("i`d"))
     for id, text in [("i`d", "page.body.x"), ("page.`no.`", "page.body"), ("i`d", "page.body")]:
-        found = lookalike.spark.deduplicate(df, id, text, keep="max:page.`no.`", **PARAMETERS)
+        how = {"text": text, "ids": id, **PARAMETERS}
+        found = lookalike.spark.deduplicate(df, keep="max:page.`no.`", **how)
         assert found.columns == df.columns
         assert rows(found.select("page.`no.`")) == expected
-        assert rows(lookalike.spark.pairs(df, id, text, **PARAMETERS)) == pairs
+        assert rows(lookalike.spark.find_pairs(df, **how)) == pairs
+        with pytest.warns(DeprecationWarning, match=r"write find_pairs\(df, text, ids="):
+            assert rows(lookalike.spark.pairs(df, id, text, **PARAMETERS)) == pairs
+        # The first parameters were the id and the text.
+        policy = "max:page.`no.`"
+        with pytest.warns(DeprecationWarning, match=r"deduplicate\(\): write ids=.*, text="):
+            found = lookalike.spark.deduplicate(df, id, text, policy, **PARAMETERS)
+        assert rows(found.select("page.`no.`")) == expected
 
 
 def test_a_plan_names_the_steps(spark, capsys):
@@ -384,7 +392,7 @@ def test_a_template_that_many_share(spark):
     texts = [f"{template} {words}" for words in own]
     texts[10] = texts[3] + " more"
     df = frame(spark, texts, 4)
-    found = rows(lookalike.spark.pairs(df, shingle_size=3, threshold=0.9))
+    found = rows(lookalike.spark.find_pairs(df, shingle_size=3, threshold=0.9))
     assert [pair[:2] for pair in found] == [(3, 10)]
 
 
@@ -402,7 +410,7 @@ def test_parameters_are_checked_before_any_work(spark):
     }
     for name, value in wrong.items():
         with pytest.raises((ValueError, PySparkException), match=".+"):
-            lookalike.spark.pairs(df, **{name: value})
+            lookalike.spark.find_pairs(df, **{name: value})
     with pytest.raises(ValueError, match="prefer-input"):
         lookalike.spark.deduplicate(df, keep="prefer-input:*.gz")
     with pytest.raises(ValueError, match="rule"):
@@ -413,7 +421,7 @@ def test_an_id_that_is_null_is_an_error(spark):
     df = spark.createDataFrame([(None, "a b c"), (1, "d e f")], "id long, text string")
     # PySpark converts the error of a task to its own kind, but not always.
     with pytest.raises(Exception, match="the column id is null beside the text `a b c`"):
-        lookalike.spark.pairs(df).collect()
+        lookalike.spark.find_pairs(df).collect()
 
 
 def test_ids_that_repeat_or_are_null_remove_no_other_row(spark):
@@ -452,18 +460,18 @@ def test_ids_that_repeat_or_are_null_remove_no_other_row(spark):
             assert sorted(names) == sorted("befghh" + first), (keep, rule)
     one = pyarrow.table(lookalike.deduplicate(table, threshold=0.5, shingle_size=2))
     assert one.num_rows == len("befghh" + "ai")
-    found = lookalike.spark.deduplicate(df, "id", threshold=0.5, shingle_size=2)
+    found = lookalike.spark.deduplicate(df, ids="id", threshold=0.5, shingle_size=2)
     assert sorted(row["name"] for row in found.collect()) == sorted("befghhai")
 
 
 def test_markup(spark):
     page = "<!DOCTYPE html><script>%s</script><p>Please enable JavaScript</p>"
     df = frame(spark, [page % name for name in ("a()", "b()", "c()")])
-    assert lookalike.spark.pairs(df).count() == 0
-    assert lookalike.spark.pairs(df, markup="auto").count() == 2
+    assert lookalike.spark.find_pairs(df).count() == 0
+    assert lookalike.spark.find_pairs(df, markup="auto").count() == 2
     assert lookalike.spark.deduplicate(df, markup="always").count() == 1
     with pytest.raises(ValueError, match="markup"):
-        lookalike.spark.pairs(df, markup="yes")
+        lookalike.spark.find_pairs(df, markup="yes")
 
 
 def test_a_row_in_the_wrong_task_is_an_error():
@@ -510,7 +518,7 @@ def test_a_worker_that_is_killed(spark, cluster, reuters):
     texts = reuters[:8000]
     expected = table(lookalike.find_pairs(texts, threshold=0.6))
     tracker = spark.sparkContext.statusTracker()
-    df = lookalike.spark.pairs(frame(spark, texts, 6), threshold=0.6, partitions=12)
+    df = lookalike.spark.find_pairs(frame(spark, texts, 6), threshold=0.6, partitions=12)
     before = set(tracker.getJobIdsForGroup(None))
     found = []
     job = threading.Thread(target=lambda: found.append(rows(df)))

@@ -49,7 +49,7 @@ def test_the_pairs_are_those_of_all_comparisons():
     assert [pair[:3] for pair in pairs] == sorted(expected)
     assert len(expected) > 100
     for a, b, value, shared, size_a, size_b in pairs:
-        sets = [set(lookalike.fingerprints(TEXTS[n], shingle_size=3)) for n in (a, b)]
+        sets = [set(lookalike.single.fingerprints(TEXTS[n], shingle_size=3)) for n in (a, b)]
         assert (shared, size_a, size_b) == (len(sets[0] & sets[1]), *map(len, sets))
         assert value == round(shared / len(sets[0] | sets[1]), 6)
 
@@ -227,6 +227,42 @@ def test_metadata_of_a_schema_passes_through():
         pandas.testing.assert_frame_equal(pyarrow.table(kept).to_pandas(), frame.iloc[[0, 2]])
 
 
+def test_names_of_the_version_before_work_and_say_the_new_one():
+    with pytest.warns(DeprecationWarning, match="write lookalike.single.fingerprints"):
+        assert lookalike.fingerprints is lookalike.single.fingerprints
+    assert "fingerprints" not in lookalike.__all__
+    with pytest.raises(AttributeError, match="no attribute 'minhash'"):
+        _ = lookalike.minhash
+    index = lookalike.Index(["a b c d", "x"], shingle_size=1)
+    with pytest.warns(DeprecationWarning, match=r"Index.query\(\): write threshold=0.5"):
+        assert index.query("a b c", 0.5) == index.query("a b c", threshold=0.5) != []
+    with pytest.raises(TypeError):
+        index.query("a", 0.5, 0.6)
+
+
+@pytest.mark.parametrize("name", ["subset", "on", "column", "columns", "text_column", "text_field"])
+def test_names_of_other_libraries_are_understood(name):
+    calls = {
+        "find_pairs": lookalike.find_pairs,
+        "clusters": lookalike.clusters,
+        "deduplicate": lookalike.deduplicate,
+        "deduplicate_splits": lookalike.deduplicate_splits,
+        "Index": lookalike.Index,
+    }
+    for called, call in calls.items():
+        with pytest.raises(TypeError, match=rf"^{called}\(\) has no parameter {name}: use text="):
+            call(TABLE, **{name: "text"})
+
+
+def test_a_keep_that_is_no_policy_names_the_rule():
+    for keep in (False, True):
+        with pytest.raises(TypeError, match=f'^keep={keep}: .*rule="drop-clusters" removes all rows'):
+            lookalike.deduplicate(["a b", "A b"], keep=keep)
+        with pytest.raises(TypeError, match=f"^keep={keep}: "):
+            lookalike.dedup("in", "out", keep=keep)
+    assert lookalike.deduplicate(["a b", "A b", "c"], rule="drop-clusters").kept == ["c"]
+
+
 def test_length_and_truth():
     pairs = lookalike.find_pairs(TEXTS, **PARAMETERS)
     assert pairs and len(pairs) == pyarrow.table(pairs).num_rows
@@ -394,10 +430,10 @@ def test_tokens_shingles_and_scores():
     assert lookalike.tokens(long * 20) == (long * 20).split()
     assert lookalike.shingles("a b", shingle_size=3) == ["a b"]
     assert lookalike.shingles("a b", shingle_size=3, short="skip") == []
-    assert lookalike.shingles("") == lookalike.tokens("") == lookalike.fingerprints("") == []
-    assert len(lookalike.fingerprints("abcd", tokens="bytes:2")) == 3
-    assert max(lookalike.fingerprints("a b c", fingerprint="md5")) > 2**64
-    assert lookalike.fingerprints("a b", seed=1) != lookalike.fingerprints("a b", seed=2)
+    assert lookalike.shingles("") == lookalike.tokens("") == lookalike.single.fingerprints("") == []
+    assert len(lookalike.single.fingerprints("abcd", tokens="bytes:2")) == 3
+    assert max(lookalike.single.fingerprints("a b c", fingerprint="md5")) > 2**64
+    assert lookalike.single.fingerprints("a b", seed=1) != lookalike.single.fingerprints("a b", seed=2)
     assert lookalike.resemblance("", "") == 0.0
     assert lookalike.containment("a b c", "x a b c y z", shingle_size=2) == 1.0
     for call in [
