@@ -38,7 +38,7 @@ pub struct Options {
     /// Title of the page [default: Near-duplicates in NAME]
     ///
     /// NAME is the name of the inputs. For the output directory of `dedup`, the default is What the
-    /// deduplication of NAME removed; for `passages`, Shared passages in NAME.
+    /// deduplication of NAME removed; for `passages`, Shared passages of the documents.
     ///
     /// Example: --title "Our crawl of March"
     #[arg(long, value_name = "TEXT")]

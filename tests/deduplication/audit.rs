@@ -548,7 +548,7 @@ fn judge(path: &Path, verdict: impl Fn(usize, &Value) -> Value) {
 
 /// The text of a page.
 fn page_text(path: &Path) -> String {
-    parse(&fs::read_to_string(path).unwrap()).0
+    parse(&without_scripts(&fs::read_to_string(path).unwrap()).0).0
 }
 
 #[test]
@@ -768,6 +768,138 @@ fn parse(page: &str) -> (String, Vec<Element>) {
     (text, elements)
 }
 
+/// A page without its scripts, and each with its attributes.
+fn without_scripts(page: &str) -> (String, Vec<(&str, &str)>) {
+    let mut pieces = page.split("<script");
+    let mut rest = pieces.next().unwrap().to_string();
+    let mut scripts = Vec::new();
+    for piece in pieces {
+        let (script, after) = piece.split_once("</script>").unwrap();
+        scripts.push(script.split_once('>').unwrap());
+        rest += after;
+    }
+    (rest, scripts)
+}
+
+#[test]
+fn the_page_begins_with_what_a_person_judges() {
+    let (_guard, place) = place(&[]);
+    write_corpus(7, &place.join("in"));
+    let keep = "--keep prefer:meta.source=s1,s2 --keep longest";
+    dedup(
+        &place,
+        &format!("in -o kept --shingle-size 3 --threshold 0.3 {keep}"),
+    );
+    done(&place, "report kept --samples 5 -q");
+    let page = fs::read_to_string(place.join("kept.report.html")).unwrap();
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
+    let ids = [
+        "found",
+        "pairs",
+        "random",
+        "nearest",
+        "near-misses",
+        "reasons",
+        "by-0",
+        "clusters",
+    ];
+    let places: Vec<usize> = ids.iter().map(|id| at(&format!("id=\"{id}\""))).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    let (rest, scripts) = without_scripts(&page);
+    let (text, elements) = parse(&rest);
+    assert!(
+        text.contains(&format!(
+            "lookalike dedup --rule star {keep}, resemblance of at least 0.3"
+        )),
+        "{text}"
+    );
+    // Three decimals, and one colour for each kind of document.
+    let audit = audited(
+        &place,
+        "kept",
+        &AuditConfig {
+            samples: 5,
+            ..AuditConfig::default()
+        },
+    );
+    for pair in &audit.pairs {
+        let score: f64 = pair.score.parse().unwrap();
+        assert!(
+            text.contains(&format!("{score:.3}")) && !text.contains(&pair.score),
+            "{pair:?}"
+        );
+    }
+    let (_, legend) = page.split_once("<ul class=\"legend\">").unwrap();
+    let (legend, _) = legend.split_once("</ul>").unwrap();
+    let mut known = 0;
+    for name in ["kept", "near-duplicates", "identical"] {
+        for item in legend
+            .split("<li>")
+            .filter(|item| item.contains(&format!("</b> {name} ")))
+        {
+            assert!(item.contains(&format!("class=\"key {name}\"")), "{item}");
+            known += 1;
+        }
+    }
+    assert!(known >= 2, "{legend}");
+    // Members of clusters have their dates and addresses.
+    let clusters = page.split_once("<section id=\"clusters\">").unwrap().1;
+    assert!(
+        clusters.contains("T07:08:09Z") || clusters.contains("-05-06 07:08:09"),
+        "{clusters}"
+    );
+    assert!(clusters.contains("href=\"http"), "{clusters}");
+    // Each pair has a place for the judgement, and a table of judgements is one for `evaluate`.
+    let data = scripts
+        .iter()
+        .find(|(opening, _)| opening.contains("id=\"pairs\""))
+        .unwrap()
+        .1;
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["deduplication"], audit.digest);
+    let pairs = data["pairs"].as_object().unwrap();
+    assert_eq!(pairs.len(), audit.pairs.len());
+    let mut table = "docno_a\tdocno_b\tjudgement\n".to_string();
+    for pair in &audit.pairs {
+        let names =
+            [pair.document, pair.other].map(|number| audit.documents[&number].docno.clone());
+        assert_eq!(pairs[&pair.id], json!(names));
+        let place = ("id".to_string(), format!("judge-{}", pair.id));
+        assert!(
+            elements
+                .iter()
+                .any(|(_, attributes)| attributes.get(&place.0) == Some(&place.1))
+        );
+        let judged = u8::from(pair.kind != SampleKind::NearMiss);
+        table += &format!("{}\t{}\t{judged}\n", names[0], names[1]);
+    }
+    fs::write(place.join("judged.tsv"), table).unwrap();
+    let ran = done(&place, "evaluate kept.work --judged judged.tsv --json");
+    let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(found["judged"]["at"][0]["coverage"], 1.0, "{found}");
+}
+
+#[test]
+fn a_page_about_nothing_has_no_empty_sections() {
+    let (_guard, place) = place(&[(
+        "in/a.jsonl",
+        b"{\"text\": \"a b c\"}\n{\"text\": \"d e f\"}\n",
+    )]);
+    dedup(&place, "in -o kept");
+    done(&place, "report kept -q");
+    let page = fs::read_to_string(place.join("kept.report.html")).unwrap();
+    let heads: Vec<&str> = page
+        .split("<h2")
+        .skip(1)
+        .map(|rest| &rest[..rest.find("</h2>").unwrap()])
+        .collect();
+    assert_eq!(heads, [">By input file"], "{page}");
+    assert!(
+        !page.contains("<script") && page.matches("href=\"#").count() == 2,
+        "{page}"
+    );
+}
+
 #[test]
 fn hostile_documents_stay_text() {
     const PAYLOADS: [&str; 7] = [
@@ -810,10 +942,18 @@ fn hostile_documents_stay_text() {
     done(&place, &format!("{how} -q"));
 
     let page = fs::read_to_string(place.join("kept.report.html")).unwrap();
+    // The names of the pairs, no judgements, and the program's own script.
+    let (page, scripts) = without_scripts(&page);
+    assert_eq!(scripts.len(), 3);
+    for (opening, script) in &scripts {
+        let data = opening.contains("type=\"application/json\"");
+        assert!(data != script.contains("localStorage"), "{opening}");
+        assert!(!data || !script.contains(['<', '>', '&']), "{script}");
+    }
     let (text, elements) = parse(&page);
     let known = "html head meta title style body header h1 nav a main section ul li b span p h2 h3 \
                  div table thead tbody tr th td details summary strong em bdi del ins code footer \
-                 label input svg rect";
+                 label input svg rect fieldset";
     let known: BTreeSet<&str> = known.split_whitespace().collect();
     for (element, attributes) in &elements {
         assert!(known.contains(element.as_str()), "<{element}>");

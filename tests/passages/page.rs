@@ -97,3 +97,112 @@ fn every_shared_passage_is_shown_in_both_texts() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(report("shared").contains("at least 16 words"));
 }
+
+/// Runs `report` on a directory, and returns its page.
+fn page_of(at: &std::path::Path, directory: &str) -> String {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    let output = command
+        .current_dir(at)
+        .args(["report", directory])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    fs::read_to_string(at.join(directory).join("report.html")).unwrap()
+}
+
+#[test]
+fn pairs_are_ranked_with_the_later_document_first() {
+    let place = temporary();
+    let at = place.path();
+    let (shared, less, same) = (words("p", 40), words("q", 20), words("r", 16));
+    let rows = [
+        ("old", "2020-01-31", format!("{shared}{}", words("a", 40))),
+        (
+            "new",
+            "2021-02-03T04:05:06Z",
+            format!("{}{shared}", words("b", 120)),
+        ),
+        ("first", "soon", format!("{less}{}", words("c", 20))),
+        ("second", "2019-01-01", format!("{less}{}", words("d", 60))),
+        ("one", "2022-01-01", format!("{same}{}", words("e", 20))),
+        ("two", "2022-01-01", format!("{same}{}", words("f", 20))),
+    ];
+    let lines = rows.map(|(id, date, text)| {
+        serde_json::json!({"id": id, "title": format!("Title {id}"), "date": date, "text": text}).to_string()
+    });
+    fs::write(at.join("in.jsonl"), lines.join("\n")).unwrap();
+    passages(at, "in.jsonl -o shared --length 15");
+    let page = page_of(at, "shared");
+    assert!(
+        page.contains("<h1>Shared passages of 6\u{a0}documents</h1>"),
+        "{page}"
+    );
+    let (table, _) = page.split_once("<details").unwrap();
+    let rows: Vec<String> = table.split("<tr>").skip(2).map(plain).collect();
+    assert_eq!(rows.len(), 3, "{table}");
+    // The share of each, and the days, if both are known and differ.
+    assert!(
+        rows[0].starts_with(
+            "1 title new title old 40 25 0 50 0 the document 2021 02 03 the other 2020 01 31"
+        ),
+        "{rows:?}"
+    );
+    assert!(
+        rows[1].starts_with("2 title first title second 20 50 0 25 0"),
+        "{rows:?}"
+    );
+    assert!(
+        rows[2].starts_with("3 title one title two 16 44 4 44 4"),
+        "{rows:?}"
+    );
+    assert!(
+        !rows[1].contains("the other") && !rows[2].contains("the other"),
+        "{rows:?}"
+    );
+    for link in ["#pair-0-1", "#pair-2-3"] {
+        assert!(table.contains(link), "{link}: {table}");
+        assert!(page.contains(&format!("id=\"{}\"", &link[1..])));
+    }
+    // The names of two documents are a title, and nothing found has no heading.
+    passages(at, "in.jsonl -o one --length 30");
+    assert!(page_of(at, "one").contains("<h1>Shared passages of Title old and Title new</h1>"));
+    passages(at, "in.jsonl -o none --length 90");
+    let page = page_of(at, "none");
+    assert!(
+        !page.contains("<h2>Pairs") && !page.contains("<table"),
+        "{page}"
+    );
+}
+
+#[test]
+fn lines_of_a_paragraph_are_joined_and_words_are_whole() {
+    let place = temporary();
+    let at = place.path();
+    fs::create_dir(at.join("in")).unwrap();
+    let lines = |name: &str| -> String { (0..60).map(|n| format!("{name}{n}\n")).collect() };
+    let shared = lines("p").replace("p20\n", "p20\n\n\n\n");
+    for (name, before) in [("a", words("a", 20)), ("b", words("b", 16))] {
+        let text = format!(
+            "{before}{name}1-{name}2-{name}3-{name}4 {}{shared}",
+            words(&format!("x{name}"), 13)
+        );
+        fs::write(at.join(format!("in/{name}.txt")), text).unwrap();
+    }
+    passages(at, "in -o shared --length 30");
+    let page = page_of(at, "shared");
+    // The paragraph before the empty lines is one row, and so is the one after them.
+    let (_, pair) = page.split_once("id=\"pair-0-1\"").unwrap();
+    let rows: Vec<&str> = pair.split("<div class=\"two-texts\">").skip(1).collect();
+    let with = |word: &str| {
+        rows.iter()
+            .position(|row| plain(row).split(' ').any(|each| each == word))
+    };
+    assert_eq!(with("p0"), with("p20"), "{pair}");
+    assert_eq!(with("p21"), with("p59"), "{pair}");
+    assert_ne!(with("p20"), with("p21"), "{pair}");
+    // The fifteen words before the passage begin within this one.
+    assert!(
+        page.contains("<del>a1-a2-a3-a4 xa0 ") && page.contains("<ins>b1-b2-b3-b4 xb0 "),
+        "{pair}"
+    );
+}

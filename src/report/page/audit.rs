@@ -4,11 +4,12 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::documents::{Replay, heading};
+use super::clusters::{MEMBER, member_row};
+use super::documents::{Replay, heading, title};
 use super::frame::{Frame, Sheet, many};
-use super::markup::{Markup, html, isolated, visible};
+use super::markup::{Markup, html, isolated, json_block, visible};
 use super::pairs::{both_texts, names};
-use super::panels::{headline, part, share_bar, table};
+use super::panels::{headline, part, share_bar, short, table};
 use super::side_by_side::options;
 use super::texts::{self, Read};
 use super::title::collection_name;
@@ -20,6 +21,7 @@ use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_store::disk;
+use lookalike_store::table::cell;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::audit::review::{ReviewVerdict, Verdicts};
 use lookalike_tasks::audit::{
@@ -27,6 +29,10 @@ use lookalike_tasks::audit::{
     SourceTable, Tally,
 };
 use lookalike_tasks::dedup::Removal;
+use serde_json::{Map, Value, json};
+
+/// The script with which a person judges pairs.
+const JUDGE: &str = include_str!("judge.js");
 
 /// How the page of an audit looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,10 +68,8 @@ pub(crate) fn write(
     context.start(STAGE, Unit::Count("steps"), Some(2));
     let pairs = audit.pairs.iter();
     let wanted: HashSet<u32> = pairs.flat_map(|pair| [pair.document, pair.other]).collect();
-    let places = wanted
-        .iter()
-        .filter_map(|number| audit.documents.get(number));
-    let places = places.map(|document| document.place).collect();
+    let documents = audit.documents.values();
+    let places = documents.map(|document| document.place).collect();
     let texts_only = (&wanted, &HashSet::new());
     let read = texts::read(workspace, places, texts_only, &mut memory, None, context)?;
     memory.check(what)?;
@@ -84,30 +88,40 @@ pub(crate) fn write(
             format!("What the deduplication of {name} removed")
         }
     };
-    let contents = page.contents();
+    let tables = page.tables();
+    let mut contents = vec![("found", "What was removed".to_string())];
+    contents.extend(verdicts.map(|_| ("review", "What the review found".into())));
+    let samples = || {
+        let there = |kind: &SampleKind| audit.sample(*kind).next().is_some();
+        SampleKind::ALL.into_iter().filter(there)
+    };
+    let of_samples = samples().map(Page::sample_name);
+    contents.extend(of_samples.map(|(id, name)| (id, name.into())));
+    let of_tables = tables.iter();
+    contents.extend(of_tables.map(|(id, name, _)| (id.as_str(), name.clone())));
     let frame = Frame {
         title: &title,
+        script: (!audit.pairs.is_empty()).then_some(JUDGE),
         below: Some(page.below()),
-        contents: (contents.iter())
-            .map(|(id, name)| (id.as_str(), name.clone()))
-            .collect(),
+        contents,
         program: &audit.program,
         ..Frame::default()
     };
     let mut sheet = Sheet::create(output, &frame)?;
     sheet.put(page.found())?;
     sheet.put(page.verdicts())?;
-    sheet.put(page.reasons())?;
-    for (at, table) in audit.tables.iter().enumerate() {
-        sheet.put(page.sources(at, table))?;
+    if !audit.pairs.is_empty() {
+        sheet.put(page.judged())?;
     }
-    sheet.put(page.clusters())?;
-    for kind in SampleKind::ALL {
+    for kind in samples() {
         sheet.put(page.sample_head(kind))?;
         for (at, pair) in audit.sample(kind).enumerate() {
             context.stop.check(STAGE)?;
             sheet.put(page.pair(pair, at == 0))?;
         }
+    }
+    for (id, name, table) in &tables {
+        sheet.put(html! { section id=(id) { h2 { (visible(name)) } (table) } })?;
     }
     let (bytes, checksum) = sheet.finish()?;
     disk::sync_parent(output)?;
@@ -130,18 +144,48 @@ struct Page<'p> {
     read: &'p Read,
 }
 
-/// The id and the heading of the section of a table.
-fn source_heading(at: usize, source: Option<&Source>) -> (String, String) {
-    let name = match source {
-        None => "input file".into(),
-        Some(Source::Host) => "host".into(),
-        Some(Source::Year(_)) => "year".into(),
-        Some(Source::Field(name)) => format!("field {name}"),
-    };
-    (format!("by-{at}"), name)
-}
-
 impl Page<'_> {
+    /// The sections after the samples: their ids, headings and contents.
+    fn tables(&self) -> Vec<(String, String, Markup)> {
+        let audit = self.audit;
+        let of = |id: &str, name: &str, table| (id.to_string(), name.to_string(), table);
+        let mut all = Vec::new();
+        if audit.summary.documents > audit.summary.kept {
+            all.push(of("reasons", "By reason", self.reasons()));
+        }
+        let any = audit.summary.documents > 0;
+        for (at, table) in audit.tables.iter().enumerate().filter(|_| any) {
+            let name = match &table.source {
+                None => "input file".into(),
+                Some(Source::Host) => "host".into(),
+                Some(Source::Year(_)) => "year".into(),
+                Some(Source::Field(name)) => format!("field {name}"),
+            };
+            all.push(of(
+                &format!("by-{at}"),
+                &format!("By {name}"),
+                self.sources(&name, table),
+            ));
+        }
+        if audit.all_clusters > 0 {
+            all.push(of("clusters", "Largest clusters", self.clusters()));
+        }
+        all
+    }
+
+    /// The pairs for the script: their ids, and the names of their documents as tables have them.
+    fn judged(&self) -> Markup {
+        let documents = &self.audit.documents;
+        let name = |number| documents.get(&number).map(|found| cell(&found.docno));
+        let names = |pair: &SamplePair| {
+            let names = json!([name(pair.document)?, name(pair.other)?]);
+            Some((pair.id.clone(), names))
+        };
+        let pairs: Map<String, Value> = self.audit.pairs.iter().filter_map(names).collect();
+        let data = json!({ "deduplication": self.audit.digest, "pairs": pairs });
+        html! { (json_block("pairs", &data.to_string())) (json_block("judged", "{}")) }
+    }
+
     /// `resemblance` or `containment`.
     fn noun(&self) -> &'static str {
         match self.audit.criterion.measure {
@@ -185,30 +229,12 @@ impl Page<'_> {
         }
     }
 
-    /// Ids of the sections, and their names.
-    fn contents(&self) -> Vec<(String, String)> {
-        let mut contents = vec![("found".to_string(), "What was removed".to_string())];
-        if self.verdicts.is_some() {
-            contents.push(("review".into(), "What the review found".into()));
-        }
-        contents.push(("reasons".into(), "By reason".into()));
-        for (at, table) in self.audit.tables.iter().enumerate() {
-            let (id, name) = source_heading(at, table.source.as_ref());
-            contents.push((id, format!("By {name}")));
-        }
-        contents.push(("clusters".into(), "Largest clusters".into()));
-        contents.extend(SampleKind::ALL.map(|kind| {
-            let (id, name) = Self::sample_name(kind);
-            (id.to_string(), name.to_string())
-        }));
-        contents
-    }
-
     fn below(&self) -> Markup {
         let audit = self.audit;
         html! {
-            "lookalike dedup --rule " (audit.rule) ", " (self.noun()) " of at least "
-            (audit.criterion.threshold)
+            "lookalike dedup --rule " (audit.rule)
+            @for policy in &audit.keep { " --keep " (isolated(&policy.to_string())) }
+            ", " (self.noun()) " of at least " (audit.criterion.threshold)
             @if let Some(against) = &audit.against {
                 ", compared with the documents of " (isolated(against))
             }
@@ -220,13 +246,10 @@ impl Page<'_> {
         let summary = &self.audit.summary;
         let (read, kept) = (summary.documents, summary.kept);
         let removed = read - kept;
+        let of = many(read, "document");
         let finding = match removed {
-            0 => format!("of {} were removed.", many(read, "document")),
-            _ => format!(
-                "of {} ({}) were removed.",
-                many(read, "document"),
-                part(removed, read)
-            ),
+            0 => format!("of {of} were removed."),
+            _ => format!("of {of} ({}) were removed.", part(removed, read)),
         };
         let mut parts = vec![("kept", kept)];
         parts.extend(self.audit.reasons().map(|reason| {
@@ -302,66 +325,52 @@ impl Page<'_> {
         let summary = &self.audit.summary;
         let reasons: Vec<Removal> = self.audit.reasons().collect();
         html! {
-            section id="reasons" {
-                h2 { "By reason" }
-                @if reasons.is_empty() { p { "No document was removed." } }
-                @else {
-                    (table("", &["reason", ">documents", ">share of all", "why a document was removed"], &html! {
-                        @for reason in reasons {
-                            @let number = summary.removed[reason as usize];
-                            tr {
-                                th scope="row" { (reason.text()) }
-                                td.n { (count(number)) }
-                                td.n { (part(number, summary.documents)) }
-                                td.long { (self.reason_says(reason)) }
-                            }
-                        }
-                    }))
+            (table("", &["reason", ">documents", ">share of all", "why a document was removed"], &html! {
+                @for reason in reasons {
+                    @let number = summary.removed[reason as usize];
+                    tr {
+                        th scope="row" { (reason.text()) }
+                        td.n { (count(number)) }
+                        td.n { (part(number, summary.documents)) }
+                        td.long { (self.reason_says(reason)) }
+                    }
                 }
-            }
+            }))
         }
     }
 
-    fn sources(&self, at: usize, of: &SourceTable) -> Markup {
-        let (id, name) = source_heading(at, of.source.as_ref());
+    fn sources(&self, name: &str, of: &SourceTable) -> Markup {
         let reasons: Vec<Removal> = self.audit.reasons().collect();
         let (others, rest) = &of.rest;
-        let nothing = of.rows.is_empty();
         let mut rows: Vec<_> = of.rows.iter().collect();
         if matches!(of.source, Some(Source::Year(_))) {
             rows.sort_by(|a, b| a.value.cmp(&b.value));
         }
         let counted_by = reasons.iter().map(|reason| format!(">{}", reason.text()));
         let counted_by: Vec<String> = counted_by.collect();
-        let mut columns = vec![name.as_str(), ">documents", ">kept", ">share kept"];
+        let mut columns = vec![name, ">documents", ">kept", ">share kept"];
         columns.extend(counted_by.iter().map(String::as_str));
         html! {
-            section id=(id) {
-                h2 { "By " (visible(&name)) }
-                @if let Some(Source::Year(field)) = &of.source {
-                    p {
-                        "The year of "
-                        @match field {
-                            None => "the date that a record states, such as the date of its capture.",
-                            Some(field) => { "the field " (isolated(field)) "." }
-                        }
+            @if let Some(Source::Year(field)) = &of.source {
+                p {
+                    "The year of "
+                    @match field {
+                        None => "the date that a record states, such as the date of its capture.",
+                        Some(field) => { "the field " (isolated(field)) "." }
                     }
                 }
-                @if nothing && of.without.documents == 0 { p { "There are no documents." } }
-                @else {
-                    (table("", &columns, &html! {
-                        @for row in rows {
-                            (source_row(isolated(&row.value), &row.tally, &reasons))
-                        }
-                        @if *others > 0 {
-                            (source_row(html! { em { (counted(*others, "other")) } }, rest, &reasons))
-                        }
-                        @if of.without.documents > 0 {
-                            (source_row(html! { em { "none" } }, &of.without, &reasons))
-                        }
-                    }))
-                }
             }
+            (table("", &columns, &html! {
+                @for row in rows {
+                    (source_row(isolated(&row.value), &row.tally, &reasons))
+                }
+                @if *others > 0 {
+                    (source_row(html! { em { (counted(*others, "other")) } }, rest, &reasons))
+                }
+                @if of.without.documents > 0 {
+                    (source_row(html! { em { "none" } }, &of.without, &reasons))
+                }
+            }))
         }
     }
 
@@ -369,21 +378,15 @@ impl Page<'_> {
         let audit = self.audit;
         let shown = audit.clusters.len() as u64;
         html! {
-            section id="clusters" {
-                h2 { "Largest clusters" }
-                @if audit.all_clusters == 0 { p { "There are no clusters." } }
-                @else {
-                    p {
-                        @if shown < audit.all_clusters {
-                            (count(shown)) " of " (many(audit.all_clusters, "cluster")) ". "
-                        }
-                        "A cluster is a chain of near-duplicates: each document resembles some \
-                         other one in it. The survivors come first."
-                    }
-                    @for (at, cluster) in audit.clusters.iter().enumerate() {
-                        (self.cluster(cluster, at == 0))
-                    }
+            p {
+                @if shown < audit.all_clusters {
+                    (count(shown)) " of " (many(audit.all_clusters, "cluster")) ". "
                 }
+                "A cluster is a chain of near-duplicates: each document resembles some \
+                 other one in it. The survivors come first."
+            }
+            @for (at, cluster) in audit.clusters.iter().enumerate() {
+                (self.cluster(cluster, at == 0))
             }
         }
     }
@@ -395,23 +398,17 @@ impl Page<'_> {
         html! {
             details open[open] {
                 summary {
-                    @if let Some(first) = first {
-                        (isolated(first.title.as_deref().unwrap_or(&first.docno)))
-                    }
+                    @if let Some(first) = first { (isolated(title(first))) }
                     " " span.soft.small {
                         (many(cluster.members, "document")) ", " (many(cluster.kept, "survivor"))
                     }
                 }
                 div.in {
-                    (table("", &["docno", "fate", &format!(">{}", self.noun()), ">words", "title",
-                                 "file and record"], &html! {
+                    (table("", &[&["docno", "fate", &format!(">{}", self.noun())], &MEMBER[..]].concat(), &html! {
                         @for member in &cluster.shown { (self.member(member)) }
                     }))
                     @if cluster.members > listed {
-                        p.soft.small {
-                            "The first " (MEMBERS_SHOWN) " of " (many(cluster.members, "document"))
-                            ", survivors first."
-                        }
+                        p.soft.small { "The first " (MEMBERS_SHOWN) " of " (count(cluster.members)) ", survivors first." }
                     }
                 }
             }
@@ -422,24 +419,17 @@ impl Page<'_> {
         let Some(document) = self.audit.documents.get(&member.document) else {
             return html! {};
         };
-        let file = self.audit.files.get(&document.place.file);
-        let file = file.map_or("", String::as_str);
-        html! {
-            tr {
-                td.name { (isolated(&document.docno)) }
-                td {
-                    @match (member.removed, member.of_other) {
-                        (None, true) => strong { "in the other collection" },
-                        (None, false) => strong { "survivor" },
-                        (Some(reason), _) => { (reason.text()) }
-                    }
-                }
-                td.n { (member.score.as_deref().unwrap_or_default()) }
-                td.n { (count(document.words)) }
-                td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
-                td.long { (isolated(file)) ":" (document.record.unwrap_or_default()) }
+        let known = self.read.known.get(&member.document);
+        let fate = html! {
+            @match (member.removed, member.of_other) {
+                (None, true) => strong { "in the other collection" },
+                (None, false) => strong { "survivor" },
+                (Some(reason), _) => { (reason.text()) }
             }
-        }
+        };
+        let score = html! { (member.score.as_deref().map(short).unwrap_or_default()) };
+        let replay = self.look.replay.as_ref();
+        member_row(document, known, &self.audit.files, replay, &fate, &score)
     }
 
     fn sample_head(&self, kind: SampleKind) -> Markup {
@@ -447,54 +437,28 @@ impl Page<'_> {
         let (id, name) = Self::sample_name(kind);
         let (noun, threshold) = (self.noun(), audit.criterion.threshold);
         let shown = audit.sample(kind).count() as u64;
-        let asked = audit.config.samples;
-        let all = match kind {
-            SampleKind::Random => audit.drawn_from,
-            SampleKind::Nearest => audit.reaching,
-            SampleKind::NearMiss => audit.near_misses,
-        };
-        let of = |noun| format!("{} of {}", count(shown), many(all, noun));
-        let says = match kind {
-            _ if shown == 0 => String::new(),
-            SampleKind::Random => format!(
-                "{}, drawn at random with seed {}. Exact duplicates are left out, because both \
-                 texts are the same. Use these pairs to estimate the share of removals that are \
-                 correct.",
-                of("removal with a survivor"),
-                audit.config.seed
-            )
-            .replace("removal with a survivors", "removals with a survivor"),
-            SampleKind::Nearest => format!(
-                "{}: those whose {noun} with the survivor is lowest, and so nearest to {threshold}. \
-                 If these are correct, the threshold is not too low.",
-                of("removal")
-            ),
-            SampleKind::NearMiss => format!(
-                "{} of kept documents whose {noun} is below {threshold}, but at least {}: those that \
-                 are nearest to {threshold}. Both documents are kept. If these are not near-duplicates, \
-                 the threshold is not too high.",
-                of("pair"),
-                audit.near_from
-            ),
-        };
         html! {
             h2 id=(id) { (name) }
-            @if shown > 0 { p { (says) } }
-            @else if asked == 0 { p { "The report was made with " code { "--samples 0" } "." } }
-            @else {
-                p {
-                    @match kind {
-                        SampleKind::Random => "No document was removed for a survivor with other words.",
-                        SampleKind::Nearest => "No removed document reaches the threshold with a survivor \
-                                          that has other words.",
-                        SampleKind::NearMiss => {
-                            "No two kept documents have a " (noun) " below " (threshold)
-                            " and of at least " (audit.near_from) "."
-                        }
+            p {
+                (count(shown)) " of "
+                @match kind {
+                    SampleKind::Random => {
+                        (many(audit.drawn_from, "removal")) " with a survivor, drawn at random with seed "
+                        (audit.config.seed) ". Exact duplicates are left out, because both texts are the same. \
+                        Use these pairs to estimate the share of removals that are correct."
+                    }
+                    SampleKind::Nearest => {
+                        (many(audit.reaching, "removal")) ": those whose " (noun) " with the survivor is lowest, and \
+                        so nearest to " (threshold) ". If these are correct, the threshold is not too low."
+                    }
+                    SampleKind::NearMiss => {
+                        (many(audit.near_misses, "pair")) " of kept documents whose " (noun) " is below " (threshold)
+                        ", but at least " (audit.near_from) ": those that are nearest to " (threshold) ". Both \
+                        documents are kept. If these are not near-duplicates, the threshold is not too high."
                     }
                 }
             }
-            @if kind == SampleKind::Random && shown > 0 {
+            @if kind == SampleKind::Random {
                 p.small {
                     del { "These words" } " are only in the removed document, "
                     ins { "these words" } " only in its survivor. Long passages without a \
@@ -519,7 +483,7 @@ impl Page<'_> {
         html! {
             details.pair open[open] {
                 summary {
-                    b { (pair.score) }
+                    b { (short(&pair.score)) }
                     @if let Some(reason) = pair.reason { span.soft { (reason.text()) " " } }
                     (names(a, b))
                     @if let Some(verdict) = verdict { " " (short_verdict(verdict)) }
@@ -531,7 +495,8 @@ impl Page<'_> {
                         " in the first and " (count(size_b.into())) " in the second. Pair "
                         code { (pair.id) } "."
                     }
-                    (options())
+                    fieldset.options id={ "judge-" (pair.id) } hidden {}
+                    (options(false))
                     div.two-texts.heads { (self.head(first, a, left)) (self.head(second, b, right)) }
                     (both_texts(self.read, [(first, a), (second, b)]))
                 }

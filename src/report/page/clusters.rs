@@ -2,16 +2,18 @@
 //! searches and opens them.
 
 use super::choose::{Chosen, Member, ShownCluster};
-use super::documents::{address, date, place, title};
+use super::documents::{Known, Replay, address, date, place, title};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
 use super::pairs::compared;
-use super::panels::table;
+use super::panels::{short, table};
 use super::{Page, Texts};
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::count;
+use lookalike_engine::document::ShownDocument;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// The head of the section, with the controls of the list, which the script shows.
 pub(super) fn head(page: &Page<'_>) -> Markup {
@@ -72,8 +74,7 @@ pub(super) fn one_cluster(
     let near = cluster.members.saturating_sub(1 + cluster.exact);
     let representative = page.chosen.documents.get(&cluster.root);
     let shown = cluster.shown.len().min(most);
-    let known = page.read.known.get(&cluster.root);
-    let name = representative.map(|document| title(document, known));
+    let name = representative.map(title);
     html! {
         details id={ "c" (cluster.number) } open[open] {
             summary {
@@ -84,8 +85,7 @@ pub(super) fn one_cluster(
                 }
             }
             div.in {
-                (table("", &["docno", "kind", &format!(">{}", page.wording.noun()), ">words", "date",
-                             "title", "address", "file and record"], &html! {
+                (table("", &[&["docno", "kind", &format!(">{}", page.wording.noun())], &MEMBER[..]].concat(), &html! {
                     @for member in cluster.shown.iter().take(shown) {
                         (one_member(page, cluster, member))
                     }
@@ -132,7 +132,7 @@ pub(super) fn beside(
         return html! {};
     };
     let score = match member.similarity {
-        Some(similarity) => similarity.text(page.wording.measure),
+        Some(similarity) => short(&similarity.text(page.wording.measure)),
         None => page.wording.below(),
     };
     html! {
@@ -169,24 +169,41 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
         return html! {};
     };
     let known = page.read.known.get(&member.document);
-    let date = date(known);
+    let score = html! {
+        @match similarity(page, cluster, member) {
+            Some(similarity) => (short(&similarity)),
+            None => span.soft {
+                @if page.listed { (page.wording.below()) } @else { "not listed" }
+            }
+        }
+    };
+    let kind = html! { (kind(cluster, member)) };
+    let replay = page.config.replay.as_ref();
+    member_row(document, known, page.files, replay, &kind, &score)
+}
+
+/// The columns of a member of a cluster after its docno, what it is and its score.
+pub(super) const MEMBER: [&str; 5] = [">words", "date", "title", "address", "file and record"];
+
+/// A member of a cluster: its docno, what it is, its score, and [`MEMBER`].
+pub(super) fn member_row(
+    document: &ShownDocument,
+    known: Option<&Known>,
+    files: &HashMap<u32, String>,
+    replay: Option<&Replay>,
+    kind: &Markup,
+    score: &Markup,
+) -> Markup {
     html! {
         tr {
             td.name { (isolated(&document.docno)) }
-            td { (kind(cluster, member)) }
-            td.n {
-                @match similarity(page, cluster, member) {
-                    Some(similarity) => (similarity),
-                    None => span.soft {
-                        @if page.listed { (page.wording.below()) } @else { "not listed" }
-                    }
-                }
-            }
+            td { (kind) }
+            td.n { (score) }
             td.n { (count(document.words)) }
-            td.date { (isolated(&date.unwrap_or_default())) }
+            td.date { (isolated(&date(known).unwrap_or_default())) }
             td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
-            td.long { (address(document, known, page.config.replay.as_ref())) }
-            td.long { (isolated(&place(document, page.files))) }
+            td.long { (address(document, known, replay)) }
+            td.long { (isolated(&place(document, files))) }
         }
     }
 }

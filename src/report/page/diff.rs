@@ -2,20 +2,19 @@
 
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, begin, begin_class, end, html, isolated, link};
-use super::panels::table;
+use super::panels::{short, shorter, table};
 use super::side_by_side;
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_engine::align::{Block, TextComparison, Words};
-use lookalike_engine::document::{Both, Covered, Pair, Passages, Side};
+use lookalike_engine::document::{Both, Pair, Passages, Side};
 use std::path::Path;
 
 /// Limit on the passages that have a row.
 const PASSAGES_SHOWN: usize = 200;
 
-/// Words of a passage that its row shows, and limit on their characters.
+/// Words of a passage that its row shows.
 const WORDS_SHOWN: usize = 8;
-const CHARS_SHOWN: usize = 80;
 
 /// Writes the page; returns its bytes and its checksum. Without a context, no equal words are
 /// folded.
@@ -44,14 +43,14 @@ pub(crate) fn write(
     sheet.put(begin("section", "texts"))?;
     sheet.put(begin_class("div", "pair"))?;
     sheet.put(texts_head(both))?;
-    let comparison = TextComparison::new(a, b);
+    let comparison = TextComparison::new(a, b).of_whole_words();
     sheet.put(side_by_side::strip(&comparison))?;
     for block in comparison.blocks(context) {
         match block {
             Block::Folded(_) => sheet.put(side_by_side::block(&comparison, &block))?,
             // Row by row, so that long texts need little memory.
             Block::Shown(stretches) => {
-                for row in comparison.rows(&stretches) {
+                for row in comparison.rows(&stretches, side_by_side::lines_of(&comparison)) {
                     sheet.put(side_by_side::row(&comparison, &row))?;
                 }
             }
@@ -65,29 +64,11 @@ pub(crate) fn write(
 fn measures(both: &Both, passages: &Passages) -> Markup {
     let [a, b] = both.sizes();
     let undefined = || "–".to_string();
-    let resemblance = both.resemblance().map(|_| both.resemblance_text());
+    let resemblance = both.resemblance().map(|_| short(&both.resemblance_text()));
     let [a_in_b, b_in_a] = both
         .containments()
         .map(|share| share.map_or_else(undefined, |share| percent(share, 1)));
-    let covered = |covered: Covered| percent(covered.share, 1);
-    let rows = [
-        (
-            a_in_b,
-            "of the first document\u{2019}s shingles are in the second",
-        ),
-        (
-            b_in_a,
-            "of the second document\u{2019}s shingles are in the first",
-        ),
-        (
-            covered(passages.covered_a),
-            "of the first text is in shared passages",
-        ),
-        (
-            covered(passages.covered_b),
-            "of the second text is in shared passages",
-        ),
-    ];
+    let [of_a, of_b] = [passages.covered_a, passages.covered_b].map(|of| percent(of.share, 1));
     html! {
         section id="measures" {
             h2 { "Measures" }
@@ -98,7 +79,10 @@ fn measures(both: &Both, passages: &Passages) -> Markup {
                 " " (both.equal_says())
             }
             (table("", &[], &html! {
-                @for (value, what) in rows { tr { td.n { (value) } th scope="row" { (what) } } }
+                tr { td.n { (a_in_b) } th scope="row" { "of the first document\u{2019}s shingles are in the second" } }
+                tr { td.n { (b_in_a) } th scope="row" { "of the second document\u{2019}s shingles are in the first" } }
+                tr { td.n { (of_a) } th scope="row" { "of the first text is in shared passages" } }
+                tr { td.n { (of_b) } th scope="row" { "of the second text is in shared passages" } }
             }))
         }
     }
@@ -142,12 +126,11 @@ fn one_passage(a: &Words, passage: &Pair) -> Markup {
     let [from, to] = passage.a.tokens;
     let bytes = a.bytes_of(&(from..to.min(from + WORDS_SHOWN)));
     let text = a.text.get(bytes).unwrap_or_default();
-    let begins: String = text.chars().take(CHARS_SHOWN).collect();
     html! {
         tr {
             th.n scope="row" { (count(passage.tokens as u64)) }
             @for cell in cells { td.n { (cell) } }
-            td.long { (isolated(&begins)) " …" }
+            td.long { (isolated(shorter(text))) " …" }
         }
     }
 }
@@ -160,7 +143,7 @@ fn texts_head(both: &Both) -> Markup {
             " only in the second. Words that the tokens do not tell apart may differ in what the \
              tokens leave out, such as white space."
         }
-        (side_by_side::options())
+        (side_by_side::options(false))
         div.two-texts.heads { (head(&both.a)) (head(&both.b)) }
     }
 }

@@ -7,9 +7,6 @@ use lookalike_engine::document::ShownDocument;
 use lookalike_store::workspace::Workspace;
 use std::collections::HashMap;
 
-/// Characters of a text that stand for its title.
-const TITLE: usize = 80;
-
 /// Facts in the record of a document that the collection does not keep.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -76,21 +73,27 @@ pub(super) fn place(document: &ShownDocument, files: &HashMap<u32, String>) -> S
     }
 }
 
-/// The title, or else the beginning of the text, or the docno where neither is known.
-pub(super) fn title<'d>(document: &'d ShownDocument, known: Option<&'d Known>) -> &'d str {
-    let begins = known.map(|known| known.begins.trim());
-    let begins = begins.filter(|begins| !begins.is_empty());
-    let begins = begins.map(|begins| {
-        begins
-            .char_indices()
-            .nth(TITLE)
-            .map_or(begins, |(at, _)| &begins[..at])
-    });
-    document
-        .title
-        .as_deref()
-        .or(begins)
-        .unwrap_or(&document.docno)
+/// The title, or else the docno: the beginning of a text is no name.
+pub(super) fn title(document: &ShownDocument) -> &str {
+    document.title.as_deref().unwrap_or(&document.docno)
+}
+
+/// The title, and the docno if that is another name.
+pub(super) fn named(document: &ShownDocument) -> Markup {
+    html! {
+        (isolated(title(document)))
+        @if document.title.is_some() { " " span.soft { (isolated(&document.docno)) } }
+    }
+}
+
+/// The day that the record states, if it is written as `2004-01-31`.
+pub(super) fn day(known: Option<&Known>) -> Option<&str> {
+    let day = known?.date.as_deref()?.get(..10)?;
+    let digit = |(at, c): (usize, char)| match at {
+        4 | 7 => c == '-',
+        _ => c.is_ascii_digit(),
+    };
+    day.chars().enumerate().all(digit).then_some(day)
 }
 
 /// The date for readers: `2004-01-31 12:00:00`.

@@ -85,23 +85,19 @@ pub(super) fn ledger(summary: &Summary) -> Markup {
 }
 
 fn costs(summary: &Summary) -> Markup {
-    let columns = [
-        "stage",
-        ">wall time (s)",
-        ">CPU time (s)",
-        ">peak memory so far",
-    ];
-    let rows = html! {
-        @for (stage, cost) in cost_rows(summary) {
-            tr {
-                th scope="row" { (stage) }
-                td.n { (format_args!("{:.2}", cost.wall_seconds)) }
-                td.n { (format_args!("{:.2}", cost.cpu_seconds)) }
-                td.n { (bytes(cost.peak_bytes)) }
+    let caption = "Time and memory of each stage";
+    html! {
+        (table(caption, &["stage", ">wall time (s)", ">CPU time (s)", ">peak memory so far"], &html! {
+            @for (stage, cost) in cost_rows(summary) {
+                tr {
+                    th scope="row" { (stage) }
+                    td.n { (format_args!("{:.2}", cost.wall_seconds)) }
+                    td.n { (format_args!("{:.2}", cost.cpu_seconds)) }
+                    td.n { (bytes(cost.peak_bytes)) }
+                }
             }
-        }
-    };
-    table("Time and memory of each stage", &columns, &rows)
+        }))
+    }
 }
 
 fn made_with(summary: &Summary) -> Markup {

@@ -397,17 +397,14 @@ impl Page<'_> {
         let clusters = self.summary.cluster.unwrap_or_default().clusters;
         let documents = self.summary.catalogue.as_ref();
         let documents = documents.map_or(0, |catalogue| catalogue.documents);
-        let (nearest, random) = (&self.chosen.nearest, &self.chosen.random);
+        let [nearest, random] =
+            [&self.chosen.nearest, &self.chosen.random].map(|pairs| !pairs.is_empty());
         let sections = [
             ("found", "What was found", true),
             ("clusters", "Clusters", clusters > 0),
             ("closest", "The closest pair", self.none()),
-            (
-                "nearest",
-                "Pairs nearest the threshold",
-                !nearest.is_empty(),
-            ),
-            ("random", "Pairs at random", !random.is_empty()),
+            ("nearest", "Pairs nearest the threshold", nearest),
+            ("random", "Pairs at random", random),
             ("sizes", "Sizes of the documents", documents > 0),
             ("ledger", "Ledger", true),
         ];

@@ -4,6 +4,7 @@ use super::choose::ShownPair;
 use super::documents::heading;
 use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
+use super::panels::short;
 use super::side_by_side::{options, two_texts};
 use super::texts::{Read, ShownText};
 use super::{Page, WORDS_COMPARED};
@@ -82,7 +83,7 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
     html! {
         details.pair id={ "pair-" (pair.a) "-" (pair.b) } open[open] {
             summary {
-                b { (pair.similarity.text(wording.measure)) }
+                b { (short(&pair.similarity.text(wording.measure))) }
                 (names(a, b))
             }
             div.in {
@@ -103,7 +104,7 @@ pub(super) fn compared(page: &Page<'_>, pair: [(u32, &ShownDocument); 2]) -> Mar
                 (heading(document, page.files, page.read.known.get(&number), replay))
             }
         }
-        @if page.read.both(a, b).is_some() { (options()) }
+        @if page.read.both(a, b).is_some() { (options(false)) }
         (both_texts(page.read, pair))
     }
 }
@@ -137,7 +138,7 @@ pub(super) fn both_texts(read: &Read, [a, b]: [(u32, &ShownDocument); 2]) -> Mar
         return why_missing(read, [a, b]);
     };
     html! {
-        (two_texts(&TextComparison::new(first, second)))
+        (two_texts(&TextComparison::new(first, second).of_whole_words()))
         @if first.cut || second.cut {
             p.note {
                 "Only the beginnings of these texts are compared here: at most "

@@ -35,6 +35,24 @@ pub fn part(part: u64, whole: u64) -> String {
     share(part, whole).unwrap_or_else(|| "–".into())
 }
 
+/// A score with three decimals, of which only 1 is 1.000. A number of common features is whole.
+pub(super) fn short(score: &str) -> String {
+    match score.parse() {
+        Ok(1.0) if score.contains('.') => "1.000".into(),
+        Ok(value) if score.contains('.') => format!("{:.3}", f64::min(value, 0.999)),
+        _ => score.into(),
+    }
+}
+
+/// The first words of a text, in about 80 characters.
+pub(super) fn shorter(text: &str) -> &str {
+    let Some((end, _)) = text.char_indices().nth(80) else {
+        return text.trim_end();
+    };
+    let whole = text[..end].rfind(char::is_whitespace);
+    text[..whole.unwrap_or(end)].trim_end()
+}
+
 /// A share, beside a bar that is as long as it.
 pub(super) fn share_bar(part: u64, whole: u64) -> Markup {
     let length = (part as f64 / whole.max(1) as f64 * 60.0).round();
@@ -48,34 +66,29 @@ pub(super) fn share_bar(part: u64, whole: u64) -> Markup {
 }
 
 /// The figure of a page, with the sentence that it begins, and a bar of the parts of the whole. A
-/// part without documents is left out.
+/// part without documents is left out. The style has the colour of each, by its name.
 pub(super) fn headline(figure: u64, says: &str, parts: &[(&str, u64)]) -> Markup {
     let whole: u64 = parts.iter().map(|(_, n)| n).sum();
     let mut at = 0;
     let there = parts.iter().filter(|(_, n)| *n > 0);
-    let drawn = there.zip(1..).map(|((name, n), class)| {
+    let drawn = there.map(|(name, n)| {
         let from = at;
         at += n;
         let x = |n: u64| n as f64 * 1000.0 / whole.max(1) as f64;
-        (
-            *name,
-            *n,
-            format!("s{}", class.min(5)),
-            (x(from), x(*n).max(2.0)),
-        )
+        (*name, *n, (x(from), x(*n).max(2.0)))
     });
     let drawn: Vec<_> = drawn.collect();
     html! {
         p.headline { b { (count(figure)) } " " (says) }
         @if whole > 0 {
             svg.whole aria-hidden="true" viewBox="0 0 1000 10" preserveAspectRatio="none" {
-                @for (_, _, class, (x, width)) in &drawn {
-                    rect class=(class) x={ (format_args!("{x:.1}")) } width={ (format_args!("{width:.1}")) } height="10" {}
+                @for (name, _, (x, width)) in &drawn {
+                    rect class=(name) x={ (format_args!("{x:.1}")) } width={ (format_args!("{width:.1}")) } height="10" {}
                 }
             }
             ul.legend {
-                @for (name, n, class, _) in &drawn {
-                    li { span class={ "key " (class) } {} b { (count(*n)) } " " (name) " "
+                @for (name, n, _) in &drawn {
+                    li { span class={ "key " (name) } {} b { (count(*n)) } " " (name) " "
                         span.soft { (part(*n, whole)) } }
                 }
             }

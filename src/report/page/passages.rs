@@ -4,15 +4,14 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::documents::{files_bytes, heading};
+use super::documents::{day, files_bytes, heading, named, title};
 use super::frame::{Frame, Sheet, many};
 use super::ledger::{FILES_NAMED, unread};
 use super::markup::{Markup, begin, end, html, isolated, visible};
 use super::pairs::{names, why_missing};
-use super::panels::headline;
-use super::side_by_side::{block, options_of};
+use super::panels::{headline, table};
+use super::side_by_side::{block, options};
 use super::texts::{self, Read};
-use super::title::collection_name;
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE, WORDS_COMPARED};
 use crate::report::answer::each_length;
 use lookalike_base::Result;
@@ -69,10 +68,7 @@ pub(crate) fn write(
         documents: &documents,
         read: &read,
     };
-    let title = match &config.title {
-        Some(title) => title.clone(),
-        None => format!("Shared passages in {}", collection_name(workspace)?),
-    };
+    let title = config.title.clone().unwrap_or_else(|| page.title());
     let frame = Frame {
         title: &title,
         program: &workspace.manifest.program,
@@ -80,13 +76,15 @@ pub(crate) fn write(
     };
     let mut sheet = Sheet::create(output, &frame)?;
     sheet.put(page.found())?;
-    sheet.put(begin("section", "pairs"))?;
-    sheet.put(page.head())?;
-    for (at, pair) in shared.pairs.iter().enumerate() {
-        context.stop.check(STAGE)?;
-        sheet.put(page.pair(pair, at == 0))?;
+    if !shared.pairs.is_empty() {
+        sheet.put(begin("section", "pairs"))?;
+        sheet.put(page.ranking())?;
+        for (at, pair) in shared.pairs.iter().enumerate() {
+            context.stop.check(STAGE)?;
+            sheet.put(page.pair(pair, at == 0))?;
+        }
+        sheet.put(end("section"))?;
     }
-    sheet.put(end("section"))?;
     sheet.put(short(workspace, &shared)?)?;
     sheet.put(unread(workspace)?)?;
     let (bytes, checksum) = sheet.finish()?;
@@ -146,6 +144,59 @@ struct Page<'p> {
 }
 
 impl Page<'_> {
+    /// The documents, if there is one pair, and else how many were compared.
+    fn title(&self) -> String {
+        let names = self.shared.pairs.iter().flat_map(|pair| pair.documents);
+        let names = names.map(|number| self.documents.get(&number).map(title));
+        let of = match (&names.collect::<Vec<_>>()[..], self.shared.all) {
+            ([Some(a), Some(b)], 1) => format!("{a} and {b}"),
+            _ => many(self.read_documents, "document"),
+        };
+        format!("Shared passages of {of}")
+    }
+
+    /// The days that both documents of a pair state, and which of them is the later document.
+    fn later(&self, pair: &SharedPair) -> Option<(usize, [&str; 2])> {
+        match pair.documents.map(|n| day(self.read.known.get(&n))) {
+            [Some(a), Some(b)] if a != b => Some((usize::from(a < b), [a, b])),
+            _ => None,
+        }
+    }
+
+    /// The pairs in a table, and what is said of all of them.
+    fn ranking(&self) -> Markup {
+        let pairs = &self.shared.pairs;
+        let dated = pairs.iter().any(|pair| self.later(pair).is_some());
+        let columns =
+            ">rank,document,shares with,>words,>of the document,>of the other,which is later";
+        let columns: Vec<&str> = columns.split(',').take(6 + usize::from(dated)).collect();
+        html! {
+            (self.head())
+            (table("", &columns, &html! {
+                @for (pair, rank) in pairs.iter().zip(1u64..) {
+                    @let later = self.later(pair);
+                    @let (who, whom) = match later { Some((1, _)) => (1, 0), _ => (0, 1) };
+                    @let names = pair.documents.map(|number| html! {
+                        @if let Some(document) = self.documents.get(&number) { (named(document)) }
+                    });
+                    @let [a, b] = pair.documents;
+                    tr {
+                        td.n { (count(rank)) }
+                        td.name { a href={ "#pair-" (a) "-" (b) } { (names[who]) } }
+                        td.name { (names[whom]) }
+                        td.n { (count(pair.words[who])) }
+                        td.n { (percent(pair.shares[who], 1)) }
+                        td.n { (percent(pair.shares[whom], 1)) }
+                        @match later {
+                            Some((_, days)) => td.date { "the document: " (days[who]) ", the other: " (days[whom]) },
+                            None => @if dated { td {} },
+                        }
+                    }
+                }
+            }))
+        }
+    }
+
     fn found(&self) -> Markup {
         let (what, share) = match self.shared.all {
             1 => ("pair", "shares"),
@@ -158,8 +209,9 @@ impl Page<'_> {
                 p.soft {
                     (many(self.read_documents, "document")) " were compared. A passage is a run of at \
                      least " (visible(&self.shared.length)) " words that both documents have. What \
-                     the tokens leave out, such as markup and white space, does not matter. The order of two documents is that in which \
-                     they were read; it does not say which one is the source."
+                     the tokens leave out, such as markup and white space, does not matter. Two documents are in the \
+                     order in which they were read, which does not say which one is the source; the table names the \
+                     later one first if their records state days."
                 }
             }
         }
@@ -167,27 +219,23 @@ impl Page<'_> {
 
     fn head(&self) -> Markup {
         let shown = self.shared.pairs.len() as u64;
+        let directory = self
+            .config
+            .directory
+            .as_deref()
+            .map_or("DIR".into(), shell_word);
         html! {
             h2 { "Pairs with the most shared words" }
             p {
                 @if shown < self.shared.all {
                     "The first " (count(shown)) " of " (many(self.shared.all, "pair")) " in total. "
-                    code { (isolated(&self.more())) } " shows more of them, and " code { "overlaps.tsv" }
-                    " lists all. "
+                    code { "lookalike report " (isolated(&directory)) " --samples N" } " shows more of them, and "
+                    code { "overlaps.tsv" } " lists all. "
                 }
                 "The passages of a pair are in the order of the first document, with the words around \
                  them."
             }
         }
-    }
-
-    /// The command that shows more pairs.
-    fn more(&self) -> String {
-        let directory = self.config.directory.as_deref().map(shell_word);
-        format!(
-            "lookalike report {} --pairs N",
-            directory.unwrap_or("DIR".into())
-        )
     }
 
     fn pair(&self, pair: &SharedPair, open: bool) -> Markup {
@@ -230,11 +278,11 @@ impl Page<'_> {
         let shown = shown(&pair.passages, texts);
         let rest = pair.all.map(|all| all.saturating_sub(shown.len() as u64));
         html! {
-            @if !shown.is_empty() { (options_of(true)) }
+            @if !shown.is_empty() { (options(true)) }
             @for passage in &shown {
                 h3 { "Passage of " (many(passage.words as u64, "word")) }
                 @let [first, second] = [0, 1].map(|n| around(texts[n], passage, n));
-                @let comparison = TextComparison::new(&first, &second);
+                @let comparison = TextComparison::new(&first, &second).of_whole_words();
                 @for piece in comparison.blocks(None) { (block(&comparison, &piece)) }
             }
             @if rest != Some(0) {
@@ -283,7 +331,16 @@ fn shown(passages: &[SharedPassage], texts: [&Words; 2]) -> Vec<SharedPassage> {
 fn around(text: &Words, passage: &SharedPassage, n: usize) -> Words {
     let begin = passage.begins[n];
     let from = begin.saturating_sub(AROUND);
-    let to = (begin + passage.words + AROUND).min(text.spans.len());
+    let to = begin + passage.words + AROUND;
+    let whole = |at: &usize| !text.joined(*at);
+    let from = (from.saturating_sub(AROUND)..=from)
+        .rev()
+        .find(whole)
+        .unwrap_or(from);
+    let to = (to..=to + AROUND)
+        .find(whole)
+        .unwrap_or(to)
+        .min(text.spans.len());
     let bytes = text.bytes_of(&(from..to));
     let spans = text.spans[from..to].iter();
     Words {

@@ -62,7 +62,7 @@
 
   const clusters = data.clusters;
   const place = (member) => show(data.names[member[FILE]] || "") + (member[RECORD] ? ":" + member[RECORD] : "");
-  const name = (member) => member[TITLE] || (member[BEGINS] || "").slice(0, 80) || member[DOCNO];
+  const name = (member) => member[TITLE] || member[DOCNO];
   const lowest = [], highest = [], chain = [];
   clusters.forEach((cluster, n) => {
     let low = Infinity, high = -Infinity, below = false;
@@ -136,6 +136,7 @@
       const first = cluster[MEMBERS][0] || [], member = found || first;
       const what = make("span", { class: "what" }, marked(name(member)));
       if (name(member) !== member[DOCNO]) what.append(" ", make("span", { class: "soft" }, marked(member[DOCNO])));
+      else if (member[BEGINS]) what.append(" ", make("span", { class: "soft" }, "“", marked(member[BEGINS]), "…”"));
       if (found && words.every((word) => !(name(member) + member[DOCNO]).toLowerCase().includes(word))) {
         const more = [member[URL_], place(member), member[BEGINS]].find((text) => text && words.some((word) => text.toLowerCase().includes(word)));
         if (more) what.append(" ", make("span", { class: "soft" }, marked(more)));
@@ -196,7 +197,7 @@
   const row = (member, at) => {
     const exact = member[FIRST] !== at;
     const score = at === 0 ? "representative" : exact && member[FIRST] === 0 ? "equal"
-      : (member[SCORE] || data.below) + (exact ? `, equals ${member[FIRST] + 1}` : "");
+      : (member[SCORE] ? short(member[SCORE]) : data.below) + (exact ? `, equals ${member[FIRST] + 1}` : "");
     const address = make("td", { class: "long" });
     if (member[URL_]) {
       address.append(link(member[URL_], marked(member[URL_])));
@@ -227,7 +228,7 @@
       ? "Every pair of different texts reaches the threshold."
       : `Each line is a pair that reaches the threshold. Texts without a line between them are connected through others.`;
     if (different.length > LINKED) {
-      const rows = links.slice(0, LINKED).map(([a, b, s]) => make("li", null, `${a + 1} and ${b + 1}: ${s}`));
+      const rows = links.slice(0, LINKED).map(([a, b, s]) => make("li", null, `${a + 1} and ${b + 1}: ${short(s)}`));
       return [heading, make("p", null, "These pairs connect the members" + (links.length > LINKED ? `, the first ${LINKED} of ${count(links.length)}:` : ":")), make("ul", { class: "small" }, ...rows)];
     }
     const size = different.length, wide = 420, high = size < 7 ? 220 : 320, around = high / 2 - 28;
@@ -235,7 +236,7 @@
       const angle = -Math.PI / 2 + 2 * Math.PI * k / size;
       return [member, [wide / 2 + around * 1.5 * Math.cos(angle), high / 2 + around * Math.sin(angle)]];
     }));
-    const svg = drawn("svg", { class: "links", viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": links.map(([a, b, s]) => `${a + 1} and ${b + 1}: ${s}`).join("; ") });
+    const svg = drawn("svg", { class: "links", viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": links.map(([a, b, s]) => `${a + 1} and ${b + 1}: ${short(s)}`).join("; ") });
     for (const [a, b] of links) {
       if (!at.has(a) || !at.has(b)) continue;
       const [x, y] = at.get(a), [u, v] = at.get(b);

@@ -4,6 +4,7 @@ use super::frame::many;
 use super::markup::{Markup, html, lines};
 use lookalike_base::numbers::percent;
 use lookalike_engine::align::{Block, Stretch, TextComparison};
+use lookalike_text::parse::TokenKind;
 
 /// Words around a difference that are not folded.
 const CONTEXT: usize = 15;
@@ -13,14 +14,9 @@ const LEAST_OF_STRIP: usize = 120;
 /// Width of the strip in its own units, and so the limit on its marks.
 const STRIP: usize = 600;
 
-/// What the marks mean, and the choice of what is marked. The element around both texts has the
-/// class `pair`.
-pub(super) fn options() -> Markup {
-    options_of(false)
-}
-
-/// As [`options`]. At first, the differences are marked, or what both texts share.
-pub(super) fn options_of(shared: bool) -> Markup {
+/// What the marks mean, and the choice of what is marked: at first the differences, or what both
+/// texts share. The element around both texts has the class `pair`.
+pub(super) fn options(shared: bool) -> Markup {
     html! {
         div.options {
             span.together { del { "only in the first" } } span.together { ins { "only in the second" } }
@@ -54,7 +50,15 @@ pub(super) fn block(comparison: &TextComparison<'_>, block: &Block) -> Markup {
 /// Stretches, cut into rows.
 pub(super) fn rows(comparison: &TextComparison<'_>, stretches: &[Stretch]) -> Markup {
     html! {
-        @for each in comparison.rows(stretches) { (row(comparison, &each)) }
+        @for each in comparison.rows(stretches, lines_of(comparison)) { (row(comparison, &each)) }
+    }
+}
+
+/// The line feeds that begin a row: a program has lines, and a text has paragraphs.
+pub(super) fn lines_of(comparison: &TextComparison<'_>) -> usize {
+    match comparison.a.words.parse.tokens {
+        TokenKind::Code(_) => 1,
+        _ => 2,
     }
 }
 
@@ -75,7 +79,7 @@ fn side(comparison: &TextComparison<'_>, row: &[Stretch], first: bool) -> Markup
     let text_of = |stretch: &Stretch, first| comparison.text(stretch, first);
     let none = row.iter().all(|stretch| text_of(stretch, first).is_empty());
     html! {
-        div.side dir="auto" {
+        div.side.lines[lines_of(comparison) == 1] dir="auto" {
             span.hidden-label { @if first { "first: " } @else { "second: " } }
             @if none { span.nothing { "no text here" } }
             @for stretch in row {

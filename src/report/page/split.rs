@@ -180,16 +180,9 @@ fn parts(ranked: &[Rank]) -> Vec<Part> {
     parts
 }
 
-fn clusters_file(page: usize) -> String {
-    format!("clusters-{:04}.html", page + 1)
-}
-
-fn texts_file(page: usize) -> String {
-    format!("texts-{:04}.html", page + 1)
-}
-
-fn documents_file(page: usize) -> String {
-    format!("documents-{:04}.html", page + 1)
+/// A page of clusters, texts or documents.
+fn file(kind: &str, page: usize) -> String {
+    format!("{kind}-{:04}.html", page + 1)
 }
 
 /// The common parts of the pages, and the list of written pages.
@@ -253,11 +246,10 @@ impl Sheets<'_> {
                 self.context.stop.check(STAGE)?;
                 read.load(member.document, parse)?;
                 if n == 0 {
-                    let file = texts_file(self.texts.written);
+                    let file = file("texts", self.texts.written);
                     self.texts.of.insert(cluster.number, file);
                     let root = chosen.documents.get(&cluster.root);
-                    let known = read.known.get(&cluster.root);
-                    let title = root.map_or("", |root| documents::title(root, known));
+                    let title = root.map_or("", |root| documents::title(root));
                     self.texts.put(html! {
                         h2 id={ "t" (cluster.number) } { (isolated(title)) }
                     });
@@ -294,7 +286,7 @@ impl Sheets<'_> {
         let sections = std::mem::take(&mut self.texts.sections);
         self.texts.bytes = 0;
         self.texts.written += 1;
-        self.sheet(&texts_file(number), &frame, |_, sheet| {
+        self.sheet(&file("texts", number), &frame, |_, sheet| {
             sections
                 .into_iter()
                 .try_for_each(|markup| sheet.put(markup))
@@ -336,7 +328,7 @@ impl Sheets<'_> {
                 program: &self.summary.program,
                 ..Frame::default()
             };
-            self.sheet(&clusters_file(number), &frame, |sheets, sheet| {
+            self.sheet(&file("clusters", number), &frame, |sheets, sheet| {
                 let page = sheets.page(chosen, read, files);
                 for cluster in here {
                     sheet.put(one_cluster(&page, cluster, MEMBERS_LISTED, false))?;
@@ -373,9 +365,9 @@ impl Sheets<'_> {
         };
         html! {
             a href="index.html" { "Front page" }
-            @if number > 0 { ", " a href=(clusters_file(number - 1)) { "larger clusters" } }
+            @if number > 0 { ", " a href=(file("clusters", number - 1)) { "larger clusters" } }
             @if number + 1 < self.parts.len() {
-                ", " a href=(clusters_file(number + 1)) { "smaller clusters" }
+                ", " a href=(file("clusters", number + 1)) { "smaller clusters" }
             }
             @if let Some(part) = self.parts.get(number) { ". " (members(part)) "." }
         }
@@ -393,14 +385,14 @@ impl Sheets<'_> {
                 program: &self.summary.program,
                 ..Frame::default()
             };
-            self.sheet(&documents_file(number), &frame, |_, sheet| {
+            self.sheet(&file("documents", number), &frame, |_, sheet| {
                 for some in some.chunks(1000) {
                     sheet.put(html! {
                         ul.index {
                             @for entry in some {
                                 li {
                                     (isolated(&entry.docno)) " "
-                                    a href={ (clusters_file(entry.page)) "#c" (entry.cluster) } {
+                                    a href={ (file("clusters", entry.page)) "#c" (entry.cluster) } {
                                         "cluster " (entry.cluster)
                                     }
                                 }
@@ -454,7 +446,7 @@ impl Sheets<'_> {
                         (table("Clusters by size", &["clusters", ">documents in each"], &html! {
                             @for (number, part) in self.parts.iter().enumerate() {
                                 tr {
-                                    td { a href=(clusters_file(number)) {
+                                    td { a href=(file("clusters", number)) {
                                         (count(part.ranks.start as u64 + 1)) "\u{2013}"
                                         (count(part.ranks.end as u64))
                                     } }
@@ -465,7 +457,7 @@ impl Sheets<'_> {
                         (table("Documents in clusters, by name", &["from", "to"], &html! {
                             @for (number, some) in pages {
                                 tr {
-                                    td.name { a href=(documents_file(number)) { (docno(some.first())) } }
+                                    td.name { a href=(file("documents", number)) { (docno(some.first())) } }
                                     td.name { (docno(some.last())) }
                                 }
                             }

@@ -228,7 +228,7 @@ impl Texts<'_> {
             width: self.column(),
             ..self.screen
         };
-        for row in self.comparison.rows(shown) {
+        for row in self.comparison.rows(shown, 1) {
             let [a, b] = [true, false].map(|first| {
                 let mut flow = Flow::new(column);
                 for stretch in &row {

@@ -44,6 +44,44 @@ impl<'t> TextComparison<'t> {
         }
     }
 
+    /// The same, in which differences have whole words, as readers see them: up to white space.
+    pub fn of_whole_words(mut self) -> Self {
+        let joined = |a, b| self.a.words.joined(a) || self.b.words.joined(b);
+        let (mut whole, mut taken): (Vec<Stretch>, usize) = (Vec::new(), 0);
+        for Stretch {
+            equal,
+            mut a,
+            mut b,
+        } in std::mem::take(&mut self.stretches)
+        {
+            if equal {
+                // What its neighbours take of it; the texts themselves end with a word.
+                let after = (0..a.len())
+                    .take_while(|n| joined(a.start + n, b.start + n))
+                    .count();
+                taken = (0..a.len() - after)
+                    .take_while(|n| joined(a.end - n, b.end - n))
+                    .count();
+                if let Some(before) = whole.last_mut() {
+                    (before.a.end, before.b.end) = (a.start + after, b.start + after);
+                }
+                a = a.start + after..a.end - taken;
+                b = b.start + after..b.end - taken;
+            } else {
+                (a.start, b.start) = (a.start - taken, b.start - taken);
+            }
+            match whole.last_mut() {
+                _ if a.is_empty() && b.is_empty() => {}
+                Some(before) if before.equal == equal => {
+                    (before.a.end, before.b.end) = (a.end, b.end)
+                }
+                _ => whole.push(Stretch { equal, a, b }),
+            }
+        }
+        self.stretches = whole;
+        self
+    }
+
     /// What a stretch says in the first text, or in the second, with the punctuation and white space
     /// around its words.
     pub fn text(&self, stretch: &Stretch, first: bool) -> &'t str {
@@ -89,10 +127,10 @@ impl<'t> TextComparison<'t> {
         blocks
     }
 
-    /// Cuts stretches into rows, which are shown side by side: where both texts begin a line, and
-    /// within long lines between equal words. In each row the two texts are at nearly the same
-    /// place, whatever lengths they have.
-    pub fn rows(&self, shown: &[Stretch]) -> Vec<Vec<Stretch>> {
+    /// Cuts stretches into rows, which are shown side by side: where both texts have this number of
+    /// line feeds or more, and within long lines between equal words. In each row the two texts are
+    /// at nearly the same place, whatever lengths they have.
+    pub fn rows(&self, shown: &[Stretch], lines: usize) -> Vec<Vec<Stretch>> {
         let mut rows = vec![Vec::new()];
         let (mut words_a, mut words_b) = (0usize, 0usize);
         let mut push = |stretch: Stretch, ends: bool| {
@@ -110,12 +148,18 @@ impl<'t> TextComparison<'t> {
                     _ => row.push(stretch),
                 }
             }
-            let (gap_a, gap_b) = (self.a.gap(at_a), self.b.gap(at_b));
-            let both = |is: fn(&str) -> bool| is(gap_a) && is(gap_b);
+            let (gap_a, gap_b) = (self.a.words.gap(at_a), self.b.words.gap(at_b));
+            let both = |is: &dyn Fn(&str) -> bool| is(gap_a) && is(gap_b);
+            let feeds = |gap: &str| gap.matches('\n').count() >= lines;
+            // A point within an address or a number ends no sentence.
+            let sentence = |gap: &str| {
+                gap.contains('。')
+                    || gap.contains(['.', '!', '?']) && gap.contains(char::is_whitespace)
+            };
             let words = words_a.max(words_b);
-            let cut = both(|gap| gap.contains('\n'))
-                || ends && words >= SENTENCES && both(|gap| gap.contains(['.', '!', '?', '。']))
-                || ends && words >= ROW && both(|gap| gap.contains(char::is_whitespace));
+            let cut = both(&feeds)
+                || ends && words >= SENTENCES && both(&sentence)
+                || ends && words >= ROW && both(&|gap| gap.contains(char::is_whitespace));
             if cut {
                 rows.push(Vec::new());
                 (words_a, words_b) = (0, 0);
@@ -231,7 +275,7 @@ mod tests {
                     right.push_str(&format!("<{}>", stretch.b.len()));
                 }
                 Block::Shown(stretches) => {
-                    let rows = comparison.rows(&stretches);
+                    let rows = comparison.rows(&stretches, 1);
                     let tokens = |all: &[Stretch]| all.iter().map(|s| s.a.len() + s.b.len()).sum();
                     let in_rows: usize = rows.iter().map(|row| tokens(row)).sum::<usize>();
                     let all: usize = tokens(&stretches);
@@ -262,6 +306,34 @@ mod tests {
         );
         assert_eq!(a, "The Cat (black) [-sat; -]on the mat.");
         assert_eq!(b, "the cat [black], {+stood +}on THE mat");
+    }
+
+    #[test]
+    fn differences_have_whole_words() {
+        let shown = |a: &str, b: &str| {
+            let (of_a, of_b) = (words(a), words(b));
+            let comparison = TextComparison::new(&of_a, &of_b).of_whole_words();
+            let each = comparison.stretches.iter();
+            let each = each.map(|s| (s.equal, comparison.text(s, true), comparison.text(s, false)));
+            each.map(|(equal, a, b)| match equal {
+                true => a.to_string(),
+                false => format!("[{a}|{b}]"),
+            })
+            .collect::<String>()
+        };
+        assert_eq!(
+            shown("in Section 36.16. Next", "in Section 37.16. Next"),
+            "in Section [36.16. |37.16. ]Next"
+        );
+        assert_eq!(
+            shown("see a-b-c-d now", "see a-b-x-d now"),
+            "see [a-b-c-d |a-b-x-d ]now"
+        );
+        assert_eq!(shown("x-a b c-y", "z-a b c-w"), "[x-a |z-a ]b [c-y|c-w]");
+        assert_eq!(shown("a b-c", "a b-c"), "a b-c");
+        assert_eq!(shown("one e-mail", "one mail"), "one [e-mail|mail]");
+        // Tokens without anything between them are words of their own.
+        assert_eq!(shown("漢字仮", "漢宇仮"), "漢[字|宇]仮");
     }
 
     #[test]
@@ -313,10 +385,10 @@ mod tests {
 
     #[test]
     fn rows_begin_where_both_texts_begin_a_line() {
-        let rows = |a: &str, b: &str| -> Vec<(String, String)> {
+        let rows_of = |a: &str, b: &str, lines| -> Vec<(String, String)> {
             let (of_a, of_b) = (words(a), words(b));
             let comparison = TextComparison::new(&of_a, &of_b);
-            let rows = comparison.rows(&comparison.stretches);
+            let rows = comparison.rows(&comparison.stretches, lines);
             let text = |row: &[Stretch]| {
                 let bytes: Vec<Stretch> = row.iter().map(|s| bytes(&comparison, s)).collect();
                 let left: String = bytes.iter().map(|s| &a[s.a.clone()]).collect();
@@ -325,6 +397,7 @@ mod tests {
             };
             rows.iter().map(|row| text(row)).collect()
         };
+        let rows = |a: &str, b: &str| rows_of(a, b, 1);
         let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
         assert_eq!(
             rows("a b\nc d\ne f", "a x\nc d e\ny\nf"),
@@ -334,6 +407,20 @@ mod tests {
         assert_eq!(
             rows("a\nb\n", "a\nx y\nb\n"),
             [pair("a\n", "a\n"), pair("", "x y\n"), pair("b\n", "b\n")]
+        );
+        assert_eq!(
+            rows_of("a\nb\n\nc", "a\nb\n \nc", 2),
+            [pair("a\nb\n\n", "a\nb\n \n"), pair("c", "c")]
+        );
+        // No word is cut at a point, however long the row is.
+        let address = format!("{} www.example.com. Then", "w ".repeat(38));
+        let cut: Vec<String> = rows(&address, &address)
+            .into_iter()
+            .map(|row| row.0)
+            .collect();
+        assert!(
+            cut[0].ends_with("www.example.com. ") && cut[1..] == ["Then"],
+            "{cut:?}"
         );
         let long: String = (0..250).map(|n| format!("w{n} ")).collect();
         let lengths: Vec<usize> = rows(&long, &long)

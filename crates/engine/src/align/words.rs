@@ -50,6 +50,27 @@ impl Words {
         }
     }
 
+    /// The text between a token and the token before it. A line begins before the first token and
+    /// after the last.
+    pub fn gap(&self, token: usize) -> &str {
+        let spans = &self.spans;
+        let before = token.checked_sub(1).and_then(|before| spans.get(before));
+        match (before, spans.get(token)) {
+            (Some(before), Some(span)) => {
+                let gap = self.text.get(before.end..span.start);
+                gap.unwrap_or_default()
+            }
+            _ => "\n",
+        }
+    }
+
+    /// Whether only punctuation is between a token and the token before it, so that both are one word
+    /// for a reader.
+    pub fn joined(&self, token: usize) -> bool {
+        let gap = self.gap(token);
+        !gap.is_empty() && !gap.contains(char::is_whitespace)
+    }
+
     /// The memory that a text with its spans takes.
     pub fn bytes(&self) -> usize {
         self.text.capacity()
@@ -197,19 +218,5 @@ impl<'t> Pieces<'t> {
     pub fn text(&self, pieces: &Range<usize>) -> &'t str {
         let text = self.words.text.get(self.bytes(pieces));
         text.unwrap_or_default()
-    }
-
-    /// The text between a token and the token before it. A line begins before the first token and
-    /// after the last.
-    pub fn gap(&self, token: usize) -> &'t str {
-        let spans = &self.words.spans;
-        let before = token.checked_sub(1).and_then(|before| spans.get(before));
-        match (before, spans.get(token)) {
-            (Some(before), Some(span)) => {
-                let gap = self.words.text.get(before.end..span.start);
-                gap.unwrap_or_default()
-            }
-            _ => "\n",
-        }
     }
 }

@@ -116,11 +116,8 @@ pub fn compared(comparison: &Comparison, width: usize) -> String {
     let mut out = String::new();
     let representatives = count(comparison.representatives);
     let documents = counted(comparison.documents, "document");
-    wrapped(
-        &format!("{documents}, {representatives} of them representatives"),
-        width,
-        &mut out,
-    );
+    let line = format!("{documents}, {representatives} of them representatives");
+    wrapped(&line, width, &mut out);
     out.push('\n');
     let columns = "method,pairs,clusters,in them,only here,CPU s,peak,disk";
     let mut table = Table::new(columns.split(','));
@@ -158,13 +155,8 @@ pub fn compared(comparison: &Comparison, width: usize) -> String {
         );
         wrapped(&line, width, &mut out);
         out.push('\n');
-        let columns = [
-            "method",
-            "found",
-            "clusters per original",
-            "false positives",
-        ];
-        let mut table = Table::new(columns);
+        let columns = "method,found,clusters per original,false positives";
+        let mut table = Table::new(columns.split(','));
         for (n, method) in comparison.methods.iter().enumerate() {
             let [members, found, clusters, wrong] = families.sums(n);
             table.row(vec![
@@ -186,11 +178,8 @@ pub fn compared(comparison: &Comparison, width: usize) -> String {
     );
     wrapped(&line, width, &mut out);
     for verdict in verdicts(comparison) {
-        wrapped(
-            sentences(&verdict, comparison).join(" ").trim_end(),
-            width,
-            &mut out,
-        );
+        let said = sentences(&verdict, comparison).join(" ");
+        wrapped(said.trim_end(), width, &mut out);
     }
     out
 }
@@ -211,18 +200,8 @@ fn queries(results: &QueryResults, width: usize, out: &mut String) {
         );
         wrapped(&line, width, out);
         out.push('\n');
-        let mut columns = vec![
-            "method",
-            "recall",
-            "increase",
-            "precision",
-            "utility",
-            "wrong",
-            "pure",
-        ];
-        if labelled {
-            columns.push("by label");
-        }
+        let columns = "method,recall,increase,precision,utility,wrong,pure,by label";
+        let columns = columns.split(',').take(7 + usize::from(labelled));
         let mut table = Table::new(columns);
         let share = |value: Option<f64>| value.map_or("-".into(), |value| fraction(value, 3));
         let part = |part, whole| numbers::share(part, whole).unwrap_or_else(|| "-".into());
@@ -269,9 +248,7 @@ fn accuracy(comparison: &Comparison, first: usize, width: usize, out: &mut Strin
             let both = against.precision.zip(against.recall);
             cells.push(number(against.precision));
             cells.push(number(against.recall));
-            cells.push(number(
-                both.map(|(precision, recall)| f1(precision, recall)),
-            ));
+            cells.push(number(both.map(|(p, r)| f1(p, r))));
         }
         table.row(cells);
     }

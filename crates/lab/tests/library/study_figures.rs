@@ -905,8 +905,55 @@ fn the_verdict_is_that_of_figure_4() {
     assert_eq!(dearest, adaptive.cases[2]);
     let page = study_page(&study, &StudyCost::default(), "p").unwrap();
     let page = String::from_utf8(page).unwrap();
-    for sentence in sentences {
-        assert!(page.contains(&sentence), "{sentence}");
+    for sentence in &sentences {
+        assert!(page.contains(sentence), "{sentence}");
+    }
+    // The answer comes first, then the ratios of each size group in one table.
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
+    assert!(
+        at(&sentences[0]) < at("Ratio by size group")
+            && at("Ratio by size group") < at("the share of true pairs")
+    );
+    let table = page
+        .split_once("aria-label=\"Ratio by size group\"")
+        .unwrap()
+        .1;
+    let table = table.split_once("</table>").unwrap().0;
+    let mut reader = csv::Reader::from_reader(files["figure4.csv"].as_bytes());
+    let plans = reader.records().map(Result::unwrap);
+    let plans: Vec<_> = plans
+        .filter(|line| &line[1] == "0.85" && ["0.80", "0.90", "0.95"].contains(&&line[0]))
+        .collect();
+    for (group, row) in table
+        .split("<tr>")
+        .skip(2)
+        .take(study.groups.len())
+        .enumerate()
+    {
+        let expected = plans.iter().map(|line| line[7 + group].to_string());
+        let cells = row
+            .split("<td class=\"n\">")
+            .skip(1)
+            .map(|cell| cell.split_once('<').unwrap().0);
+        assert_eq!(
+            cells.collect::<Vec<_>>(),
+            expected.collect::<Vec<_>>(),
+            "{row}"
+        );
+    }
+    // The charts of each ratio are files.
+    for (id, figure) in [("precision", 2), ("recall", 3)] {
+        let section = page.split_once(&format!("<section id=\"{id}\"")).unwrap().1;
+        let section = section.split_once("</section>").unwrap().0;
+        assert!(!section.contains("<svg"), "{section}");
+        let ratios = study.trials.iter().map(|trial| trial.n).filter(|n| *n > 1);
+        for n in ratios.collect::<std::collections::BTreeSet<_>>() {
+            for kind in ["csv", "svg"] {
+                let file = format!("figure{figure}-{n}.{kind}");
+                assert!(files.contains_key(file.as_str()), "{file}");
+                assert!(section.contains(&format!("href=\"{file}\"")), "{file}");
+            }
+        }
     }
 }
 

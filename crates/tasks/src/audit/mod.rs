@@ -45,7 +45,7 @@ mod tally;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::dedup::{self, Decided, DedupSource, DedupSummary, Removal, Rule};
+use crate::dedup::{self, Decided, DedupSource, DedupSummary, Policy, Removal, Rule};
 use lookalike_base::ids::Threshold;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::memory::Memory;
@@ -107,8 +107,9 @@ pub struct Audit {
     pub program: String,
     /// Digest of everything that decided what was removed.
     pub digest: String,
-    /// The rule of the choice.
+    /// The rule of the choice, and the order of preference.
     pub rule: Rule,
+    pub keep: Vec<Policy>,
     /// The measure and the threshold.
     pub criterion: Criterion,
     /// The other collection, if there is one.
@@ -262,6 +263,7 @@ pub fn audit(
         program: workspace.manifest.program.clone(),
         digest,
         rule: source.config.rule,
+        keep: source.config.keep,
         criterion,
         against: source.against,
         summary: source.summary,

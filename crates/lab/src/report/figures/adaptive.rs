@@ -12,10 +12,12 @@ use lookalike_base::numbers::{count, percent};
 const SHOWN: [u32; 3] = [80, 90, 95];
 
 /// The work of adaptive and of uniform sampling to reach a precision.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AtTarget {
     /// Mean precision in hundredths.
     pub target: u32,
+    /// The n of the ratio 1/n of each size group.
+    pub groups: Vec<u32>,
     /// Share of the shingles with a ratio for each size group.
     pub share: f64,
     /// The n of the one ratio 1/n for all; 1 if no ratio that was tried reaches the precision.
@@ -60,6 +62,7 @@ impl AtTarget {
     fn of(plan: &GroupRatios) -> Option<AtTarget> {
         Some(AtTarget {
             target: plan.target,
+            groups: plan.groups.clone(),
             share: plan.share?,
             uniform: plan.uniform,
             uniform_share: plan.uniform_share?,
@@ -177,15 +180,9 @@ impl Adaptive {
             ];
         };
         let saved = |a: &&AtTarget, b: &&AtTarget| a.saved().total_cmp(&b.saved());
-        let targets = self.targets.iter();
-        let most = targets
-            .clone()
-            .max_by(saved)
-            .map_or_else(String::new, AtTarget::text);
-        let least = targets
-            .clone()
-            .min_by(saved)
-            .map_or_else(String::new, AtTarget::text);
+        let text = |at: Option<&AtTarget>| at.map_or_else(String::new, AtTarget::text);
+        let most = text(self.targets.iter().max_by(saved));
+        let least = text(self.targets.iter().min_by(saved));
         let first = match outcome {
             Outcome::Fewer => format!(
                 "Adaptive sampling beats uniform sampling here: at threshold {threshold}, {most}."
@@ -231,6 +228,7 @@ mod tests {
         let targets = SHOWN.iter().zip(shares);
         let targets = targets.map(|(&target, &(share, uniform, uniform_share))| AtTarget {
             target,
+            groups: vec![uniform],
             share,
             uniform,
             uniform_share,

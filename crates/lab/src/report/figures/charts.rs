@@ -102,12 +102,11 @@ pub(super) fn share_axes(view: &View, plans: &[GroupRatios]) -> Option<(Axis, Ax
     Some((x, y))
 }
 
+/// A share of the shingles that a plan takes.
+pub(super) type Share = fn(&GroupRatios) -> Option<f64>;
+
 /// Shares by precision, at a threshold.
-pub(super) fn share_points(
-    plans: &[GroupRatios],
-    threshold: usize,
-    share: fn(&GroupRatios) -> Option<f64>,
-) -> Points {
+pub(super) fn share_points(plans: &[GroupRatios], threshold: usize, share: Share) -> Points {
     let at = plans.iter().filter(|plan| plan.threshold == threshold);
     at.map(|plan| (f64::from(plan.target) / 100.0, share(plan)))
         .collect()

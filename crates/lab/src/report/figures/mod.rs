@@ -55,6 +55,7 @@ mod panels;
 mod remarks;
 mod tables;
 
+pub(crate) use adaptive::AtTarget;
 pub use adaptive::{Adaptive, adaptive};
 pub(crate) use panels::{GroupRow, StudyFigure, sheet};
 

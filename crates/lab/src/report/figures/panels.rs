@@ -2,7 +2,8 @@
 
 use super::adaptive::Adaptive;
 use super::charts::{
-    ByRank, MARGIN, evenly, floor, means, precisions, ratio_axis, share_axes, share_points, signed,
+    ByRank, MARGIN, Share, evenly, floor, means, precisions, ratio_axis, share_axes, share_points,
+    signed,
 };
 use super::remarks;
 use super::tables::{beside, drawn, gov_total};
@@ -95,6 +96,11 @@ fn whole(sentence: String) -> (String, String) {
 fn shares(view: &View) -> StudyFigure {
     let plans = plans(view);
     let axes = share_axes(view, &plans);
+    let kinds: [(&str, Tone, Share); 3] = [
+        ("adaptive", Tone::First, |plan| plan.share),
+        ("uniform", Tone::Second, |plan| plan.uniform_share),
+        ("lower limit", Tone::Context, |plan| plan.least_share),
+    ];
     let shown = evenly(view.thresholds().len(), MOST_THRESHOLDS);
     let panels = shown.into_iter().map(|place| {
         let title = format!("Threshold {}", view.threshold(place));
@@ -104,23 +110,9 @@ fn shares(view: &View) -> StudyFigure {
             ),
             x,
             y,
-            lines: vec![
-                Line::new(
-                    "adaptive",
-                    Tone::First,
-                    share_points(&plans, place, |plan| plan.share),
-                ),
-                Line::new(
-                    "uniform",
-                    Tone::Second,
-                    share_points(&plans, place, |plan| plan.uniform_share),
-                ),
-                Line::new(
-                    "lower limit",
-                    Tone::Context,
-                    share_points(&plans, place, |plan| plan.least_share),
-                ),
-            ],
+            lines: kinds
+                .map(|(name, tone, share)| Line::new(name, tone, share_points(&plans, place, share)))
+                .into(),
             strips: Vec::new(),
         });
         StudyPanel::new(title, "figure4.csv", plot)

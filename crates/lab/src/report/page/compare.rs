@@ -106,9 +106,9 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
     html! {
         section id=(id) {
             h2 { "Against " (method(&verdict.truth)) }
-            @if n == 0 { (definitions()) }
             @if n == 0 { p.lead { strong { (visible(&first)) } } } @else { p.lead { (visible(&first)) } }
             @if !second.is_empty() { p { (visible(&second)) } }
+            @if n == 0 { (definitions()) }
             @if !verdict.standings.is_empty() {
                 figure.scatter {
                     (drawing(&scatter(comparison, verdict, false)))
@@ -249,7 +249,7 @@ fn agreement(comparison: &Comparison) -> Markup {
                 }
             }))
             h3 { "Pairs by the number of methods that found them" }
-            (drawing(&bars("Pairs by the number of methods that found them", &by.collect::<Vec<_>>())))
+            (bars("Pairs by the number of methods that found them", &by.collect::<Vec<_>>()))
         }
     }
 }
@@ -291,7 +291,7 @@ fn queries(comparison: &Comparison, results: &QueryResults) -> Markup {
                             (share(row.recall))
                             (number(&row.increase.map_or_else(|| "–".into(), increase)))
                             (share(row.precision))
-                            (number(&row.utility.map_or_else(|| "–".into(), |of| format!("{of:.2}"))))
+                            (number(&row.utility.map_or_else(|| "–".into(), |of| format!("{of:.3}"))))
                             (number(&count(row.wrong)))
                             (number(&count(row.clusters)))
                             (number(&part(row.pure, row.clusters)))

@@ -8,7 +8,7 @@ use crate::report::compared::Named;
 use crate::report::reproduced::{Reproduced, ReproducedPaper};
 use crate::reproduce::{Cell, Claim, Column, Exhibit, Finding, Form, Paper, Plotted, Reproduction};
 use lookalike::report::page::frame::Frame;
-use lookalike::report::page::markup::{Markup, drawing, html, visible};
+use lookalike::report::page::markup::{Markup, html, visible};
 use lookalike_base::numbers::{count, counted};
 
 /// More rows than this are folded.
@@ -249,7 +249,7 @@ fn plotted(exhibit: &Exhibit) -> Markup {
                     @for value in Along::all(exhibit, values) {
                         figure.panel {
                             figcaption { b { (visible(&value.whole_head())) } }
-                            (drawing(&bars(&head(value.column), &bar_rows(label.as_ref(), &value))))
+                            (bars(&head(value.column), &bar_rows(label.as_ref(), &value)))
                         }
                     }
                 }

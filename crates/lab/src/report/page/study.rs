@@ -1,8 +1,8 @@
 //! The page of a sampling study: what sampling costs on this collection, and what the paper says.
 
 use super::panels::{Panel, panels, sticky};
-use crate::report::figures::{Adaptive, GroupRow, StudyFigure, sheet};
-use crate::study::{MeanAndRange, Study, StudyComparison, StudyCost, Way, comparison};
+use crate::report::figures::{Adaptive, AtTarget, GroupRow, StudyFigure, sheet};
+use crate::study::{MeanAndRange, Study, StudyComparison, StudyCost, Way, comparison, ratio_name};
 use lookalike::report::page::frame::Frame;
 use lookalike::report::page::markup::{Markup, html, visible};
 use lookalike::report::page::panels::{heads, number};
@@ -34,8 +34,8 @@ pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec
         ..Frame::default()
     };
     let mut sections = vec![
+        verdict(&sheet.adaptive, &sheet.groups, &compared),
         definitions(compared.threshold),
-        verdict(&sheet.adaptive, &compared),
         runs(&compared),
     ];
     for figure in &sheet.figures {
@@ -63,25 +63,42 @@ fn definitions(threshold: Threshold) -> Markup {
     }
 }
 
-fn verdict(adaptive: &Adaptive, compared: &StudyComparison) -> Markup {
+fn verdict(adaptive: &Adaptive, groups: &[GroupRow], compared: &StudyComparison) -> Markup {
     let sentences = adaptive.sentences();
+    let targets = &adaptive.targets;
+    let shares: [(&str, fn(&AtTarget) -> f64); 3] = [
+        ("Shingles to process, ratio by group", |at| at.share),
+        ("Shingles to process, one ratio", |at| at.uniform_share),
+        ("Lower limit", |at| at.least_share),
+    ];
     html! {
         section #verdict aria-label="Result" {
             @for (n, sentence) in sentences.iter().enumerate() {
                 @if n == 0 { p.lead { strong { (visible(sentence)) } } } @else { p { (visible(sentence)) } }
             }
             @if let Some(threshold) = adaptive.threshold.filter(|_| !adaptive.targets.is_empty()) {
-                h2.small-head { "Shingles to process at threshold " (threshold) }
-                (sticky("Shingles to process", &html! {
-                    thead { tr { (heads(&["Mean precision", ">Adaptive", ">Uniform", ">Uniform ratio", ">Lower limit"])) } }
+                h2.small-head { "Ratio by size group for a mean precision at threshold " (threshold) }
+                (sticky("Ratio by size group", &html! {
+                    thead { tr {
+                        (heads(&["Size group"]))
+                        @for at in targets { th.n scope="col" { "Precision 0." (at.target) } }
+                    } }
                     tbody {
-                        @for at in &adaptive.targets {
+                        // The last row of `groups` is of all documents.
+                        @for (n, group) in groups.iter().take(groups.len().saturating_sub(1)).enumerate() {
                             tr {
-                                th scope="row" { "0." (at.target) }
-                                (number(&numbers::percent(at.share, 1)))
-                                (number(&numbers::percent(at.uniform_share, 1)))
-                                (number(&match at.uniform { 1 => "none: exact".into(), n => format!("1/{n}") }))
-                                (number(&numbers::percent(at.least_share, 1)))
+                                th scope="row" { (visible(&group.words)) " words" }
+                                @for at in targets { (number(&ratio_name(at.groups.get(n).copied().unwrap_or(1)))) }
+                            }
+                        }
+                        tr {
+                            th scope="row" { "One ratio for all" }
+                            @for at in targets { (number(&ratio_name(at.uniform))) }
+                        }
+                        @for (name, share) in shares {
+                            tr {
+                                th scope="row" { (name) }
+                                @for at in targets { (number(&numbers::percent(share(at), 1))) }
                             }
                         }
                     }
@@ -170,7 +187,12 @@ fn section(figure: &StudyFigure, extra: &Markup) -> Markup {
         section id=(figure.id) {
             h2 { (figure.title) }
             p.soft { (visible(&figure.about)) }
-            (panels(&each.collect::<Vec<_>>()))
+            // Those of each ratio are files.
+            @if matches!(figure.id, "precision" | "recall") {
+                p { "Charts: " @for panel in &figure.panels {
+                    a href=(panel.csv.replace(".csv", ".svg")) { (visible(&panel.title)) } " (" a href=(panel.csv) { "CSV" } ") "
+                } }
+            } @else { (panels(&each.collect::<Vec<_>>())) }
             (extra)
             div.claims {
                 div {
