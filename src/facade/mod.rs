@@ -137,14 +137,8 @@ impl Collection {
         Workspace::look_whether_free(&directory)?;
         let mut inputs = listed(inputs, &directory)?;
         inputs.need_documents = true;
-        pipeline::run(
-            &inputs,
-            &directory,
-            &options.collection_config(),
-            &parameters,
-            options.strict,
-            &context,
-        )?;
+        let (config, strict) = (options.collection_config(), options.strict);
+        pipeline::run(&inputs, &directory, &config, &parameters, strict, &context)?;
         Ok(Collection { directory, options })
     }
 
@@ -207,13 +201,8 @@ impl Collection {
     pub fn add<P: Into<PathBuf>>(&self, inputs: impl IntoIterator<Item = P>) -> Result<Summary> {
         let context = self.options.context()?;
         let inputs = listed(inputs, &self.directory)?;
-        pipeline::add(
-            &self.directory,
-            &inputs,
-            self.options.strict,
-            None,
-            &context,
-        )
+        let strict = self.options.strict;
+        pipeline::add(&self.directory, &inputs, strict, None, &context)
     }
 
     /// Finds the documents that resemble or contain each of these texts, and returns an answer for
@@ -242,25 +231,18 @@ impl Collection {
             ..texts.read()
         };
         let mut answers = Vec::new();
-        query::run(
-            &base,
-            None,
-            &inputs,
-            &read,
-            config,
-            &context,
-            |reply| match reply {
-                Reply::Answer(answer) => {
-                    answers.push(answer);
-                    Ok(())
-                }
+        let take = |reply| {
+            match reply {
+                Reply::Answer(answer) => answers.push(answer),
                 Reply::Rejected(rejected) => {
                     let text = rejected.query.unwrap_or_default();
-                    Err(Error::parameter("texts", text).because(rejected.detail))
+                    return Err(Error::parameter("texts", text).because(rejected.detail));
                 }
-                Reply::Warning(_) => Ok(()),
-            },
-        )?;
+                Reply::Warning(_) => {}
+            }
+            Ok(())
+        };
+        query::run(&base, None, &inputs, &read, config, &context, take)?;
         Ok(answers)
     }
 

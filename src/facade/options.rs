@@ -105,109 +105,73 @@ impl fmt::Debug for Options {
     }
 }
 
-impl Options {
+/// Methods that set one parameter.
+macro_rules! setters {
+    ($($(#[$about:meta])* $name:ident($value:ident: $type:ty) $($field:ident).+ = $set:expr;)*) => {
+        impl Options {$(
+            $(#[$about])*
+            #[must_use]
+            pub fn $name(mut self, $value: $type) -> Self {
+                self.$($field).+ = $set;
+                self
+            }
+        )*}
+    };
+}
+
+setters! {
     /// Sets the lowest resemblance of a pair, above 0 and at most 1: a decimal such as `0.5`, or a
     /// fraction such as `"2/3"`. The default is 0.85. A decimal has at most nine digits behind the
     /// point; methods refuse others, such as `2.0 / 3.0`, with `BadParameter`.
-    #[must_use]
-    pub fn threshold(mut self, threshold: impl ToString) -> Self {
-        self.threshold = Some(threshold.to_string());
-        self
-    }
+    threshold(threshold: impl ToString) threshold = Some(threshold.to_string());
 
     /// Sets the number of tokens in a shingle, 1 to 1,000. The default is 10.
-    #[must_use]
-    pub fn shingle_size(mut self, tokens: u32) -> Self {
-        self.shingle_size = Some(tokens);
-        self
-    }
+    shingle_size(tokens: u32) shingle_size = Some(tokens);
 
     /// Sets what a token is. The default is words.
-    #[must_use]
-    pub fn tokens(mut self, tokens: TokenKind) -> Self {
-        self.tokens = Some(tokens);
-        self
-    }
+    tokens(tokens: TokenKind) tokens = Some(tokens);
 
     /// Sets which texts in memory, and which fields of JSON, CSV and Parquet, are markup, of which
     /// only the visible text counts. The default is [`Markup::Declared`], so texts in memory are
     /// plain text; look-ups read texts as the collection was read.
-    #[must_use]
-    pub fn markup(mut self, markup: Markup) -> Self {
-        self.markup = Some(markup);
-        self
-    }
+    markup(markup: Markup) markup = Some(markup);
 
     /// Sets all parameters of a collection: how inputs are read, and how documents become sets of
     /// fingerprints. [`Options::shingle_size`], [`Options::tokens`] and [`Options::markup`] override it.
-    #[must_use]
-    pub fn collection(mut self, collection: CollectionConfig) -> Self {
-        self.collection = collection;
-        self
-    }
+    collection(collection: CollectionConfig) collection = collection;
 
     /// Sets all parameters of the search for pairs, including sampling and the measure.
     /// [`Options::threshold`] overrides it.
-    #[must_use]
-    pub fn join(mut self, join: JoinParameters) -> Self {
-        self.join = join;
-        self
-    }
+    join(join: JoinParameters) join = join;
 
     /// Fails if a record of the inputs cannot be read as a document. Otherwise such records are
     /// listed in `rejects.jsonl`.
-    #[must_use]
-    pub fn strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
-        self
-    }
+    strict(strict: bool) strict = strict;
 
     /// Limits the memory for buffers and tables, in bytes. The default is a quarter of the free
     /// memory, between 256 MiB and 4 GiB. Results do not depend on it.
-    #[must_use]
-    pub fn memory(mut self, bytes: u64) -> Self {
-        self.resources.memory = Some(ByteSize(bytes));
-        self
-    }
+    memory(bytes: u64) resources.memory = Some(ByteSize(bytes));
 
     /// Sets the number of threads. The default is the number of cores. Results do not depend on it.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.resources.threads = Some(threads);
-        self
-    }
+    threads(threads: usize) resources.threads = Some(threads);
 
     /// Limits the disk space that a call may need, which it estimates before it begins. The default
     /// is the free space of the disk.
-    #[must_use]
-    pub fn disk(mut self, disk: Disk) -> Self {
-        self.resources.disk = disk;
-        self
-    }
+    disk(disk: Disk) resources.disk = disk;
 
     /// Sets an existing directory for temporary files.
-    #[must_use]
-    pub fn scratch(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.resources.scratch = Some(directory.into());
-        self
-    }
+    scratch(directory: impl Into<PathBuf>) resources.scratch = Some(directory.into());
 
     /// Sets the receiver of progress reports and warnings. By default they are dropped.
-    #[must_use]
-    pub fn progress(mut self, progress: impl Progress + 'static) -> Self {
-        self.progress = Some(Arc::new(progress));
-        self
-    }
+    progress(progress: impl Progress + 'static) progress = Some(Arc::new(progress));
 
     /// Sets the request to stop, which another thread may make. A call that was stopped fails with
     /// `Interrupted`. To continue, open the collection with another [`Stop`] and make the same call;
     /// [`find_pairs`](crate::find_pairs) and look-ups begin again.
-    #[must_use]
-    pub fn stop(mut self, stop: Stop) -> Self {
-        self.stop = stop;
-        self
-    }
+    stop(stop: Stop) stop = stop;
+}
 
+impl Options {
     /// The parameters of a collection.
     pub(super) fn collection_config(&self) -> CollectionConfig {
         let mut config = self.collection.clone();

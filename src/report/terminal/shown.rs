@@ -98,11 +98,8 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
 
 /// The first of some names, and how many more there are.
 fn list(names: &Listed<String>) -> String {
-    let listed: Vec<String> = names
-        .listed
-        .iter()
-        .map(|name| visible(&cell(name)))
-        .collect();
+    let listed = names.listed.iter().map(|name| visible(&cell(name)));
+    let listed: Vec<String> = listed.collect();
     let more = names.total.saturating_sub(listed.len() as u64);
     let listed = listed.join(", ");
     match more {

@@ -341,13 +341,8 @@ pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
 /// Makes a hard link. If `from` is a symbolic link, the file it leads to is linked.
 pub(super) fn link(from: &Path, to: &Path) -> io::Result<()> {
     let to = Spot::of(to)?;
-    Ok(sys::linkat(
-        sys::CWD,
-        from,
-        to.at(),
-        &to.name,
-        AtFlags::SYMLINK_FOLLOW,
-    )?)
+    let how = AtFlags::SYMLINK_FOLLOW;
+    Ok(sys::linkat(sys::CWD, from, to.at(), &to.name, how)?)
 }
 
 /// Removes a name that is not a directory. If it is a link, only the link is removed.

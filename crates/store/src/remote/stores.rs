@@ -225,12 +225,8 @@ pub(super) fn chain(error: &dyn std::error::Error) -> String {
             true => word.split('?').next().unwrap_or_default(),
             false => word,
         });
-    words
-        .collect::<Vec<_>>()
-        .join(" ")
-        .chars()
-        .take(MOST_SAID)
-        .collect()
+    let words = words.collect::<Vec<_>>().join(" ");
+    words.chars().take(MOST_SAID).collect()
 }
 
 /// The store of an address.

@@ -84,14 +84,8 @@ impl<const N: usize> Merge<N> {
             self.buffer.resize(length as usize, 0);
             self.spill.get(at, &mut self.buffer)?;
             source.at = at + length;
-            let rows = &mut source.rows;
-            rows_of_block(
-                self.stage,
-                count as usize,
-                &self.buffer,
-                &mut source.before,
-                rows,
-            )?;
+            let (before, rows) = (&mut source.before, &mut source.rows);
+            rows_of_block(self.stage, count as usize, &self.buffer, before, rows)?;
         }
         let key = source.rows[source.next][0];
         self.heads.push(Reverse((key, number)));

@@ -566,11 +566,8 @@ pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     // A search that has ended leaves no checkpoint.
     if let Some(begun) = manifest.get::<Checkpoint>() {
         let complete = begun.sorts.values().filter(|sort| sort.complete).count();
-        let files = begun
-            .steps
-            .values()
-            .map(|step| step.files.len())
-            .sum::<usize>();
+        let files = begun.steps.values().map(|step| step.files.len());
+        let files: usize = files.sum();
         let state = format!(
             "begun: {} complete, {} written",
             counted(complete as u64, "sort"),

@@ -112,11 +112,8 @@ impl Removable {
 
     /// The largest record with removable text, in bytes.
     pub fn largest(&self) -> u64 {
-        self.files
-            .iter()
-            .map(|file| file.largest)
-            .max()
-            .unwrap_or(0)
+        let largest = self.files.iter().map(|file| file.largest);
+        largest.max().unwrap_or(0)
     }
 
     /// Reads the ranges of a file.

@@ -780,10 +780,8 @@ impl Cutter<'_> {
         let Some(skipped) = skipped.filter(|_| raw.body.ends_with(self.text.as_bytes())) else {
             return about("it is not UTF-8; convert the file first");
         };
-        let joined = parts
-            .iter()
-            .map(|part| part.as_ref().len() + 1)
-            .sum::<usize>();
+        let joined = parts.iter().map(|part| part.as_ref().len() + 1);
+        let joined: usize = joined.sum();
         let same = joined == raw.body.len() + 1 || parts.is_empty() && raw.body.is_empty();
         let mut begin = 0;
         let is_part = |part: &S| {

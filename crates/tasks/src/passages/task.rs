@@ -99,14 +99,8 @@ impl Task<'_> {
             None => super::run(&mut workspace, &passages, then, context)?,
         };
         let remove = |how| {
-            let sought = (&passages, &self.units);
-            remove(
-                &workspace,
-                &sought,
-                how,
-                (self.output, self.removed),
-                context,
-            )
+            let (sought, outputs) = ((&passages, &self.units), (self.output, self.removed));
+            remove(&workspace, &sought, how, outputs, context)
         };
         let removal = self.remove.as_ref().map(remove).transpose()?;
         super::end(&mut workspace)?;

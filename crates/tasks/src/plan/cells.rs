@@ -68,11 +68,8 @@ impl Cells {
         self.sum();
         for (at, cell) in self.cells.iter().enumerate() {
             let (ratio, smaller, larger, _) = cell.key;
-            let place = self
-                .starts
-                .entry((ratio, smaller, larger))
-                .or_insert((at, at));
-            place.1 = at + 1;
+            let place = self.starts.entry((ratio, smaller, larger));
+            place.or_insert((at, at)).1 = at + 1;
         }
     }
 
@@ -87,11 +84,8 @@ impl Cells {
     }
 
     fn of(&self, ratio: u8, smaller: u8, larger: u8) -> &[Cell] {
-        let (start, end) = self
-            .starts
-            .get(&(ratio, smaller, larger))
-            .copied()
-            .unwrap_or_default();
+        let place = self.starts.get(&(ratio, smaller, larger));
+        let (start, end) = place.copied().unwrap_or_default();
         &self.cells[start..end]
     }
 

@@ -223,14 +223,8 @@ fn choose(
         (_, Ok(_)) => return charset,
         (_, Err(error)) => error,
     };
-    not_utf8(
-        document,
-        text,
-        (declared, ascii, error),
-        detector,
-        charset,
-        notices,
-    )
+    let found = (declared, ascii, error);
+    not_utf8(document, text, found, detector, charset, notices)
 }
 
 /// The charset of a text that is undeclared, or declared as UTF-8, and is not valid UTF-8.

@@ -279,11 +279,8 @@ impl Interpreter for RowFields {
         let declared = declared.map(|kind| kind.to_ascii_lowercase());
         let docno = Cow::Owned(self.docno.clone());
         // Bytes can be anything, even what is a file elsewhere.
-        let values = self
-            .parts
-            .iter()
-            .flatten()
-            .filter_map(|part| bytes.get(part.clone()));
+        let values = self.parts.iter().flatten();
+        let values = values.filter_map(|part| bytes.get(part.clone()));
         let mut values = values.chain([bytes]).filter(|_| !self.utf8);
         if let Some(kind) = values.find_map(binary_kind) {
             return refused(Some(docno), Reason::NotText, format!("the value is {kind}"));

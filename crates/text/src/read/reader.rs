@@ -431,12 +431,8 @@ impl RecordReader {
     }
 
     fn failed(input: &InputFile, file: u32, config: &ReadConfig, fault: Fault) -> RecordReader {
-        Self::of(
-            Stream::new(Err(fault), config.max_ratio),
-            input,
-            file,
-            config,
-        )
+        let stream = Stream::new(Err(fault), config.max_ratio);
+        Self::of(stream, input, file, config)
     }
 
     fn of(stream: Stream, input: &InputFile, file: u32, config: &ReadConfig) -> RecordReader {

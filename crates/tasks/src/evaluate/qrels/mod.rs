@@ -191,14 +191,8 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     report.qrels.lines = judgements.all.len() as u64;
     report.qrels.unknown = clusters.tell_unknown(judgements.all.iter().map(|j| j.key));
     let mut out = Outputs::create(config)?;
-    let chosen = Chosen::of(
-        config,
-        (&judgements, &clusters),
-        &order,
-        &mut report,
-        &mut out,
-        context,
-    )?;
+    let given = (&judgements, &clusters);
+    let chosen = Chosen::of(config, given, &order, &mut report, &mut out, context)?;
     // Each cluster once, and each document of it.
     let key = |placed: &Placed| (placed.cluster, judgements.all[placed.number as usize].key);
     order.sort_unstable_by_key(key);
@@ -234,13 +228,8 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
         }
     }
     if let (Some(path), Some(lines)) = (&config.run, ranked) {
-        report.run = Some(ranking::thin(
-            path,
-            lines,
-            &clusters,
-            out.run.as_mut(),
-            context,
-        )?);
+        let thinned = ranking::thin(path, lines, &clusters, out.run.as_mut(), context);
+        report.run = Some(thinned?);
     }
     out.finish()?;
     if let Some(output) = &config.output {

@@ -126,11 +126,8 @@ impl<'p> FieldPath<'p> {
 
     /// The name of the field itself.
     pub fn last(&self) -> &str {
-        let names = self
-            .steps
-            .iter()
-            .rev()
-            .filter(|step| step.number().is_none());
+        let names = self.steps.iter().rev();
+        let names = names.filter(|step| step.number().is_none());
         let mut names = names.filter_map(|step| match step {
             Step::Name(name) => Some(&**name),
             _ => None,

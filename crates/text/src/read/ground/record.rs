@@ -127,11 +127,8 @@ impl Marks {
 
     /// Where the values but the first begin.
     pub fn begins(&self) -> Vec<usize> {
-        self.values
-            .iter()
-            .skip(1)
-            .map(|(begin, _)| *begin)
-            .collect()
+        let values = self.values.iter().skip(1);
+        values.map(|(begin, _)| *begin).collect()
     }
 }
 

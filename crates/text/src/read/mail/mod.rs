@@ -492,11 +492,8 @@ fn split_parameters(value: &[u8]) -> Typed {
             true => percent_decoded(value, number == 0),
             false => value.to_vec(),
         };
-        parts
-            .entry(base.into())
-            .or_default()
-            .entry(number)
-            .or_insert(value);
+        let parts = parts.entry(base.into()).or_default();
+        parts.entry(number).or_insert(value);
     }
     for (name, values) in parts {
         parameters.push((name, values.into_values().flatten().collect()));
@@ -667,13 +664,8 @@ impl TextPart {
             Some(within) => within,
             None => message,
         };
-        text_of_part(
-            &message[self.range.clone()],
-            self.kind,
-            self.transfer,
-            self.mbox,
-            out,
-        );
+        let part = &message[self.range.clone()];
+        text_of_part(part, self.kind, self.transfer, self.mbox, out);
     }
 }
 

@@ -90,12 +90,8 @@ fn quoted(bytes: &[u8], quote: u8) -> usize {
             .count();
         rest.is_empty() || rest == b"/" || name > 0 && rest.get(name) == Some(&b'=')
     };
-    [first]
-        .into_iter()
-        .chain(quotes)
-        .take(16)
-        .find(ends)
-        .unwrap_or(first)
+    let mut quotes = [first].into_iter().chain(quotes).take(16);
+    quotes.find(ends).unwrap_or(first)
 }
 
 /// The value of an attribute in a tag, quoted or not; the name matches in any case.

@@ -30,14 +30,10 @@ pub fn decimal(bytes: &[u8], scale: i32) -> String {
             digits.push(rest as u32);
         }
     }
-    let mut text: String = digits
-        .iter()
-        .rev()
-        .map(|digit| format!("{digit:09}"))
-        .collect();
-    let scale = usize::try_from(scale)
-        .unwrap_or(0)
-        .min(usize::from(u16::MAX));
+    let digits = digits.iter().rev().map(|digit| format!("{digit:09}"));
+    let mut text: String = digits.collect();
+    let scale = usize::try_from(scale).unwrap_or(0);
+    let scale = scale.min(usize::from(u16::MAX));
     let leading = text.bytes().take_while(|&byte| byte == b'0').count();
     text.drain(..leading);
     if text.len() <= scale {

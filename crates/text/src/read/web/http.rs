@@ -79,12 +79,8 @@ impl<'a> Head<'a> {
 
     /// Parses a value like `text/html; charset="utf-8"`.
     pub(crate) fn set_content_type(&mut self, value: Cow<'a, str>) {
-        let mime = value
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase();
+        let mime = value.split(';').next().unwrap_or_default();
+        let mime = mime.trim().to_ascii_lowercase();
         self.mime = (!mime.is_empty()).then_some(mime);
         let charset = value.split(';').skip(1).find_map(|parameter| {
             let (name, value) = parameter.split_once('=')?;
