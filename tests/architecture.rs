@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3587, 2, 304]),
-    ("store", [7795, 2, 583]),
+    ("base", [3618, 2, 306]),
+    ("store", [7801, 2, 584]),
     ("source", [2900, 0, 63]),
-    ("text", [22266, 10, 554]),
+    ("text", [22236, 9, 555]),
     ("rewrite", [3107, 0, 147]),
-    ("engine", [22111, 10, 1238]),
+    ("engine", [22114, 10, 1240]),
     ("methods", [3649, 1, 88]),
-    ("tasks", [21704, 13, 1097]),
-    ("lab", [11913, 4, 570]),
-    ("lookalike", [12173, 4, 395]),
+    ("tasks", [21645, 13, 1099]),
+    ("lab", [11920, 4, 570]),
+    ("lookalike", [12196, 4, 382]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -148,6 +148,12 @@ fn run_from_searches_what_was_read() {
         assert_eq!(output.status.code(), Some(2), "{more}");
         let told = text(&output.stderr);
         assert!(told.contains("cannot be used with"), "{told}");
+        // And no other flag of its group.
+        assert!(
+            !told.contains("--fold") && !told.contains("--record"),
+            "{told}"
+        );
+        assert!(told.contains("lookalike run INPUT... -o OTHER"), "{told}");
     }
     for (more, missing) in [
         ("--threshold 0.3", "<INPUT>"),
@@ -227,6 +233,217 @@ fn examples_of_flags_run() {
         }
     }
     assert!(run.len() > 50, "{run:?}");
+}
+
+/// A search again changes what its flags say, and a sampling with all that belongs to it.
+#[test]
+fn run_from_keeps_what_no_flag_changes() {
+    let place = common::temporary();
+    let out = place.path().join("out");
+    let input = common::sample_corpora("trec-web/b.gz");
+    let (out, input) = (out.to_str().unwrap(), input.to_str().unwrap());
+    printed(
+        format!(
+            "run {input} -o {out} -q --threshold 0.6 --score containment --join prefix --pairs none"
+        )
+        .split(' '),
+    );
+    for (more, expected) in [
+        ("", "prefix 0.6 containment none full null"),
+        (
+            "--pairs all --results parquet",
+            "prefix 0.6 containment all full null",
+        ),
+        (
+            "--score resemblance --join auto",
+            "auto 0.6 null all full null",
+        ),
+        ("--sampling 1/2 --verified", "auto 0.6 null all 1/2 0.6"),
+        ("--threshold 0.5", "auto 0.5 null all 1/2 0.5"),
+        ("--candidates 0.4", "auto 0.5 null all 1/2 0.4"),
+        ("--threshold 0.6", "auto 0.6 null all 1/2 0.4"),
+        ("--sampling 1/4", "auto 0.6 null all 1/4 null"),
+        (
+            "--sampling full --results tsv",
+            "auto 0.6 null all full null",
+        ),
+    ] {
+        let line = format!("run --from {out} --json {more}");
+        let summary: serde_json::Value =
+            serde_json::from_str(&printed(line.split_whitespace())).unwrap();
+        let join = &summary["join_config"];
+        let found = ["join", "threshold", "measure", "pairs"].map(|name| join[name].to_string());
+        let found = format!(
+            "{} {} {}",
+            found.join(" "),
+            summary["sampling"],
+            join["candidates"]
+        );
+        assert_eq!(found.replace('"', ""), expected, "{more}");
+        let tables = expected.contains(" all ") && !more.contains("tsv");
+        assert_eq!(
+            Path::new(out).join("pairs.parquet").exists(),
+            tables,
+            "{more}"
+        );
+    }
+}
+
+/// The flags have the defaults of the library.
+#[test]
+fn defaults_of_flags_are_those_of_the_library() {
+    use lookalike::base::measure::Criterion;
+    use lookalike::engine::collection::CollectionConfig;
+    use lookalike::engine::join::JoinConfig;
+    use lookalike::engine::pipeline::JoinParameters;
+    use lookalike::report::page::PageConfig;
+    use lookalike::tasks::contamination::ContaminationConfig;
+    use lookalike::tasks::passages::{MatchesConfig, PassagesConfig};
+    use lookalike::tasks::plan::PlanConfig;
+    use lookalike::tasks::query::QueryConfig;
+    let (collection, join) = (CollectionConfig::default(), JoinParameters::default());
+    let (criterion, shingle) = (Criterion::default(), &collection.shingle);
+    let (read, contamination) = (&collection.read, ContaminationConfig::default());
+    let passages = PassagesConfig::default();
+    let most = MatchesConfig::default().max_documents.to_string();
+    let all: [(&str, &[(&str, String)]); 6] = [
+        (
+            "passages",
+            &[
+                ("length", passages.length.to_string()),
+                ("max-documents", most),
+            ],
+        ),
+        (
+            "run",
+            &[
+                ("threshold", criterion.threshold.to_string()),
+                ("score", criterion.measure.to_string()),
+                ("sampling", join.sampling.to_string()),
+                ("join", JoinConfig::default().join.to_string()),
+                ("pairs", join.join.pairs.to_string()),
+                ("results", join.results.to_string()),
+                ("spill", join.spill.to_string()),
+                ("max-document", read.max_document.to_string()),
+                ("max-ratio", read.max_ratio.to_string()),
+                ("tokens", shingle.parse.tokens.to_string()),
+                ("fold", shingle.parse.fold.to_string()),
+                ("shingle-size", shingle.shingle_size.to_string()),
+                ("short", shingle.short.to_string()),
+                ("fingerprint", shingle.fingerprint.to_string()),
+                ("seed", shingle.seed.to_string()),
+            ],
+        ),
+        (
+            "contamination",
+            &[
+                ("ngram", contamination.ngram.to_string()),
+                ("least", contamination.least.to_string()),
+                ("drop-at", contamination.drop_at.to_string()),
+                ("most", contamination.most.to_string()),
+            ],
+        ),
+        (
+            "query",
+            &[("top", QueryConfig::default().top.unwrap().to_string())],
+        ),
+        (
+            "plan",
+            &[(
+                "precision",
+                PlanConfig::default().target.precision.to_string(),
+            )],
+        ),
+        (
+            "report",
+            &[
+                ("clusters", PageConfig::default().clusters.to_string()),
+                ("sample-seed", PageConfig::default().seed.to_string()),
+            ],
+        ),
+    ];
+    let described = program().described;
+    for (command, flags) in all {
+        let command = described.find_subcommand(command).unwrap();
+        for (flag, expected) in flags {
+            let mut flags = command.get_arguments();
+            let found = flags.find(|found| found.get_long() == Some(flag)).unwrap();
+            assert_eq!(found.get_default_values(), [expected.as_str()], "{flag}");
+        }
+    }
+}
+
+/// Help is asked for by names of before and those within a command, also behind `--`.
+#[test]
+fn help_has_the_names_of_commands_within_commands() {
+    for (asked, named) in [
+        ("help verify", "check verify"),
+        ("help check verify", "check verify"),
+        ("help run", "run"),
+        ("-- verify --help", "check verify"),
+    ] {
+        let help = printed(named.split(' ').chain(["--help"]));
+        assert_eq!(printed(asked.split(' ')), help, "{asked}");
+    }
+    let told = text(
+        &program()
+            .run("contamination --against T CORPUS".split(' '))
+            .stderr,
+    );
+    assert!(
+        told.contains("--against VALUE` is now `lookalike contamination --test-set VALUE`"),
+        "{told}"
+    );
+}
+
+/// No message has a password of an address on the command line.
+#[test]
+fn messages_leave_passwords_out() {
+    for line in [
+        "s3://user:secret@bucket/x",
+        "run in -o s3://key:sec/ret@bucket",
+        "run https://host/a?X-Amz-Signature=secret -o out",
+        "diff nothing https://user:secret@host/a b",
+        "status ftp://user:secret@host/a",
+        "run --threshold s3://user:secret@bucket",
+    ] {
+        let told = text(&program().run(line.split(' ')).stderr);
+        let has = ["secret", "sec/ret"]
+            .iter()
+            .any(|secret| told.contains(secret));
+        assert!(told.starts_with("error: ") && !has, "{told}");
+    }
+}
+
+/// The script of Bash completes what these lines begin.
+#[test]
+fn completions_have_pages_and_values() {
+    let place = common::temporary();
+    fs::write(
+        place.path().join("script"),
+        printed(["completions", "bash"]),
+    )
+    .unwrap();
+    for (line, expected) in [
+        ("help in", "inputs"),
+        ("help check v", "verify"),
+        ("check verify --me", "--memory"),
+        ("run --join p", "prefix probabilistic"),
+        ("run --score co", "containment cosine"),
+        ("stage join --pairs a", "all across"),
+        ("dedup --rule s", "star"),
+        ("run --format trec-s", "trec-sgml"),
+    ] {
+        let script = format!(
+            ". ./script; COMP_WORDS=(lookalike {line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _lookalike lookalike \"${{COMP_WORDS[-1]}}\" \"${{COMP_WORDS[-2]}}\"; echo ${{COMPREPLY[*]}}"
+        );
+        let output = Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(place.path())
+            .output();
+        assert_eq!(text(&output.unwrap().stdout).trim_end(), expected, "{line}");
+    }
 }
 
 #[test]

@@ -513,6 +513,7 @@ fn the_guide_lists_the_lines_of_the_ledger() {
         "lookalike lab method super-shingles kept -v",
         "echo '{\"text\":\"one two three four five six seven eight nine ten\"}' > new.jsonl",
         "lookalike add kept new.jsonl -v",
+        "lookalike run new.jsonl --against kept -o against -v",
         "lookalike run in -o sampled --sampling 1/32 --verified -v",
         "lookalike run in -o counted --max-postings 2 -v",
         "lookalike run in -o planned --precision 0.9 --pairs none -v",

@@ -73,7 +73,7 @@ impl Program {
         let all: BTreeSet<&str> = (self.commands().into_iter())
             .chain(self.others.iter().copied())
             .collect();
-        assert!(overview.lines().count() <= all.len() + 6, "{overview}");
+        assert!(overview.lines().count() <= all.len() + 7, "{overview}");
         for line in overview.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }

@@ -595,22 +595,35 @@ fn a_line_of_the_list_that_is_no_input_is_damage() {
     let path = place.path().join("d/inputs.jsonl");
     let text = fs::read_to_string(&path).unwrap();
     let mut line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-    line["path"] = serde_json::json!({});
-    let forged = format!("{line}\n");
-    fs::write(&path, &forged).unwrap();
-    let mut manifest = read_manifest(place.path());
-    let list = manifest.pointer_mut("/inputs/list").unwrap();
-    list["bytes"] = forged.len().into();
-    let sum = lookalike::store::checksum(forged.as_bytes());
-    list["checksum"] = format!("{sum:016x}").into();
-    put_manifest(place.path(), &manifest);
-    let output = start(place.path(), &["check", "verify", "d"]);
-    assert!(!output.status.success());
-    let text = said(&output);
-    assert!(
-        text.contains("inputs.jsonl is corrupt at byte 0: line 1"),
-        "{text}"
-    );
+    // What is no path, and an address that nobody may print.
+    for path_of in [
+        serde_json::json!({}),
+        "s3://user:secret@bucket/in.jsonl".into(),
+    ] {
+        line["path"] = path_of;
+        let forged = format!("{line}\n");
+        fs::write(&path, &forged).unwrap();
+        let mut manifest = read_manifest(place.path());
+        let list = manifest.pointer_mut("/inputs/list").unwrap();
+        list["bytes"] = forged.len().into();
+        let sum = lookalike::store::checksum(forged.as_bytes());
+        list["checksum"] = format!("{sum:016x}").into();
+        put_manifest(place.path(), &manifest);
+        for command in [
+            "check verify d",
+            "report d -o p.html",
+            "dedup --from d -o k",
+        ] {
+            let output = start(place.path(), &words(command));
+            assert!(!output.status.success());
+            let text = said(&output);
+            assert!(
+                text.contains("inputs.jsonl is corrupt at byte 0: line 1"),
+                "{text}"
+            );
+            assert!(!text.contains("secret"), "{text}");
+        }
+    }
 }
 
 /// A tree of its JSON took fifty times its size, and a manifest without the parameters of its

@@ -11,7 +11,6 @@ use lookalike_engine::pipeline;
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, Programs, WalkFlags};
 use super::run::Verbose;
-use super::unread;
 
 /// Options of `add`.
 #[derive(Debug, Args)]
@@ -68,7 +67,6 @@ impl Command for Options {
             inputs.check_readable()?;
         }
         let summary = pipeline::add(directory, &inputs, self.strict, self.results, context)?;
-        self.verbose.print(&summary, directory, out, context)?;
-        unread::warn_in(directory, &summary, context)
+        self.verbose.print(&summary, directory, out, context)
     }
 }

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lookalike_base::Result;
 use lookalike_store::workspace::refuse_remote;
@@ -121,25 +122,36 @@ impl<P: Program> Arguments<P> {
     /// A message to print: an error in the arguments, or the text for `--help` or `--version`.
     pub fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut arguments: Vec<OsString> = arguments.collect();
-        let renamed = renamed::today(&mut arguments, P::STARTED, P::RENAMED);
         let mut command = described::<P>();
-        let text = |at: usize| arguments.get(at).map(|word| word.to_string_lossy());
-        let topic = text(2).filter(|_| text(1).is_some_and(|word| word == "help"));
-        if let Some(topic) = topic.and_then(|name| topics::page(&command, &name)) {
-            let page = topic.try_get_matches_from([P::STARTED, "--help"]);
-            return page.and_then(|matches| Self::from_arg_matches(&matches));
+        // No argument but a command stands first.
+        if arguments.get(1).is_some_and(|word| word == "--") {
+            arguments.remove(1);
         }
+        if arguments.len() > 2 && arguments[1] == "help" {
+            if let Some(topic) = topics::page(&command, &arguments[2].to_string_lossy()) {
+                let page = topic.try_get_matches_from([P::STARTED, "--help"]);
+                return page.and_then(|matches| Self::from_arg_matches(&matches));
+            }
+            arguments.remove(1);
+            arguments.push("--help".into());
+        }
+        let renamed = renamed::today(&mut arguments, P::STARTED, P::RENAMED);
+        let text = |at: usize| arguments.get(at).map(|word| word.to_string_lossy());
         let words = [1, 2].map(|at| text(at).map_or(String::new(), Cow::into_owned));
         let mut matches = command.try_get_matches_from_mut(&arguments);
         // To fold the help of all commands takes ten times as long as to read the arguments.
         if matches.as_ref().is_err_and(shows_help) {
             command = topics::folded(described::<P>(), "");
-            matches = command.try_get_matches_from_mut(arguments);
+            matches = command.try_get_matches_from_mut(&arguments);
         }
         let matches = matches.map_err(|error| {
             let named = command.find_subcommand(&words[0]);
             let inner = named.and_then(|command| command.find_subcommand(&words[1]));
-            with_meant(error, inner.or(named), P::MEANT)
+            let mut error = with_meant(error, inner.or(named), P::MEANT, &arguments);
+            if error.use_stderr() && !renamed.is_empty() {
+                tip(&mut error, &renamed);
+            }
+            error
         })?;
         let read = Self::from_arg_matches(&matches);
         let mut read = read.map_err(|error| error.format(&mut command))?;
@@ -150,10 +162,9 @@ impl<P: Program> Arguments<P> {
 }
 
 fn shows_help(error: &clap::Error) -> bool {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
     matches!(
         error.kind(),
-        DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     )
 }
 
@@ -228,16 +239,38 @@ fn meant_by<'m>(table: &'m str, word: &str) -> Option<&'m str> {
     line.map(|(meant, _)| meant)
 }
 
+/// Puts tips below an error.
+fn tip(error: &mut clap::Error, tips: &[String]) {
+    let tips = tips.iter().map(clap::builder::StyledStr::from).collect();
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+}
+
 /// Suggests the command or the flag that a word means, in place of one that is spelt like it.
-fn with_meant(mut error: clap::Error, command: Option<&clap::Command>, meant: &str) -> clap::Error {
-    use clap::error::{ContextKind, ContextValue, ErrorKind};
+fn with_meant(
+    mut error: clap::Error,
+    command: Option<&clap::Command>,
+    meant: &str,
+    arguments: &[OsString],
+) -> clap::Error {
     if error.kind() == ErrorKind::ArgumentConflict {
+        // A flag that excludes a group of others is told with all of them.
+        if let Some(ContextValue::Strings(all)) = error.get(ContextKind::PriorArg) {
+            let words = arguments.iter().map(|word| word.to_string_lossy());
+            let words: Vec<String> = words.map(|word| word.replace('=', " ") + " ").collect();
+            let mut given = all.clone();
+            given.retain(|flag| {
+                let flag = flag.split_inclusive(' ').next().unwrap_or_default();
+                words
+                    .iter()
+                    .any(|word| word.starts_with(flag) || !flag.starts_with('-'))
+            });
+            error.insert(ContextKind::PriorArg, ContextValue::Strings(given));
+        }
         let both = error.to_string();
-        if both.contains("--from <") && ["--threshold", "--score"].iter().any(|f| both.contains(f))
-        {
-            let tip = "find other pairs first: lookalike run --from DIR --threshold T";
-            let tip = ContextValue::StyledStrs(vec![tip.into()]);
-            error.insert(ContextKind::Suggested, tip);
+        if both.contains("--from <") {
+            let line = "find other pairs first: lookalike run --from DIR --threshold T; to read the texts in \
+                        another way: lookalike run INPUT... -o OTHER";
+            tip(&mut error, &[line.into()]);
         }
         return error;
     }
@@ -264,10 +297,9 @@ fn with_meant(mut error: clap::Error, command: Option<&clap::Command>, meant: &s
         let suggested = ContextValue::Strings(vec![command.to_string()]);
         error.insert(ContextKind::SuggestedSubcommand, suggested);
     } else if disk::metadata(given.as_ref()).is_ok() {
-        let tip = format!("to find near-duplicates in it, use 'lookalike run {given} -o DIR'");
-        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        let line = format!("to find near-duplicates in it, use 'lookalike run {given} -o DIR'");
         error.remove(ContextKind::SuggestedSubcommand);
-        error.insert(ContextKind::Suggested, tips);
+        tip(&mut error, &[line]);
     }
     error
 }
@@ -308,8 +340,9 @@ fn overview<P: Program>(command: &clap::Command, about: &str) -> clap::builder::
     }
     let _ = write!(
         text,
-        "\nUsage: {} COMMAND ... (COMMAND -h: its flags; --help: with examples)\n\
+        "{}\nUsage: {} COMMAND ... (COMMAND -h: its flags; --help: with examples)\n\
          Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped (can be continued)",
+        topics::line(command),
         P::STARTED
     );
     text.into()

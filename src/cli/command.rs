@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::facade::Resources;
+use crate::report::terminal::wrapped;
 use lookalike_base::byte_size::ByteSize;
 use lookalike_base::progress::{Context, Progress, Stop};
 use lookalike_base::{Error, Result, memory};
@@ -198,8 +199,25 @@ impl Out<'_> {
     pub fn note(&self, text: impl FnOnce() -> Result<String>) -> Result<()> {
         let printed = self.printed;
         match !printed.json && (printed.always || !printed.quiet) {
-            true => self.host.say(&text()?),
+            true => self.host.say(&self.fitted(text()?)),
             false => Ok(()),
         }
+    }
+
+    /// The text, with sentences wrapped on a terminal. Rows have spaces between their cells, and a
+    /// command can be copied as it is.
+    fn fitted(&self, text: String) -> String {
+        let Some(width) = self.host.columns() else {
+            return text;
+        };
+        let mut out = String::new();
+        for line in text.lines() {
+            let fits = line.len() <= width || line.contains("  ");
+            match fits || line.starts_with("Next: lookalike ") {
+                true => out += &format!("{line}\n"),
+                false => wrapped(line, width, &mut out),
+            }
+        }
+        out
     }
 }

@@ -55,11 +55,7 @@ pub struct Options {
     /// A field with fewer words is matched in full, if it has as many as --least.
     ///
     /// Example: --ngram 8
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = ContaminationConfig::default().ngram,
-    )]
+    #[arg(long, value_name = "N", default_value = "13")]
     ngram: u32,
     /// Skip fields with fewer words than N
     ///
@@ -68,20 +64,12 @@ pub struct Options {
     /// item.
     ///
     /// Example: --least 3
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = ContaminationConfig::default().least,
-    )]
+    #[arg(long, value_name = "N", default_value = "5")]
     least: u32,
     /// Put a document into drop.tsv if it has this share of an item
     ///
     /// Example: --drop-at 0.5
-    #[arg(
-        long,
-        value_name = "SHARE",
-        default_value_t = ContaminationConfig::default().drop_at,
-    )]
+    #[arg(long, value_name = "SHARE", default_value = "0.8")]
     drop_at: Threshold,
     /// List at most this number of documents for each item
     ///
@@ -90,11 +78,7 @@ pub struct Options {
     /// takes 120 bytes of memory.
     ///
     /// Example: --most 100
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = ContaminationConfig::default().most,
-    )]
+    #[arg(long, value_name = "N", default_value = "10")]
     most: usize,
     /// Fail if any record of the corpus or of a test set is rejected
     ///

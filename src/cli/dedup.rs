@@ -254,7 +254,7 @@ pub struct Options {
         value_name = "N",
         default_value_t = AuditConfig::default().seed,
         help_heading = "Deduplication",
-        hide_short_help = true,
+        hide_short_help = true
     )]
     sample_seed: u64,
     #[command(flatten)]
@@ -319,6 +319,11 @@ impl Command for Options {
                     .map_err(|error| error.named_by("work", &work))?
             }
         };
+        if self.against.is_some() && !self.keep.is_empty() {
+            let line =
+                "--keep decides among the new documents; those of --against come before them";
+            context.progress.note(line);
+        }
         let summary = dedup::run(&workspace, &config, outputs, context)?;
         let printed = Printed {
             summary: &summary,
@@ -332,7 +337,7 @@ impl Command for Options {
                 workspace: &workspace,
                 work: &work,
                 places,
-                form: config.form,
+                config: &config,
             };
             let ledger = || dedup_ledger(&summary, self.rule);
             (self.end.verbose).text(deduplicated.answer()?, ledger, &workspace)
@@ -365,7 +370,7 @@ impl Options {
             },
             link: self.link,
             revisit: self.revisit.unwrap_or_default(),
-            results: self.end.results.results,
+            results: self.end.results.results.unwrap_or_default(),
             remove: self.drop.clone(),
         }
     }

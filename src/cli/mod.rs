@@ -54,7 +54,7 @@ use std::process::ExitCode;
 
 use lookalike_base::command::Command as Bounded;
 use lookalike_base::process::{self, return_freed_memory};
-use lookalike_base::utf8::{is_deceptive, visible_lines};
+use lookalike_base::utf8::{is_deceptive, visible_lines, without_secrets};
 use lookalike_base::{Error, limits, memory};
 use lookalike_store::json::pretty;
 use lookalike_store::workspace::{check_secret, missing, refuse_remote};
@@ -203,11 +203,17 @@ fn caught<P: Program>(arguments: &Arguments<P>, host: &dyn Host) -> Result<ExitC
 
 /// Prints help and version to standard output, and errors in the arguments to standard error.
 fn usage(told: &clap::Error) -> ExitCode {
+    let text = told.render();
     if told.use_stderr() {
-        let _ = told.print();
+        use std::io::Write;
+        // On a terminal, this keeps the colours.
+        let _ = write!(
+            anstream::stderr(),
+            "{}",
+            without_secrets(&text.ansi().to_string())
+        );
         return ExitCode::from(USAGE);
     }
-    let text = told.render();
     let shown = match std::io::stdout().is_terminal() {
         true => text.ansi().to_string(),
         false => text.to_string(),
@@ -248,11 +254,16 @@ fn said(written: std::io::Result<()>) -> Result<(), Error> {
     }
 }
 
+/// Lines as standard error shows them, which logs keep.
+fn told(lines: &str) -> String {
+    visible_lines(&without_secrets(lines), true).into_owned()
+}
+
 /// Prints lines on standard error. If that fails, the command continues, because there is no place
 /// left to report the failure.
 fn tell(lines: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{}", visible_lines(lines, true));
+    let _ = writeln!(std::io::stderr(), "{}", told(lines));
 }
 
 /// A report as JSON.
@@ -282,7 +293,7 @@ fn tell_error(error: &Error) {
     use std::io::Write;
     let styles = clap::builder::Styles::styled();
     let part = |style: &clap::builder::styling::Style, word: &str, text: &str| {
-        let shown = visible_lines(text, true);
+        let shown = told(text);
         let _ = writeln!(anstream::stderr(), "{style}{word}:{style:#} {shown}");
     };
     // A forged name with a line feed must not begin a line that looks like a message.

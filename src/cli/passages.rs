@@ -58,25 +58,39 @@ use super::unread;
 pub struct Options {
     #[command(flatten)]
     collection: CollectionFlags,
+    #[command(flatten)]
+    search: SearchFlags,
+    /// Format of the result files: tsv, or parquet as well
+    ///
+    /// parquet writes a table beside each text file, with the types of its columns.
+    ///
+    /// Example: --results parquet
+    #[arg(long, value_name = "FORMAT", default_value = "tsv", help_heading = None)]
+    results: ResultFormat,
+    #[command(flatten)]
+    removal: RemovalFlags,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+/// What is a passage, and which are listed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Passages")]
+struct SearchFlags {
     /// Least length of a passage, in tokens (1 to 500)
     ///
     /// A smaller K finds more passages, but more of them are there by chance. 50 is common for
     /// training data of language models, 13 for contamination.
     ///
     /// Example: --length 13
-    #[arg(
-        long,
-        value_name = "K",
-        default_value_t = PassagesConfig::default().length,
-        help_heading = "Passages"
-    )]
+    #[arg(long, value_name = "K", default_value = "50")]
     length: u32,
     /// Compare all documents, or representatives
     ///
     /// representatives leaves out exact duplicates of earlier documents.
     ///
     /// Example: --of representatives
-    #[arg(long, value_name = "WHICH", default_value_t = Of::All, help_heading = "Passages")]
+    #[arg(long, value_name = "WHICH", default_value_t = Of::All)]
     of: Of,
     /// List the pairs that share a passage in at most N documents
     ///
@@ -87,13 +101,12 @@ pub struct Options {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = MatchesConfig::default().max_documents,
-        value_parser = clap::value_parser!(u32).range(2..),
-        help_heading = "Passages"
+        default_value = "100",
+        value_parser = clap::value_parser!(u32).range(2..)
     )]
     max_documents: u32,
     /// Write only spans.tsv, removable.tsv and coverage.tsv
-    #[arg(long, conflicts_with = "max_documents", help_heading = "Passages")]
+    #[arg(long, conflicts_with = "max_documents")]
     no_matches: bool,
     /// Also list the passages that most hosts, sources or values share
     ///
@@ -103,43 +116,13 @@ pub struct Options {
     /// all their documents.
     ///
     /// Example: --by source
-    #[arg(long, value_name = "GROUP", help_heading = "Passages")]
+    #[arg(long, value_name = "GROUP")]
     by: Option<By>,
     /// Number of passages in boilerplate.tsv
     ///
     /// Example: --by source --top 20
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1000,
-        requires = "by",
-        help_heading = "Passages"
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "by")]
     top: u32,
-    /// Format of the result files: tsv, or parquet as well
-    ///
-    /// parquet writes a table beside each text file, with the types of its columns.
-    ///
-    /// Example: --results parquet
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value_t = ResultFormat::default(),
-        help_heading = None
-    )]
-    results: ResultFormat,
-    #[command(flatten)]
-    units: UnitFlags,
-    #[command(flatten)]
-    removal: RemovalFlags,
-    #[command(flatten)]
-    limits: Limits,
-}
-
-/// Which lines or paragraphs are compared.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Passages")]
-struct UnitFlags {
     /// Find repeated lines or paragraphs, not runs of --length tokens
     ///
     /// Two lines are equal if their tokens are. Paragraphs are separated by empty lines. With
@@ -230,14 +213,14 @@ impl Command for Options {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let (flags, removal) = (&self.collection, &self.removal);
-        let units = self.units.unit.map(|unit| UnitsConfig {
+        let units = self.search.unit.map(|unit| UnitsConfig {
             unit,
-            scope: self.units.scope,
-            least: self.units.least,
-            of: self.of,
+            scope: self.search.scope,
+            least: self.search.least,
+            of: self.search.of,
             results: self.results,
         });
-        let align = match self.units.unit {
+        let align = match self.search.unit {
             None => Align::Token,
             Some(TextUnit::Line) => Align::Line,
             Some(TextUnit::Paragraph) => Align::Paragraph,
@@ -264,7 +247,7 @@ impl Command for Options {
         out.result(&done, || {
             let title = match &task.units {
                 Some(units) => format!("repeated {}s", units.unit),
-                None => format!("passages of at least {} tokens", self.length),
+                None => format!("passages of at least {} tokens", self.search.length),
             };
             let config = task.units.is_none().then_some(&task.passages);
             let mut text = table(&done.found, &title, config, &done.directory);
@@ -282,14 +265,17 @@ impl Command for Options {
 impl Options {
     fn config(&self) -> PassagesConfig {
         // A command that writes copies does not list the matches.
-        let matches = !self.no_matches && !self.removal.remove;
+        let matches = !self.search.no_matches && !self.removal.remove;
         PassagesConfig {
-            length: self.length,
-            of: self.of,
+            length: self.search.length,
+            of: self.search.of,
             matches: matches.then_some(MatchesConfig {
-                max_documents: self.max_documents,
+                max_documents: self.search.max_documents,
             }),
-            boilerplate: (self.by.clone()).map(|by| BoilerplateConfig { by, top: self.top }),
+            boilerplate: (self.search.by.clone()).map(|by| BoilerplateConfig {
+                by,
+                top: self.search.top,
+            }),
             results: self.results,
             ..PassagesConfig::default()
         }

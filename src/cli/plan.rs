@@ -8,7 +8,7 @@ use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::progress::Context;
 use lookalike_engine::{outputs, pipeline};
-use lookalike_tasks::plan::{self, PlanConfig};
+use lookalike_tasks::plan;
 
 use super::command::{Command, Out, Setup};
 use super::flags::{Limits, Planning, ThresholdFlag};
@@ -24,12 +24,7 @@ pub struct Options {
     /// Precision is the share of the pairs of a sampled run that are true.
     ///
     /// Example: --precision 0.9
-    #[arg(
-        short,
-        long,
-        value_name = "P",
-        default_value_t = PlanConfig::default().target.precision
-    )]
+    #[arg(short, long, value_name = "P", default_value = "0.8")]
     precision: Threshold,
     #[command(flatten)]
     planning: Planning,
@@ -50,9 +45,8 @@ impl Command for Options {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let config = self
-            .planning
-            .config(self.threshold.threshold, self.precision)?;
+        let threshold = self.threshold.threshold.unwrap_or_default();
+        let config = self.planning.config(threshold, self.precision)?;
         let mut workspace = pipeline::open_texts(&self.directory)?;
         let path = self.output.clone();
         let path = path.unwrap_or_else(|| self.directory.join(plan::PLAN_FILE));

@@ -1,16 +1,16 @@
 //! `query`: find documents of a collection that resemble new ones.
 
 use std::cell::{Cell, OnceCell};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use crate::report::terminal::Growing;
 use clap::Args;
-use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
-use lookalike_engine::{collection, pipeline};
+use lookalike_base::{Error, Result};
+use lookalike_engine::{collection, document, pipeline};
 use lookalike_methods::Spec;
 use lookalike_store::json;
 use lookalike_store::table::{Column, cells, columns, header, push_row};
@@ -59,12 +59,7 @@ pub struct Options {
     /// List at most this number of documents per query; 0 lists all
     ///
     /// Example: --top 3
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = QueryConfig::default().top.unwrap_or(0),
-        help_heading = "Pairs"
-    )]
+    #[arg(long, value_name = "N", default_value = "10", help_heading = "Pairs")]
     top: usize,
     /// Use the features of METHOD, not shingles (see `lookalike lab method`)
     ///
@@ -126,7 +121,16 @@ impl Command for Options {
         usual.format = None;
         let read = self.reading.config(usual)?;
         let selection = self.walk.selection();
-        let inputs = pipeline::selected_inputs(&self.documents, &selection, &self.directory)?;
+        let inputs = pipeline::selected_inputs(&self.documents, &selection, &self.directory);
+        let inputs = inputs.map_err(|error| {
+            let name = error.path().and_then(Path::to_str).unwrap_or_default();
+            match document::find(&base, name, context) {
+                Err(Error::NoDocument { .. }) => error,
+                _ => Error::parameter("DOCUMENT", name).because(
+                    "it is the name of a document of DIR: `lookalike show DIR NAME` lists its pairs",
+                ),
+            }
+        })?;
         let (host, json) = (out.host, out.printed.json);
         let screen = host.columns().filter(|_| !self.tsv && !json);
         let names = SHOWN.split(", ");

@@ -9,9 +9,11 @@ use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
 use lookalike_engine::pipeline;
+use lookalike_store::disk;
 use lookalike_store::workspace::refuse_remote;
 use lookalike_tasks::audit::{self, AuditConfig};
 use lookalike_tasks::dedup;
+use lookalike_tasks::passages::{OVERLAPS_FILE, SPANS_FILE};
 
 use super::command::{Command, Out, Printed, Setup};
 use super::flags::{AuditFlags, Memory, Programs, Quiet, Threads};
@@ -60,7 +62,7 @@ pub struct Options {
     /// The script lists all clusters of up to 100,000 documents in total, the largest first.
     ///
     /// Example: --clusters 50
-    #[arg(long, value_name = "N", default_value_t = PageConfig::default().clusters)]
+    #[arg(long, value_name = "N", default_value = "20")]
     clusters: usize,
     /// Write a folder of pages with all clusters, DIR/report/index.html
     ///
@@ -73,7 +75,7 @@ pub struct Options {
     /// Seed of the random pairs
     ///
     /// Example: --sample-seed 1
-    #[arg(long, value_name = "N", default_value_t = PageConfig::default().seed, hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value = "0", hide_short_help = true)]
     sample_seed: u64,
     #[command(flatten)]
     programs: Programs,
@@ -110,6 +112,12 @@ impl Command for Options {
                 "{directory} is not an output directory of `lookalike dedup`; leave the flag out"
             )
         })?;
+        let is_there = |name| disk::exists(&self.directory.join(name));
+        if is_there(SPANS_FILE)? && !is_there(OVERLAPS_FILE)? && !is_there("pairs.tsv")? {
+            let limit =
+                "its search for passages listed no pairs; `lookalike passages DIR` lists them";
+            return refuse("DIR", self.directory.display(), limit);
+        }
         let config = PageConfig {
             title: self.title.clone(),
             replay: self.replay.clone(),

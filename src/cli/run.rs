@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::report::{answer, ledger, rejected_by_file};
 use clap::Args;
+use clap::builder::ArgPredicate;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{self, CollectionConfig};
-use lookalike_engine::pipeline::{self, Summary, run_against};
+use lookalike_engine::pipeline::{self, AppliedPlan, JoinParameters, Summary, run_against};
 use lookalike_methods::{self as methods, Spec};
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::plan::{self, run_with_plan};
@@ -16,6 +17,9 @@ use lookalike_tasks::plan::{self, run_with_plan};
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, JoinFlags, Limits, ResultsFlag};
 use super::unread;
+
+/// Flags of a search. Another one in its directory keeps what they do not change.
+const OF_SEARCH: [&str; 6] = ["threshold", "score", "sampling", "join", "pairs", "results"];
 
 /// Options of `run`.
 #[derive(Debug, Args)]
@@ -25,6 +29,7 @@ use super::unread;
     "output" => (arg.required(false).required_unless_present("from"))
         .default_value(".")
         .hide_default_value(true),
+    id if OF_SEARCH.contains(&id) => arg.default_value_if("from", ArgPredicate::IsPresent, None),
     _ => arg,
 }))]
 pub struct RunOptions {
@@ -33,7 +38,9 @@ pub struct RunOptions {
     /// Search the documents of DIR again, in place of INPUT and -o
     ///
     /// DIR is the output directory of an earlier `run`. Its documents are not read again, stages
-    /// that the flags do not change are reused, and its results are replaced.
+    /// that the flags do not change are reused, and its results are replaced. Flags that are not
+    /// given stay as they were: --threshold, --score, --join, --pairs, --results, and --sampling
+    /// or --precision, which take --verified, --candidates and --max-postings with them.
     ///
     /// Example: --from out --threshold 0.5
     #[arg(
@@ -105,6 +112,10 @@ pub struct IngestOptions {
 
 /// Options of `join`.
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| match OF_SEARCH.contains(&arg.get_id().as_str()) {
+    true => arg.default_value(None::<&str>),
+    false => arg,
+}))]
 pub struct JoinOptions {
     /// Output directory of an earlier `run` or `stage ingest`
     #[arg(value_name = "DIR")]
@@ -164,8 +175,9 @@ impl Command for RunOptions {
         }
         let flags = &self.collection;
         let config = flags.config(context)?;
-        let (planning, mut parameters) = self.join.parameters(&config)?;
-        parameters.results = self.end.results.results;
+        let (planning, mut parameters) =
+            self.join.parameters(&config, JoinParameters::default())?;
+        parameters.results = self.end.results.results.unwrap_or_default();
         Workspace::look_whether_free(&flags.output)?;
         if self.against.is_some() && planning.is_some() {
             return Err(Error::parameter("precision", "with --against")
@@ -183,8 +195,7 @@ impl Command for RunOptions {
             }
             (None, None) => pipeline::run(inputs, directory, config, parameters, strict, context)?,
         };
-        self.end.verbose.print(&summary, directory, out, context)?;
-        unread::warn_in(directory, &summary, context)
+        self.end.verbose.print(&summary, directory, out, context)
     }
 }
 
@@ -260,14 +271,21 @@ fn search(
     context: &Context<'_>,
 ) -> Result<()> {
     let manifest = pipeline::look(directory)?;
-    let (planning, mut parameters) = join.parameters(collection::config(&manifest))?;
+    let before = pipeline::parameters(&manifest).unwrap_or_default();
+    let config = collection::config(&manifest);
+    let format = end.results.results.unwrap_or(before.results);
+    let (planning, mut parameters) = join.parameters(config, before)?;
+    if let Some(AppliedPlan { plan, .. }) = &parameters.plan {
+        let path = directory.join(plan::PLAN_FILE);
+        plan.check(&path, config, parameters.join.threshold)?;
+    }
     let mut workspace = pipeline::open_texts(directory)?;
     if let Some(planning) = &planning {
         parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
     }
     pipeline::join(&mut workspace, &parameters, context)?;
     // The results of the earlier pairs are gone, so make the results of the new pairs.
-    let summary = pipeline::results(&mut workspace, end.results.results, context)?;
+    let summary = pipeline::results(&mut workspace, format, context)?;
     (end.verbose).print_of(&summary, &workspace, directory, out)
 }
 
@@ -288,7 +306,7 @@ impl Command for ClusterOptions {
 }
 
 /// Whether the ledger is printed.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Verbose {
     /// Also print the ledger: all counts, and the cost of each stage
     ///
@@ -300,7 +318,7 @@ pub struct Verbose {
 }
 
 impl Verbose {
-    /// Prints the answer of a directory that is not open.
+    /// Prints the answer of a directory that is not open, and warns about its inputs.
     pub(super) fn print(
         self,
         summary: &Summary,
@@ -311,7 +329,8 @@ impl Verbose {
         out.result(summary, || {
             let workspace = pipeline::open_shared(directory, context)?;
             self.text_of(summary, &workspace, directory)
-        })
+        })?;
+        unread::warn_in(directory, summary, context)
     }
 
     /// Prints the answer of a collection whose results are in a directory.

@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use lookalike_base::{Error, Result};
@@ -13,7 +14,7 @@ use lookalike_store::disk;
 
 use super::command::Run;
 use super::context::Host;
-use super::{Program, described};
+use super::{Program, described, topics};
 
 /// Options of `completions`.
 #[derive(Debug, Args)]
@@ -35,10 +36,47 @@ pub struct ManOptions<P: Program> {
     program: PhantomData<P>,
 }
 
+/// A word that lasts as long as the process, which ends when it has printed the script.
+fn lasting(word: &str) -> &'static str {
+    word.to_string().leak()
+}
+
+/// A command whose flags list the words that they take: the message about another one names them.
+fn valued(command: Command) -> Command {
+    let command = command.mut_args(|arg| {
+        let value = Arg::new("value").value_parser(arg.get_value_parser().clone());
+        let reader = Command::new("value").no_binary_name(true).arg(value);
+        let read = |word: &str| reader.clone().try_get_matches_from([word]);
+        let told = read("no value").map_or_else(|error| error.to_string(), |_| String::new());
+        let words = told.split_once("; use ").map_or("", |(_, words)| words);
+        let words = words.split(|c: char| !c.is_alphanumeric() && !"-_:".contains(c));
+        let words = words.filter(|word| read(word).is_ok()).map(lasting);
+        match words.collect::<Vec<_>>() {
+            none if none.is_empty() => arg,
+            words => arg.value_parser(PossibleValuesParser::new(words)),
+        }
+    });
+    command.mut_subcommands(valued)
+}
+
 impl<P: Program> Run for CompletionsOptions<P> {
     fn main(&self, host: &dyn Host) -> Result<ExitCode> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut described::<P>(), P::NAME, &mut script);
+        let command = described::<P>();
+        // The pages stand beside the commands that have help.
+        let pages = topics::names(&command)
+            .map(Command::new)
+            .collect::<Vec<_>>();
+        let about = |one: &Command| Command::new(lasting(one.get_name()));
+        let named = command
+            .get_subcommands()
+            .map(|of| about(of).subcommands(of.get_subcommands().map(about)));
+        let help = Command::new("help").subcommands(named.chain(pages));
+        let command = valued(command)
+            .disable_help_subcommand(true)
+            .subcommand(help);
+        let mut command = command.mut_subcommands(|of| of.disable_help_subcommand(true));
+        clap_complete::generate(self.shell, &mut command, P::NAME, &mut script);
         host.say(&String::from_utf8_lossy(&script))?;
         Ok(ExitCode::SUCCESS)
     }

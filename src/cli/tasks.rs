@@ -2,47 +2,46 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde::Serialize;
 
-use crate::report::answer;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::words::shell_word;
 use lookalike_engine::cluster::ResultFormat;
-use lookalike_engine::pipeline;
+use lookalike_engine::pipeline::JoinParameters;
 use lookalike_rewrite::output;
 use lookalike_store::remote;
 use lookalike_tasks::jobs::{self, Outcome, Plan, Planned};
 
-use super::command::{Command, Out, Run, Setup};
-use super::context::Host;
+use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Programs, ResultsFlag};
-use super::unread;
+use super::run::Verbose;
 
-// The commands within `tasks`. Their help is that of `tasks`.
-#[derive(Debug, Subcommand)]
-#[allow(missing_docs, reason = "the text would replace the help")]
-pub enum Commands {
+crate::commands! {
+    Steps:
     /// Write the plan of a search to a directory or an object store
     ///
     /// It lists the inputs and says what to find. Nothing is read yet.
-    Plan(Box<PlanOptions>),
+    "lookalike tasks plan sample-corpora/trec-web --tasks 2 -o shared"
+    Plan(PlanOptions),
     /// Do one task of a plan
     ///
     /// A task that is done is not done again. A task that was stopped begins again.
+    "lookalike tasks run shared --task 0"
     Run(RunOptions),
     /// Say which tasks are done, and which can run
+    "lookalike tasks status shared"
     Status(StatusOptions),
     /// Make the results of a plan whose tasks are done
     ///
     /// DIR becomes what `lookalike run` makes of the same inputs, without postings. After a plan
     /// with --pairs-only, DIR gets pairs.tsv, same-words.tsv and rejects.jsonl alone.
+    "lookalike tasks finish shared -o out"
     Finish(FinishOptions),
 }
 
@@ -141,17 +140,6 @@ pub struct FinishOptions {
     limits: Limits,
 }
 
-impl Run for Commands {
-    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
-        match self {
-            Commands::Plan(options) => options.main(host),
-            Commands::Run(options) => options.main(host),
-            Commands::Status(options) => options.main(host),
-            Commands::Finish(options) => options.main(host),
-        }
-    }
-}
-
 /// What `tasks plan --json` prints.
 #[derive(Serialize)]
 struct PlanPrinted {
@@ -172,7 +160,7 @@ impl Command for PlanOptions {
             return refuse("strict", "with tasks", limit);
         }
         let config = flags.config(context)?;
-        let (planning, parameters) = self.join.parameters(&config)?;
+        let (planning, parameters) = self.join.parameters(&config, JoinParameters::default())?;
         if planning.is_some() {
             let limit = "give the ratios themselves with --sampling";
             return refuse("precision", "with tasks", limit);
@@ -295,10 +283,6 @@ impl Command for FinishOptions {
             });
         }
         let summary = jobs::finish(&plan, &self.output, format, context)?;
-        out.result(&summary, || {
-            let workspace = pipeline::open_shared(&self.output, context)?;
-            answer(&summary, &workspace, &self.output)
-        })?;
-        unread::warn_in(&self.output, &summary, context)
+        Verbose::default().print(&summary, &self.output, out, context)
     }
 }

@@ -118,6 +118,20 @@ pub(super) fn folded(command: Command, path: &str) -> Command {
     command.after_help(format!("More flags: lookalike help {}", names.join("|")))
 }
 
+/// The names of the pages of a program.
+pub(super) fn names(program: &Command) -> impl Iterator<Item = &'static str> {
+    let named = TOPICS.into_iter().map(|[name, ..]| name);
+    named.filter(|name| page(program, name).is_some())
+}
+
+/// A line that names the pages.
+pub(super) fn line(program: &Command) -> String {
+    match names(program).collect::<Vec<_>>() {
+        none if none.is_empty() => String::new(),
+        all => format!("\nFlags of many commands: lookalike help {}", all.join("|")),
+    }
+}
+
 /// The page with this name.
 pub(super) fn page(program: &Command, name: &str) -> Option<Command> {
     let [name, about, ids] = TOPICS.iter().find(|[of, ..]| *of == name)?;

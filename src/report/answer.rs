@@ -17,8 +17,10 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
+use lookalike_engine::table::Table;
 use lookalike_store::disk;
 use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_tasks::passages::SPANS_FILE;
 use lookalike_tasks::passages::shown::shows_passages;
 use lookalike_text::read::Reason;
 
@@ -289,7 +291,18 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     let rejects = results.join("rejects.jsonl");
     let list = in_shell(&rejects);
     let no_text = summary.ingest.rejected.get(Reason::MissingText.text());
-    if no_text.is_some_and(|&n| n > summary.ingest.documents) {
+    let no_text = no_text.is_some_and(|&n| n > summary.ingest.documents);
+    let rejected: u64 = summary.ingest.rejected.values().sum();
+    let format = summary.collection.read.format;
+    if let Some(format) = format.filter(|_| rejected > summary.ingest.documents) {
+        let field = if no_text { " and --text-field" } else { "" };
+        let records = counted(rejected, "record");
+        return Some(format!(
+            "check --format {format}{field}: {records} gave no document ({list} says why); without --format, each \
+             file is read in its own"
+        ));
+    }
+    if no_text {
         return Some(format!(
             "repeat the command with --text-field FIELD and another -o; {list} says which fields there are"
         ));
@@ -298,8 +311,13 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     let several = summary.ingest.noticed.get(Reason::PerhapsSeveral.text());
     if let Some(&several) = several.filter(|&n| n * 100 >= summary.ingest.documents) {
         let documents = counted(several, "document");
+        // Other files have no such records.
+        let only = match summary.inputs > several {
+            true => ", with --include for their files alone,",
+            false => "",
+        };
         let what = match advised(&rejects) {
-            Some(flags) => format!("repeat the command with {flags} and another -o"),
+            Some(flags) => format!("repeat the command with {flags}{only} and another -o"),
             None => "check --format, --record, --split-at or --delimiter".into(),
         };
         return Some(format!(
@@ -366,10 +384,23 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
             "lookalike stage cluster {place}   # writes them, without another search"
         )));
     }
+    let programs = programs(collection);
     let (Some(_), Some(cluster), Some(config)) =
         (&summary.join, &summary.cluster, &summary.join_config)
     else {
-        return Ok(Some(format!("lookalike run --from {place}")));
+        // A search for passages was there, of the documents of that time.
+        let found = results.join(SPANS_FILE);
+        if summary.method.is_some() || !disk::exists(&found)? {
+            return Ok(Some(format!("lookalike run --from {place}")));
+        }
+        let table = Table::open(&found)?;
+        let how = table.comments().iter();
+        let how = how.filter(|(name, _)| ["length", "unit"].contains(&&**name));
+        let how: String =
+            (how.map(|(name, value)| format!(" --{name} {}", shell_word(value)))).collect();
+        return Ok(Some(format!(
+            "lookalike passages {place}{how}{programs}   # searches the documents that there are now"
+        )));
     };
     if summary.method.is_some() {
         return Ok(None);
@@ -395,24 +426,37 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
     while let Some(input) = inputs.next()? {
         readable &= input.path != "-";
     }
+    let again = readable && exact && by_shingles && new;
+    // A work directory has copies already, made with flags that it does not know.
+    let work = results.extension().is_some_and(|end| end == "work");
+    let copies = match work {
+        true => "OTHER, and the flags as before",
+        false => "kept",
+    };
     Ok(Some(match cluster.redundant {
         0 if config.threshold.to_f64() > 0.5 && by_shingles => {
-            let score = match config.measure {
-                Measure::Containment => " --score containment",
-                _ => "",
-            };
             let passages = match readable {
-                true => format!("   # and for parts that texts share: lookalike passages {place}"),
+                true => {
+                    format!("; for parts that texts share: lookalike passages {place}{programs}")
+                }
                 false => String::new(),
             };
-            format!("lookalike run --from {place} --threshold 0.5{score}{passages}")
+            format!("lookalike report {place}{programs}   # shows the closest pair{passages}")
         }
         0 => return Ok(None),
-        _ if readable && exact && by_shingles && new && !disk::exists("kept".as_ref())? => {
-            format!("lookalike report {place}   # then: lookalike dedup --from {place} -o kept")
-        }
-        _ => format!("lookalike report {place}"),
+        _ if again && (work || !disk::exists("kept".as_ref())?) => format!(
+            "lookalike report {place}{programs}   # then: lookalike dedup --from {place} -o {copies}"
+        ),
+        _ => format!("lookalike report {place}{programs}"),
     }))
+}
+
+/// The flags that name the programs of a collection, without which no command runs them.
+pub(super) fn programs(collection: &Workspace) -> String {
+    let programs = collection::config(&collection.manifest).read.convert.iter();
+    programs
+        .map(|program| format!(" {}", program.flag()))
+        .collect()
 }
 
 /// A smaller shingle size that suits the documents, and their median number of words; `None` if the
@@ -475,18 +519,19 @@ pub(crate) fn searched(collection: &Workspace, length: Option<u32>) -> Result<St
     }
     not_used(collection, directory, &mut out)?;
     let most = most_in_common(directory)?.filter(|_| length.is_some());
+    let programs = programs(collection);
     if most.is_some() && shows_passages(collection)? {
         let place = in_shell(directory);
         let _ = writeln!(
             out,
-            "Next: lookalike report {place}   # shows the passages side by side"
+            "Next: lookalike report {place}{programs}   # shows the passages side by side"
         );
     } else if let (Some(length), Some((a, b))) = (length, most) {
         let place = in_shell(directory);
         let [a, b] = [&a, &b].map(|word| shell_word(word));
         let _ = writeln!(
             out,
-            "Next: lookalike diff --length {length} --full -o diff.html -- {place} {a} {b}   # the pair that shares \
+            "Next: lookalike diff{programs} --length {length} --full -o diff.html -- {place} {a} {b}   # the pair that shares \
              the largest part"
         );
     }

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::answer::{doubt, in_shell, not_used};
+use super::answer::{doubt, in_shell, not_used, programs};
 use super::rows::{Rows, part_of};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::dedup::{DedupSummary, Form, Removal, Rule};
+use lookalike_tasks::dedup::{DedupConfig, DedupSummary, Form, Removal, Revisit, Rule};
 
 /// A finished deduplication.
 pub(crate) struct Deduplicated<'d> {
@@ -20,7 +20,7 @@ pub(crate) struct Deduplicated<'d> {
     pub work: &'d Path,
     /// The directories of the kept and the removed records, and the page.
     pub places: (&'d Path, Option<&'d Path>, Option<&'d Path>),
-    pub form: Form,
+    pub config: &'d DedupConfig,
 }
 
 impl Deduplicated<'_> {
@@ -30,7 +30,7 @@ impl Deduplicated<'_> {
     /// Those of reading the rejects.
     pub fn answer(&self) -> Result<String> {
         let (summary, (kept, removed, page)) = (self.summary, self.places);
-        let (records, gone) = (summary.records(), summary.records_removed());
+        let gone = summary.removed_documents();
         let mut out = String::new();
         let files = counted(summary.files, "file");
         let _ = writeln!(
@@ -38,39 +38,38 @@ impl Deduplicated<'_> {
             "Read {} from {files}.",
             counted(summary.documents, "document")
         );
-        let what = match self.form {
+        let what = match self.config.form {
             Form::Records => "removed",
             Form::Annotated => "marked as redundant",
             Form::Lists => "listed as redundant",
         };
         let was = if gone == 1 { "was" } else { "were" };
-        let of = part_of(gone, records, "record");
+        let of = part_of(gone, summary.documents, "document");
         let reasons = Removal::ALL
             .iter()
             .zip(&summary.removed)
             .filter(|(_, n)| **n > 0);
-        let mut reasons: Vec<String> = reasons.map(|(reason, &n)| gone_for(*reason, n)).collect();
-        if summary.rejected_dropped > 0 {
-            reasons.push(counted(summary.rejected_dropped, "rejected record"));
-        }
-        if summary.companions > 0 {
-            reasons.push(format!(
-                "{} of WARC requests and metadata",
-                count(summary.companions)
-            ));
-        }
-        let why = match reasons.is_empty() {
+        let reasons: Vec<String> = reasons.map(|(reason, &n)| gone_for(*reason, n)).collect();
+        let mut why = match reasons.is_empty() {
             true => String::new(),
             false => format!(": {}", reasons.join(", ")),
         };
+        for (number, with) in [
+            (summary.rejected_dropped, "rejected record"),
+            (summary.companions, "WARC request and metadata record"),
+        ] {
+            if number > 0 {
+                why += &format!("; also {}", counted(number, with));
+            }
+        }
         let _ = writeln!(out, "{of} {was} {what}{why}.");
-        let revisits = revisits(summary);
+        let revisits = revisits(summary, self.config.revisit);
         if !revisits.is_empty() {
             let _ = writeln!(out, "{}", revisits.join(" "));
         }
         let read = Summary::of(&self.workspace.manifest);
         not_used(self.workspace, self.work, &mut out)?;
-        let what = match self.form {
+        let what = match self.config.form {
             Form::Records => "Kept records",
             Form::Annotated => "All records",
             Form::Lists => "Lists",
@@ -96,11 +95,11 @@ impl Deduplicated<'_> {
             return Ok(out);
         }
         // Lists have no page, and a page needs clusters; one that was asked for follows.
-        if self.form == Form::Records && gone > 0 && has_pairs && page.is_none() {
-            let kept = in_shell(kept);
+        if self.config.form == Form::Records && gone > 0 && has_pairs && page.is_none() {
+            let (kept, programs) = (in_shell(kept), programs(self.workspace));
             let _ = writeln!(
                 out,
-                "Next: lookalike report {kept}   # shows what was removed, and why"
+                "Next: lookalike report {kept}{programs}   # shows what was removed, and why"
             );
         }
         Ok(out)
@@ -108,15 +107,15 @@ impl Deduplicated<'_> {
 }
 
 /// What the answer says about `revisit` records that were written, and that the inputs have.
-fn revisits(summary: &DedupSummary) -> Vec<String> {
+pub(super) fn revisits(summary: &DedupSummary, which: Revisit) -> Vec<String> {
     let (of, kept) = (&summary.references, summary.references.kept);
     let mut says = Vec::new();
-    if summary.revisits > 0 {
-        let gone = summary.records_removed();
+    let gone = summary.records_removed();
+    if gone > 0 && (which != Revisit::None || summary.revisits > 0) {
         let left = counted(summary.revisits, "revisit record");
         let none = count(gone.saturating_sub(summary.revisits + summary.companions));
         says.push(format!(
-            "{left} stand in the place of removed ones; {none} removed records left none."
+            "{left} stand in the place of removed ones; {none} removed records left none (see --revisit)."
         ));
     }
     if kept > 0 {
@@ -160,6 +159,20 @@ fn gone_for(reason: Removal, n: u64) -> String {
     }
 }
 
+/// The documents that were removed for a reason.
+pub(super) fn named(reason: Removal) -> &'static str {
+    match reason {
+        Removal::Exact => "exact duplicates",
+        Removal::Near => "near-duplicates",
+        Removal::Chain => "connected by a chain",
+        Removal::Contained => "contained in a kept document",
+        Removal::Clustered => "members of clusters",
+        Removal::Empty => "documents without words",
+        Removal::Listed => "listed (--drop)",
+        reason => reason.text(),
+    }
+}
+
 /// All counts of a deduplication, for `dedup --verbose`.
 pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     let mut rows = Rows::default();
@@ -170,17 +183,7 @@ pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     let (removed, records) = (summary.records_removed(), summary.records());
     rows.share("records removed", removed, records);
     for (reason, &number) in Removal::ALL.iter().zip(&summary.removed) {
-        let name = match reason {
-            Removal::Identical => "  identical",
-            Removal::SameWords => "  same words",
-            Removal::Exact => "  exact duplicates",
-            Removal::Near => "  near-duplicates",
-            Removal::Chain => "  connected by a chain",
-            Removal::Contained => "  contained in a kept document",
-            Removal::Clustered => "  members of clusters",
-            Removal::Empty => "  documents without words",
-            Removal::Listed => "  listed (--drop)",
-        };
+        let name = format!("  {}", named(*reason));
         rows.any(name, number);
     }
     rows.any("  rejected records", summary.rejected_dropped);

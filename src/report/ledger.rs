@@ -67,6 +67,7 @@ pairs at: pairs of representatives that reach the threshold
 clusters: sets of documents that pairs or exact duplicates connect
   of exact duplicates: clusters without a pair
 redundant documents: all documents of the clusters but one of each
+documents with those of --against: the new and the old ones, of which the following rows count
 ";
 
 /// What the rows of a ledger mean, a line for each.
@@ -103,7 +104,14 @@ fn all_rows(summary: &Summary) -> Rows {
 fn read_rows(summary: &Summary, rows: &mut Rows) {
     let ingest = &summary.ingest;
     let files = counted(summary.inputs, "file");
-    rows.row("inputs", format!("{files}, {}", bytes(summary.input_bytes)));
+    rows.row(
+        "inputs",
+        match summary.others() {
+            0 => format!("{files}, {}", bytes(summary.input_bytes)),
+            // The bytes are those of both collections.
+            _ => files,
+        },
+    );
     let skipped = &summary.skipped;
     rows.any("  hidden, not read", skipped.hidden);
     rows.any("  excluded by globs, not read", skipped.excluded);
@@ -137,16 +145,22 @@ fn collection_rows(summary: &Summary, rows: &mut Rows) {
     };
     let (ingest, method) = (&summary.ingest, summary.method.is_some());
     let (all, part) = (catalogue.documents, catalogue.exact_duplicates);
-    rows.share("exact duplicates", part, all);
-    if let Some(identical) = summary.cluster.and_then(|cluster| cluster.identical) {
-        rows.any("  identical, byte for byte", identical);
-    }
-    rows.any("docnos not unique", catalogue.docnos_repeated);
     rows.count("empty documents", ingest.empty);
     if !method {
         let size = counted(summary.collection.shingle.shingle_size.into(), "word");
         rows.count(format!("short documents (under {size})"), ingest.short);
     }
+    rows.any(
+        "documents with those of --against",
+        if summary.others() > 0 { all } else { 0 },
+    );
+    rows.share("exact duplicates", part, all);
+    // They are counted among the new documents.
+    let identical = summary.cluster.and_then(|cluster| cluster.identical);
+    if summary.others() == 0 {
+        rows.any("  identical, byte for byte", identical.unwrap_or(0));
+    }
+    rows.any("docnos not unique", catalogue.docnos_repeated);
     if let Some(excluded) = &summary.collection.shingle.excluded {
         let shingles = counted(excluded.shingles, "shingle");
         let value = format!("{shingles} of {}", counted(excluded.texts, "text"));

@@ -78,7 +78,7 @@ fn a_run_ends_with_its_answer() {
     assert_eq!(
         answer(at, "dedup --from out -o kept --removed removed"),
         "Read 253 documents from 2 files.\n\
-         99 of 253 records (39.1 %) were removed: 13 identical copies, \
+         99 of 253 documents (39.1 %) were removed: 13 identical copies, \
          24 with the same words, 62 near-duplicates.\n\
          Kept records in kept, removed ones and the reasons in removed; pairs and clusters in out.\n\
          Next: lookalike report kept   # shows what was removed, and why\n"
@@ -95,7 +95,7 @@ fn a_run_ends_with_its_answer() {
     assert_eq!(fs::read(at.join("own.work/pairs.tsv")).unwrap(), pairs);
     answer(at, "report own");
     let lists = answer(at, "dedup --from out -o lists --ids-only");
-    assert!(lists.contains("99 of 253 records (39.1 %) were listed as redundant"));
+    assert!(lists.contains("99 of 253 documents (39.1 %) were listed as redundant"));
     assert!(lists.contains("\nLists in lists; pairs and clusters in out.\n"));
     // The documents of the new input, of which some are in the old one.
     answer(at, "run sample-corpora/trec-web/a.gz -o old");
@@ -166,8 +166,22 @@ fn the_next_step_fits_the_situation() {
         "{said}"
     );
     assert!(
-        said.contains("Next: lookalike run --from my-out --threshold 0.5"),
+        said.ends_with(
+            "\nNext: lookalike report my-out   # shows the closest pair; for parts that texts share: \
+             lookalike passages my-out\n"
+        ),
         "{said}"
+    );
+    // Each advice of the page runs, and no threshold is advised to texts that share nothing.
+    answer(at, "report my-out");
+    let page = fs::read_to_string(at.join("my-out/report.html")).unwrap();
+    assert!(
+        page.contains("lookalike run INPUT... -o OTHER --shingle-size 5"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("--threshold 0.5") && !page.contains("lookalike run --from"),
+        "{page}"
     );
     // Texts of twelve words, of which one differs.
     let short = |n: usize| {
@@ -260,6 +274,174 @@ fn the_next_step_can_be_pasted() {
         let told = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "{next}: {told}");
     }
+}
+
+/// Runs the line after `Next: ` in the place, up to its comment, or that which follows `then: `.
+#[track_caller]
+fn paste(place: &Path, said: &str) -> String {
+    let next = said
+        .lines()
+        .find_map(|line| line.strip_prefix("Next: "))
+        .expect(said);
+    let then = next.split_once("then: ").map_or(next, |(_, then)| then);
+    let line = then.replacen("lookalike", PROGRAM, 1);
+    let done = Command::new("bash")
+        .args(["-c", &line])
+        .current_dir(place)
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{next}: {}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    String::from_utf8(done.stdout).unwrap() + next
+}
+
+/// What a command needs that is no part of the directory stands in the line, and nothing is lost
+/// that was there.
+#[test]
+fn the_next_step_has_what_the_directory_cannot_say() {
+    let place = common::temporary();
+    let at = place.path();
+    answer(at, "check count sample-corpora/trec-web/a.gz");
+    // A program that converts.
+    let words = |n: usize| {
+        (0..80)
+            .map(|w| format!("w{} ", w + n * (w / 79)))
+            .collect::<String>()
+    };
+    fs::create_dir(at.join("in")).unwrap();
+    for n in 0..2 {
+        fs::write(at.join(format!("in/{n}.odd")), words(n)).unwrap();
+    }
+    for (line, out) in [
+        ("run in -o c --convert odd=cat", "c"),
+        ("dedup in -o d --convert odd=cat", "d"),
+    ] {
+        let said = answer(at, line);
+        assert!(
+            said.contains(&format!("lookalike report {out} --convert 'odd=cat'")),
+            "{said}"
+        );
+        paste(at, &said.replace("then: ", ""));
+    }
+    let page = fs::read_to_string(at.join("c/report.html")).unwrap();
+    assert!(page.contains("w77 w78"), "{page}");
+    // The choice of a deduplication, after an addition.
+    answer(
+        at,
+        "dedup sample-corpora/trec-web/a.gz -o kept --keep longest --keep shortest --rule one-per-cluster",
+    );
+    let said = answer(at, "add kept.work sample-corpora/trec-web/b.gz");
+    let again = "# then: lookalike dedup --from kept.work -o OTHER, and the flags as before\n";
+    assert!(said.ends_with(again), "{said}");
+    // The result files of a search for passages are of the documents before an addition, and the
+    // list of rejects is of all.
+    fs::write(at.join("in/x.docx"), "PK\u{3}\u{4}").unwrap();
+    answer_of(
+        at,
+        "passages in/x.docx sample-corpora/trec-web/a.gz -o shared --length 30",
+    );
+    let rejects = || fs::read(at.join("shared/rejects.jsonl")).unwrap();
+    let before = rejects();
+    let said = answer(at, "add shared sample-corpora/trec-web/b.gz");
+    assert_eq!(rejects(), before);
+    assert!(
+        said.contains("Next: lookalike passages shared --length 30   #"),
+        "{said}"
+    );
+    assert!(
+        paste(at, &said).contains("documents                              253"),
+        "{said}"
+    );
+    // A format that not all files have, and records that not all files have.
+    fs::write(at.join("in/y.csv"), "id,text\n1,one two\n").unwrap();
+    let said = answer(at, "run in -o forced --format csv");
+    assert!(
+        said.contains("Next: check --format csv and --text-field: "),
+        "{said}"
+    );
+    let xml = "<PubmedArticle><t>one two three four five</t></PubmedArticle>".repeat(3);
+    fs::write(at.join("in/z.xml"), format!("<r>{xml}</r>")).unwrap();
+    let said = answer(at, "run in -o several");
+    assert!(
+        said.contains("--record PubmedArticle, with --include for their files alone, and"),
+        "{said}"
+    );
+    // Copies without passages are no deduplication, and their search listed no pairs.
+    answer_of(
+        at,
+        "passages sample-corpora/jsonl/text.jsonl.zst --remove -o cut",
+    );
+    for (directory, says) in [
+        ("cut", "passages --remove"),
+        ("cut.work", "`lookalike passages DIR`"),
+    ] {
+        let told = String::from_utf8(lookalike(at, &format!("report {directory}")).stderr).unwrap();
+        assert!(told.contains(says), "{told}");
+    }
+}
+
+/// New documents are counted by themselves, and removed records that leave no `revisit` record.
+#[test]
+fn counts_are_of_what_they_say() {
+    let place = common::temporary();
+    let at = place.path();
+    answer(at, "run sample-corpora/trec-web/a.gz -o old");
+    answer(at, "run sample-corpora/trec-web/b.gz --against old -o new");
+    let status = String::from_utf8(lookalike(at, "status new").stdout).unwrap();
+    let (new, both) = status
+        .split_once("\ndocuments with those of --against  253\n")
+        .expect(&status);
+    assert!(
+        new.contains("\n  documents ") && new.contains("short documents"),
+        "{status}"
+    );
+    assert!(
+        both.starts_with("exact duplicates ") && !both.contains("identical, byte"),
+        "{status}"
+    );
+    answer(at, "report new");
+    let page = fs::read_to_string(at.join("new/report.html")).unwrap();
+    let page = page.replace('\u{a0}', " ");
+    for says in [
+        "of 158 documents (40.5 %) can be left out",
+        "1 input file gave 158 new documents, compared with 95 documents of an earlier run.",
+    ] {
+        assert!(page.contains(says), "{says}");
+    }
+    answer(at, "run sample-corpora/warc -o w");
+    let said = answer(at, "dedup --from w -o k --keep newest --revisit");
+    assert!(
+        said.contains("78 of 185 documents (42.2 %) were removed: "),
+        "{said}"
+    );
+    assert!(
+        said.contains(
+            "0 revisit records stand in the place of removed ones; 78 removed records left none ("
+        ),
+        "{said}"
+    );
+    let said = answer(at, "dedup --from w -o k2 --keep oldest --revisit");
+    assert!(
+        said.contains(
+            "5 revisit records stand in the place of removed ones; 74 removed records left none ("
+        ),
+        "{said}"
+    );
+    answer(at, "report k2");
+    let page = fs::read_to_string(at.join("k2.report.html")).unwrap();
+    let page = page.replace('\u{a0}', " ");
+    assert!(
+        page.contains("5 revisit records stand in the place of removed ones"),
+        "{page}"
+    );
+    let told = String::from_utf8(lookalike(at, "query w PG-000004").stderr).unwrap();
+    assert!(
+        told.contains("`lookalike show DIR NAME` lists its pairs"),
+        "{told}"
+    );
 }
 
 /// Nothing that a document says can look like a line of this program.
@@ -547,6 +729,15 @@ fn a_terminal_is_left_clean() {
     );
     assert!(
         said.iter().any(|line| line.starts_with("7 of 9 cluster: ")),
+        "{said:#?}"
+    );
+    // A sentence breaks between words, and a command can be copied.
+    let said = typed("run sample-corpora/trec-web -o out 2>/dev/null");
+    let (next, sentences): (Vec<_>, Vec<_>) =
+        said.iter().partition(|line| line.starts_with("Next: "));
+    assert!(next.len() == 1 && sentences.len() > 5, "{said:#?}");
+    assert!(
+        sentences.iter().all(|line| line.chars().count() <= 80),
         "{said:#?}"
     );
     let said = typed("query out sample-corpora/files/a --top 2 2>/dev/null");

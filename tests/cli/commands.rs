@@ -580,6 +580,8 @@ fn stages_as_commands_make_the_same_as_run() {
     done(lookalike(["stage", "join", out, "--threshold", "0.3"]));
     states(["done", "done (threshold 0.3)", "done"]);
     done(lookalike(["stage", "join", out]));
+    states(["done", "done (threshold 0.3)", "done"]);
+    done(lookalike(["stage", "join", out, "--threshold", "0.85"]));
     fs::remove_file(directory.path().join("pairs.tsv")).unwrap();
     done(lookalike(["stage", "cluster", out]));
     states(["done", "done (threshold 0.85)", "done"]);

@@ -267,6 +267,8 @@ fn columns_can_be_named_on_the_command_line() {
         ("1,a\n2,b\n", &["a", "b"][..]),
         ("2,a\n3,b\n", &["a", "b"]),
         ("1,2\na,b\n", &["b"]),
+        // Beside other names, a number is no name.
+        ("2,text,x\n1,a,b\n", &["a"]),
     ] {
         assert_eq!(read_with("t.csv", rows, &by_number).texts(), texts);
     }

@@ -296,7 +296,7 @@ fn programs_that_misbehave_cost_their_document_only() {
         (
             "memory",
             not_converted,
-            "exit status: 1: tail: memory exhausted",
+            "exit status: 1: tail: memory exhausted; if it lacks memory, give --convert-memory 400",
         ),
         ("invalid", "wrong charset declared", "byte 3 is not"),
     ] {

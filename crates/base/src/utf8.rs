@@ -51,6 +51,43 @@ pub fn visible_lines(lines: &str, deceptive: bool) -> Cow<'_, str> {
     out.into()
 }
 
+/// The `@` behind the name and the password in an address without its scheme.
+pub fn login(address: &str) -> Option<usize> {
+    let host = address.split(['/', '?', '#']).next().unwrap_or_default();
+    // A password may have slashes, and a port has only digits.
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let has_password = || host.split_once(':').is_some_and(|(_, port)| !is_port(port));
+    (host.rfind('@')).or_else(|| address.find('@').filter(|_| has_password()))
+}
+
+/// A message without what is secret in the addresses that it names: who logs in (`//USER:PASSWORD@`),
+/// and what follows a `?` or `#` if that has a signature or token.
+pub fn without_secrets(message: &str) -> Cow<'_, str> {
+    const SECRET: [&str; 5] = ["sig", "token", "secret", "password", "credential"];
+    let mut parts = message.split("://");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'`<>".contains(c);
+        let (address, after) = part.split_at(part.find(ends).unwrap_or(part.len()));
+        let host = address.trim_start_matches('/');
+        let (from, hidden) = login(host).map_or((0, ""), |at| (at, "..."));
+        let query = host
+            .find(['?', '#'])
+            .map_or(host.len(), |at| at + 1)
+            .max(from);
+        let known = host[query..].to_lowercase();
+        let is_secret = SECRET.iter().any(|word| known.contains(word));
+        let query = if is_secret {
+            (query, "...")
+        } else {
+            (host.len(), "")
+        };
+        let slashes = &address[..address.len() - host.len()];
+        out += &["://", slashes, hidden, &host[from..query.0], query.1, after].concat();
+    }
+    out.into()
+}
+
 /// The last place at or before `at` where a character of `text` begins or the text ends.
 pub fn boundary_before(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
@@ -218,6 +255,31 @@ impl Utf8Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_have_no_secrets() {
+        for (message, shown) in [
+            (
+                "no s3://user:secret@b/k, or s3://k:se/cret@b",
+                "no s3://...@b/k, or s3://...@b",
+            ),
+            ("`http:///u:s@h/a@b` is x", "`http:///...@h/a@b` is x"),
+            (
+                "https://h/a?x=1&X-Amz-Signature=secret&y=2 z",
+                "https://h/a?... z",
+            ),
+            ("az://c/k?sv=1&sig=secret", "az://c/k?..."),
+            ("https://h:80/a?b=c#token=secret", "https://h:80/a?..."),
+            ("https://h:80/a?b=c", "https://h:80/a?b=c"),
+            ("hf://datasets/o/n@v1/a", "hf://datasets/o/n@v1/a"),
+            (
+                "http://[::1]:9000/a, a@b sig=c",
+                "http://[::1]:9000/a, a@b sig=c",
+            ),
+        ] {
+            assert_eq!(without_secrets(message), shown);
+        }
+    }
 
     #[test]
     fn names_of_others_have_no_effect_on_a_terminal() {

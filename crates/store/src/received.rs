@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Kind, disk, part_number, part_stem};
+use super::{Kind, disk, part_number, part_stem, remote};
 use lookalike_base::{Error, Result};
 
 /// More bytes or records than there are anywhere.
@@ -88,6 +88,21 @@ pub fn way<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D:
         is_below(rest) || *path == "/" || !path.starts_with('/') && rest == ".."
     };
     checked(from, is_way, "the way to a directory")
+}
+
+/// Reads the path of an input, which messages and results name.
+pub fn input<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<String, D::Error> {
+    let path = String::deserialize(from)?;
+    let is_local = path
+        .split("://")
+        .next()
+        .is_some_and(|scheme| scheme.contains('/'));
+    match is_local || remote::secret(path.as_ref()).is_none() {
+        true => Ok(path),
+        false => Err(D::Error::custom(
+            "an address with a password or a signature",
+        )),
+    }
 }
 
 /// Reads a number of bytes or records.
@@ -264,6 +279,18 @@ mod tests {
             let json = serde_json::to_string(path).unwrap();
             let read = way(&mut serde_json::Deserializer::from_str(&json));
             assert_eq!(read.is_ok(), is, "{path:?}");
+        }
+        for (path, is) in [
+            ("s3://user:secret@bucket/a", false),
+            ("https://host/a?sig=secret", false),
+            ("s3://bucket/a?b@c", true),
+            ("x/s3://user:secret@bucket", true),
+            ("a@b/c?d", true),
+        ] {
+            let read = input(&mut serde_json::Deserializer::from_str(&format!(
+                "{path:?}"
+            )));
+            assert_eq!(read.is_ok(), is, "{path}");
         }
         for (json, is) in [
             (

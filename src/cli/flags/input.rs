@@ -294,11 +294,7 @@ pub struct ReadLimits {
     /// up to four times this size above 100 MiB.
     ///
     /// Example: --max-document 8MiB
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value_t = ReadConfig::default().max_document
-    )]
+    #[arg(long, value_name = "SIZE", default_value = "64MiB")]
     pub max_document: ByteSize,
     /// Stop reading a file that decompresses to more than N times its size
     ///
@@ -306,11 +302,7 @@ pub struct ReadLimits {
     /// were read before that point remain in the collection.
     ///
     /// Example: --max-ratio 5000
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = ReadConfig::default().max_ratio
-    )]
+    #[arg(long, value_name = "N", default_value = "1000")]
     pub max_ratio: u64,
     /// Guess the charset of text that declares none and is not UTF-8
     ///
@@ -399,11 +391,7 @@ pub(crate) struct ShingleFlags {
     /// words for all others. The output says how many documents had which tokens.
     ///
     /// Example: --tokens bytes:20
-    #[arg(
-        long,
-        value_name = "KIND",
-        default_value_t = ParseConfig::default().tokens
-    )]
+    #[arg(long, value_name = "KIND", default_value = "words")]
     tokens: TokenKind,
     /// Ignore differences: compat, diacritics, digits, arabic, hyphens, ...
     ///
@@ -422,11 +410,7 @@ pub(crate) struct ShingleFlags {
     /// of strings and comments. literals does so with numbers and with the content of strings.
     ///
     /// Example: --fold compat,digits
-    #[arg(
-        long,
-        value_name = "LIST",
-        default_value_t = ParseConfig::default().fold
-    )]
+    #[arg(long, value_name = "LIST", default_value = "none")]
     fold: Fold,
     /// Tokens in a shingle
     ///
@@ -435,11 +419,7 @@ pub(crate) struct ShingleFlags {
     /// to 28 tokens compare like ten words (see --tokens).
     ///
     /// Example: --shingle-size 5
-    #[arg(
-        long,
-        value_name = "W",
-        default_value_t = ShingleConfig::default().shingle_size
-    )]
+    #[arg(long, value_name = "W", default_value = "10")]
     shingle_size: u32,
     /// Documents shorter than a shingle have one (whole) or none (skip)
     ///
@@ -447,11 +427,7 @@ pub(crate) struct ShingleFlags {
     /// duplicates are found either way, and the ledger counts the short documents.
     ///
     /// Example: --short skip
-    #[arg(
-        long,
-        value_name = "MODE",
-        default_value_t = ShingleConfig::default().short
-    )]
+    #[arg(long, value_name = "MODE", default_value = "whole")]
     short: Short,
     /// Hash of a shingle: 64 (bits, xxh3) or md5 (128 bits)
     ///
@@ -459,22 +435,14 @@ pub(crate) struct ShingleFlags {
     /// equal by chance. md5 rules that out. In our measurements it took 1.7 times the CPU time.
     ///
     /// Example: --fingerprint md5
-    #[arg(
-        long,
-        value_name = "HASH",
-        default_value_t = ShingleConfig::default().fingerprint
-    )]
+    #[arg(long, value_name = "HASH", default_value = "64")]
     fingerprint: FingerprintKind,
     /// Seed of the 64-bit hash
     ///
     /// With --sampling, another seed draws other samples. Without sampling it changes no result.
     ///
     /// Example: --seed 1
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = ShingleConfig::default().seed
-    )]
+    #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
 }
 

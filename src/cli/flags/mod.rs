@@ -1,8 +1,8 @@
 //! Flags that several commands share. Each flag is defined once, in a group that the options of the
 //! commands flatten.
 //!
-//! The file of a command defines the flags that only this command has. Defaults come from the
-//! configurations of the library.
+//! The file of a command defines the flags that only this command has. Defaults are those of
+//! the configurations of the library.
 
 mod audit;
 mod input;

@@ -23,13 +23,8 @@ pub struct ThresholdFlag {
     /// exactly 17/20.
     ///
     /// Example: --threshold 2/3
-    #[arg(
-        short,
-        long,
-        value_name = "T",
-        default_value_t = Criterion::default().threshold
-    )]
-    pub threshold: Threshold,
+    #[arg(short, long, value_name = "T", default_value = "0.85")]
+    pub threshold: Option<Threshold>,
 }
 
 /// The criterion that a pair must reach.
@@ -49,20 +44,16 @@ pub(crate) struct CriterionFlags {
     /// 0.1 for s3.
     ///
     /// Example: --score s3 --threshold 0.1
-    #[arg(
-        long,
-        value_name = "SCORE",
-        default_value_t = Criterion::default().measure
-    )]
-    score: Measure,
+    #[arg(long, value_name = "SCORE", default_value = "resemblance")]
+    score: Option<Measure>,
 }
 
 impl CriterionFlags {
     /// The criterion in the form that the library takes.
     pub fn criterion(&self) -> Criterion {
         Criterion {
-            measure: self.score,
-            threshold: self.threshold.threshold,
+            measure: self.score.unwrap_or_default(),
+            threshold: self.threshold.threshold.unwrap_or_default(),
         }
     }
 }
@@ -137,12 +128,8 @@ pub(crate) struct JoinFlags {
     /// made for this collection.
     ///
     /// Example: --sampling 1/16:3
-    #[arg(
-        long,
-        value_name = "SAMPLING",
-        default_value_t = SamplingChoice::As(Sampling::default())
-    )]
-    sampling: SamplingChoice,
+    #[arg(long, value_name = "SAMPLING", default_value = "full")]
+    sampling: Option<SamplingChoice>,
     /// Plan the coarsest sampling that keeps this precision
     ///
     /// Precision is the share of the listed pairs that are true. The run measures it on a part of
@@ -181,12 +168,8 @@ pub(crate) struct JoinFlags {
     /// documents resemble each other.
     ///
     /// Example: --join count
-    #[arg(
-        long,
-        value_name = "JOIN",
-        default_value_t = Join::default()
-    )]
-    join: Join,
+    #[arg(long, value_name = "JOIN", default_value = "auto")]
+    join: Option<Join>,
     /// Pairs to list: all, none (only clusters) or across (of old and new)
     ///
     /// across is for `run --against`: it lists only pairs of a new document and one of OLD.
@@ -195,12 +178,8 @@ pub(crate) struct JoinFlags {
     /// which have millions of pairs.
     ///
     /// Example: --pairs none
-    #[arg(
-        long,
-        value_name = "PAIRS",
-        default_value_t = Pairs::default()
-    )]
-    pairs: Pairs,
+    #[arg(long, value_name = "PAIRS", default_value = "all")]
+    pairs: Option<Pairs>,
     /// Ignore fingerprints that occur in more than N documents
     ///
     /// As in Broder et al. 1997. It uses --join count and loses pairs: resemblance is
@@ -219,7 +198,7 @@ pub(crate) struct JoinFlags {
     #[arg(
         long,
         value_name = "WHEN",
-        default_value_t = Spill::default(),
+        default_value = "auto",
         help_heading = "Resources"
     )]
     spill: Spill,
@@ -239,26 +218,34 @@ fn of_precision(arg: clap::Arg) -> clap::Arg {
 
 impl JoinFlags {
     /// The parameters in the form that the library takes, after checking them, and the parameters
-    /// of the plan if one is to be made.
+    /// of the plan if one is to be made. What no flag says is as in the search `before`.
     pub fn parameters(
         &self,
         collection: &CollectionConfig,
+        before: JoinParameters,
     ) -> Result<(Option<PlanConfig>, JoinParameters)> {
-        let Criterion { measure, threshold } = self.comparison.criterion();
+        let old = before.join;
+        let threshold = self.comparison.threshold.threshold.unwrap_or(old.threshold);
+        // Another sampling has its own flags.
+        let is_old = self.sampling.is_none() && self.precision.is_none();
         let (sampling, planning, plan) = match (&self.sampling, self.precision) {
+            (None, None) => (before.sampling, None, before.plan),
             (_, Some(precision)) => {
                 let config = self.planning.config(threshold, precision)?;
                 (Sampling::Full, Some(config), None)
             }
-            (SamplingChoice::As(sampling), None) => (sampling.clone(), None, None),
-            (SamplingChoice::Plan(path), None) => {
+            (Some(SamplingChoice::As(sampling)), None) => (sampling.clone(), None, None),
+            (Some(SamplingChoice::Plan(path)), None) => {
                 let plan = plan::read(path)?;
                 plan.check(path, collection, threshold)?;
                 let applied = AppliedPlan { plan, given: true };
                 (applied.plan.sampling(), None, Some(applied))
             }
         };
-        let candidates = match (self.verified, self.candidates) {
+        let checked = old.candidates.filter(|_| is_old);
+        let lower = checked.filter(|checked| *checked != old.threshold);
+        let verified = self.verified || checked.is_some();
+        let candidates = match (verified, self.candidates.or(lower)) {
             (true, candidates) => Some(candidates.unwrap_or(threshold)),
             (false, None) => None,
             (false, Some(candidates)) => {
@@ -267,11 +254,12 @@ impl JoinFlags {
         };
         let parameters = JoinParameters {
             join: JoinConfig {
-                join: self.join,
+                join: self.join.unwrap_or(old.join),
                 threshold,
-                measure,
-                max_postings: self.max_postings.or(sampling.max_postings()),
-                pairs: self.pairs,
+                measure: self.comparison.score.unwrap_or(old.measure),
+                max_postings: (self.max_postings.or(sampling.max_postings()))
+                    .or(old.max_postings.filter(|_| is_old)),
+                pairs: self.pairs.unwrap_or(old.pairs),
                 candidates,
             },
             sampling,

@@ -16,19 +16,14 @@ pub struct ResultsFlag {
     /// written; `lookalike stage cluster DIR` writes them later, without another search.
     ///
     /// Example: --results parquet
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value_t = ResultFormat::default(),
-        help_heading = None
-    )]
-    pub results: ResultFormat,
+    #[arg(long, value_name = "FORMAT", default_value = "tsv", help_heading = None)]
+    pub results: Option<ResultFormat>,
 }
 
 impl ResultsFlag {
     /// The format, for a command whose purpose is to write results.
     pub fn some(&self) -> Result<ResultFormat> {
-        match self.results {
+        match self.results.unwrap_or_default() {
             ResultFormat::None => refuse("results", "none", "possible with run, join and add"),
             format => Ok(format),
         }

@@ -27,15 +27,6 @@ impl FromStr for SamplingChoice {
     }
 }
 
-impl fmt::Display for SamplingChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SamplingChoice::As(sampling) => sampling.fmt(f),
-            SamplingChoice::Plan(path) => path.display().fmt(f),
-        }
-    }
-}
-
 /// Values separated by commas.
 #[derive(Clone, Debug)]
 pub struct List<T>(pub Vec<T>);

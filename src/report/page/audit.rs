@@ -14,6 +14,7 @@ use super::side_by_side::options;
 use super::texts::{self, Read};
 use super::title::collection_name;
 use super::{FIXED_BYTES, PageStats, STAGE};
+use crate::report::dedup::{named, revisits};
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
@@ -28,7 +29,7 @@ use lookalike_tasks::audit::{
     Audit, AuditedCluster, ClusterMember, MEMBERS_SHOWN, SampleKind, SamplePair, Source,
     SourceTable, Tally,
 };
-use lookalike_tasks::dedup::Removal;
+use lookalike_tasks::dedup::{Removal, Revisit};
 use serde_json::{Map, Value, json};
 
 /// The script with which a person judges pairs.
@@ -252,16 +253,8 @@ impl Page<'_> {
             _ => format!("of {of} ({}) were removed.", part(removed, read)),
         };
         let mut parts = vec![("kept", kept)];
-        parts.extend(self.audit.reasons().map(|reason| {
-            let name = match reason {
-                Removal::Identical => "identical",
-                Removal::SameWords => "with the same words",
-                Removal::Exact => "exact duplicates",
-                Removal::Near => "near-duplicates",
-                reason => reason.text(),
-            };
-            (name, summary.removed[reason as usize])
-        }));
+        let reasons = self.audit.reasons();
+        parts.extend(reasons.map(|reason| (named(reason), summary.removed[reason as usize])));
         html! {
             section id="found" {
                 @if read == 0 { p.headline { "There were no documents." } }
@@ -269,12 +262,7 @@ impl Page<'_> {
                 @if summary.rejected > 0 {
                     p { (rejected(summary.rejected, summary.rejected_dropped)) }
                 }
-                @if summary.references.kept > 0 {
-                    p {
-                        (many(summary.references.kept, "duplicate"))
-                        " kept, because revisit records of the inputs refer to them."
-                    }
-                }
+                @for line in revisits(summary, Revisit::None) { p { (line) } }
                 @if summary.companions > 0 {
                     p {
                         "With the removed captures, "

@@ -3,6 +3,7 @@
 use super::Page;
 use super::markup::{Markup, html};
 use super::pairs::{marks, one_pair};
+use crate::report::answer::in_shell;
 use lookalike_base::numbers::{count, counted};
 use lookalike_engine::join::closest::{MOST_FINGERPRINTS, Search};
 use lookalike_text::parse::TokenKind;
@@ -45,28 +46,31 @@ pub(super) fn closest(page: &Page<'_>) -> Markup {
                 _ => p { "No pair has " (page.wording.listed()) "." },
             }
             h3 { "What to try" }
-            p { "Run the same command with one of these flags:" }
-            ul { @for (flag, why) in advice(page) { li { code { (flag) } " " (why) } } }
+            ul { @for (command, why) in advice(page) { li { code { "lookalike run " (command) } " " (why) } } }
         }
     }
 }
 
-/// Flags that may find pairs, and why.
+/// What may find pairs, as arguments of `lookalike run`, and why.
 fn advice(page: &Page<'_>) -> Vec<(String, String)> {
     let mut advice = Vec::new();
+    let directory = page.config.directory.as_deref().unwrap_or("DIR");
+    let from = format!("--from {}", in_shell(directory.as_ref()));
     let pair = page.chosen.closest.as_ref();
     let hundredths = pair.map(|pair| {
         let (a, b) = pair.similarity.sizes;
         let union = u64::from(a) + u64::from(b) - u64::from(pair.shared);
         u64::from(pair.shared) * 100 / union.max(1)
     });
-    match hundredths {
-        Some(n @ 1..) => advice.push((
-            format!("--threshold 0.{n:02}"),
+    match (hundredths, page.chosen.searched) {
+        (Some(n @ 1..), _) => advice.push((
+            format!("{from} --threshold 0.{n:02}"),
             "lists the pair above, and all others that are as close.".to_string(),
         )),
+        // No threshold finds pairs that have nothing in common.
+        (Some(0), _) | (_, Some(Search::Nothing)) => {}
         _ => advice.push((
-            "--threshold 0.5".into(),
+            format!("{from} --threshold 0.5"),
             "also lists pairs that have only half of their shingles in common.".into(),
         )),
     }
@@ -85,15 +89,17 @@ fn advice(page: &Page<'_>) -> Vec<(String, String)> {
             false => String::new(),
         };
         advice.push((
-            format!("--shingle-size {SHORT_SHINGLE}"),
+            format!("INPUT... -o OTHER --shingle-size {SHORT_SHINGLE}"),
             format!(
                 "tolerates more changes. {short}One changed word changes up to {size} shingles now."
             ),
         ));
     }
-    advice.push((
-        "--score containment".into(),
-        "finds short texts within long ones.".into(),
-    ));
+    if page.chosen.searched != Some(Search::Nothing) {
+        advice.push((
+            format!("{from} --score containment"),
+            "finds short texts within long ones.".into(),
+        ));
+    }
     advice
 }

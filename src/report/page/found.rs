@@ -18,13 +18,17 @@ pub(super) fn found(
     wording: &Wording<'_>,
     scores: Option<&[u64; HUNDREDTHS]>,
 ) -> Markup {
-    let catalogue = summary.catalogue.clone().unwrap_or_default();
     let cluster = summary.cluster.unwrap_or_default();
-    let (documents, exact) = (catalogue.documents, catalogue.exact_duplicates);
+    let (documents, exact) = counted_documents(summary);
     let redundant = cluster.redundant;
+    let of_new = if summary.others() == 0 {
+        "near-duplicates"
+    } else {
+        "redundant"
+    };
     let parts = [
         ("kept", documents.saturating_sub(redundant)),
-        ("near-duplicates", redundant.saturating_sub(exact)),
+        (of_new, redundant.saturating_sub(exact)),
         ("exact duplicates", exact),
     ];
     let parts = if redundant > 0 { &parts[..] } else { &[] };
@@ -44,6 +48,16 @@ pub(super) fn found(
     }
 }
 
+/// The documents, and the exact duplicates among them. Those of new documents are not counted by
+/// themselves.
+fn counted_documents(summary: &Summary) -> (u64, u64) {
+    let catalogue = summary.catalogue.clone().unwrap_or_default();
+    match summary.others() {
+        0 => (catalogue.documents, catalogue.exact_duplicates),
+        others => (catalogue.documents - others, 0),
+    }
+}
+
 /// The finding, after the number of redundant documents.
 fn sentence(documents: u64, redundant: u64) -> String {
     let of = many(documents, "document");
@@ -59,13 +73,21 @@ fn sentence(documents: u64, redundant: u64) -> String {
 /// What was read and how it was compared.
 fn compared(summary: &Summary, wording: &Wording<'_>) -> String {
     let catalogue = summary.catalogue.clone().unwrap_or_default();
-    let (documents, exact) = (catalogue.documents, catalogue.exact_duplicates);
-    let mut said = format!(
-        "{} ({}) gave {}.",
-        many(summary.inputs, "input file"),
-        bytes(summary.input_bytes),
-        many(documents, "document")
-    );
+    let others = summary.others();
+    let (documents, exact) = counted_documents(summary);
+    let files = many(summary.inputs, "input file");
+    let mut said = match others {
+        0 => format!(
+            "{files} ({}) gave {}.",
+            bytes(summary.input_bytes),
+            many(documents, "document")
+        ),
+        _ => format!(
+            "{files} gave {}, compared with {} of an earlier run.",
+            many(documents, "new document"),
+            many(others, "document")
+        ),
+    };
     let rejected: u64 = summary.ingest.rejected.values().sum();
     if rejected > 0 {
         said += &format!(
@@ -121,7 +143,7 @@ fn linked(summary: &Summary, wording: &Wording<'_>, listed: bool) -> String {
     let mut said = match (listed, pairs) {
         (false, _) => format!(
             "Pairs were not listed (--pairs none). The join searched for pairs with {reached} only as far as the clusters need them, and did \
-             not list them. To have them listed and shown here: lookalike run --from DIR."
+             not list them. To have them listed and shown here: lookalike run --from DIR --pairs all."
         ),
         (_, 0) => format!("No pair of {of} has {reached}."),
         (_, 1) => format!("{} of {of} has {reached}.", many(1, "pair")),

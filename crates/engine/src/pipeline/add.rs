@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::Summary;
 use super::parameters::{AppliedPlan, JoinParameters};
-use crate::cluster::{ResultFormat, TablesEntry};
+use crate::cluster::{self, ResultFormat, TablesEntry};
 use crate::collection::{self, Catalogue, Extent, Ingested};
 use crate::index::IndexEntry;
 use crate::join::{Before, PairsEntry};
@@ -19,7 +19,7 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_store::disk;
 use lookalike_store::workspace::{
-    self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Skipped, Workspace,
+    self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Manifest, Skipped, Workspace,
 };
 use lookalike_text::read::{InputFile, Inputs};
 
@@ -143,25 +143,21 @@ pub fn add(
         super::read(&mut workspace, &all, None, context)?;
     }
     let mut workspace = super::accepted(workspace, false, (false, false), strict)?;
-    let (parameters, tables) = match parameters(&workspace) {
-        Some(parameters) => parameters,
-        None => {
-            let line = "the directory had no pairs; `lookalike run --from` finds them";
-            context.progress.note(line);
-            super::catalogue(&mut workspace, context)?;
-            indexed(&mut workspace, context)?;
-            return Ok(Summary::of(&workspace.manifest));
-        }
+    let Some(parameters) = parameters(&workspace.manifest) else {
+        let line = "the directory had no pairs; `lookalike run --from` finds them";
+        context.progress.note(line);
+        super::catalogue(&mut workspace, context)?;
+        indexed(&mut workspace, context)?;
+        // No other file of a search for pairs is there.
+        cluster::write_rejects(&workspace, &mut Default::default())?;
+        return Ok(Summary::of(&workspace.manifest));
     };
     if !workspace.manifest.has::<PairsEntry>() {
         super::join(&mut workspace, &parameters, context)?;
     }
     indexed(&mut workspace, context)?;
-    let before = match tables {
-        true => ResultFormat::Parquet,
-        false => ResultFormat::Tsv,
-    };
-    super::results(&mut workspace, results.unwrap_or(before), context)
+    let results = results.unwrap_or(parameters.results);
+    super::results(&mut workspace, results, context)
 }
 
 /// Brings the index up to date, if there is one. The join may have done so.
@@ -174,23 +170,23 @@ fn indexed(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The parameters of the pairs that a directory has, or had before an addition, and whether its
-/// results include tables.
-fn parameters(workspace: &Workspace) -> Option<(JoinParameters, bool)> {
-    let manifest = &workspace.manifest;
+/// The parameters of the pairs that a directory has, or had before an addition, and of its results.
+pub fn parameters(manifest: &Manifest) -> Option<JoinParameters> {
     let tables = manifest.has::<TablesEntry>();
-    let before = manifest.get::<Before>().cloned();
     let before = match manifest.has::<PairsEntry>() {
         true => Before::of(manifest, 0, tables),
-        false => before,
+        false => manifest.get::<Before>().cloned(),
     }?;
     let plan = before.plan.map(|(plan, given)| AppliedPlan { plan, given });
-    let parameters = JoinParameters {
+    Some(JoinParameters {
         sampling: before.sampling,
         plan,
+        results: match before.tables {
+            true => ResultFormat::Parquet,
+            false => ResultFormat::Tsv,
+        },
         ..JoinParameters::from(before.config)
-    };
-    Some((parameters, before.tables))
+    })
 }
 
 /// All listed inputs, by their lines. The inputs at these places are also among the given ones.

@@ -87,6 +87,15 @@ impl Summary {
         sampling.is_some_and(|sampling| *sampling != Sampling::Full)
     }
 
+    /// The documents of another collection with which those that were read were compared.
+    pub fn others(&self) -> u64 {
+        let all = self
+            .catalogue
+            .as_ref()
+            .map_or(0, |catalogue| catalogue.documents);
+        all.saturating_sub(self.ingest.documents)
+    }
+
     /// Sums up the records of a manifest.
     pub fn of(manifest: &Manifest) -> Summary {
         let mut ingest = SegmentStats::default();

@@ -1,5 +1,6 @@
 //! `method`: run a published method on a collection, or describe the methods.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -33,16 +34,23 @@ pub(crate) struct Options {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.end.limits.setup()
+        let mut setup = self.end.limits.setup();
+        // A description is in no file.
+        setup.printed.always = self.directory.is_none();
+        setup
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let Some(spec) = &self.spec else {
-            return out.host.say(&list());
+            let all: BTreeMap<_, _> = METHODS.iter().map(|of| (of.name, of.about)).collect();
+            return out.result(&all, || Ok(list()));
         };
         let (spec, format) = (Spec::read(spec)?, self.end.results.some()?);
         let Some(directory) = &self.directory else {
-            return out.host.say(&about_method(spec.entry()));
+            let about = spec.entry();
+            let parameters = about.parameters.iter().map(|of| (of.name, of.default));
+            let parameters: BTreeMap<_, _> = parameters.collect();
+            return out.result(&parameters, || Ok(about_method(about)));
         };
         if self.with_parent {
             end_with_parent();

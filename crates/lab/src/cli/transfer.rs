@@ -72,7 +72,7 @@ impl Command for Options {
             format: self.labels_format,
             from: self.from.clone(),
             to: self.to.clone(),
-            threshold: self.threshold.threshold,
+            threshold: self.threshold.threshold.unwrap_or_default(),
             output: self.output.clone(),
         };
         let report = transfer(&config, context)?;

@@ -132,3 +132,19 @@ fn help_has_what_a_command_takes_and_its_defaults() {
         }
     }
 }
+
+/// What is printed for people is also JSON for programs.
+#[test]
+fn methods_are_listed_as_json() {
+    let json = |line: &str| {
+        let printed = program().printed(line.split(' '));
+        serde_json::from_str::<serde_json::Value>(&printed).unwrap()
+    };
+    let list = json("method --json");
+    assert_eq!(
+        list["mod"],
+        "Fingerprints of byte windows that are 0 modulo n"
+    );
+    assert!(json("method minhash --json").is_object());
+    assert!(program().printed(["method", "-q"]).contains("minhash"));
+}

@@ -37,6 +37,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use lookalike_base::Result;
 use lookalike_base::command::state;
 use lookalike_base::progress::Stop;
+use lookalike_base::utf8::login;
 
 pub use failure::{failed, is_failure, is_stop, number_of, stopped};
 #[cfg(feature = "remote")]
@@ -104,11 +105,10 @@ pub fn secret(address: &Path) -> Option<(String, &'static str)> {
     let text = address.to_string_lossy();
     let (scheme, rest) = text.split_once("://")?;
     let rest = rest.trim_start_matches('/');
-    let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
-    if let Some((_, host)) = host.rsplit_once('@') {
+    if let Some(end) = login(rest) {
         let what = "names and passwords in addresses would be printed and stored; remove what is \
                     before the @ (credentials come from the environment), or download the file";
-        return Some((format!("{scheme}://...@{host}/{key}"), what));
+        return Some((format!("{scheme}://...{}", &rest[end..]), what));
     }
     let is_web = ["http", "https"]
         .iter()
@@ -270,7 +270,8 @@ mod tests {
     fn secrets_are_left_out_of_addresses() {
         for (address, shown) in [
             ("https://user:secret@host/a@b", Some("https://...@host/a@b")),
-            ("s3://key:secret@bucket", Some("s3://...@bucket/")),
+            ("s3://key:secret@bucket", Some("s3://...@bucket")),
+            ("s3://key:sec/ret@bucket/a", Some("s3://...@bucket/a")),
             ("http:///user:secret@host/a", Some("http://...@host/a")),
             ("HTTPS://host/a?X-Sig=secret", Some("HTTPS://host/a?...")),
             ("https://host?secret", Some("https://host?...")),

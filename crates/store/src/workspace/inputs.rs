@@ -70,12 +70,14 @@ impl Skipped {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputEntry {
     /// Its path, with bytes that are not UTF-8 replaced.
+    #[serde(deserialize_with = "received::input")]
     pub path: String,
     /// Its absolute path without symbolic links. Missing for standard input, for a path that is not
     /// UTF-8, and in directories of version 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real: Option<String>,
     /// Its name in docnos and rejects.
+    #[serde(deserialize_with = "received::input")]
     pub name: String,
     /// Size, time and digest; `None` for standard input and for files that cannot be read.
     pub identity: Option<FileIdentity>,

@@ -375,11 +375,8 @@ impl Choice {
             let counts = |document| !self.is_listed(document);
             self.left = Some(self.connected(workspace, counts, context)?);
         }
-        let clusters = self
-            .members
-            .iter()
-            .enumerate()
-            .filter(|(_, size)| **size >= 2);
+        let clusters = self.members.iter().enumerate();
+        let clusters = clusters.filter(|(_, size)| **size >= 2);
         for (number, (root, _)) in clusters.enumerate() {
             self.numbers[root] = number as u32;
         }
@@ -640,33 +637,20 @@ pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion
 
 /// Refuses pairs from which it does not follow what may go.
 pub fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
-    let refuse = |given: String, limit: &str| Err(Error::parameter("from", given).because(limit));
-    let entry = workspace.record::<PairsEntry>("join")?;
-    let directory = workspace.directory().display();
-    if entry.config.pairs == Pairs::Across {
-        let limit = "it has no pairs of new documents (--pairs across); list them with \
-                     `lookalike run --from`";
-        return refuse(directory.to_string(), limit);
-    }
+    let config = &workspace.record::<PairsEntry>("join")?.config;
     // Estimated or missing pairs say neither what may go nor what is left.
     let full = workspace.matches::<SampleEntry>(|sample| sample.sampling == Sampling::Full);
-    if !full || entry.config.max_postings.is_some() {
-        let limit = "its pairs are not all exact pairs (--sampling or --max-postings); find them \
-                     with `lookalike run --from` without these flags";
-        return refuse(directory.to_string(), limit);
-    }
-    if workspace.manifest.method.is_some() {
-        let limit = "its pairs come from a method; give the directory of `lookalike run`";
-        return refuse(directory.to_string(), limit);
-    }
-    let criterion = entry.config.criterion();
-    if !matches!(
-        criterion.measure,
-        Measure::Resemblance | Measure::Containment
-    ) {
-        let limit = "its score is neither resemblance nor containment; find the pairs again with \
-                     `lookalike run --from`";
-        return refuse(directory.to_string(), limit);
-    }
-    Ok(criterion)
+    let limit = if config.pairs == Pairs::Across {
+        "it has no pairs of new documents; list them: `lookalike run --from DIR --pairs all`"
+    } else if !full || config.max_postings.is_some() {
+        "its pairs are not all exact pairs; find them: `lookalike run --from DIR --sampling full`"
+    } else if workspace.manifest.method.is_some() {
+        "its pairs come from a method; give the directory of `lookalike run`"
+    } else if !matches!(config.measure, Measure::Resemblance | Measure::Containment) {
+        "its score is neither resemblance nor containment; find other pairs: `lookalike run --from DIR \
+         --score resemblance`"
+    } else {
+        return Ok(config.criterion());
+    };
+    Err(Error::parameter("from", workspace.directory().display()).because(limit))
 }

@@ -59,13 +59,10 @@ impl DedupSource {
         removed: bool,
         summary: &DedupSummary,
     ) -> Result<DedupSource> {
+        let other = workspace.manifest.base.as_ref();
         Ok(DedupSource {
             work: path_from(kept, workspace.directory())?,
-            against: workspace
-                .manifest
-                .base
-                .as_ref()
-                .map(|base| base.path.clone()),
+            against: other.map(|base| base.path.clone()),
             remove: config.remove.as_ref().map(|_| list_of(kept).1),
             removed,
             config: config.clone(),
@@ -111,7 +108,7 @@ impl DedupSource {
             return refuse(
                 "it does not record its work directory (.lookalike/source.json is missing); give \
                  the directory of the kept records, or run the same `lookalike dedup` again, which \
-                 writes the file",
+                 writes the file; if `lookalike passages --remove` wrote it, give its work directory",
             );
         }
         let bytes = received::read_whole(&path, received::RECORD)?;
@@ -189,11 +186,8 @@ fn path_from(from: &Path, to: &Path) -> Result<String> {
     if remote::is_address(&from) {
         return Ok(to.to_string_lossy().into_owned());
     }
-    let common = from
-        .components()
-        .zip(to.components())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let both = from.components().zip(to.components());
+    let common = both.take_while(|(a, b)| a == b).count();
     let up = from.components().skip(common).map(|_| OsStr::new(".."));
     let down = to.components().skip(common).map(Component::as_os_str);
     let path: PathBuf = up.chain(down).collect();

@@ -106,7 +106,7 @@ const STAGE: &str = "passages";
 const SEARCH: &str = "passages 1";
 
 /// The spans of each document.
-pub(crate) const SPANS_FILE: &str = "spans.tsv";
+pub const SPANS_FILE: &str = "spans.tsv";
 /// The removable parts of the spans.
 pub(crate) const REMOVABLE_FILE: &str = "removable.tsv";
 /// How much of each document is repeated.
@@ -114,7 +114,7 @@ pub(crate) const COVERAGE_FILE: &str = "coverage.tsv";
 /// The matches of pairs of documents.
 pub(crate) const MATCHES_FILE: &str = "matches.tsv";
 /// How much of each other two documents share.
-pub(crate) const OVERLAPS_FILE: &str = "overlaps.tsv";
+pub const OVERLAPS_FILE: &str = "overlaps.tsv";
 /// Passages in many documents.
 pub(crate) const COMMON_FILE: &str = "common.tsv";
 /// Where they are.

@@ -181,7 +181,7 @@ impl Converter {
     }
 
     /// The flag to give, on one line.
-    fn flag(&self) -> String {
+    pub fn flag(&self) -> String {
         let given = harmless(&self.given());
         let quoted = given.replace('\'', "'\\''");
         format!("--convert '{quoted}'")
@@ -304,7 +304,16 @@ impl Converter {
             Err(Ending::Stopped) => return refused("interrupted".into()),
             Err(Ending::Failed(error)) => return refused(error.to_string()),
         };
-        let message = reason(&ended.errors).map_or(String::new(), |line| format!(": {line}"));
+        let mut message = reason(&ended.errors).map_or(String::new(), |line| format!(": {line}"));
+        let says = String::from_utf8_lossy(&ended.errors).to_lowercase();
+        let lacks_memory =
+            ["memory", "alloc", "heap", "failed to map"].map(|word| says.contains(word));
+        // Its own message, or a signal.
+        if lacks_memory.contains(&true) && !ended.status.success() || ended.status.code().is_none()
+        {
+            let more = ByteSize(memory.0.saturating_mul(4));
+            message += &format!("; if it lacks memory, give --convert-memory {more} or more");
+        }
         if !ended.status.success() {
             return refused(format!("{}{message}", ended.status));
         }

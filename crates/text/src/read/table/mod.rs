@@ -401,12 +401,25 @@ fn named(columns: &[String], name: &str) -> Option<usize> {
     })
 }
 
-/// The column that a flag names: by its name, or by its number from 1.
+/// The column of this number from 1.
+fn numbered(columns: &[String], number: &str) -> Option<usize> {
+    let place = number.trim().parse::<usize>().ok()?.checked_sub(1);
+    place.filter(|&place| place < columns.len())
+}
+
+/// Whether all names are numbers, such as those that pandas makes. Only then a number that a flag
+/// gives is a name before it is a place.
+fn are_numbers(columns: &[String]) -> bool {
+    let is_number = |cell: &String| cell.is_empty() || cell.parse::<f64>().is_ok();
+    columns.iter().all(is_number)
+}
+
+/// The column that a flag names: by its number, or by its name.
 fn column(columns: &[String], field: &str) -> Option<usize> {
-    named(columns, field).or_else(|| {
-        let number: usize = field.trim().parse().ok()?;
-        (1..=columns.len()).contains(&number).then(|| number - 1)
-    })
+    match numbered(columns, field) {
+        Some(place) if !are_numbers(columns) => Some(place),
+        place => named(columns, field).or(place),
+    }
 }
 
 /// The names of the columns.
@@ -514,17 +527,9 @@ fn listed(columns: &[String]) -> String {
     shown.collect::<Vec<_>>().join(", ") + &more
 }
 
-/// Whether a cell is the name that a flag gives. A number may also be the place of a column, so it
-/// shows a header only where all cells are numbers, as the names that pandas makes.
+/// Whether a cell is the name that a flag gives, and not its number.
 fn has_given(cells: &[String], name: &str) -> bool {
-    let number = name.parse().ok();
-    let is_place = number.is_some_and(|number: usize| number <= cells.len());
-    let all_numbers = || {
-        cells
-            .iter()
-            .all(|cell| cell.is_empty() || cell.parse::<f64>().is_ok())
-    };
-    named(cells, name).is_some() && (!is_place || all_numbers())
+    named(cells, name).is_some() && (are_numbers(cells) || numbered(cells, name).is_none())
 }
 
 /// Whether these cells name the column of the text.
