@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Publishes our crates on crates.io, without those that it has in this version: after a failure, run it again.
+# Publishes our crates, without those that the registry has in this version: after a failure, run it again.
 #
 #     cargo login && scripts/publish-crates.sh
 #
