@@ -106,7 +106,6 @@ pub(crate) fn write(
         below: Some(page.below()),
         contents,
         program: &audit.program,
-        ..Frame::default()
     };
     let mut sheet = Sheet::create(output, &frame)?;
     sheet.put(page.found())?;

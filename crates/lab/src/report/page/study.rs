@@ -66,7 +66,8 @@ fn definitions(threshold: Threshold) -> Markup {
 fn verdict(adaptive: &Adaptive, groups: &[GroupRow], compared: &StudyComparison) -> Markup {
     let sentences = adaptive.sentences();
     let targets = &adaptive.targets;
-    let shares: [(&str, fn(&AtTarget) -> f64); 3] = [
+    type Share = fn(&AtTarget) -> f64;
+    let shares: [(&str, Share); 3] = [
         ("Shingles to process, ratio by group", |at| at.share),
         ("Shingles to process, one ratio", |at| at.uniform_share),
         ("Lower limit", |at| at.least_share),
