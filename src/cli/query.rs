@@ -125,10 +125,11 @@ impl Command for Options {
         let inputs = inputs.map_err(|error| {
             let name = error.path().and_then(Path::to_str).unwrap_or_default();
             match document::find(&base, name, context) {
-                Err(Error::NoDocument { .. }) => error,
-                _ => Error::parameter("DOCUMENT", name).because(
-                    "it is the name of a document of DIR: `lookalike show DIR NAME` lists its pairs",
-                ),
+                Ok(_) | Err(Error::SeveralDocuments { .. }) => {
+                    let limit = "it is the name of a document of DIR: `lookalike show DIR NAME` lists its pairs";
+                    Error::parameter("DOCUMENT", name).because(limit)
+                }
+                Err(_) => error,
             }
         })?;
         let (host, json) = (out.host, out.printed.json);
