@@ -143,16 +143,16 @@ fn pairs_are_ranked_with_the_later_document_first() {
     // The share of each, and the days, if both are known and differ.
     assert!(
         rows[0].starts_with(
-            "1 title new title old 40 25 0 50 0 the document 2021 02 03 the other 2020 01 31"
+            "1 title new new title old old 40 25 0 50 0 the document 2021 02 03 the other 2020 01 31"
         ),
         "{rows:?}"
     );
     assert!(
-        rows[1].starts_with("2 title first title second 20 50 0 25 0"),
+        rows[1].starts_with("2 title first first title second second 20 50 0 25 0"),
         "{rows:?}"
     );
     assert!(
-        rows[2].starts_with("3 title one title two 16 44 4 44 4"),
+        rows[2].starts_with("3 title one one title two two 16 44 4 44 4"),
         "{rows:?}"
     );
     assert!(
