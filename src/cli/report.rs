@@ -112,6 +112,7 @@ impl Command for Options {
                 "{directory} is not an output directory of `lookalike dedup`; leave the flag out"
             )
         })?;
+        pipeline::look(&self.directory)?;
         let is_there = |name| disk::exists(&self.directory.join(name));
         if is_there(SPANS_FILE)? && !is_there(OVERLAPS_FILE)? && !is_there("pairs.tsv")? {
             let limit =
