@@ -15,7 +15,7 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Union, overload
+from typing import IO, Any, Union, overload
 
 from . import _native
 from ._native import Spool
@@ -27,9 +27,15 @@ from ._table import Table
 # What is known of an index beside it: how its texts are read, and how many were removed. It names the
 # generation of the files that count, so a removal that is stopped leaves those before it.
 ABOUT = "index.json"
+# The flags that may stand in it.
+READING = {
+    (f"--{name}", "=")
+    for name in "format id-field text-field markup shingle-size tokens fold short fingerprint seed".split()
+}
 
-# What a text may be called.
+# What a text may be called; and what a line of a row and its name has.
 Id = Union[int, str]
+KINDS = [[int, int], [int, str]]
 Match = dict[str, Any]
 
 
@@ -39,9 +45,17 @@ def _removed(place: Path, process: int) -> None:
         shutil.rmtree(place, ignore_errors=True)
 
 
+def _open(path: Path, mode: str) -> IO[Any]:
+    """Open a file of an index for writing. It is never a link to a file elsewhere."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (os.O_APPEND if mode == "a" else os.O_EXCL)
+    if mode != "a":
+        path.unlink(missing_ok=True)
+    return open(path, mode, opener=lambda path, _: os.open(path, flags, 0o666))
+
+
 def _write(path: Path, text: str, mode: str = "w") -> None:
     """Write a file to the disk."""
-    with open(path, mode) as file:
+    with _open(path, mode) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
@@ -244,20 +258,41 @@ class Index:
         index._text = "text"
         if index._own:
             with contextlib.suppress(FileNotFoundError):
-                about = json.loads((place / ABOUT).read_text())
-                vars(index).update({f"_{name}": value for name, value in about.items()})
+                index._about((place / ABOUT).read_text())
         index._command("index", None)
         if index._own:
             index._recall()
         return index
+
+    def _about(self, text: str) -> None:
+        """Take what is known of an index that may come from somebody else: nothing but how texts are
+        read and shingled becomes a flag."""
+        try:
+            about = json.loads(text)
+            for name in ("flags", "reading"):
+                for flag in about[name]:
+                    if flag.partition("=")[:2] not in READING:
+                        raise ValueError(f"expected how texts are read in {name}, found {flag!r}")
+                setattr(self, f"_{name}", list(about[name]))
+            for name in ("removed", "generation"):
+                if type(about[name]) is not int or about[name] < 0:
+                    raise ValueError(f"expected a number as {name}, found {about[name]!r}")
+                setattr(self, f"_{name}", about[name])
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            place = self._place / ABOUT
+            raise _native.Error(f"{place} is damaged: {error}: make the index again") from error
 
     def _recall(self) -> None:
         """Read what the texts are called."""
         end = self._end()
         with contextlib.suppress(FileNotFoundError), open(self._file("names", 0)) as file:
             for line in file:
-                with contextlib.suppress(ValueError):
-                    row, name = json.loads(line)
+                # A line may be cut off.
+                with contextlib.suppress(json.JSONDecodeError):
+                    known = json.loads(line)
+                    if not isinstance(known, list) or [type(item) for item in known] not in KINDS:
+                        raise _native.Error(f"{file.name}: expected a row and its id, found {line!r}")
+                    row, name = known
                     # Of later rows, the texts did not get here.
                     if row < end:
                         self._names[row] = name
@@ -462,7 +497,7 @@ class Index:
             names = {row: name for row, name in self._names.items() if row not in rows}
             _write(self._file("names", 0), "".join(f"{json.dumps(row)}\n" for row in names.items()))
             path = self._file("texts", 0)
-            with open(path, "wb") as out:
+            with _open(path, "wb") as out:
                 for file in files:
                     for row, line in _records(file):
                         if row < ends[file] and left.pop(row, None) is None:

@@ -19,6 +19,7 @@ use std::time::Duration;
 use clap::ArgAction;
 use clap::error::{ContextKind, ContextValue};
 use lookalike::base::progress::{Progress, Stop, Unit};
+use lookalike::base::utf8::without_secrets;
 use lookalike::cli::{self, Failure, Host};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyUserWarning, PyValueError};
@@ -270,7 +271,7 @@ fn of_parameter(text: String) -> String {
 /// An error of the library as a Python exception.
 fn raise(py: Python<'_>, error: &lookalike::Error) -> PyErr {
     use lookalike::Error::{BadParameter, Interrupted, Remote};
-    let text = error.to_string();
+    let text = without_secrets(&error.to_string()).into_owned();
     let raised = match error {
         Interrupted { .. } => PyKeyboardInterrupt::new_err(text),
         BadParameter { .. } | Remote { .. } => PyValueError::new_err(of_parameter(text)),

@@ -1,6 +1,7 @@
 """The evidence of a deduplication in memory, and look-ups."""
 
 import json
+import os
 import pickle
 import threading
 from pathlib import Path
@@ -220,6 +221,36 @@ def test_texts_are_removed_from_an_index(tmp_path):
         assert [match["id"] for match in index.query("one two three four", threshold=0.6)] == [2]
     rows.remove(1)
     assert [rows.text(row) for row in (2, 4)] == [SENTENCES[2], "a new text"]
+
+
+def test_an_index_of_somebody_else_runs_and_overwrites_nothing(tmp_path):
+    place, victim = tmp_path / "index", tmp_path / "victim"
+    lookalike.Index(["a b c", "d e f"], ids=["x", "y"], directory=place)
+    about = json.loads((place / "index.json").read_text())
+    for name, value in [
+        ("flags", [f"--convert=jsonl=touch {victim}"]),
+        ("reading", [*about["reading"], "--exclude-text=/etc/hostname"]),
+        ("reading", ["--hidden"]),
+        ("flags", "--seed=1"),
+        ("flags", [1]),
+        ("generation", "/../../other"),
+        ("removed", -1),
+    ]:
+        (place / "index.json").write_text(json.dumps(about | {name: value}))
+        with pytest.raises(lookalike.Error, match="index.json is damaged"):
+            lookalike.Index.open(place)
+    (place / "index.json").write_text(json.dumps(about | {"place": os.fspath(tmp_path)}))
+    index = lookalike.Index.open(place)
+    victim.write_text("its own")
+    for name in ("index.json.new", "texts-1-0.jsonl", "names-1-0.jsonl"):
+        (place / name).symlink_to(victim)
+    index.remove("x")
+    assert index.directory.parent == place and index.text("y") == "d e f"
+    (place / "names-1-0.jsonl").unlink()
+    (place / "names-1-0.jsonl").symlink_to(victim)
+    with pytest.raises(OSError):
+        index.add(["g h i"], ids=["z"])
+    assert victim.read_text() == "its own"
 
 
 def test_what_an_index_cannot_do_says_what_can(tmp_path):

@@ -127,6 +127,14 @@ def test_errors_say_where_and_what_to_do(tmp_path):
         lookalike.Run.open(tmp_path)
 
 
+def test_secrets_of_addresses_are_not_in_exceptions(tmp_path):
+    for address in ["https://user:secret@host/a", "s3://key:sec/secret@b/a", "https://host/a?X-Amz-Signature=secret"]:
+        for given in [{"inputs": address}, {"inputs": SAMPLES / "jsonl", "exclude_text": address}]:
+            with pytest.raises((ValueError, lookalike.Error)) as told:
+                lookalike.run(out=tmp_path / "out", **given)
+            assert "secret" not in str(told.value)
+
+
 def test_progress_is_told_and_may_raise(tmp_path):
     events = []
     lookalike.run(SAMPLES / "trec-web", tmp_path / "out", progress=lambda *told: events.append(told))
