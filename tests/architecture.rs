@@ -547,7 +547,7 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3618, 2, 306]),
+    ("base", [3621, 2, 306]),
     ("store", [7801, 2, 584]),
     ("source", [2900, 0, 63]),
     ("text", [22236, 9, 555]),

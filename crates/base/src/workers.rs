@@ -197,7 +197,11 @@ pub fn in_order<T: Send, P: Send>(
     let failed = AtomicBool::new(false);
     let first = Mutex::new(None);
     let fail = |error| {
-        lock(&first).get_or_insert(error);
+        let mut first = lock(&first);
+        // Who gives up may be here before the thread that failed.
+        if matches!(&*first, None | Some(Error::Interrupted { .. })) {
+            *first = Some(error);
+        }
         failed.store(true, Ordering::Relaxed);
     };
     // A thread that gets this error ends because another thread has failed first.
