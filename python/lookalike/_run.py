@@ -157,7 +157,7 @@ def run(
 
 
 def dedup(
-    inputs: Paths,
+    inputs: Paths | None,
     out: str | os.PathLike[str],
     *,
     include: Iterable[str] = (),
@@ -598,11 +598,11 @@ class Run:
         return f"lookalike.Run({os.fspath(self.directory)!r})"
 
 
-def _paths(inputs: Paths) -> list[str]:
+def _paths(inputs: Paths | None) -> list[str]:
     """The inputs as a list of paths."""
     if isinstance(inputs, (str, os.PathLike)):
         return [os.fspath(inputs)]
-    return [os.fspath(path) for path in inputs]
+    return [os.fspath(path) for path in inputs or ()]
 
 
 def _flags(

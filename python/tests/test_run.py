@@ -198,7 +198,7 @@ def test_a_program_runs_only_if_the_call_names_it(kind, tmp_path):
         assert run.query(texts[:1])[0]["found"] == 1
     with contextlib.suppress(ValueError):
         assert len(lookalike.Index.open(run.directory).query(texts[0])) == 1
-    lookalike.dedup([], tmp_path / "from", from_=run.directory)
+    lookalike.dedup(None, tmp_path / "from", from_=run.directory)
     run.report(tmp_path / "page.html")
     run.evaluate(run)
     assert not marker.exists()

@@ -130,7 +130,10 @@ pub(super) fn revisits(summary: &DedupSummary, which: Revisit) -> Vec<String> {
     }
     for (number, what) in [
         (of.removed, "a removed record"),
-        (of.outside, "no record of the inputs"),
+        (
+            of.outside,
+            "a capture outside of the inputs, perhaps of an earlier crawl",
+        ),
     ] {
         if number > 0 {
             let (number, refer) = match number {
@@ -197,7 +200,10 @@ pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     rows.any(name, references.kept);
     rows.any("revisit records in the inputs", references.revisits);
     rows.any("  refer to a removed record", references.removed);
-    rows.any("  refer to no record of the inputs", references.outside);
+    rows.any(
+        "  refer to a capture outside of the inputs",
+        references.outside,
+    );
     rows.row("rule", rule.to_string());
     if summary.whole_files > 0 {
         let (whole, files) = (count(summary.whole_files), summary.files);

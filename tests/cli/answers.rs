@@ -402,7 +402,14 @@ fn counts_are_of_what_they_say() {
         both.starts_with("exact duplicates ") && !both.contains("identical, byte"),
         "{status}"
     );
-    answer(at, "report new");
+    let told = String::from_utf8(lookalike(at, "report new").stderr).unwrap();
+    let clusters = fs::read_to_string(at.join("new/clusters.jsonl")).unwrap();
+    // Not those of old documents alone.
+    let clusters = clusters.lines().count();
+    assert!(
+        told.contains(&format!("report: {clusters} clusters,")),
+        "{told}"
+    );
     let page = fs::read_to_string(at.join("new/report.html")).unwrap();
     let page = page.replace('\u{a0}', " ");
     for says in [

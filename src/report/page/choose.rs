@@ -8,7 +8,7 @@ use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_base::union_find::UnionFind;
 use lookalike_engine::cluster::ClusterStats;
-use lookalike_engine::collection::{Catalogue, Representatives};
+use lookalike_engine::collection::{self, Catalogue, Representatives};
 use lookalike_engine::document::{ShownDocument, Wanted, look_up};
 use lookalike_engine::join::closest::{self, Search};
 use lookalike_engine::join::{
@@ -17,6 +17,7 @@ use lookalike_engine::join::{
 use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
 use lookalike_store::workspace::Workspace;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::documents::Known;
 use super::texts::ShownText;
@@ -320,6 +321,7 @@ impl<'w> Survey<'w> {
         context: &Context<'_>,
     ) -> Result<Survey<'w>> {
         let documents = Catalogue::stats(workspace)?.documents as u32;
+        let first = collection::against(&workspace.manifest).documents;
         let listed = pairs_listed(workspace);
         let sampled = sizes_of_pairs(workspace)?;
         let mut sets = UnionFind::new(documents);
@@ -370,12 +372,12 @@ impl<'w> Survey<'w> {
             false => None,
         };
         let representatives = Catalogue::representatives(workspace)?;
-        for (document, first) in (0..).zip(representatives.iter()) {
-            sets.union(first, document);
+        for (document, equal) in (0..).zip(representatives.iter()) {
+            sets.union(equal, document);
         }
         Ok(Survey {
             workspace,
-            ranked: largest(&mut sets, documents, which),
+            ranked: largest(&mut sets, first..documents, which),
             sets,
             sampled,
             nearest,
@@ -459,10 +461,17 @@ fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {
 }
 
 /// The clusters of one page, or all.
-fn largest(sets: &mut UnionFind, documents: u32, which: Ranked) -> Vec<Rank> {
-    let mut sizes = vec![0u32; documents as usize];
-    for document in 0..documents {
-        sizes[sets.find(document) as usize] += 1;
+/// The largest clusters with one of these documents: those of `clusters.jsonl`.
+fn largest(sets: &mut UnionFind, own: Range<u32>, which: Ranked) -> Vec<Rank> {
+    // One more than the size of a cluster that counts.
+    let mut sizes = vec![0u32; own.end as usize];
+    for document in own.clone() {
+        let root = sets.find(document);
+        sizes[root as usize] |= u32::from(root != document);
+    }
+    for document in 0..own.end {
+        let size = &mut sizes[sets.find(document) as usize];
+        *size += u32::from(*size > 0);
     }
     let mut largest = Least::new(match which {
         Ranked::Page(least) => least.max(PAGE_DOCUMENTS as usize / 2),
@@ -470,8 +479,8 @@ fn largest(sets: &mut UnionFind, documents: u32, which: Ranked) -> Vec<Rank> {
     });
     let mut number = 0;
     for (root, &size) in sizes.iter().enumerate() {
-        if size >= 2 {
-            let size = std::cmp::Reverse(size);
+        if size > 0 {
+            let size = std::cmp::Reverse(size - 1);
             let root = root as u32;
             largest.offer(Rank { size, root, number });
             number += 1;
