@@ -403,6 +403,8 @@ fn messages_leave_passwords_out() {
         "s3://user:secret@bucket/x",
         "run in -o s3://key:sec/ret@bucket",
         "run https://host/a?X-Amz-Signature=secret -o out",
+        "run s3://bucket/a?X-Amz-Signature=secret -o out",
+        "run https:/user:secret@host/a -o out",
         "diff nothing https://user:secret@host/a b",
         "status ftp://user:secret@host/a",
         "run --threshold s3://user:secret@bucket",

@@ -259,6 +259,8 @@ class Index:
         if index._own:
             with contextlib.suppress(FileNotFoundError):
                 index._about((place / ABOUT).read_text())
+            if index.directory.is_symlink():
+                raise _native.Error(f"{index.directory} is a link: an index has its own directory")
         index._command("index", None)
         if index._own:
             index._recall()
@@ -487,6 +489,7 @@ class Index:
     def _make_without(self, rows: dict[int, Id], progress: Progress) -> None:
         """Make the index again without some rows, as the next generation."""
         files, end, ends = self._files(), self._end(), {}
+        removed, old = self._removed, self._file("names", 0)
         # Rows that are in a later file as well did not get into the collection from an earlier one.
         for file in reversed(files):
             ends[file] = end
@@ -506,19 +509,23 @@ class Index:
                 out.write(b"" if kept else b"\n")
             if left:
                 raise KeyError(f"the index has no text {next(iter(left.values()))!r}")
+            if self.directory.is_symlink():
+                self.directory.unlink()
             shutil.rmtree(self.directory, ignore_errors=True)
             self._make(self.directory, path, not kept, progress)
             self._removed += len(rows)
             self._remember()
         except BaseException:
-            for made in self._files():
-                made.unlink()
-            self._generation -= 1
+            # It may have been written, and the exception of Ctrl-C have come after that.
+            if json.loads((self._place / ABOUT).read_text())["generation"] != self._generation:
+                for made in self._files():
+                    made.unlink()
+                self._generation, self._removed = self._generation - 1, removed
             raise
         self._names, self._rows = names, {name: row for row, name in names.items()}
         shutil.rmtree(former)
-        for file in files:
-            file.unlink()
+        for file in [*files, old]:
+            file.unlink(missing_ok=True)
 
     @hinting
     def text(self, id: Id) -> str:

@@ -244,13 +244,29 @@ def test_an_index_of_somebody_else_runs_and_overwrites_nothing(tmp_path):
     victim.write_text("its own")
     for name in ("index.json.new", "texts-1-0.jsonl", "names-1-0.jsonl"):
         (place / name).symlink_to(victim)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (place / "collection-1").symlink_to(elsewhere)
     index.remove("x")
     assert index.directory.parent == place and index.text("y") == "d e f"
+    assert not any(elsewhere.iterdir()) and not (place / "names-0.jsonl").exists()
     (place / "names-1-0.jsonl").unlink()
     (place / "names-1-0.jsonl").symlink_to(victim)
     with pytest.raises(OSError):
         index.add(["g h i"], ids=["z"])
     assert victim.read_text() == "its own"
+    (place / "names-1-0.jsonl").unlink()
+    # A removal that fails at its end changes nothing.
+    (place / "index.json.new").mkdir()
+    with pytest.raises(OSError):
+        index.remove("y")
+    (place / "index.json.new").rmdir()
+    index.add(["g h i"], ids=["z"])
+    assert lookalike.Index.open(place).text("z") == "g h i" and len(index) == 2
+    (place / "collection-1").rename(elsewhere / "collection")
+    (place / "collection-1").symlink_to(elsewhere / "collection")
+    with pytest.raises(lookalike.Error, match="is a link"):
+        lookalike.Index.open(place)
 
 
 def test_what_an_index_cannot_do_says_what_can(tmp_path):

@@ -283,9 +283,7 @@ fn search(
     if let Some(planning) = &planning {
         parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
     }
-    pipeline::join(&mut workspace, &parameters, context)?;
-    // The results of the earlier pairs are gone, so make the results of the new pairs.
-    let summary = pipeline::results(&mut workspace, format, context)?;
+    let summary = pipeline::search_again(&mut workspace, &parameters, format, context)?;
     (end.verbose).print_of(&summary, &workspace, directory, out)
 }
 

@@ -83,16 +83,24 @@ fn a_run_ends_with_its_answer() {
          Kept records in kept, removed ones and the reasons in removed; pairs and clusters in out.\n\
          Next: lookalike report kept   # shows what was removed, and why\n"
     );
-    // Another threshold for a finished output is refused before it replaces the evidence.
+    // What a finished output was not made of is refused before it replaces the evidence.
     answer(at, "dedup sample-corpora/jsonl -o own");
     let pairs = fs::read(at.join("own.work/pairs.tsv")).unwrap();
-    let output = lookalike(at, "dedup sample-corpora/jsonl -o own --threshold 0.7");
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        told.contains("made with --score resemblance --threshold 0.85;"),
-        "{told}"
-    );
-    assert_eq!(fs::read(at.join("own.work/pairs.tsv")).unwrap(), pairs);
+    for (more, says) in [
+        (
+            "--threshold 0.7",
+            "made with --score resemblance --threshold 0.85;",
+        ),
+        (
+            "sample-corpora/mail",
+            "it was made from fewer inputs; give a new directory",
+        ),
+    ] {
+        let command = format!("dedup sample-corpora/jsonl -o own {more}");
+        let told = String::from_utf8(lookalike(at, &command).stderr).unwrap();
+        assert!(told.contains(says), "{told}");
+        assert_eq!(fs::read(at.join("own.work/pairs.tsv")).unwrap(), pairs);
+    }
     answer(at, "report own");
     let lists = answer(at, "dedup --from out -o lists --ids-only");
     assert!(lists.contains("99 of 253 documents (39.1 %) were listed as redundant"));

@@ -276,6 +276,43 @@ fn stopped_additions_continue() {
     }
 }
 
+/// Stopped at any moment, another search knows what the command does not name.
+#[test]
+fn stopped_searches_keep_their_parameters() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 9, 12, 2);
+    let mut run = run().threads(1);
+    run.question.join.measure = "containment".parse().unwrap();
+    let base = common::temporary();
+    run.run(&paths(&files), base.path()).unwrap();
+    let mut asked = run.question.clone();
+    asked.join.threshold = "0.35".parse().unwrap();
+    let thresholds = [run.question.join.threshold, asked.join.threshold];
+    let mut kept = [0, 0];
+    for after in 1.. {
+        let out = common::temporary();
+        common::copy_directory(base.path(), out.path());
+        let mut workspace = pipeline::open(out.path()).unwrap();
+        let watch = StopAt::call(after);
+        let context = run.context(&watch.stop, &watch);
+        let tables = ResultFormat::Parquet;
+        let done = pipeline::search_again(&mut workspace, &asked, tables, &context).is_ok();
+        drop(workspace);
+        let known = pipeline::parameters(&pipeline::look(out.path()).unwrap()).unwrap();
+        assert_eq!(known.join.measure, asked.join.measure, "{after}");
+        let at = thresholds
+            .iter()
+            .position(|&t| t == known.join.threshold)
+            .unwrap();
+        kept[at] += 1;
+        if done {
+            assert_eq!((known.results, at), (tables, 1));
+            break;
+        }
+    }
+    assert!(kept[1] > 5, "{kept:?}");
+}
+
 /// Additions, stops, other thresholds and look-ups in a random order.
 #[test]
 fn random_histories() {

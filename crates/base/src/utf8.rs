@@ -64,7 +64,7 @@ pub fn login(address: &str) -> Option<usize> {
 /// and what follows a `?` or `#` if that has a signature or token.
 pub fn without_secrets(message: &str) -> Cow<'_, str> {
     const SECRET: [&str; 5] = ["sig", "token", "secret", "password", "credential"];
-    let mut parts = message.split("://");
+    let mut parts = message.split(":/");
     let mut out = parts.next().unwrap_or_default().to_string();
     for part in parts {
         let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'`<>".contains(c);
@@ -83,7 +83,7 @@ pub fn without_secrets(message: &str) -> Cow<'_, str> {
             (host.len(), "")
         };
         let slashes = &address[..address.len() - host.len()];
-        out += &["://", slashes, hidden, &host[from..query.0], query.1, after].concat();
+        out += &[":/", slashes, hidden, &host[from..query.0], query.1, after].concat();
     }
     out.into()
 }
@@ -269,6 +269,10 @@ mod tests {
                 "https://h/a?... z",
             ),
             ("az://c/k?sv=1&sig=secret", "az://c/k?..."),
+            (
+                "https:/u:secret@h/a is no path",
+                "https:/...@h/a is no path",
+            ),
             ("https://h:80/a?b=c#token=secret", "https://h:80/a?..."),
             ("https://h:80/a?b=c", "https://h:80/a?b=c"),
             ("hf://datasets/o/n@v1/a", "hf://datasets/o/n@v1/a"),

@@ -189,6 +189,32 @@ pub fn parameters(manifest: &Manifest) -> Option<JoinParameters> {
     })
 }
 
+/// Searches a collection again. What is asked for is written down before the pairs of the last search
+/// go: the same command continues this one, with the parameters that it does not name.
+pub fn search_again(
+    workspace: &mut Workspace,
+    parameters: &JoinParameters,
+    results: ResultFormat,
+    context: &Context<'_>,
+) -> Result<Summary> {
+    let plan = parameters.plan.as_ref();
+    workspace.manifest.set(Before {
+        documents: 0,
+        digest: String::new(),
+        config: parameters.join,
+        sampling: parameters.sampling.clone(),
+        plan: plan.map(|applied| (applied.plan.clone(), applied.given)),
+        tables: results == ResultFormat::Parquet,
+        part: None,
+        added: Vec::new(),
+    });
+    workspace.commit(&[])?;
+    super::join(workspace, parameters, context)?;
+    workspace.manifest.remove::<Before>();
+    workspace.commit(&[])?;
+    super::results(workspace, results, context)
+}
+
 /// All listed inputs, by their lines. The inputs at these places are also among the given ones.
 fn listed(workspace: &Workspace, given: &Inputs, places: &[usize]) -> Result<Vec<InputFile>> {
     let mut list = InputList::open(workspace.directory())?;

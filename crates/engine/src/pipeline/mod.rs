@@ -34,7 +34,7 @@ mod publish;
 mod shares;
 mod summary;
 
-pub use add::{add, parameters};
+pub use add::{add, parameters, search_again};
 pub use against::run_against;
 pub use open::{
     check_results, has_texts, look, open, open_catalogued, open_for, open_shared, open_texts,

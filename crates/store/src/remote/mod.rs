@@ -37,7 +37,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use lookalike_base::Result;
 use lookalike_base::command::state;
 use lookalike_base::progress::Stop;
-use lookalike_base::utf8::login;
+use lookalike_base::utf8::{login, without_secrets};
 
 pub use failure::{failed, is_failure, is_stop, number_of, stopped};
 #[cfg(feature = "remote")]
@@ -113,7 +113,11 @@ pub fn secret(address: &Path) -> Option<(String, &'static str)> {
     let is_web = ["http", "https"]
         .iter()
         .any(|web| scheme.eq_ignore_ascii_case(web));
-    let at = rest.find(['?', '#']).filter(|_| is_web)?;
+    // Elsewhere a question mark is a glob.
+    let is_signed = |at: usize| rest[at..].contains('=') && without_secrets(&text) != text;
+    let at = rest
+        .find(['?', '#'])
+        .filter(|&at| is_web || is_signed(at))?;
     let what = "addresses with `?` or `#`, such as signed ones, are not read; download the file";
     Some((format!("{scheme}://{}...", &rest[..=at]), what))
 }
@@ -275,7 +279,9 @@ mod tests {
             ("http:///user:secret@host/a", Some("http://...@host/a")),
             ("HTTPS://host/a?X-Sig=secret", Some("HTTPS://host/a?...")),
             ("https://host?secret", Some("https://host?...")),
+            ("az://c/a?sv=1&sig=secret", Some("az://c/a?...")),
             ("s3://bucket/a?b@c", None),
+            ("s3://bucket/part-?-tokens.gz", None),
             ("hf://datasets/o/n@v1/a", None),
             ("https://host:80/a", None),
             ("a@b/c?d", None),

@@ -14,6 +14,7 @@ use lookalike_engine::pipeline::{self, InputChoice, JoinParameters};
 use lookalike_rewrite::output::Places;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
+use lookalike_text::read::Inputs;
 
 /// A search for the pairs of inputs.
 pub struct Search<'s> {
@@ -51,10 +52,10 @@ pub fn search(
         ..JoinConfig::of(search.criterion)
     };
     check_pairs(search, config)?;
-    check_kept(&join, work, outputs.0)?;
     let parameters = JoinParameters::from(join);
     Workspace::look_whether_free(work)?;
     let inputs = inputs.list(work)?;
+    check_kept(&join, &inputs, work, outputs.0)?;
     check_inputs(config, &inputs, outputs, read, context)?;
     match search.against {
         Some(old) => {
@@ -94,9 +95,9 @@ pub(super) fn check_links(config: &DedupConfig) -> Result<()> {
     }
 }
 
-/// Refuses another criterion for an output that was begun: the new pairs would replace the evidence
-/// of what was removed, before the output is refused.
-fn check_kept(join: &JoinConfig, work: &Path, kept: &Path) -> Result<()> {
+/// Refuses another criterion, and more inputs, for an output that was begun: the new pairs would
+/// replace the evidence of what was removed, before the output is refused.
+fn check_kept(join: &JoinConfig, inputs: &Inputs, work: &Path, kept: &Path) -> Result<()> {
     if !is_kept(kept)? || !disk::exists(work)? {
         return Ok(());
     }
@@ -107,6 +108,10 @@ fn check_kept(join: &JoinConfig, work: &Path, kept: &Path) -> Result<()> {
     let Some(pairs) = manifest.get::<PairsEntry>() else {
         return Ok(());
     };
+    if inputs.len() as u64 > manifest.inputs.files {
+        let limit = "it was made from fewer inputs; give a new directory";
+        return refuse("output", kept.display(), limit);
+    }
     let flags = |of: &JoinConfig| {
         let pairs = match of.pairs {
             Pairs::All => String::new(),
