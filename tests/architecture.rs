@@ -548,15 +548,15 @@ type Row = (&'static str, [usize; 3]);
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
     ("base", [3621, 2, 306]),
-    ("store", [7801, 2, 584]),
+    ("store", [7804, 2, 584]),
     ("source", [2900, 0, 63]),
     ("text", [22236, 9, 555]),
     ("rewrite", [3107, 0, 147]),
-    ("engine", [22114, 10, 1240]),
+    ("engine", [22137, 10, 1241]),
     ("methods", [3649, 1, 88]),
-    ("tasks", [21645, 13, 1099]),
+    ("tasks", [21650, 13, 1099]),
     ("lab", [11921, 4, 570]),
-    ("lookalike", [12210, 4, 382]),
+    ("lookalike", [12209, 4, 382]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
