@@ -24,8 +24,8 @@ from ._sources import source_of, text_columns
 from ._spool import TEXT_FIELD, Texts, filled, flags_of, formerly, hinting, identify, ids_of
 from ._table import Table
 
-# What is known of an index beside it: how its texts are read, and how many were removed. It names the
-# generation of the files that count, so a removal that is stopped leaves those before it.
+# This file says how the texts of an index are read, how many were removed, and which generation of
+# files is valid: a removal that is stopped leaves the generation before it valid.
 ABOUT = "index.json"
 # The flags that may stand in it.
 READING = {
@@ -53,6 +53,11 @@ def _open(path: Path, mode: str) -> IO[Any]:
     return open(path, mode, opener=lambda path, _: os.open(path, flags, 0o666))
 
 
+def _reading(path: Path, mode: str = "r") -> IO[Any]:
+    """Open a file of an index for reading. A pipe in its place is empty, and nobody waits for it."""
+    return open(path, mode, opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK))
+
+
 def _write(path: Path, text: str, mode: str = "w") -> None:
     """Write a file to the disk."""
     with _open(path, mode) as file:
@@ -63,7 +68,7 @@ def _write(path: Path, text: str, mode: str = "w") -> None:
 
 def _records(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file of texts, each with its row."""
-    with open(path, "rb") as file:
+    with _reading(path, "rb") as file:
         for line in file:
             if line != b"\n":
                 yield int(json.loads(line)["lookalike row"]), line
@@ -252,13 +257,14 @@ class Index:
         """
         index = cls.__new__(cls)
         place = Path(directory)
-        # An earlier version wrote nothing beside it.
+        # Earlier versions did not write ABOUT, but they wrote the texts.
         own = (place / ABOUT).exists() or (place / "texts-0.jsonl").exists()
         index._prepare(place, memory, threads, own and not (place / "manifest.json").exists())
         index._text = "text"
         if index._own:
             with contextlib.suppress(FileNotFoundError):
-                index._about((place / ABOUT).read_text())
+                with _reading(place / ABOUT) as file:
+                    index._about(file.read())
             if index.directory.is_symlink():
                 raise _native.Error(f"{index.directory} is a link: an index has its own directory")
         index._command("index", None)
@@ -287,7 +293,7 @@ class Index:
     def _recall(self) -> None:
         """Read what the texts are called."""
         end = self._end()
-        with contextlib.suppress(FileNotFoundError), open(self._file("names", 0)) as file:
+        with contextlib.suppress(FileNotFoundError), _reading(self._file("names", 0)) as file:
             for line in file:
                 # A line may be cut off.
                 with contextlib.suppress(json.JSONDecodeError):
@@ -418,7 +424,7 @@ class Index:
         text
             The column with the texts; the same as before by default.
         ids
-            What answers call the texts, if those of the index have ids.
+            The ids of the new texts, required if the texts of the index have ids.
         progress
             As for `find_pairs`.
         """

@@ -226,7 +226,7 @@ def _as_id(value: Any) -> Any:
     if is_missing(value):
         return None
     if hasattr(value, "dtype") and hasattr(value, "item"):
-        # A number of numpy. Of a time, it would be a number as well.
+        # numpy's numbers become numbers of Python. Its times would, too, so they stay.
         return value if getattr(value.dtype, "kind", "") in ("m", "M") else value.item()
     return str(value) if isinstance(value, uuid.UUID) else value
 

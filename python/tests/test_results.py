@@ -239,6 +239,11 @@ def test_an_index_of_somebody_else_runs_and_overwrites_nothing(tmp_path):
         (place / "index.json").write_text(json.dumps(about | {name: value}))
         with pytest.raises(lookalike.Error, match="index.json is damaged"):
             lookalike.Index.open(place)
+    (place / "index.json").unlink()
+    os.mkfifo(place / "index.json")
+    with pytest.raises(lookalike.Error, match="index.json is damaged"):
+        lookalike.Index.open(place)
+    (place / "index.json").unlink()
     (place / "index.json").write_text(json.dumps(about | {"place": os.fspath(tmp_path)}))
     index = lookalike.Index.open(place)
     victim.write_text("its own")
