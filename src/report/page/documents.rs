@@ -73,7 +73,7 @@ pub(super) fn place(document: &ShownDocument, files: &HashMap<u32, String>) -> S
     }
 }
 
-/// The title, or else the docno: the beginning of a text is no name.
+/// The title, or else the docno. Readers would take the beginning of a text for a title.
 pub(super) fn title(document: &ShownDocument) -> &str {
     document.title.as_deref().unwrap_or(&document.docno)
 }
