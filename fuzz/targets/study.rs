@@ -1,9 +1,9 @@
-//! What a study leaves: the counts of trials and the costs, and the figures and the page of them.
+//! What a study leaves: the counts of trials and the costs, and the tables and the page of them.
 
 use lookalike::base::budget::ByteSize;
 use lookalike::engine::pipeline;
 use lookalike::store::workspace::Workspace;
-use lookalike_lab::report::figures;
+use lookalike_lab::report::study_files;
 use lookalike_lab::study::{Study, StudyConfig, StudyCost, comparison};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -34,11 +34,11 @@ fn counted(json: &[u8]) {
     if !few {
         return;
     }
-    let Ok(files) = figures::files(&study) else {
+    let Ok(files) = study_files(&study) else {
         return;
     };
-    assert_eq!(files, figures::files(&study).expect("the same again"));
-    assert!(files.last().is_some_and(|file| file.name == "figures.json"));
+    assert_eq!(files, study_files(&study).expect("the same again"));
+    assert!(files.first().is_some_and(|(name, _)| name == "trials.csv"));
     if study.config.check().is_ok() {
         let sums = comparison(&study, &StudyCost::default());
         assert!(!sums.rows.is_empty());

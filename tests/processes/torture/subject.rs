@@ -68,9 +68,9 @@ pub fn kind(path: &str) -> String {
     } else {
         name
     };
-    // One figure of a study is written as the other.
+    // One table of a study is written as the other.
     let extension = name.rsplit('.').next();
-    let figure = path.contains("/study/") && matches!(extension, Some("csv" | "svg"));
+    let figure = path.contains("/study/") && extension == Some("csv");
     let kind = if figure {
         extension.unwrap_or(kind)
     } else {

@@ -57,8 +57,8 @@ lookalike::commands! {
     /// Measure what sampling costs in precision and recall
     ///
     /// Tries every class of every ratio and compares the result with the exact one, by document
-    /// size, as in Ye, Wen & Ma 2008, sections 4 and 5. Prints a table, and writes the page
-    /// study.html, CSV tables and figures to DIR/study. The same command continues a study that was
+    /// size, as in Ye, Wen & Ma 2008, sections 4 to 6. Prints the ratio that each size group needs and
+    /// a table of the runs, and writes the page study.html and CSV tables to DIR/study. The same command continues a study that was
     /// stopped.
     "lookalike stage ingest sample-corpora/trec-web -o out"
     "lookalike lab study out --ratios 1/2,1/4"

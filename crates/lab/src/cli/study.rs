@@ -76,7 +76,7 @@ impl Command for Options {
                 return Ok(report::study_csv(&comparison(&study, &cost)));
             }
             let page = self.directory.join(DIRECTORY).join(PAGE_FILE);
-            let table = report::study(&study, &cost, out.columns());
+            let table = report::study(&study, &cost, out.columns())?;
             Ok(format!("{table}\n{}", printed(&page)))
         })
     }

@@ -31,7 +31,6 @@
 mod families;
 mod levels;
 mod queries;
-mod tables;
 mod verdict;
 
 use lookalike_base::budget::PROCESS_BYTES;
@@ -53,7 +52,6 @@ use serde::{Deserialize, Serialize};
 pub use families::{Curve, Distribution, Families, FamilyRow, each_copy};
 pub use levels::{Levels, agreement_at, at_levels};
 pub use queries::{Labels, QueryConfig, QueryResults, QueryRow, Sample, increases, of_method};
-pub use tables::{TableFile, files};
 pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
 
 const STAGE: &str = "compare";

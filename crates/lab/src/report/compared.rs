@@ -2,10 +2,10 @@
 //! table with every number.
 
 use crate::compare::{CLOSE, Comparison, QueryResults, Standing, Verdict, f1, verdicts};
-use crate::report::csv::{Csv, text};
+use crate::report::grid::three;
 use lookalike::report::terminal::{Table, wrapped};
 use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::{self, count, counted, fraction};
+use lookalike_base::numbers::{self, count, counted};
 
 /// Limit on the ground truths side by side in a table of the terminal.
 const TRUTHS_IN_A_TABLE: usize = 2;
@@ -73,15 +73,15 @@ pub(crate) fn sentences(verdict: &Verdict, comparison: &Comparison) -> [String; 
     let figures = |standing: &Standing| {
         format!(
             "precision {} and recall {}",
-            fraction(standing.precision, 3),
-            fraction(standing.recall, 3)
+            three(standing.precision),
+            three(standing.recall)
         )
     };
     let first = format!(
         "{} agrees best with {truth} ({pairs}): {}, F1 {}.",
         label(&best),
         figures(&best),
-        fraction(best.f1, 3)
+        three(best.f1)
     );
     let itself = format!("{truth} itself took {}", seconds(verdict.truth_seconds));
     let second = if verdict.close < 2 {
@@ -203,7 +203,7 @@ fn queries(results: &QueryResults, width: usize, out: &mut String) {
         let columns = "method,recall,increase,precision,utility,wrong,pure,by label";
         let columns = columns.split(',').take(7 + usize::from(labelled));
         let mut table = Table::new(columns);
-        let share = |value: Option<f64>| value.map_or("-".into(), |value| fraction(value, 3));
+        let share = |value: Option<f64>| value.map_or("-".into(), three);
         let part = |part, whole| numbers::share(part, whole).unwrap_or_else(|| "-".into());
         for row in rows() {
             let mut cells = vec![
@@ -241,7 +241,7 @@ fn accuracy(comparison: &Comparison, first: usize, width: usize, out: &mut Strin
     });
     let head: Vec<String> = std::iter::once("method".into()).chain(head).collect();
     let mut table = Table::new(head.iter().map(String::as_str));
-    let number = |value: Option<f64>| value.map_or("-".into(), |value| fraction(value, 3));
+    let number = |value: Option<f64>| value.map_or("-".into(), three);
     for row in &comparison.methods {
         let mut cells = vec![row.method.clone()];
         for against in row.against.iter().skip(first).take(TRUTHS_IN_A_TABLE) {
@@ -253,50 +253,6 @@ fn accuracy(comparison: &Comparison, first: usize, width: usize, out: &mut Strin
         table.row(cells);
     }
     table.print(width, out);
-}
-
-/// A share with six decimals; empty if it is undefined.
-fn six(share: Option<f64>) -> String {
-    share.map_or_else(String::new, |share| format!("{share:.6}"))
-}
-
-/// The comparison as CSV: a line for each method, with all its numbers.
-#[must_use]
-pub fn compared_csv(comparison: &Comparison) -> String {
-    let mut columns =
-        "method,ignored,keys,pairs,found_alone,clusters,exact_only,documents_in_clusters,\
-                       largest,sets,wall_seconds,cpu_seconds,peak_bytes,disk_bytes"
-            .to_string();
-    let truths = comparison.methods.first();
-    for n in 1..=truths.map_or(0, |row| row.against.len()) {
-        columns +=
-            &format!(",truth_{n},true_pairs_{n},found_{n},precision_{n},recall_{n},utility_{n}");
-    }
-    if comparison.families.is_some() {
-        columns += ",family_documents,family_found,family_clusters,family_false_positives";
-    }
-    let mut table = Csv::new(&columns);
-    for (n, row) in comparison.methods.iter().enumerate() {
-        let alone = comparison.agreement.alone.get(n).copied().unwrap_or(0);
-        let found = [row.ignored, row.keys, row.pairs, alone, row.clusters];
-        let clusters = [row.exact_only, row.documents, row.largest];
-        let mut line = vec![row.method.clone()];
-        line.extend(found.into_iter().chain(clusters).map(text));
-        line.push(row.sets.map_or(String::new(), text));
-        line.extend([row.wall_seconds, row.cpu_seconds].map(|s| format!("{s:.3}")));
-        line.extend([row.peak_bytes, row.disk_bytes].map(text));
-        for against in &row.against {
-            line.push(against.truth.clone());
-            line.extend([against.true_pairs, against.found].map(text));
-            line.extend([against.precision, against.recall].map(six));
-            line.push(text(against.utility));
-        }
-        if let Some(families) = &comparison.families {
-            line.extend(families.sums(n).map(text));
-        }
-        table.line(line);
-    }
-    table.finish()
 }
 
 #[cfg(test)]

@@ -2,21 +2,24 @@
 
 mod charts;
 mod compared;
-mod comparison;
+mod compared_tables;
 mod csv;
-pub mod figures;
 mod formulas;
+pub(crate) mod grid;
 mod page;
 mod reproduced;
 mod reproduction;
 mod study;
+mod study_tables;
 mod write;
 
-pub use compared::{compared, compared_csv};
+pub use compared::compared;
+pub use compared_tables::{compared_csv, compared_files};
 pub use formulas::formulas;
 pub use reproduced::{Reproduced, ReproducedPaper, reproduced};
 pub use reproduction::{REPRODUCE_FILE, REPRODUCE_PAGE, write_reproduction};
 pub use study::{study, study_csv};
+pub use study_tables::files as study_files;
 pub use write::{
     COMPARE_DIRECTORY, COMPARE_PAGE, study_page, write_comparison, write_study, write_study_page,
 };

@@ -1,46 +1,37 @@
-//! A study as a table for readers, and as one with every number.
+//! A study as tables for readers, and as one with every number.
 
 use crate::report::csv::{Csv, cell, text};
-use crate::study::{MeanAndRange, Study, StudyComparison, StudyCost, comparison};
-use lookalike::report::terminal::{Table, wrapped};
+use crate::report::grid::{Grid, three};
+use crate::study::{
+    Adaptive, AtTarget, MeanAndRange, Metric, Study, StudyComparison, StudyCost, View, comparison,
+    ratio_name,
+};
+use lookalike::report::terminal::wrapped;
+use lookalike::report::wording::group_name;
+use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::{self, counted, fraction};
+use lookalike_base::numbers::{count, counted};
 
-fn percent(share: f64) -> String {
-    numbers::percent(share, 2)
-}
-
-/// The study as a table for a terminal of this number of columns: precision and recall over all
-/// pairs and the cost of each run.
-#[must_use]
-pub fn study(study: &Study, cost: &StudyCost, width: usize) -> String {
+/// The study as tables for a terminal of this number of columns: the ratio of each size group, and
+/// precision and recall over all pairs and the cost of each run.
+///
+/// # Errors
+/// If the study's tables do not match its ratios, groups and thresholds.
+pub fn study(study: &Study, cost: &StudyCost, width: usize) -> Result<String> {
     let mut out = String::new();
-    let comparison = comparison(study, cost);
-    let title = format!(
-        "Precision and recall at threshold {}, over all pairs: mean, least\u{2013}greatest of the classes",
-        comparison.threshold
-    );
-    wrapped(&title, width, &mut out);
-    out.push('\n');
-    let columns = "run,shingles,precision,recall,pairs,verified,CPU s";
-    let mut table = Table::new(columns.split(','));
-    let number = |n: f64| match n {
-        0.0 => "-".into(),
-        n => format!("{n:.0}"),
-    };
-    for row in &comparison.rows {
-        let seconds = row.cpu_seconds;
-        table.row(vec![
-            row.name.clone(),
-            percent(row.share),
-            spread(row.precision),
-            spread(row.recall),
-            number(row.found),
-            number(row.looked_up),
-            seconds.map_or("-".into(), |seconds| format!("{seconds:.2}")),
-        ]);
+    let view = View::new(study)?;
+    let (comparison, adaptive) = (comparison(study, cost), Adaptive::of(&view));
+    if let Some(ratios) = ratios(&adaptive, &view) {
+        ratios.print(width, &mut out);
+        out.push('\n');
     }
-    table.print(width, &mut out).print(width, &mut out);
+    wrapped(&adaptive.sentences().join(" "), width, &mut out);
+    out.push('\n');
+    let mut runs = runs(&comparison);
+    for row in std::iter::once(&mut runs.head).chain(&mut runs.rows) {
+        row.pop();
+    }
+    runs.print(width, &mut out);
     let key = format!(
         "verified: pairs checked in the full sets, so that precision is 1. CPU s: CPU seconds from the \
          collection to the pairs at {}, the lowest threshold.",
@@ -54,15 +45,93 @@ pub fn study(study: &Study, cost: &StudyCost, width: usize) -> String {
         cost.cpu_seconds,
         ByteSize(cost.peak_bytes),
     );
-    let adaptive = super::figures::adaptive(study).map(|adaptive| adaptive.sentences());
-    let adaptive = adaptive.map_or_else(|_| String::new(), |sentences| sentences.join(" "));
-    for text in [key, adaptive, comparison.verdict, costs] {
-        if !text.is_empty() {
-            out.push('\n');
-            wrapped(&text, width, &mut out);
-        }
+    for text in [key, comparison.verdict, costs] {
+        out.push('\n');
+        wrapped(&text, width, &mut out);
     }
-    out
+    Ok(out)
+}
+
+/// The ratio of each size group for some precisions, and the share of the shingles that they take
+/// (Ye, Wen & Ma 2008, section 6); `None` if there is nothing to compare.
+pub(super) fn ratios(adaptive: &Adaptive, view: &View) -> Option<Grid> {
+    let threshold = adaptive.threshold?;
+    let targets = (!adaptive.targets.is_empty()).then_some(&adaptive.targets)?;
+    let row = |name: String, of: &dyn Fn(&AtTarget) -> String| {
+        let cells = targets.iter().map(of);
+        std::iter::once(name).chain(cells).collect::<Vec<_>>()
+    };
+    let groups = view.study.groups.iter().enumerate();
+    let mut rows: Vec<_> = groups
+        .map(|(n, words)| {
+            let ratio = |at: &AtTarget| ratio_name(at.groups.get(n).copied().unwrap_or(1));
+            row(group_name(words) + " words", &ratio)
+        })
+        .collect();
+    rows.extend([
+        row("one ratio for all".into(), &|at| ratio_name(at.uniform)),
+        row("shingles, ratio by group".into(), &|at| three(at.share)),
+        row("shingles, one ratio".into(), &|at| three(at.uniform_share)),
+        row("shingles, lower limit".into(), &|at| three(at.least_share)),
+    ]);
+    Some(Grid {
+        title: format!("Ratio by size group for a mean precision at threshold {threshold}"),
+        head: row("size group".into(), &|at| {
+            format!("precision 0.{}", at.target)
+        }),
+        rows,
+    })
+}
+
+/// Exact, sampled, verified and planned runs side by side.
+pub(super) fn runs(comparison: &StudyComparison) -> Grid {
+    let mean = |n: f64| match n {
+        0.0 => "-".into(),
+        n => count(n.round() as u64),
+    };
+    let rows = comparison.rows.iter().map(|row| {
+        let seconds = row.cpu_seconds;
+        vec![
+            row.name.clone(),
+            three(row.share),
+            spread(row.precision),
+            spread(row.recall),
+            mean(row.found),
+            mean(row.looked_up),
+            seconds.map_or("-".into(), |seconds| format!("{seconds:.2}")),
+            mean(row.nothing_sampled),
+        ]
+    });
+    Grid {
+        title: format!(
+            "Precision and recall at threshold {}, over all pairs: mean, least\u{2013}greatest of the classes",
+            comparison.threshold
+        ),
+        head: Grid::names("run,shingles,precision,recall,pairs,verified,CPU s,not sampled"),
+        rows: rows.collect(),
+    }
+}
+
+/// The mean precision or recall of each size group and ratio at a threshold.
+pub(super) fn by_group(view: &View, metric: Metric, threshold: usize) -> Grid {
+    let rows = view.scopes().map(|scope| {
+        let each = view.sampled_ratios().map(|ratio| {
+            let spread = ratio.spread(metric, scope, scope.pairs(), threshold);
+            spread.mean().map_or("-".into(), three)
+        });
+        std::iter::once(group_name(view.words(scope)))
+            .chain(each)
+            .collect()
+    });
+    let ratios = view.sampled_ratios().map(|ratio| ratio.name());
+    Grid {
+        title: format!(
+            "Mean {metric} by size group at threshold {}",
+            view.threshold(threshold)
+        ),
+        head: std::iter::once("words".into()).chain(ratios).collect(),
+        rows: rows.collect(),
+    }
 }
 
 /// The runs of a study as CSV: a line for each, with all its numbers.
@@ -94,15 +163,14 @@ pub fn study_csv(comparison: &StudyComparison) -> String {
 }
 
 fn spread(spread: Option<MeanAndRange>) -> String {
-    let number = |value: f64| fraction(value, 3);
     match spread {
         None => "-".into(),
-        Some(s) if s.least == s.greatest => number(s.mean),
+        Some(s) if s.least == s.greatest => three(s.mean),
         Some(s) => format!(
             "{} {}\u{2013}{}",
-            number(s.mean),
-            number(s.least),
-            number(s.greatest)
+            three(s.mean),
+            three(s.least),
+            three(s.greatest)
         ),
     }
 }

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::compared_tables::compared_files;
 use super::page;
-use crate::compare::{self, CompareConfig, Comparison, TableFile};
-use crate::study::{self, Study, StudyConfig, StudyCost, StudyFile};
+use super::study_tables;
+use crate::compare::{self, CompareConfig, Comparison};
+use crate::study::{self, Study, StudyConfig, StudyCost};
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
 use lookalike_engine::{outputs, pipeline};
@@ -33,36 +35,28 @@ pub fn write_comparison(
     let text = json::pretty(&comparison, workspace.directory().join(COMPARE_DIRECTORY))?;
     let of = format!("{COMPARE_DIRECTORY}/");
     workspace.forget_others(|name| name.starts_with(&of))?;
-    let figures = super::comparison::figures(&comparison);
     let program = &workspace.manifest.program;
     let page = page::compare::page(&comparison, &config.methods, program);
-    let mut files = compare::files(&comparison);
-    files.extend(figures);
-    files.push(TableFile {
-        name: "compare.json",
-        text,
-    });
-    for file in files {
-        workspace.put_other(&format!("{of}{}", file.name), file.text.as_bytes())?;
+    let mut files = compared_files(&comparison);
+    files.push(("compare.json", text));
+    for (name, text) in files {
+        workspace.put_other(&format!("{of}{name}"), text.as_bytes())?;
     }
     workspace.put_other(&format!("{of}{COMPARE_PAGE}"), &page)?;
     Ok(comparison)
 }
 
-/// Runs the missing trials of a study, and writes its tables, figures and page to its directory.
+/// Runs the missing trials of a study, and writes its tables and page to its directory.
 pub fn write_study(
     workspace: &mut Workspace,
     config: &StudyConfig,
     context: &Context<'_>,
 ) -> Result<(Study, StudyCost)> {
     let (study, cost) = study::run(workspace, config, context)?;
-    let mut shown = super::figures::files(&study)?;
-    let content = study_page(&study, &cost, &workspace.manifest.program)?;
-    shown.push(StudyFile {
-        name: study::PAGE_FILE.into(),
-        content,
-    });
-    study::write(workspace, &study, &cost, &shown)?;
+    let mut files = study_tables::files(&study)?;
+    let page = study_page(&study, &cost, &workspace.manifest.program)?;
+    files.push((study::PAGE_FILE.into(), page));
+    study::write(workspace, &study, &cost, &files)?;
     Ok((study, cost))
 }
 

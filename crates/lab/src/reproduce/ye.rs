@@ -15,8 +15,8 @@ use super::model::{listed, mean, pairs};
 use super::published::{Measured, Rows};
 use super::{Bench, Cell, cells, rows};
 use crate::study::{
-    self, GroupRatios, Metric, Moments, PairKind, PowerLaw, ROUNDING, RatioTrials, Scope,
-    StudyConfig, USUAL, View, has_pairs, plans, power_law,
+    self, Adaptive, Metric, Moments, PairKind, PowerLaw, ROUNDING, RatioTrials, Scope, StudyConfig,
+    USUAL, View, plans, power_law,
 };
 use lookalike_base::Result;
 use lookalike_engine::collection::each_document;
@@ -97,7 +97,7 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()
     );
     made.claim("least recall", cells![recalls.reduce(f64::min)]);
     made.claim("recall by threshold", ends(&along(Metric::Recall)));
-    made.claim("adaptive sampling", combinations(cases(&view, &plans)));
+    made.claim("adaptive sampling", combinations(&Adaptive::of(&view)));
     Ok(())
 }
 
@@ -109,11 +109,7 @@ fn usual(view: &View<'_>) -> usize {
 /// The mean over the classes of a ratio. The paper ran each group by itself, and the whole
 /// collection.
 fn average(ratio: &RatioTrials<'_>, metric: Metric, scope: Scope, place: usize) -> Option<f64> {
-    let pairs = match scope {
-        Scope::Group(_) => PairKind::Same,
-        Scope::All => PairKind::All,
-    };
-    ratio.spread(metric, scope, pairs, place).mean()
+    ratio.spread(metric, scope, scope.pairs(), place).mean()
 }
 
 fn table_2(bench: &Bench<'_>) -> Result<Rows> {
@@ -176,41 +172,6 @@ fn by_threshold(view: &View<'_>, metric: Metric) -> Rows {
         name(ratio.n, scope), threshold.to_f64(), average(ratio, metric, scope, place))
 }
 
-/// Combinations of a threshold and a precision for which adaptive sampling takes fewer shingles
-/// than uniform sampling, as many, and more; the size group that adds most in the last ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Cases {
-    fewer: u64,
-    same: u64,
-    more: u64,
-    dearest: Option<String>,
-}
-
-fn cases(view: &View<'_>, plans: &[GroupRatios]) -> Cases {
-    let mut cases = Cases::default();
-    let mut dearest = vec![0u64; view.study.groups.len()];
-    for plan in plans {
-        let (Some(share), Some(uniform)) = (plan.share, plan.uniform_share) else {
-            continue;
-        };
-        if !has_pairs(view, Scope::All, PairKind::All, plan.threshold) {
-            continue;
-        }
-        match share - uniform {
-            apart if apart < -ROUNDING => cases.fewer += 1,
-            apart if apart <= ROUNDING => cases.same += 1,
-            _ => cases.more += 1,
-        }
-        if let Some(count) = plan.dearest.and_then(|group| dearest.get_mut(group)) {
-            *count += 1;
-        }
-    }
-    let most = dearest.iter().zip(&view.study.groups);
-    let most = most.max_by_key(|(n, _)| **n).filter(|(n, _)| **n > 0);
-    cases.dearest = most.map(|(_, words)| words.clone());
-    cases
-}
-
 // The values of the claims. Each is a function of counts.
 
 /// Slope, slopes of the halves, explained share of the variance, and how the slopes of the halves
@@ -271,10 +232,10 @@ fn smallest_and_others(groups: &[Option<f64>]) -> Vec<Cell> {
 }
 
 /// All combinations, and those of each case.
-fn combinations(cases: Cases) -> Vec<Cell> {
-    let (fewer, same, more) = (cases.fewer, cases.same, cases.more);
+fn combinations(of: &Adaptive) -> Vec<Cell> {
+    let [fewer, same, more] = of.cases;
     let all = fewer + same + more;
-    let why = cases.dearest.map_or_else(String::new, |words| {
+    let why = of.dearest.first().map_or_else(String::new, |(words, _)| {
         format!(
             " Where it takes more, a group needs a finer ratio for itself than all pairs together do, most often the \
              group of {words} words."
@@ -332,13 +293,18 @@ mod tests {
 
     #[test]
     fn claims_about_adaptive_sampling() {
-        let cases = |fewer, more| Cases {
-            fewer,
-            same: 0,
-            more,
-            dearest: (more > 0).then(|| "0-499".into()),
+        let cases = |fewer, more: u64| Adaptive {
+            cases: [fewer, 0, more],
+            dearest: (more > 0)
+                .then(|| ("0-499".into(), more))
+                .into_iter()
+                .collect(),
+            threshold: None,
+            targets: Vec::new(),
+            beaten: 0,
         };
-        let of = [cases(3, 0), cases(3, 1), cases(0, 0)].map(combinations);
+        let of = [cases(3, 0), cases(3, 1), cases(0, 0)];
+        let of = of.each_ref().map(combinations);
         let here = assert_findings(Ye2008, "adaptive sampling", of);
         let end = "most often the group of 0-499 words.";
         assert!(here[1].ends_with(end), "{here:?}");

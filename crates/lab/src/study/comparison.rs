@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::results::{Study, StudyCost, Trial, USUAL};
 use super::view::ClassSpread;
 use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::percent;
+use lookalike_base::numbers::fraction;
 use lookalike_base::precision::Counts;
 use lookalike_tasks::plan::saving;
 
@@ -182,6 +182,6 @@ fn verdict(cost: &StudyCost) -> String {
         "Reading the collection took {reading:.2} CPU seconds, and every run has to do that. From there an exact run \
          takes {exact:.2}; with the plan for precision {precision} it is {sampled:.2}, which saves {} of the \
          whole. {advice}",
-        percent(saved, 0)
+        fraction(saved, 3)
     )
 }

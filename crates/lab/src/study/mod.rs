@@ -21,7 +21,7 @@
 //!    it was running.
 //! 4. Make plans ([`lookalike_tasks::plan`]) for three precisions on the whole collection, run
 //!    them like trials, and compare everything with the exact run ([`StudyComparison`]). Write
-//!    tables and figures (`report::figures`).
+//!    tables (`report::study_tables`).
 //!
 //! # Invariants
 //! - The counts depend only on the collection and the lists of ratios and thresholds.
@@ -35,6 +35,7 @@
 //! The paper compares only documents of the same size group. Here pairs across groups count too,
 //! separately, in the group of the smaller document.
 
+mod adaptive;
 mod comparison;
 mod fit;
 mod ratios;
@@ -42,15 +43,15 @@ pub mod results;
 mod run;
 mod view;
 
+pub(crate) use adaptive::AtTarget;
+pub use adaptive::{Adaptive, adaptive};
 pub use comparison::{MeanAndRange, StudyComparison, Way, comparison};
 pub(crate) use fit::line;
 pub use fit::{PowerLaw, power_law};
 pub use lookalike_base::precision::{PairTable, Reached};
-pub use ratios::{GroupRatios, ROUNDING, TARGETS, has_pairs, plan, plans};
-pub use results::{
-    PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup, USUAL,
-};
+pub use ratios::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
+pub use results::{PlannedTrial, Study, StudyConfig, StudyCost, Trial, TrialGroup, USUAL};
 pub use run::{COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, STAGE, load, run, write};
 pub(crate) use view::{
-    ClassSpread, Metric, Moments, PairKind, RatioTrials, Scope, Tried, View, mean, ratio_name,
+    ClassSpread, Metric, Moments, PairKind, RatioTrials, Scope, View, mean, ratio_name,
 };

@@ -44,7 +44,7 @@ pub fn plans(view: &View) -> Vec<GroupRatios> {
 }
 
 /// The plan for one threshold and target.
-pub fn plan(view: &View, target: u32, threshold: usize) -> GroupRatios {
+fn plan(view: &View, target: u32, threshold: usize) -> GroupRatios {
     let mut groups = Vec::with_capacity(view.study.groups.len());
     let mut without_pairs = 0;
     let mut sampled = 0.0;

@@ -64,15 +64,6 @@ pub struct Study {
     pub trials: Vec<Trial>,
 }
 
-/// A table or figure of a study, to be written to its directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StudyFile {
-    /// Its name, without a directory.
-    pub name: String,
-    /// Its bytes, UTF-8.
-    pub content: Vec<u8>,
-}
-
 /// What a study cost. It differs from run to run, so it is not part of the results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StudyCost {

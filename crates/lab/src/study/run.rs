@@ -21,9 +21,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::comparison;
-use super::results::{
-    PlannedTrial, Study, StudyConfig, StudyCost, StudyFile, Trial, TrialGroup, USUAL,
-};
+use super::results::{PlannedTrial, Study, StudyConfig, StudyCost, Trial, TrialGroup, USUAL};
 
 /// The name of the stage in progress and messages.
 pub const STAGE: &str = "study";
@@ -162,7 +160,7 @@ pub fn write(
     base: &mut Workspace,
     study: &Study,
     cost: &StudyCost,
-    shown: &[StudyFile],
+    tables: &[(String, Vec<u8>)],
 ) -> Result<()> {
     let of_study = format!("{DIRECTORY}/");
     let kept = format!("{DIRECTORY}/{TRIALS}/");
@@ -174,8 +172,8 @@ pub fn write(
         files.push(put_file(base.directory(), &name, content)?);
         Ok(())
     };
-    for file in shown {
-        put(&file.name, &file.content)?;
+    for (name, content) in tables {
+        put(name, content)?;
     }
     let json = serde_json::json!({
         "format": FORMAT,

@@ -16,6 +16,16 @@ pub enum Scope {
     All,
 }
 
+impl Scope {
+    /// The pairs that the paper counted: it ran each group by itself, and the whole collection.
+    pub(crate) fn pairs(self) -> PairKind {
+        match self {
+            Scope::Group(_) => PairKind::Same,
+            Scope::All => PairKind::All,
+        }
+    }
+}
+
 keywords! {
     /// The pairs of a [`Scope`] to count. In a group: pairs of two of its documents, or of one of
     /// them and a larger document of another group. In the whole collection: the sums over the
@@ -95,10 +105,6 @@ impl ClassSpread {
 }
 
 impl Moments {
-    pub(crate) fn width(&self) -> f64 {
-        self.greatest - self.least
-    }
-
     pub(crate) fn of(values: &[f64]) -> Option<Moments> {
         let count = values.len() as f64;
         let (mut least, mut greatest) = (*values.first()?, *values.first()?);
@@ -315,12 +321,6 @@ impl<'a> View<'a> {
 
     pub(crate) fn thresholds(&self) -> &[Threshold] {
         &self.study.config.thresholds
-    }
-
-    /// The first and the last threshold.
-    pub(crate) fn first_and_last(&self) -> Option<(f64, f64)> {
-        let thresholds = self.thresholds();
-        Some((thresholds.first()?.to_f64(), thresholds.last()?.to_f64()))
     }
 
     /// A threshold by its number.

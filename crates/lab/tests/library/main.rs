@@ -8,4 +8,4 @@ mod papers;
 mod queries;
 mod reproduce;
 mod study;
-mod study_figures;
+mod study_tables;

@@ -639,11 +639,11 @@ fn a_comparison_adds_up() {
             .all(|two| two[0].2 >= two[1].2 - 0.2),
         "{curve:?}"
     );
-    for file in compare::files(&comparison) {
-        let written = fs::read_to_string(out.join("compare").join(file.name)).unwrap();
-        assert_eq!(written, file.text);
-        let columns = file.text.lines().next().unwrap().split(',').count();
-        assert!(columns >= 3, "{}", file.name);
+    for (name, text) in report::compared_files(&comparison) {
+        let written = fs::read_to_string(out.join("compare").join(name)).unwrap();
+        assert_eq!(written, text);
+        let columns = text.lines().next().unwrap().split(',').count();
+        assert!(columns >= 3, "{name}");
     }
     let table = report::compared(&comparison, 100);
     assert!(table.contains("megashingles"));
@@ -676,7 +676,7 @@ fn a_comparison_adds_up() {
     );
     let flowed = table.replace('\n', " ");
     assert!(flowed.contains(&sentence), "{sentence}: {table}");
-    // The page has every method, every truth, the figures, and nothing that is loaded from
+    // The page has every method, every truth, the tables, and nothing that is loaded from
     // elsewhere.
     let path = out.join("compare").join(report::COMPARE_PAGE);
     let page = fs::read_to_string(&path).unwrap();
@@ -685,9 +685,18 @@ fn a_comparison_adds_up() {
         assert!(page.contains(&text), "{spec}");
     }
     assert!(page.contains(&sentence) && page.contains("<span class=\"soft\">n = 20</span>"));
-    assert_eq!(page.matches("class=\"plot scatter").count(), 2);
-    // One original: there are no two to compare.
-    assert_eq!(page.matches("class=\"plot\"").count(), specs.len());
+    // The scores of each method by the number of edits. One original: there are no two to compare.
+    let scores = page
+        .split_once("aria-label=\"Mean score by the number of edits\"")
+        .unwrap();
+    let scores = scores.1.split_once("</table>").unwrap().0;
+    assert_eq!(scores.matches("scope=\"row\"").count(), specs.len());
+    let first = format!(
+        "{:.3}",
+        comparison.families.as_ref().unwrap().curves[0].points[0].2
+    );
+    assert!(scores.contains(&first), "{first}: {scores}");
+    assert!(!page.contains("class=\"plot") && !page.contains("Scores of different originals"));
     for wrong in ["href=\"http", "<script", "<img", "NaN", " style="] {
         assert!(!page.contains(wrong), "{wrong}");
     }

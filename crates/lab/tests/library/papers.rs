@@ -322,10 +322,10 @@ fn ye_has_the_numbers_of_the_study() {
     let mut base = pipeline::open(&kept).unwrap();
     let config = lookalike_lab::study::StudyConfig::default();
     let (study, _) = lookalike_lab::study::run(&mut base, &config, &context).unwrap();
-    let files = lookalike_lab::report::figures::files(&study).unwrap();
+    let files = lookalike_lab::report::study_files(&study).unwrap();
     let csv = |name: &str| {
-        let file = files.iter().find(|file| file.name == name).unwrap();
-        let mut reader = csv::Reader::from_reader(&file.content[..]);
+        let (_, content) = files.iter().find(|file| file.0 == name).unwrap();
+        let mut reader = csv::Reader::from_reader(&content[..]);
         let rows = reader.records().map(|row| row.unwrap());
         rows.collect::<Vec<_>>()
     };

@@ -81,12 +81,6 @@ impl Axis {
     }
 }
 
-/// Where an axis of shares that ends at 1 begins: a tenth, at most 0.9, with room below the least
-/// value.
-pub(crate) fn round_tenth_below(least: f64) -> f64 {
-    (least * 10.0 - 0.05).floor().clamp(0.0, 9.0) / 10.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,6 @@ use lookalike_base::keywords::keywords;
 keywords! {
     /// The colour of a line, and its dash pattern.
     pub(crate) enum Tone {
-        /// The colour of text: the whole collection, or the method of a panel.
-        Ink = "ink",
         /// Colours with a meaning in the figure.
         First = "s1",
         Second = "s2",

@@ -1,8 +1,8 @@
 //! Charts: typed results in, SVG out.
 //!
 //! # In and out
-//! In: numbers and labels. Out: markup for a page ([`Plot`], [`Scatter`], [`bars()`]), which takes
-//! its colours from the page's style, or an SVG file with several of them ([`sheet()`]).
+//! In: numbers and labels. Out: markup for a page ([`Plot`], [`bars()`]), which takes its colours
+//! from the page's style.
 //!
 //! # Invariants
 //! - The same data give the same bytes.
@@ -17,11 +17,9 @@ mod axis;
 mod bars;
 mod line;
 mod plot;
-mod scatter;
 mod svg;
 
-pub(crate) use axis::{Axis, round_tenth_below};
+pub(crate) use axis::Axis;
 pub(crate) use bars::{BarRow, bars};
 pub(crate) use line::{Line, Points, Tone};
-pub(crate) use plot::{Plot, Strip, sheet};
-pub(crate) use scatter::{Mark, Scatter};
+pub(crate) use plot::Plot;

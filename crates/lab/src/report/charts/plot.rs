@@ -1,4 +1,4 @@
-//! A small panel inside a page: lines and points with labels at the ends of the lines.
+//! A small panel inside a page: lines with labels at the ends of the lines.
 //!
 //! A page shows several of them side by side. All have the same size, so panels with the same axes
 //! can be compared. Colours, dashes and fonts come from the page's style.
@@ -20,7 +20,7 @@ const BOTTOM: f64 = 22.0;
 const TITLE: f64 = 16.0;
 
 /// Pixels of a character of 11 pixels, with a margin for wide fonts.
-pub(super) const CHARACTER: f64 = 6.8;
+const CHARACTER: f64 = 6.8;
 
 /// Pixels from one label to the next.
 const LABEL_LINE: f64 = 13.0;
@@ -31,15 +31,6 @@ const MOST_COLUMNS: usize = 16;
 /// A line with at most this number of points has a dot at each.
 const MOST_DOTS: usize = 24;
 
-/// Values at one place, and their mean.
-#[derive(Clone, Debug)]
-pub(crate) struct Strip {
-    pub tone: Tone,
-    pub x: f64,
-    pub values: Vec<f64>,
-    pub mean: f64,
-}
-
 /// A panel.
 #[derive(Clone, Debug)]
 pub(crate) struct Plot {
@@ -49,7 +40,6 @@ pub(crate) struct Plot {
     pub y: Axis,
     /// The first line is on top.
     pub lines: Vec<Line>,
-    pub strips: Vec<Strip>,
 }
 
 impl Plot {
@@ -86,15 +76,6 @@ impl Plot {
         for line in self.lines.iter().rev() {
             line.draw(&mut svg, at);
         }
-        for strip in &self.strips {
-            let class = strip.tone.text();
-            for &value in &strip.values {
-                svg.disc(at(strip.x, value), 2.5, &format!("class=\"value {class}\""));
-            }
-            let (x, y) = at(strip.x, strip.mean);
-            let mean = format!("class=\"mean {class}\"");
-            svg.line(&[(x - 8.0, y), (x + 8.0, y)], &mean);
-        }
         let wanted: Vec<f64> = ends.iter().map(|(_, (x, y))| at(*x, *y).1).collect();
         let (low, high) = (y0 + 4.0, y1 - 2.0);
         for ((line, (x, y)), place) in ends.iter().zip(apart(&wanted, low, high, LABEL_LINE)) {
@@ -110,33 +91,8 @@ impl Plot {
     }
 }
 
-/// Panels in rows of three, each below its title, as a file.
-pub(crate) fn sheet(title: &str, panels: &[(String, Option<Plot>)]) -> String {
-    let columns = panels.len().clamp(1, 3);
-    let (wide, high) = (WIDTH + 2.0 * TITLE, HEIGHT + 5.0 * TITLE);
-    let rows = panels.len().div_ceil(columns).max(1);
-    let (width, height) = (columns as f64 * wide, rows as f64 * high + 2.0 * TITLE);
-    let mut svg = Svg::file(width, height, title);
-    svg.text((TITLE, 1.5 * TITLE), Anchor::Start, "heading", title);
-    if panels.is_empty() {
-        let middle = (width / 2.0, height / 2.0);
-        svg.text(middle, Anchor::Middle, "", "There is nothing to show.");
-    }
-    for (n, (title, plot)) in panels.iter().enumerate() {
-        let left = (n % columns) as f64 * wide + TITLE;
-        let top = (n / columns) as f64 * high + 3.5 * TITLE;
-        svg.text((left, top), Anchor::Start, "heading", title);
-        let below = (left, top + TITLE);
-        match plot {
-            Some(plot) => svg.place(below, (WIDTH, HEIGHT + 2.0 * TITLE), &plot.drawing()),
-            None => svg.text(below, Anchor::Start, "", "There are no pairs."),
-        }
-    }
-    svg.finish()
-}
-
 /// Gridlines and the labels of the ticks. Labels that would touch their predecessor are left out.
-pub(super) fn axes(svg: &mut Svg, both: (&Axis, &Axis), area: &Area) {
+fn axes(svg: &mut Svg, both: (&Axis, &Axis), area: &Area) {
     let (x0, x1, y1) = (area.left, area.right, area.bottom);
     let mut free = f64::NEG_INFINITY;
     for (value, text) in &both.0.ticks {
@@ -194,7 +150,6 @@ mod tests {
             x: Axis::linear(title, 0.0, 3.0, 3),
             y: Axis::linear(title, 0.0, 1.0, 5),
             lines: Vec::new(),
-            strips: Vec::new(),
         };
         for (title, expected) in [("", 0), ("Recall", 2)] {
             let drawing = plot(title).drawing();
@@ -211,7 +166,7 @@ mod tests {
             lines: vec![
                 line(
                     "all",
-                    Tone::Ink,
+                    Tone::Second,
                     &[
                         (0.0, Some(0.5)),
                         (1.0, Some(0.5)),
@@ -222,12 +177,6 @@ mod tests {
                 line("none", Tone::First, &[(0.0, None)]),
                 line("", Tone::Context, &[(0.0, Some(0.1)), (3.0, Some(0.2))]),
             ],
-            strips: vec![Strip {
-                tone: Tone::Second,
-                x: 1.0,
-                values: vec![0.2, 0.4],
-                mean: 0.3,
-            }],
         };
         let drawing = plot.drawing();
         let document = roxmltree::Document::parse(drawing.text()).unwrap();
@@ -240,10 +189,31 @@ mod tests {
                 .filter(|n| n.attribute("class") == Some(class))
                 .count()
         };
-        assert_eq!((with("line ink"), with("dot ink")), (1, 3));
+        assert_eq!((with("line s2"), with("dot s2")), (1, 3));
         assert_eq!((with("line context"), with("dot context")), (1, 0));
-        assert_eq!((with("label ink"), with("label s1")), (1, 0));
-        assert_eq!((with("value s2"), with("mean s2")), (2, 1));
+        assert_eq!((with("label s2"), with("label s1")), (1, 0));
         assert!(!drawing.text().contains("NaN"));
+        // Nothing is drawn outside: it would be at the edge.
+        let frame: Vec<f64> = (root.attribute("viewBox").unwrap().split(' '))
+            .map(|n| n.parse().unwrap())
+            .collect();
+        let inside = |x: &str, y: &str| {
+            let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
+            assert!(
+                0.0 <= x && x < frame[2] && 0.0 <= y && y < frame[3],
+                "{x},{y}"
+            );
+        };
+        for node in document.descendants() {
+            for pair in node.attribute("points").unwrap_or("").split_whitespace() {
+                let (x, y) = pair.split_once(',').unwrap();
+                inside(x, y);
+            }
+            for (x, y) in [("x", "y"), ("cx", "cy")] {
+                if let (Some(x), Some(y)) = (node.attribute(x), node.attribute(y)) {
+                    inside(x, y);
+                }
+            }
+        }
     }
 }

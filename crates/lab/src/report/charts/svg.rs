@@ -18,42 +18,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// The style of a page for [`Plot`](super::Plot), light and dark. It is part of a file, because an
-/// image has no access to the styles of its page.
-const STYLE: &str = "text{font:11px system-ui,'Segoe UI',Roboto,'Noto Sans',sans-serif;fill:#1b1f23}\
-    .heading{font-size:13px;font-weight:600}.tick,.title{fill:#55606b}.paper{fill:#fff}polyline{stroke-linejoin:round}\
-    .grid{stroke:#d4dae0}.axis,.leader{stroke:#7b858f}.line{stroke-width:2}.line.context{stroke-width:.75}\
-    .line.s2{stroke-dasharray:6 4}.mean{stroke-width:3}.value{fill-opacity:.5}\
-    polyline.ink{stroke:#1b1f23}polyline.s1{stroke:#2567a8}polyline.s2{stroke:#b2560d}polyline.s3{stroke:#00795c}\
-    polyline.context{stroke:#7b858f}.ink{fill:#1b1f23}.s1{fill:#2567a8}.s2{fill:#b2560d}.s3{fill:#00795c}\
-    .context{fill:#55606b}polyline.line,polyline.mean,polyline{fill:none}\
-    @media (prefers-color-scheme:dark){text,.ink{fill:#e4e8ec}.tick,.title,.context{fill:#a3adb7}.paper{fill:#15181c}\
-    .grid{stroke:#3a424b}.axis,.leader{stroke:#78828d}polyline.ink{stroke:#e4e8ec}polyline.s1{stroke:#6aa5e6}\
-    polyline.s2{stroke:#e59a58}polyline.s3{stroke:#4cc09c}polyline.context{stroke:#78828d}.s1{fill:#6aa5e6}\
-    .s2{fill:#e59a58}.s3{fill:#4cc09c}polyline.line,polyline.mean{fill:none}}";
-
 impl Svg {
-    /// A file. `title` describes it to readers who do not see it.
-    pub(super) fn file(width: f64, height: f64, title: &str) -> Svg {
-        let mut svg = Svg(String::new());
-        let title = escaped(title);
-        svg.put(format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{title}</title>\n\
-             <style>{STYLE}</style>\n\
-             <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>"
-        ));
-        svg
-    }
-
-    /// Puts a drawing of this size into a file.
-    pub(super) fn place(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), of: &Drawing) {
-        let of = of.text();
-        self.put(format_args!(
-            "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">{of}</svg>"
-        ));
-    }
-
     /// A drawing inside a page, of these classes, with the page's style. `about` describes it to
     /// readers who do not see it.
     pub(super) fn inline(class: &str, width: f64, height: f64, about: &str) -> Svg {
@@ -106,14 +71,9 @@ impl Svg {
         ));
     }
 
-    /// The whole file.
-    pub(super) fn finish(self) -> String {
-        self.0 + "</svg>\n"
-    }
-
     /// The drawing for a page.
     pub(super) fn drawing(self) -> Drawing {
-        Drawing(self.finish())
+        Drawing(self.0 + "</svg>\n")
     }
 }
 

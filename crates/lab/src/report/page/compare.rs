@@ -1,15 +1,17 @@
 //! The page of a comparison of methods.
 
-use super::panels::{Panel, method, numbered, panels, spec, sticky};
+use std::collections::BTreeSet;
+
+use super::panels::{method, numbered, spec};
 use crate::compare::{Comparison, Families, QueryResults, Verdict, verdicts};
-use crate::report::charts::{BarRow, bars};
 use crate::report::compared::{Named, increase, seconds, sentences};
-use crate::report::comparison::{curves, distributions, scatter};
+use crate::report::compared_tables::at_most;
+use crate::report::grid::{Grid, sticky, table, three};
 use lookalike::report::page::frame::Frame;
-use lookalike::report::page::markup::{Markup, drawing, html, isolated, plain, visible};
+use lookalike::report::page::markup::{Markup, html, isolated, plain, visible};
 use lookalike::report::page::panels::{heads, number, part};
 use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::{self, count, counted, fraction};
+use lookalike_base::numbers::{self, count, counted};
 use lookalike_methods::Spec;
 
 /// Limit on the families that have a row.
@@ -89,7 +91,7 @@ fn definitions() -> Markup {
     }
 }
 
-/// The verdict against a ground truth, the figure, and the table with its numbers.
+/// The verdict against a ground truth, and the table with its numbers.
 fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> Markup {
     let [first, second] = sentences(verdict, comparison);
     // The best first; the ground truth and methods that found nothing last.
@@ -99,62 +101,60 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
         let f1 = |method| of(method).map_or(-1.0, |standing| standing.f1);
         f1(b).total_cmp(&f1(a))
     });
-    let number_of = |value: Option<f64>| {
-        let text = value.map_or("–".into(), |value| fraction(value, 3));
-        number(&text)
-    };
+    let rows = order.into_iter().filter_map(|at| {
+        let row = comparison.methods.get(at)?;
+        let against = row.against.get(n)?;
+        let f1 = match row.method == verdict.truth {
+            true => "ground truth".into(),
+            false => share(of(at).map(|standing| standing.f1)),
+        };
+        let cells = vec![
+            count(row.pairs),
+            count(against.found),
+            share(against.precision),
+            share(against.recall),
+            f1,
+            signed(against.utility),
+            seconds(row.cpu_seconds),
+        ];
+        Some((numbered(at, &row.method), cells))
+    });
     html! {
         section id=(id) {
             h2 { "Against " (method(&verdict.truth)) }
             @if n == 0 { p.lead { strong { (visible(&first)) } } } @else { p.lead { (visible(&first)) } }
             @if !second.is_empty() { p { (visible(&second)) } }
             @if n == 0 { (definitions()) }
-            @if !verdict.standings.is_empty() {
-                figure.scatter {
-                    (drawing(&scatter(comparison, verdict, false)))
-                    (drawing(&scatter(comparison, verdict, true)))
-                    figcaption {
-                        "Up is precise, right is complete; the axes need not begin at 0. The area of a mark is the \
-                         CPU time. Orange is the best method, "
-                        @if verdict.cheapest.map(|of| of.method) != verdict.best.map(|of| of.method) {
-                            "green the cheapest of those close to it, "
-                        }
-                        "grey the ground truth (" a href="methods.csv" { "CSV" } ")."
-                        span.narrow { " The numbers refer to the methods in the table." }
-                    }
-                }
-            }
-            (sticky(&plain(&format!("Precision and recall against {}", verdict.truth)), &html! {
-                thead { tr {
-                    (heads(&["Method", ">Pairs", ">True pairs", ">Precision", ">Recall", ">F1", ">Utility",
-                             ">CPU seconds"]))
-                } }
-                tbody {
-                    @for at in order {
-                        @if let Some(row) = comparison.methods.get(at) {
-                            @if let Some(against) = row.against.get(n) {
-                                tr {
-                                    (numbered(at, &row.method))
-                                    (number(&count(row.pairs)))
-                                    (number(&count(against.found)))
-                                    (number_of(against.precision))
-                                    (number_of(against.recall))
-                                    @if row.method == verdict.truth { (number("ground truth")) }
-                                    @else { (number_of(of(at).map(|standing| standing.f1))) }
-                                    (number(&signed(against.utility)))
-                                    (number(&seconds(row.cpu_seconds)))
-                                }
-                            }
-                        }
-                    }
-                }
-            }))
+            (table(
+                &format!("Precision and recall against {}", verdict.truth),
+                &Grid::names("Method,Pairs,True pairs,Precision,Recall,F1,Utility,CPU seconds"),
+                rows,
+            ))
         }
     }
 }
 
+/// A share with three decimals; a dash if it is undefined.
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".into(), three)
+}
+
 fn found(comparison: &Comparison) -> Markup {
     let whole = comparison.representatives.max(1) as f64;
+    let rows = comparison.methods.iter().enumerate().map(|(n, row)| {
+        let counts = [
+            row.pairs,
+            row.clusters,
+            row.documents,
+            row.largest,
+            row.ignored,
+        ];
+        let mut cells: Vec<String> = counts.map(count).into();
+        cells.push(format!("{:.1}", row.keys as f64 / whole));
+        cells.extend([row.cpu_seconds, row.wall_seconds].map(seconds));
+        cells.extend([row.peak_bytes, row.disk_bytes].map(|bytes| ByteSize(bytes).to_string()));
+        (numbered(n, &row.method), cells)
+    });
     html! {
         section #found {
             h2 { "Results and costs" }
@@ -164,30 +164,14 @@ fn found(comparison: &Comparison) -> Markup {
                  which all methods share. All numbers are in " a href="methods.csv" { "methods.csv" } " and "
                 a href="compare.json" { "compare.json" } "."
             }
-            (sticky("Results and costs", &html! {
-                thead { tr {
-                    (heads(&["Method", ">Pairs", ">Clusters", ">Documents in them", ">Largest", ">Ignored",
-                             ">Features per document", ">CPU seconds", ">Wall seconds", ">Peak memory",
-                             ">Disk space"]))
-                } }
-                tbody {
-                    @for (n, row) in comparison.methods.iter().enumerate() {
-                        tr {
-                            (numbered(n, &row.method))
-                            (number(&count(row.pairs)))
-                            (number(&count(row.clusters)))
-                            (number(&count(row.documents)))
-                            (number(&count(row.largest)))
-                            (number(&count(row.ignored)))
-                            (number(&format!("{:.1}", row.keys as f64 / whole)))
-                            (number(&seconds(row.cpu_seconds)))
-                            (number(&seconds(row.wall_seconds)))
-                            (number(&ByteSize(row.peak_bytes).to_string()))
-                            (number(&ByteSize(row.disk_bytes).to_string()))
-                        }
-                    }
-                }
-            }))
+            (table(
+                "Results and costs",
+                &Grid::names(
+                    "Method,Pairs,Clusters,Documents in them,Largest,Ignored,Features per document,CPU seconds,\
+                     Wall seconds,Peak memory,Disk space",
+                ),
+                rows,
+            ))
         }
     }
 }
@@ -205,14 +189,10 @@ fn agreement(comparison: &Comparison) -> Markup {
     let agreement = &comparison.agreement;
     let all = agreement.by_methods.last().copied().unwrap_or(0);
     let rows = || comparison.methods.iter().zip(&agreement.both).enumerate();
-    let by = agreement.by_methods.iter().enumerate().map(|(n, &pairs)| {
-        let label = counted(n as u64 + 1, "method");
-        BarRow {
-            label,
-            value: pairs as f64,
-            text: count(pairs),
-        }
-    });
+    let by = agreement.by_methods.iter().enumerate();
+    let by =
+        by.map(|(n, &pairs)| format!("{} by {}", count(pairs), counted(n as u64 + 1, "method")));
+    let by = by.collect::<Vec<_>>().join(", ");
     // The caption names the unit of all cells.
     let cell = |part: u64, whole: u64| match whole {
         0 => "–".to_string(),
@@ -225,7 +205,7 @@ fn agreement(comparison: &Comparison) -> Markup {
         section #agreement {
             h2 { "Agreement" }
             p {
-                (counted(agreement.any, "pair")) " found by any method, " (count(all)) " by all methods. Each row \
+                (counted(agreement.any, "pair")) " found by any method, " (count(all)) " by all methods (" (by) "). Each row \
                 shows the share of its method's pairs, in per cent, that the method of the column finds too, and \
                 the number of pairs found only by this method. The numbers of pairs are in "
                 a href="agreement.csv" { "agreement.csv" } "."
@@ -248,19 +228,35 @@ fn agreement(comparison: &Comparison) -> Markup {
                     }
                 }
             }))
-            h3 { "Pairs by the number of methods that found them" }
-            (bars("Pairs by the number of methods that found them", &by.collect::<Vec<_>>()))
         }
     }
 }
 
 fn queries(comparison: &Comparison, results: &QueryResults) -> Markup {
-    let share =
-        |value: Option<f64>| number(&value.map_or_else(|| "–".into(), |value| fraction(value, 3)));
     let place = |name: &str| {
         let rows = &comparison.methods;
         rows.iter().position(|row| row.method == name).unwrap_or(0)
     };
+    let rows = |truth: &str| {
+        let rows = results.rows.iter().filter(|row| row.truth == truth);
+        let each = rows.map(|row| {
+            let cells = vec![
+                count(row.with_neighbours),
+                share(row.recall),
+                row.increase.map_or_else(|| "–".into(), increase),
+                share(row.precision),
+                row.utility
+                    .map_or_else(|| "–".into(), |of| format!("{of:.3}")),
+                count(row.wrong),
+                count(row.clusters),
+                part(row.pure, row.clusters),
+                part(row.pure_by_label, row.labelled),
+            ];
+            (numbered(place(&row.method), &row.method), cells)
+        });
+        each.collect::<Vec<_>>()
+    };
+    let truths: BTreeSet<&str> = results.rows.iter().map(|row| row.truth.as_str()).collect();
     html! {
         section #queries {
             h2 { "By query" }
@@ -277,47 +273,59 @@ fn queries(comparison: &Comparison, results: &QueryResults) -> Markup {
                      label, and a cluster is pure by label if all of its documents with a label have the same."
                 }
             }
-            (sticky("By query", &html! {
-                thead { tr {
-                    (heads(&["Method", "Ground truth", ">Queries", ">Recall", ">Increase", ">Precision",
-                             ">Utility", ">Wrong", ">Clusters", ">Pure", ">Pure by label"]))
-                } }
-                tbody {
-                    @for row in &results.rows {
-                        tr {
-                            (numbered(place(&row.method), &row.method))
-                            td { (method(&row.truth)) }
-                            (number(&count(row.with_neighbours)))
-                            (share(row.recall))
-                            (number(&row.increase.map_or_else(|| "–".into(), increase)))
-                            (share(row.precision))
-                            (number(&row.utility.map_or_else(|| "–".into(), |of| format!("{of:.3}"))))
-                            (number(&count(row.wrong)))
-                            (number(&count(row.clusters)))
-                            (number(&part(row.pure, row.clusters)))
-                            (number(&part(row.pure_by_label, row.labelled)))
-                        }
-                    }
-                }
-            }))
+            @for truth in truths {
+                h3 { "Against " (method(truth)) }
+                (table(
+                    &format!("By query against {truth}"),
+                    &Grid::names("Method,Queries,Recall,Increase,Precision,Utility,Wrong,Clusters,Pure,Pure by label"),
+                    rows(truth),
+                ))
+            }
         }
     }
 }
 
+/// Limit on the numbers of edits in the table of scores. If there are more, evenly spaced ones are
+/// shown.
+const MOST_EDITS: usize = 8;
+
+/// The scores in the table of different originals.
+const SCORES: [f64; 7] = [0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9];
+
 fn copies(comparison: &Comparison, families: &Families) -> Markup {
     let whole = families.originals.max(1) as f64;
-    let titled = |plots: &[(usize, crate::report::charts::Plot)]| {
-        let each = plots.iter().filter_map(|(n, plot)| {
-            let row = comparison.methods.get(*n)?;
-            Some(Panel {
-                title: html! { span.no { (n + 1) } " " (method(&row.method)) },
-                csv: None,
-                plot: Some(plot),
-            })
-        });
-        panels(&each.collect::<Vec<_>>())
+    let methods = || {
+        let each = comparison.methods.iter().enumerate();
+        each.map(|(n, row)| (n, numbered(n, &row.method)))
     };
-    let distinct = distributions(comparison);
+    let sums = methods().map(|(n, name)| {
+        let [members, found, clusters, wrong] = families.sums(n);
+        let clusters = format!("{:.1}", clusters as f64 / whole);
+        (name, vec![part(found, members), clusters, count(wrong)])
+    });
+    let edits: BTreeSet<u64> = (families.curves.iter())
+        .flat_map(|of| of.points.iter().map(|point| point.0))
+        .collect();
+    let edits = evenly(&edits.into_iter().collect::<Vec<_>>(), MOST_EDITS);
+    let by_edits = methods().map(|(n, name)| {
+        let points = families.curves.get(n).map_or(&[][..], |of| &of.points);
+        let mean = |edits: &u64| {
+            points
+                .iter()
+                .find(|point| point.0 == *edits)
+                .map(|point| point.2)
+        };
+        (name, edits.iter().map(|edits| share(mean(edits))).collect())
+    });
+    let distinct = methods().filter_map(|(n, name)| {
+        let of = families.distributions.get(n).filter(|of| of.pairs > 0)?;
+        let shares = SCORES.map(|score| three(at_most(of, score)));
+        Some((name, shares.into()))
+    });
+    let distinct: Vec<_> = distinct.collect();
+    let head = |cells: &mut dyn Iterator<Item = String>| -> Vec<String> {
+        std::iter::once("Method".into()).chain(cells).collect()
+    };
     let shown = families.rows.len().min(FAMILIES_SHOWN) as u64;
     html! {
         section #copies {
@@ -328,39 +336,28 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
                  document of its family. A perfect method makes one cluster of each family (Chowdhury et al. 2002, \
                  Tables III and IV). A false positive is another document in one of these clusters."
             }
-            (sticky("Edited copies", &html! {
-                thead { tr {
-                    (heads(&["Method", ">Documents found", ">Clusters per family", ">False positives"]))
-                } }
-                tbody {
-                    @for (n, row) in comparison.methods.iter().enumerate() {
-                        @let [members, found, clusters, wrong] = families.sums(n);
-                        tr {
-                            (numbered(n, &row.method))
-                            (number(&part(found, members)))
-                            (number(&format!("{:.1}", clusters as f64 / whole)))
-                            (number(&count(wrong)))
-                        }
-                    }
+            (table(
+                "Edited copies",
+                &Grid::names("Method,Documents found,Clusters per family,False positives"),
+                sums,
+            ))
+            @if !edits.is_empty() {
+                h3 { "Mean score of copies and originals, by the number of edits" }
+                p.soft {
+                    "By each method's own measure. For a method that counts common features, it is the resemblance of \
+                     the feature sets. All numbers of edits are in "
+                    a href="similarity-by-edits.csv" { "similarity-by-edits.csv" } "."
                 }
-            }))
-            h3 { "Scores of copies and originals, by the number of edits" }
-            p.soft {
-                "Mean score (vertical) of the copies with the same number of edits (horizontal), by each \
-                 method's own measure. For a method that counts common features, it is the resemblance of the \
-                 feature sets. Grey lines are the other methods ("
-                a href="similarity-by-edits.csv" { "CSV" } ", " a href="similarity-by-edits.svg" { "SVG" } ")."
+                (table("Mean score by the number of edits", &head(&mut edits.iter().map(|n| counted(*n, "edit"))), by_edits))
             }
-            (titled(&curves(comparison)))
             @if !distinct.is_empty() {
                 h3 { "Scores of different originals" }
                 p.soft {
-                    "Share of the pairs of originals (vertical) up to a score (horizontal). The further to the \
-                     left a line rises, the lower the method scores different documents (Cherkasova et al. \
-                     2009, Figures 2 to 8; " a href="similarity-of-distinct.csv" { "CSV" } ", "
-                    a href="similarity-of-distinct.svg" { "SVG" } ")."
+                    "Share of the pairs of originals up to a score: the greater, the lower the method scores different \
+                     documents (Cherkasova et al. 2009, Figures 2 to 8). All scores are in "
+                    a href="similarity-of-distinct.csv" { "similarity-of-distinct.csv" } "."
                 }
-                (titled(&distinct))
+                (table("Scores of different originals", &head(&mut SCORES.iter().map(|score| format!("up to {score:.1}"))), distinct))
             }
             details {
                 summary { "Each original" }
@@ -390,6 +387,15 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
             }
         }
     }
+}
+
+/// At most `most` of some values, evenly spaced, with the first and the last.
+fn evenly(of: &[u64], most: usize) -> Vec<u64> {
+    let last = of.len().saturating_sub(1);
+    let mut places: Vec<usize> = (0..most).map(|n| n * last / (most - 1)).collect();
+    places.dedup();
+    let values = places.into_iter().filter_map(|n| of.get(n).copied());
+    values.collect()
 }
 
 fn methods(specs: &[Spec]) -> Markup {
@@ -452,6 +458,14 @@ mod tests {
             peak_bytes: 1 << 20,
             disk_bytes: 1 << 10,
         }
+    }
+
+    #[test]
+    fn some_of_many_are_shown_with_both_ends() {
+        let all: Vec<u64> = (10..25).collect();
+        assert_eq!(evenly(&all, 8), [10, 12, 14, 16, 18, 20, 22, 24]);
+        assert_eq!(evenly(&all[..3], 8), [10, 11, 12]);
+        assert_eq!(evenly(&[], 8), [0; 0]);
     }
 
     #[test]

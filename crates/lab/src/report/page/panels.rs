@@ -1,44 +1,19 @@
-//! Parts that several pages of the laboratory share: small panels side by side, tables whose first
-//! column stays, and names of methods.
+//! Parts that several pages of the laboratory share: small panels side by side, and names of methods.
 
 use crate::report::charts::Plot;
 use crate::report::compared::Named;
 use lookalike::report::page::markup::{Markup, drawing, html, isolated, visible};
 
-/// A panel: its title, a link to its numbers, and the drawing, if there is anything to show.
-pub(super) struct Panel<'p> {
-    pub title: Markup,
-    /// A file in the directory of the page.
-    pub csv: Option<&'p str>,
-    pub plot: Option<&'p Plot>,
-}
-
-/// Panels side by side.
-pub(super) fn panels(panels: &[Panel<'_>]) -> Markup {
+/// Panels side by side, each with its title.
+pub(super) fn panels(panels: &[(String, Plot)]) -> Markup {
     html! {
         div.panels {
-            @for panel in panels {
+            @for (title, plot) in panels {
                 figure.panel {
-                    figcaption {
-                        b { (panel.title) }
-                        @if let Some(csv) = panel.csv { " " a href=(csv) { "CSV" } }
-                    }
-                    @match panel.plot {
-                        Some(plot) => (drawing(&plot.drawing())),
-                        None => p.nothing { "There are no pairs, so there is nothing to show." },
-                    }
+                    figcaption { b { (visible(title)) } }
+                    (drawing(&plot.drawing()))
                 }
             }
-        }
-    }
-}
-
-/// A table whose first column is always visible, with its caption and its head. The label is for
-/// readers who do not see it.
-pub(super) fn sticky(label: &str, table: &Markup) -> Markup {
-    html! {
-        div.scroll role="region" aria-label=(label) tabindex="0" {
-            table.sticky { (table) }
         }
     }
 }
@@ -63,20 +38,4 @@ pub(super) fn numbered(n: usize, spec: &str) -> Markup {
 /// A specification, to be typed or copied. A click selects all of it.
 pub(super) fn spec(text: &str) -> Markup {
     html! { code.spec { (isolated(text)) } }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panel_without_data_says_so() {
-        let panel = Panel {
-            title: html! { "a" },
-            csv: Some("a.csv"),
-            plot: None,
-        };
-        let markup = panels(&[panel]).into_string();
-        assert!(markup.contains("href=\"a.csv\"") && markup.contains("nothing to show"));
-    }
 }

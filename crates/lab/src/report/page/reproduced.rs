@@ -2,9 +2,10 @@
 
 use std::slice;
 
-use super::panels::{Panel, panels, sticky};
+use super::panels::panels;
 use crate::report::charts::{Axis, BarRow, Line, Plot, Points, Tone, bars};
 use crate::report::compared::Named;
+use crate::report::grid::sticky;
 use crate::report::reproduced::{Reproduced, ReproducedPaper};
 use crate::reproduce::{Cell, Claim, Column, Exhibit, Finding, Form, Paper, Plotted, Reproduction};
 use lookalike::report::page::frame::Frame;
@@ -263,13 +264,7 @@ fn plotted(exhibit: &Exhibit) -> Markup {
         }) => {
             let [x, y, by] =
                 [slice::from_ref(x), y, by.as_slice()].map(|of| Along::all(exhibit, of));
-            let plots = lines(&exhibit.title, (&x, &y), by.first(), *logarithmic);
-            let each = plots.iter().map(|(title, plot)| Panel {
-                title: html! { (visible(title)) },
-                csv: None,
-                plot: Some(plot),
-            });
-            panels(&each.collect::<Vec<_>>())
+            panels(&lines(&exhibit.title, (&x, &y), by.first(), *logarithmic))
         }
     }
 }
@@ -353,7 +348,6 @@ fn lines(
             x: across.clone(),
             y: up.clone(),
             lines,
-            strips: Vec::new(),
         };
         (title, plot)
     });

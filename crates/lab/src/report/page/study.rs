@@ -1,242 +1,179 @@
-//! The page of a sampling study: what sampling costs on this collection, and what the paper says.
+//! The page of a sampling study: what sampling costs on this collection.
 
-use super::panels::{Panel, panels, sticky};
-use crate::report::figures::{Adaptive, AtTarget, GroupRow, StudyFigure, sheet};
-use crate::study::{MeanAndRange, Study, StudyComparison, StudyCost, Way, comparison, ratio_name};
+use crate::report::grid::{Grid, three};
+use crate::report::study::{by_group, ratios, runs};
+use crate::report::study_tables::{beside, gov_total};
+use crate::study::{
+    Adaptive, Metric, Scope, Study, StudyComparison, StudyCost, USUAL, View, comparison,
+};
 use lookalike::report::page::frame::Frame;
 use lookalike::report::page::markup::{Markup, html, visible};
-use lookalike::report::page::panels::{heads, number};
+use lookalike::report::wording::group_name;
 use lookalike_base::Result;
-use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::{self, count, counted, fraction};
+use lookalike_base::numbers::{count, counted};
 
 /// The page. The same study, costs and program give the same bytes.
 pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
     study.config.check()?;
     // The counts are checked before they are compared.
-    let sheet = sheet(study)?;
+    let view = View::new(study)?;
     let compared = comparison(study, cost);
-    let mut contents = vec![("runs", "Runs side by side".to_string())];
-    let figures = sheet.figures.iter();
-    contents.extend(figures.map(|figure| (figure.id, figure.title.to_string())));
-    let all = sheet.groups.last();
-    let (documents, shingles) = all.map_or((0, 0), |all| (all.documents, all.shingles));
+    let all = view.whole(Scope::All);
     let frame = Frame {
         title: "Sampling study",
         below: Some(html! {
-            (counted(documents, "document")) " with " (counted(shingles, "shingle")) ", "
-            (counted(cost.count, "trial")) ". They repeat the figures of Ye, Wen & Ma, "
+            (counted(all.documents, "document")) " with " (counted(all.shingles, "shingle")) ", "
+            (counted(cost.count, "trial")) ". They repeat the measurements of Ye, Wen & Ma, "
             cite { "A systematic study on parameter correlations in large-scale duplicate document detection" }
             " (2008), on this collection."
         }),
-        contents,
+        contents: vec![
+            ("runs", "Runs side by side".into()),
+            ("groups", "By size group".into()),
+            ("sizes", "Sizes of documents".into()),
+            ("files", "All numbers".into()),
+        ],
         program,
         ..Frame::default()
     };
-    let mut sections = vec![
-        verdict(&sheet.adaptive, &sheet.groups, &compared),
-        definitions(compared.threshold),
-        runs(&compared),
-    ];
-    for figure in &sheet.figures {
-        let extra = match figure.id {
-            "sizes" => groups(&sheet.groups),
-            _ => html! {},
-        };
-        sections.push(section(figure, &extra));
-    }
-    Ok(frame.page(&sections))
+    Ok(frame.page(&[
+        verdict(&Adaptive::of(&view), &view, &compared),
+        definitions(&compared),
+        runs_section(&compared),
+        by_groups(&view),
+        sizes(&view),
+        files(&view),
+    ]))
 }
 
-/// The words that the result and the figures use.
-fn definitions(threshold: Threshold) -> Markup {
+/// The words that the result and the tables use.
+fn definitions(compared: &StudyComparison) -> Markup {
     html! {
         section #words aria-label="Definitions" {
             p {
                 "A run at 1/16 sorts one of sixteen classes of shingles and estimates resemblance from them. Among \
-                 the pairs that it lists at " (threshold) " or above, " em { "precision" }
+                 the pairs that it lists at " (compared.threshold) " or above, " em { "precision" }
                 " is the share of true pairs. Among all true pairs, " em { "recall" }
                 " is the share that the run lists. " em { "Uniform" } " sampling has one ratio for all documents, "
-                em { "adaptive" } " sampling one for each size group."
+                em { "adaptive" } " sampling one for each size group: the coarsest that reaches the precision within \
+                 the group. The " em { "lower limit" } " is the fewest shingles of any choice of ratios that reaches \
+                 it over all pairs within groups. All shares are from 0 to 1."
             }
         }
     }
 }
 
-fn verdict(adaptive: &Adaptive, groups: &[GroupRow], compared: &StudyComparison) -> Markup {
-    let sentences = adaptive.sentences();
-    let targets = &adaptive.targets;
-    type Share = fn(&AtTarget) -> f64;
-    let shares: [(&str, Share); 3] = [
-        ("Shingles to process, ratio by group", |at| at.share),
-        ("Shingles to process, one ratio", |at| at.uniform_share),
-        ("Lower limit", |at| at.least_share),
-    ];
+fn verdict(adaptive: &Adaptive, view: &View, compared: &StudyComparison) -> Markup {
     html! {
         section #verdict aria-label="Result" {
-            @for (n, sentence) in sentences.iter().enumerate() {
+            @for (n, sentence) in adaptive.sentences().iter().enumerate() {
                 @if n == 0 { p.lead { strong { (visible(sentence)) } } } @else { p { (visible(sentence)) } }
             }
-            @if let Some(threshold) = adaptive.threshold.filter(|_| !adaptive.targets.is_empty()) {
-                h2.small-head { "Ratio by size group for a mean precision at threshold " (threshold) }
-                (sticky("Ratio by size group", &html! {
-                    thead { tr {
-                        (heads(&["Size group"]))
-                        @for at in targets { th.n scope="col" { "Precision 0." (at.target) } }
-                    } }
-                    tbody {
-                        // The last row of `groups` is of all documents.
-                        @for (n, group) in groups.iter().take(groups.len().saturating_sub(1)).enumerate() {
-                            tr {
-                                th scope="row" { (visible(&group.words)) " words" }
-                                @for at in targets { (number(&ratio_name(at.groups.get(n).copied().unwrap_or(1)))) }
-                            }
-                        }
-                        tr {
-                            th scope="row" { "One ratio for all" }
-                            @for at in targets { (number(&ratio_name(at.uniform))) }
-                        }
-                        @for (name, share) in shares {
-                            tr {
-                                th scope="row" { (name) }
-                                @for at in targets { (number(&numbers::percent(share(at), 1))) }
-                            }
-                        }
-                    }
-                }))
+            @if let Some(ratios) = ratios(adaptive, view) {
+                h2.small-head { (visible(&ratios.title)) }
+                (ratios.markup())
             }
             p { (visible(&compared.verdict)) }
         }
     }
 }
 
-/// Exact, sampled, verified and planned runs side by side.
-fn runs(of: &StudyComparison) -> Markup {
+fn runs_section(of: &StudyComparison) -> Markup {
     html! {
         section #runs {
             h2 { "Runs side by side" }
             p {
-                "The table has the mean over all classes of a ratio and, in grey, the worst and the best class. "
+                "The table has the mean over all classes of a ratio, and then the worst and the best class. "
                 "A " em { "verified" } " run checks each pair in the full sets if the sample estimates at least the \
                  given resemblance, so that no listed pair is false. A " em { "plan" }
                 " gives each size group the smallest ratio that keeps the given precision. " em { "Not sampled" }
                 " are documents without a shingle in the sample: no pair contains them."
             }
-            (sticky("Runs side by side", &html! {
-                thead { tr {
-                    (heads(&["Run", ">Shingles sorted", ">Precision", ">Recall", ">Pairs", ">Verified pairs",
-                             ">Not sampled", ">CPU seconds"]))
-                } }
-                tbody { @for row in &of.rows { (run(row)) } }
-            }))
+            (runs(of).markup())
             p.soft.small {
                 "CPU seconds are measured from the collection to the pairs at " (of.lowest)
                 ", the lowest threshold of the study. Reading the collection took "
-                (format!("{:.2}", of.reading_seconds)) " CPU seconds more. The numbers are in "
-                a href="study.json" { "study.json" } "; the numbers of each class are in "
-                a href="trials.csv" { "trials.csv" } " and " a href="summary.csv" { "summary.csv" } "."
+                (format!("{:.2}", of.reading_seconds)) " CPU seconds more."
             }
         }
     }
 }
 
-fn run(row: &Way) -> Markup {
-    let mean = |n: f64| match n {
-        0.0 => "–".to_string(),
-        n => count(n.round() as u64),
+/// Precision and recall of the pairs within each size group.
+fn by_groups(view: &View) -> Markup {
+    let threshold = view.study.config.nearest(USUAL).unwrap_or(0);
+    html! {
+        section #groups {
+            h2 { "By size group" }
+            p {
+                "Of the pairs of two documents in a group, and of all pairs. In .GOV, sampling costs the groups of \
+                 small documents most: at 1/16 and threshold 0.85, precision was 0.57 in the group of the smallest \
+                 and 0.70 over all pairs."
+            }
+            @for metric in [Metric::Precision, Metric::Recall] {
+                @let grid = by_group(view, metric, threshold);
+                h3 { (visible(&grid.title)) }
+                (grid.markup())
+            }
+        }
+    }
+}
+
+fn sizes(view: &View) -> Markup {
+    let (all, whole) = (view.whole(Scope::All), gov_total());
+    let share = |part: u64, whole: u64| three(part as f64 / whole.max(1) as f64);
+    let row = |scope: Scope| {
+        let (here, there) = (view.whole(scope), beside(view, scope));
+        let gov = |part: Option<u64>, whole| part.map_or("–".into(), |part| share(part, whole));
+        vec![
+            group_name(view.words(scope)),
+            count(here.documents),
+            share(here.documents, all.documents),
+            gov(there.map(|of| of.0), whole.0),
+            count(here.shingles),
+            share(here.shingles, all.shingles),
+            gov(there.map(|of| of.1), whole.1),
+        ]
     };
-    let seconds = row.cpu_seconds;
+    let grid = Grid {
+        title: "Documents and shingles by size group".into(),
+        head: Grid::names("words,documents,share,share in .GOV,shingles,share,share in .GOV"),
+        rows: view.scopes().map(row).collect(),
+    };
     html! {
-        tr {
-            th scope="row" { (visible(&row.name)) }
-            (number(&numbers::percent(row.share, 2)))
-            (spread(row.precision))
-            (spread(row.recall))
-            (number(&mean(row.found)))
-            (number(&mean(row.looked_up)))
-            (number(&mean(row.nothing_sampled)))
-            (number(&seconds.map_or("–".into(), |seconds| format!("{seconds:.2}"))))
-        }
+        section #sizes { h2 { "Sizes of documents" } (grid.markup()) }
     }
 }
 
-/// A share with its spread over classes.
-fn spread(spread: Option<MeanAndRange>) -> Markup {
-    let text = |value: f64| fraction(value, 3);
+/// The files with the numbers of every threshold, group and class.
+fn files(view: &View) -> Markup {
+    let by_ratio = |figure: u32| {
+        let ratios = view.sampled_ratios();
+        ratios.map(move |ratio| (format!("figure{figure}-{}.csv", ratio.n), ratio.name()))
+    };
     html! {
-        td.n {
-            @match spread {
-                None => "–",
-                Some(s) => {
-                    (text(s.mean))
-                    @if s.least != s.greatest {
-                        span.range { (text(s.least)) "–" (text(s.greatest)) }
-                    }
+        section #files {
+            h2 { "All numbers" }
+            ul {
+                @for (name, what) in [
+                    ("study.json", "the runs, the parameters and the costs"),
+                    ("trials.csv", "every class of every ratio"),
+                    ("summary.csv", "means and spread over the classes"),
+                    ("verified.csv", "pairs that are estimated and then verified"),
+                    ("spread.csv", "precision of the classes by size group"),
+                    ("table3.csv", "documents and shingles by size group"),
+                    ("figure1.csv", "words of a document by its rank"),
+                    ("figure4.csv", "shingles to process for each precision and threshold"),
+                ] { li { a href=(name) { (name) } ": " (what) } }
+                @for (figure, metric) in [(2, "precision"), (3, "recall")] {
+                    li { "Mean " (metric) " by threshold and size group at "
+                        @for (name, ratio) in by_ratio(figure) { a href=(name) { (ratio) } " " } }
                 }
+            }
+            p {
+                code { "lookalike lab reproduce ye-2008 DIR -o PAPERS" } " draws the figures of the paper from the same \
+                 trials, and says which of its claims hold here."
             }
         }
-    }
-}
-
-fn section(figure: &StudyFigure, extra: &Markup) -> Markup {
-    let each = figure.panels.iter().map(|panel| Panel {
-        title: html! { (visible(&panel.title)) },
-        csv: Some(&panel.csv),
-        plot: panel.plot.as_ref(),
-    });
-    html! {
-        section id=(figure.id) {
-            h2 { (figure.title) }
-            p.soft { (visible(&figure.about)) }
-            // Those of each ratio are files.
-            @if matches!(figure.id, "precision" | "recall") {
-                p { "Charts: " @for panel in &figure.panels {
-                    a href=(panel.csv.replace(".csv", ".svg")) { (visible(&panel.title)) } " (" a href=(panel.csv) { "CSV" } ") "
-                } }
-            } @else { (panels(&each.collect::<Vec<_>>())) }
-            (extra)
-            div.claims {
-                div {
-                    h3 { "In the paper" }
-                    @for sentence in &figure.paper { p { (sentence) } }
-                }
-                div {
-                    h3 { "Here" }
-                    @for (of, sentence) in &figure.here {
-                        p {
-                            @if !of.is_empty() { b { (of) } " " }
-                            (visible(sentence))
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn groups(rows: &[GroupRow]) -> Markup {
-    let share = |share: f64| number(&numbers::percent(share, 1));
-    let gov = |of: Option<f64>| of.map_or_else(|| number("–"), share);
-    html! {
-        (sticky("Documents and shingles by size group", &html! {
-            caption { "Documents and shingles by size group (" a href="table3.csv" { "CSV" } ")" }
-            thead { tr {
-                (heads(&["Words", ">Documents", ">Share", ">Share in .GOV", ">Shingles", ">Share",
-                         ">Share in .GOV"]))
-            } }
-            tbody {
-                @for row in rows {
-                    tr {
-                        th scope="row" { (visible(&row.words)) }
-                        (number(&count(row.documents)))
-                        (share(row.shares[0]))
-                        (gov(row.gov.map(|gov| gov[0])))
-                        (number(&count(row.shingles)))
-                        (share(row.shares[1]))
-                        (gov(row.gov.map(|gov| gov[1])))
-                    }
-                }
-            }
-        }))
     }
 }

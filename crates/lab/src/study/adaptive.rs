@@ -1,12 +1,12 @@
 //! Adaptive sampling (a ratio for each size group) compared with uniform sampling (one ratio for
 //! all): the shingles that each takes to reach a mean precision over the classes.
 
-use crate::study::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
-use crate::study::{PairKind, Scope, Study, USUAL, View, ratio_name};
+use super::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
+use super::{PairKind, Scope, Study, USUAL, View, ratio_name};
 use lookalike::report::wording::group_name;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::{count, percent};
+use lookalike_base::numbers::{count, fraction};
 
 /// The precisions of the verdict, in hundredths: the targets of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];
@@ -51,8 +51,8 @@ pub struct Adaptive {
     /// Combinations of a threshold and a precision for which adaptive sampling takes fewer
     /// shingles, as many, and more.
     pub cases: [u64; 3],
-    /// The size groups that add most shingles where adaptive sampling takes more, each with the number
-    /// of combinations; the most frequent group first.
+    /// The bounds of the size groups that add most shingles where adaptive sampling takes more, each
+    /// with the number of combinations; the most frequent group first.
     pub dearest: Vec<(String, u64)>,
     /// Combinations in which fewer shingles than adaptive sampling takes would keep the precision.
     pub beaten: u64,
@@ -87,18 +87,18 @@ impl AtTarget {
     fn text(&self) -> String {
         let uniform = match self.uniform {
             1 => "every shingle".into(),
-            n => format!("{} ({})", percent(self.uniform_share, 1), ratio_name(n)),
+            n => format!("{} ({})", fraction(self.uniform_share, 3), ratio_name(n)),
         };
         format!(
             "for precision 0.{} it takes {} of the shingles, and one ratio for all takes {uniform}",
             self.target,
-            percent(self.share, 1)
+            fraction(self.share, 3)
         )
     }
 }
 
 impl Adaptive {
-    pub(super) fn of(view: &View) -> Adaptive {
+    pub(crate) fn of(view: &View) -> Adaptive {
         let usual = view.study.config.nearest(USUAL);
         let there = |threshold| has_pairs(view, Scope::All, PairKind::All, threshold);
         let mut compared = Adaptive {
@@ -127,7 +127,7 @@ impl Adaptive {
                 compared.targets.push(at);
             }
         }
-        let names = view.study.groups.iter().map(|words| group_name(words));
+        let names = view.study.groups.iter().cloned();
         compared.dearest = names.zip(dearest).filter(|(_, n)| *n > 0).collect();
         compared.dearest.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         compared
@@ -139,7 +139,8 @@ impl Adaptive {
         let mut sentences = Vec::new();
         if more > 0 {
             let groups = self.dearest.iter();
-            let groups = groups.map(|(words, n)| format!("{words} words ({})", count(*n)));
+            let groups =
+                groups.map(|(words, n)| format!("{} words ({})", group_name(words), count(*n)));
             sentences.push(format!(
                 "It takes more where the bound of a size group decides: adaptive sampling keeps the precision \
                  in every group by itself, and one ratio for all keeps it only over all pairs. The groups \
@@ -149,7 +150,7 @@ impl Adaptive {
         }
         sentences.push(format!(
             "The lower limit is the fewest shingles of any choice of ratios that keeps the precision over all \
-             pairs within groups, which nobody knows beforehand. It is below adaptive sampling in {} of the {}.",
+             pairs within groups, as only the exact pairs can tell. It is below adaptive sampling in {} of the {}.",
             count(self.beaten),
             count(self.cases.iter().sum())
         ));
@@ -251,34 +252,32 @@ mod tests {
             fewer.sentences(),
             [
                 "Adaptive sampling beats uniform sampling here: at threshold 0.85, for precision 0.80 it \
-                 takes 10.0 % of the shingles, and one ratio for all takes 25.0 % (1/4).",
+                 takes 0.100 of the shingles, and one ratio for all takes 0.250 (1/4).",
                 "Of 1,003 combinations of a threshold and a mean precision from 0.50 to 0.99, adaptive \
                  sampling takes fewer shingles in 3, as many in 1,000 and more in 0.",
                 "The lower limit is the fewest shingles of any choice of ratios that keeps the precision over \
-                 all pairs within groups, which nobody knows beforehand. It is below adaptive sampling in 700 \
+                 all pairs within groups, as only the exact pairs can tell. It is below adaptive sampling in 700 \
                  of the 1,003."
             ]
         );
         let some = Adaptive {
             cases: [0, 1, 3],
-            dearest: vec![("0\u{2013}499".into(), 2), ("9000 or more".into(), 1)],
+            dearest: vec![("0-499".into(), 2), ("9000-".into(), 1)],
             ..fewer
         };
         let why = &some.sentences()[2];
         assert!(why.contains("the bound of a size group decides"), "{why}");
         assert!(
-            why.ends_with("0\u{2013}499 words (2), 9000 or more words (1)."),
+            why.ends_with("0\u{2013}499 words (2), 9,000 or more words (1)."),
             "{why}"
         );
         let more = compared(&[(0.5, 2, 0.5), (1.0, 2, 0.5)]);
         assert_eq!(more.outcome(), Some(Outcome::More));
-        assert!(
-            more.sentences()[0].contains("for precision 0.90 it takes 100.0 % of the shingles")
-        );
+        assert!(more.sentences()[0].contains("for precision 0.90 it takes 1.000 of the shingles"));
         let mixed = compared(&[(0.1, 4, 0.25), (0.6, 2, 0.5)]);
         assert_eq!(mixed.outcome(), Some(Outcome::Mixed));
-        assert!(mixed.sentences()[0].contains("0.80 it takes 10.0 %"));
-        assert!(mixed.sentences()[0].contains("0.90 it takes 60.0 %"));
+        assert!(mixed.sentences()[0].contains("0.80 it takes 0.100 of"));
+        assert!(mixed.sentences()[0].contains("0.90 it takes 0.600 of"));
         let same = compared(&[(1.0, 1, 1.0)]);
         assert_eq!(same.outcome(), Some(Outcome::Same));
         assert!(same.sentences()[0].ends_with("one ratio for all takes every shingle."));

@@ -1,15 +1,10 @@
-//! Tables and figures of a study: every number of a small one worked out by hand, and what must
-//! hold of any.
-//!
-//! `LOOKALIKE_FIGURES=DIR cargo test --test library study_figures::` leaves the figures of a
-//! made-up study in DIR, to be looked at.
+//! Tables of a study: every number of a small one worked out by hand, and what must hold of any.
 
 use std::collections::BTreeMap;
 
 use lookalike::Error;
-use lookalike_lab::report::figures::{adaptive, files};
-use lookalike_lab::report::study_page;
-use lookalike_lab::study::{PairTable, Study, StudyConfig, StudyCost, Trial, TrialGroup};
+use lookalike_lab::report::{study as terminal, study_files as files, study_page};
+use lookalike_lab::study::{PairTable, Study, StudyConfig, StudyCost, Trial, TrialGroup, adaptive};
 
 fn thresholds(texts: &[&str]) -> Vec<lookalike::base::ids::Threshold> {
     texts.iter().map(|t| t.parse().unwrap()).collect()
@@ -31,7 +26,7 @@ fn contents(study: &Study) -> BTreeMap<String, String> {
     let files = files(study).unwrap();
     let named: BTreeMap<String, String> = files
         .into_iter()
-        .map(|file| (file.name, String::from_utf8(file.content).unwrap()))
+        .map(|(name, content)| (name, String::from_utf8(content).unwrap()))
         .collect();
     named
 }
@@ -273,8 +268,8 @@ fn precision_and_recall_are_means_of_the_classes() {
         ["0.5,all,all,all,2,0,0.700000,0.300000,0.400000,1.000000"]
     );
     assert!(
-        !files.contains_key("figure2-1.svg"),
-        "the exact run needs no figure"
+        !files.contains_key("figure2-1.csv"),
+        "the exact run needs no table"
     );
 }
 
@@ -415,60 +410,6 @@ fn the_spread_is_at_the_threshold_nearest_085() {
     );
 }
 
-#[test]
-fn remarks_are_made_from_the_numbers() {
-    let files = contents(&small());
-    let remarks: serde_json::Value = serde_json::from_str(&files["figures.json"]).unwrap();
-    let here: BTreeMap<&str, &str> = remarks
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|r| (r["file"].as_str().unwrap(), r["here"].as_str().unwrap()))
-        .collect();
-    assert_eq!(
-        here.keys().copied().collect::<Vec<_>>(),
-        [
-            "figure1.svg",
-            "figure2-2.svg",
-            "figure2-4.svg",
-            "figure3-2.svg",
-            "figure3-4.svg",
-            "figure4.svg",
-            "spread.svg",
-            "table3.csv",
-        ]
-    );
-    assert_eq!(
-        here["table3.csv"],
-        "0–499 words: 80 % of the documents, 40 % of the shingles. 500 or more words: 20 % of the \
-         documents, 60 % of the shingles. All: 10 documents, 1,000 shingles."
-    );
-    assert_eq!(
-        here["figure2-2.svg"],
-        "At threshold 0.8: 0.88 over all pairs, 0.83 in group 0. Lowest of any group and threshold: 0.83."
-    );
-    assert_eq!(
-        here["figure3-4.svg"],
-        "At threshold 0.8: 0.17 over all pairs, 0.25 in group 0. Lowest of any group and threshold: 0.25."
-    );
-    assert_eq!(
-        here["figure4.svg"],
-        "Precision 0.80 at threshold 0.5 takes 35 % of the shingles with a ratio for each group, 50 % \
-         with one ratio for all; the lower limit is 35 %. Precision 0.85 at threshold 0.8 takes 55 % of \
-         the shingles with a ratio for each group, 50 % with one ratio for all; the lower limit is 50 %."
-    );
-    assert_eq!(
-        here["spread.svg"],
-        "Over all pairs the classes of 1/2 differ most: from 0.750 to 1.000 (standard deviation 0.125)."
-    );
-    for (file, text) in here {
-        assert!(
-            text.ends_with('.') && !text.contains(".."),
-            "{file}: {text}"
-        );
-    }
-}
-
 /// Random numbers of a fixed seed, uniform in 0..1.
 struct Random(u64);
 
@@ -566,134 +507,6 @@ fn plausible() -> Study {
         groups: names.map(String::from).into(),
         sizes: ranks.map(|rank| (rank, words(rank))).collect(),
         trials,
-    }
-}
-
-/// Every text that is drawn.
-fn texts(svg: &str) -> Vec<String> {
-    let document = roxmltree::Document::parse(svg).unwrap();
-    let nodes = document.descendants().filter(|n| n.has_tag_name("text"));
-    nodes
-        .filter_map(|n| Some(n.text()?.trim().to_string()))
-        .collect()
-}
-
-#[test]
-fn figures_have_axes_and_labels() {
-    let study = plausible();
-    let files = contents(&study);
-    if let Some(directory) = std::env::var_os("LOOKALIKE_FIGURES") {
-        for (name, content) in &files {
-            std::fs::write(std::path::Path::new(&directory).join(name), content).unwrap();
-        }
-    }
-    for n in [2, 4, 8, 16, 32] {
-        for (figure, measure) in [(2, "precision"), (3, "recall")] {
-            let drawn = texts(&files[&format!("figure{figure}-{n}.svg")]);
-            let title = format!("Mean {measure}");
-            for text in [
-                "Resemblance threshold",
-                &title,
-                "all pairs",
-                "0–499",
-                "9,000 or more",
-            ] {
-                assert!(drawn.iter().any(|t| t == text), "{figure} {n}: {text}");
-            }
-        }
-    }
-    let drawn = texts(&files["figure4.svg"]);
-    for text in [
-        "Share of the shingles",
-        "6.25 %",
-        "Threshold 0.99",
-        "uniform",
-    ] {
-        assert!(drawn.iter().any(|t| t == text), "{text}");
-    }
-    let drawn = texts(&files["figure1.svg"]);
-    assert!(
-        drawn.iter().any(|t| t.starts_with("slope \u{2212}0.")),
-        "{drawn:?}"
-    );
-}
-
-#[test]
-fn at_a_sixteenth_the_same_numbers_as_the_papers_are_named() {
-    // Group 0 has 4 pairs found at 0.85, 3 of them true; group 3 has 10, 1 of them true at 0.96.
-    let group = |same: &[_]| TrialGroup {
-        documents: 5,
-        shingles: 100,
-        sampled: 6,
-        same: table(2, same),
-        cross: PairTable::new(2),
-        ..TrialGroup::default()
-    };
-    let groups = vec![
-        group(&[(1, 1, 3), (1, 0, 1)]),
-        group(&[(2, 2, 1), (2, 1, 4), (1, 1, 5)]),
-    ];
-    let study = Study {
-        config: StudyConfig {
-            ratios: vec![16],
-            thresholds: thresholds(&["0.85", "0.96"]),
-        },
-        groups: vec!["0-499".into(), "500-999".into()],
-        sizes: vec![(1, 10)],
-        trials: vec![Trial {
-            n: 16,
-            class: 3,
-            groups,
-        }],
-    };
-    let files = contents(&study);
-    let remarks: serde_json::Value = serde_json::from_str(&files["figures.json"]).unwrap();
-    let mut remarks = remarks.as_array().unwrap().iter();
-    let remark = remarks.find(|r| r["file"] == "figure2-16.svg").unwrap();
-    assert_eq!(
-        remark["here"],
-        "At threshold 0.85: 0.93 over all pairs, 0.75 in group 0. At threshold 0.96: 0.20 over all pairs, \
-         undefined in group 0. Lowest of any group and threshold: 0.20."
-    );
-}
-
-/// Attributes whose numbers say where something is.
-fn within(svg: &str) {
-    let document = roxmltree::Document::parse(svg).unwrap();
-    for node in document.descendants().filter(|n| n.is_element()) {
-        // A panel has a frame of its own.
-        let frame = node
-            .ancestors()
-            .skip(1)
-            .find_map(|n| n.attribute("viewBox"));
-        let frame = frame.unwrap_or("0 0 inf inf").split(' ');
-        let frame: Vec<f64> = frame.map(|n| n.parse().unwrap()).collect();
-        let mut places = Vec::new();
-        for pair in node.attribute("points").unwrap_or("").split_whitespace() {
-            let (x, y) = pair.split_once(',').unwrap();
-            places.push((x.parse::<f64>().unwrap(), y.parse::<f64>().unwrap()));
-        }
-        for (x, y) in [("x", "y"), ("cx", "cy")] {
-            if let (Some(x), Some(y)) = (node.attribute(x), node.attribute(y)) {
-                places.push((x.parse().unwrap(), y.parse().unwrap()));
-            }
-        }
-        // What lies outside would be drawn at the edge.
-        for (x, y) in places.into_iter().filter(|_| !node.has_tag_name("rect")) {
-            let inside = 0.0 <= x && x < frame[2] && 0.0 <= y && y < frame[3];
-            assert!(inside, "{:?} is at {x},{y}", node.tag_name());
-        }
-    }
-}
-
-#[test]
-fn nothing_is_drawn_outside() {
-    for study in [small(), plausible()] {
-        for (name, content) in contents(&study) {
-            if name.ends_with(".svg") {
-                within(&content);
-            }
-        }
     }
 }
 
@@ -810,29 +623,14 @@ fn degenerate() -> Vec<(&'static str, Study)> {
 #[test]
 fn degenerate_studies_read_well_too() {
     for (what, study) in degenerate() {
-        let files = contents(&study);
-        for (name, content) in &files {
-            if name.ends_with(".svg") {
-                assert!(texts(content).len() > 1, "{what}: {name}");
-                within(content);
-            }
+        let mut texts = contents(&study);
+        if study.config.check().is_ok() {
+            let shown = terminal(&study, &StudyCost::default(), 80).unwrap();
+            texts.insert("terminal".into(), shown);
+        }
+        for (name, content) in &texts {
             for wrong in ["NaN", "inf", "-0.00"] {
                 assert!(!content.contains(wrong), "{what}: {name}: {wrong}");
-            }
-        }
-        let remarks: serde_json::Value = serde_json::from_str(&files["figures.json"]).unwrap();
-        for remark in remarks.as_array().unwrap() {
-            for part in ["title", "paper", "here"] {
-                let text = remark[part].as_str().unwrap();
-                assert!(!text.is_empty() && !text.contains("  "), "{what}: {remark}");
-            }
-            let here = remark["here"].as_str().unwrap();
-            assert!(
-                here.ends_with('.') && !here.contains(".."),
-                "{what}: {here}"
-            );
-            if std::env::var_os("LOOKALIKE_FIGURES").is_some() {
-                println!("{what}: {}: {here}", remark["file"]);
             }
         }
     }
@@ -860,9 +658,7 @@ fn every_study_has_a_page() {
         ] {
             assert!(!page.contains(wrong), "{what}: {wrong}");
         }
-        assert!(
-            page.contains("sampling") && page.contains("<h2>Recall by ratio and threshold</h2>")
-        );
+        assert!(page.contains("sampling") && page.contains("<h2>By size group</h2>"));
     }
 }
 
@@ -914,46 +710,99 @@ fn the_verdict_is_that_of_figure_4() {
         at(&sentences[0]) < at("Ratio by size group")
             && at("Ratio by size group") < at("the share of true pairs")
     );
-    let table = page
-        .split_once("aria-label=\"Ratio by size group\"")
-        .unwrap()
-        .1;
-    let table = table.split_once("</table>").unwrap().0;
+    let rows = table_of(&page, "Ratio by size group");
     let mut reader = csv::Reader::from_reader(files["figure4.csv"].as_bytes());
     let plans = reader.records().map(Result::unwrap);
     let plans: Vec<_> = plans
         .filter(|line| &line[1] == "0.85" && ["0.80", "0.90", "0.95"].contains(&&line[0]))
         .collect();
-    for (group, row) in table
-        .split("<tr>")
-        .skip(2)
-        .take(study.groups.len())
-        .enumerate()
-    {
-        let expected = plans.iter().map(|line| line[7 + group].to_string());
-        let cells = row
-            .split("<td class=\"n\">")
-            .skip(1)
-            .map(|cell| cell.split_once('<').unwrap().0);
-        assert_eq!(
-            cells.collect::<Vec<_>>(),
-            expected.collect::<Vec<_>>(),
-            "{row}"
+    let column = |of: usize| plans.iter().map(move |line| line[of].to_string());
+    for (group, row) in rows.iter().take(study.groups.len()).enumerate() {
+        assert_eq!(row[1..], column(7 + group).collect::<Vec<_>>(), "{row:?}");
+    }
+    assert_eq!(rows.len(), study.groups.len() + 4);
+    for (row, of) in [(0, 4), (1, 2), (2, 5), (3, 6)] {
+        let cells = column(of).map(|text| match text.parse::<f64>() {
+            Ok(share) => format!("{share:.3}"),
+            Err(_) => text,
+        });
+        let found = &rows[study.groups.len() + row];
+        assert_eq!(found[1..], cells.collect::<Vec<_>>(), "{found:?}");
+    }
+    // The terminal shows the same table, first.
+    let shown = terminal(&study, &StudyCost::default(), 80).unwrap();
+    let mut lines = shown
+        .lines()
+        .skip_while(|line| !line.starts_with("size group"))
+        .skip(1);
+    for row in &rows {
+        let line = lines.next().unwrap();
+        let cells: Vec<&str> = line.split_whitespace().rev().take(3).collect();
+        assert!(
+            line.starts_with(&row[0]) && cells.iter().rev().eq(&row[1..]),
+            "{line} {row:?}"
         );
     }
-    // The charts of each ratio are files.
-    for (id, figure) in [("precision", 2), ("recall", 3)] {
-        let section = page.split_once(&format!("<section id=\"{id}\"")).unwrap().1;
-        let section = section.split_once("</section>").unwrap().0;
-        assert!(!section.contains("<svg"), "{section}");
-        let ratios = study.trials.iter().map(|trial| trial.n).filter(|n| *n > 1);
-        for n in ratios.collect::<std::collections::BTreeSet<_>>() {
-            for kind in ["csv", "svg"] {
-                let file = format!("figure{figure}-{n}.{kind}");
-                assert!(files.contains_key(file.as_str()), "{file}");
-                assert!(section.contains(&format!("href=\"{file}\"")), "{file}");
+    assert!(shown.starts_with("Ratio by size group"), "{shown}");
+}
+
+/// The rows of the table on a page whose label begins so, as text.
+fn table_of(page: &str, label: &str) -> Vec<Vec<String>> {
+    let start = format!("aria-label=\"{label}");
+    let table = page
+        .split_once(&start)
+        .unwrap_or_else(|| panic!("{label}: {page}"))
+        .1;
+    let table = table.split_once("</table>").unwrap().0;
+    let rows = table.split("<tr>").skip(2).map(|row| {
+        let cells = row
+            .split("</t")
+            .filter_map(|cell| Some(cell.rsplit_once('>')?.1));
+        let cells = cells.map(String::from).filter(|cell| !cell.is_empty());
+        cells.collect::<Vec<_>>()
+    });
+    rows.collect()
+}
+
+/// Precision and recall of each size group, sizes, and no chart: the page has the numbers of the
+/// files, and names every file.
+#[test]
+fn the_page_has_the_numbers_of_the_files_by_size_group() {
+    let study = plausible();
+    let files = contents(&study);
+    let page = study_page(&study, &StudyCost::default(), "p").unwrap();
+    let page = String::from_utf8(page).unwrap();
+    for (metric, figure) in [("precision", 2), ("recall", 3)] {
+        let label = format!("Mean {metric} by size group at threshold 0.85");
+        let rows = table_of(&page, &label);
+        assert_eq!(rows.len(), study.groups.len() + 1);
+        for (column, n) in [2, 4, 8, 16, 32].into_iter().enumerate() {
+            let name = format!("figure{figure}-{n}.csv");
+            let lines = lines(&files[&name], "0.85,");
+            for (row, line) in rows.iter().zip(lines) {
+                let mean: f64 = line.split(',').nth(6).unwrap().parse().unwrap();
+                assert_eq!(
+                    row[1 + column],
+                    lookalike::base::numbers::fraction(mean, 3),
+                    "{line}"
+                );
             }
         }
+    }
+    let rows = table_of(&page, "Documents and shingles by size group");
+    let first = [
+        "0–499",
+        "60,000",
+        "0.665",
+        "0.680",
+        "10,800,000",
+        "0.162",
+        "0.174",
+    ];
+    assert_eq!(rows[0], first);
+    assert!(!page.contains("class=\"plot"));
+    for name in files.keys() {
+        assert!(page.contains(&format!("href=\"{name}\"")), "{name}");
     }
 }
 

@@ -1,11 +1,86 @@
 //! The study as comma-separated tables.
+//!
+//! # Source
+//! Ye, Wen & Ma 2008: Table 3, Figures 1 to 4, and the discussion of them in sections 4 to 6. The
+//! figures, with the paper's values and claims, are those of [`crate::reproduce`].
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `trials.csv` | counts, precision, recall by trial, threshold, size group and kind of pairs |
+//! | `summary.csv` | the same over the classes of each ratio: mean, deviation, minimum, maximum |
+//! | `verified.csv` | pairs with estimates from c, verified against t: look-ups and recall |
+//! | `table3.csv` | documents and shingles by size group, and the paper's for .GOV |
+//! | `figure1.csv` | words against rank |
+//! | `figure2-N.csv` | precision against the threshold at 1/N |
+//! | `figure3-N.csv` | recall against the threshold at 1/N |
+//! | `figure4.csv` | shingles to process for a required precision |
+//! | `spread.csv` | precision over a ratio's classes, at the threshold nearest 0.85 |
+//!
+//! # Algorithm
+//! Means are over the classes of a ratio, each class one value. A class in which precision or
+//! recall is undefined (no pair found, no true pair) is left out and counted. Standard deviations
+//! describe the population, because the statements concern only the classes that were tried. For a
+//! group, the figures have the pairs of two of its documents, because the paper ran each group by
+//! itself; for the whole collection they have all pairs.
+//!
+//! Figure 4: each group gets the coarsest ratio whose mean precision meets the target, or every
+//! fingerprint if none does. A group without any pair, true or found, gets the coarsest ratio and
+//! is counted. The single ratio for all groups must meet the target with the mean precision over
+//! all pairs, including those between groups. The lower limit is the fewest shingles of any choice
+//! of ratios by group for which all pairs within groups, counted together, reach the target.
+//!
+//! # Invariants
+//! - The same study gives the same bytes.
+//! - Verified pairs are all true, so their precision is 1 and is not listed.
+//!
+//! # Cost
+//! For each trial, size group and kind of pairs, one pass over its table of (thresholds + 1)^2
+//! cells; `verified.csv` has thresholds^2 lines for each ratio.
+//!
+//! # Where we depart from the source
+//! The paper shows only means. The spread over classes, verification, and the single ratio that
+//! suffices for all groups are ours. The paper's coarsest ratio is 1/16; here it is the coarsest
+//! that was tried. Shares of shingles are those that were actually sampled.
+//!
+//! # Errors
+//! `BadStudy` if a trial's tables do not have the study's groups and thresholds.
 
 use crate::report::csv::{Csv, text};
 use crate::reproduce::GOV;
 use crate::study::{
-    ClassSpread, GroupRatios, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name,
+    ClassSpread, GroupRatios, Metric, PairKind, RatioTrials, Scope, Study, USUAL, View, mean,
+    plans, ratio_name,
 };
 use lookalike::report::wording::bounds;
+use lookalike_base::Result;
+
+/// The name and the content of every table.
+///
+/// # Errors
+/// If the study's tables do not match its ratios, groups and thresholds.
+pub fn files(study: &Study) -> Result<Vec<(String, Vec<u8>)>> {
+    let view = View::new(study)?;
+    let mut tables = vec![
+        ("trials".to_string(), trials(&view)),
+        ("summary".into(), summary(&view)),
+        ("verified".into(), verified(&view)),
+        ("table3".into(), table3(&view)),
+        ("figure1".into(), figure1(&view)),
+        ("figure4".into(), figure4(&view, &plans(&view))),
+    ];
+    for (figure, metric) in [(2, Metric::Precision), (3, Metric::Recall)] {
+        for ratio in view.sampled_ratios() {
+            let name = format!("figure{figure}-{}", ratio.n);
+            tables.push((name, by_threshold(&view, ratio, metric)));
+        }
+    }
+    if let Some(threshold) = study.config.nearest(USUAL) {
+        tables.push(("spread".into(), spread(&view, threshold)));
+    }
+    let files = tables.into_iter();
+    let files = files.map(|(name, text)| (name + ".csv", text.into_bytes()));
+    Ok(files.collect())
+}
 
 /// Six decimals; empty where undefined.
 fn decimal(number: Option<f64>) -> String {
@@ -34,7 +109,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-pub(super) fn trials(view: &View) -> String {
+fn trials(view: &View) -> String {
     let mut table = Csv::new(
         "ratio,class,threshold,group,words,pairs,documents,nothing_sampled,shingles,sampled,\
          true_pairs,found,correct,wrong,missed,precision,recall",
@@ -62,7 +137,7 @@ pub(super) fn trials(view: &View) -> String {
     table.finish()
 }
 
-pub(super) fn summary(view: &View) -> String {
+fn summary(view: &View) -> String {
     let mut table = Csv::new(
         "ratio,threshold,group,words,pairs,trials,\
          precision_undefined,precision_mean,precision_sd,precision_least,precision_greatest,\
@@ -93,7 +168,7 @@ pub(super) fn summary(view: &View) -> String {
     table.finish()
 }
 
-pub(super) fn verified(view: &View) -> String {
+fn verified(view: &View) -> String {
     let mut table = Csv::new(
         "ratio,c,t,trials,true_pairs,candidates_mean,\
          recall_undefined,recall_mean,recall_sd,recall_least,recall_greatest",
@@ -137,7 +212,7 @@ pub(super) fn beside(view: &View, scope: Scope) -> Option<(u64, u64)> {
     }
 }
 
-pub(super) fn table3(view: &View) -> String {
+fn table3(view: &View) -> String {
     let mut table = Csv::new(
         "group,words,documents,documents_share,shingles,shingles_share,\
          gov_documents,gov_documents_share,gov_shingles,gov_shingles_share",
@@ -161,7 +236,7 @@ pub(super) fn table3(view: &View) -> String {
     table.finish()
 }
 
-pub(super) fn figure1(view: &View) -> String {
+fn figure1(view: &View) -> String {
     let mut table = Csv::new("rank,words");
     for (rank, words) in &view.study.sizes {
         table.line([text(rank), text(words)]);
@@ -170,16 +245,16 @@ pub(super) fn figure1(view: &View) -> String {
 }
 
 /// Precision or recall of a ratio by threshold and group.
-pub(super) fn by_threshold(view: &View, ratio: &RatioTrials, metric: Metric) -> String {
+fn by_threshold(view: &View, ratio: &RatioTrials, metric: Metric) -> String {
     let name = metric.text();
     let mut table = Csv::new(&format!(
         "threshold,group,words,pairs,defined,undefined,{name}_mean,{name}_sd,{name}_least,{name}_greatest"
     ));
     for (place, threshold) in view.thresholds().iter().enumerate() {
         for scope in view.scopes() {
-            let spread = ratio.spread(metric, scope, drawn(scope), place);
+            let spread = ratio.spread(metric, scope, scope.pairs(), place);
             let mut line = vec![text(threshold)];
-            line.extend(kind(view, scope, drawn(scope)));
+            line.extend(kind(view, scope, scope.pairs()));
             line.extend([spread.defined, spread.undefined].map(text));
             line.extend(moments(&spread));
             table.line(line);
@@ -188,15 +263,7 @@ pub(super) fn by_threshold(view: &View, ratio: &RatioTrials, metric: Metric) -> 
     table.finish()
 }
 
-/// The pairs that figures show: the paper ran each group by itself, and the whole collection.
-pub(super) fn drawn(scope: Scope) -> PairKind {
-    match scope {
-        Scope::Group(_) => PairKind::Same,
-        Scope::All => PairKind::All,
-    }
-}
-
-pub(super) fn figure4(view: &View, plans: &[GroupRatios]) -> String {
+fn figure4(view: &View, plans: &[GroupRatios]) -> String {
     let mut columns =
         "target,threshold,share,groups_without_pairs,uniform,uniform_share,least_share".to_string();
     for group in 0..view.study.groups.len() {
@@ -220,15 +287,15 @@ pub(super) fn figure4(view: &View, plans: &[GroupRatios]) -> String {
 }
 
 /// Precision over the classes of each ratio, at one threshold.
-pub(super) fn spread(view: &View, threshold: usize) -> String {
+fn spread(view: &View, threshold: usize) -> String {
     let mut table =
         Csv::new("ratio,threshold,group,words,pairs,defined,undefined,least,mean,greatest,sd");
     for ratio in &view.ratios {
         for scope in view.scopes() {
-            let spread = ratio.precision(scope, drawn(scope), threshold);
+            let spread = ratio.precision(scope, scope.pairs(), threshold);
             let [mean, deviation, least, greatest] = moments(&spread);
             let mut line = vec![ratio.name(), view.threshold(threshold)];
-            line.extend(kind(view, scope, drawn(scope)));
+            line.extend(kind(view, scope, scope.pairs()));
             line.extend([spread.defined, spread.undefined].map(text));
             line.extend([least, mean, greatest, deviation]);
             table.line(line);

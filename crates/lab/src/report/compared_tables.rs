@@ -1,0 +1,190 @@
+//! A comparison as comma-separated tables.
+
+use super::csv::{Csv, text};
+use crate::compare::{Comparison, Distribution, Families, QueryResults};
+
+/// Columns of the results and costs of a method.
+const FOUND: &str = "ignored,keys,pairs,found_alone,clusters,exact_only,documents_in_clusters,\
+                     largest,sets,wall_seconds,cpu_seconds,peak_bytes,disk_bytes";
+
+/// The results and costs of method number `n`.
+fn found(comparison: &Comparison, n: usize) -> Vec<String> {
+    let Some(row) = comparison.methods.get(n) else {
+        return Vec::new();
+    };
+    let alone = comparison.agreement.alone.get(n).copied().unwrap_or(0);
+    let found = [row.ignored, row.keys, row.pairs, alone, row.clusters];
+    let clusters = [row.exact_only, row.documents, row.largest];
+    let mut cells: Vec<String> = found.into_iter().chain(clusters).map(text).collect();
+    cells.push(row.sets.map_or(String::new(), text));
+    cells.extend([row.wall_seconds, row.cpu_seconds].map(|s| format!("{s:.3}")));
+    cells.extend([row.peak_bytes, row.disk_bytes].map(text));
+    cells
+}
+
+/// A share with six decimals; empty if it is undefined.
+fn six(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |share| format!("{share:.6}"))
+}
+
+/// The comparison as CSV: a line for each method, with all its numbers.
+#[must_use]
+pub fn compared_csv(comparison: &Comparison) -> String {
+    let mut columns = format!("method,{FOUND}");
+    let truths = comparison.methods.first();
+    for n in 1..=truths.map_or(0, |row| row.against.len()) {
+        columns +=
+            &format!(",truth_{n},true_pairs_{n},found_{n},precision_{n},recall_{n},utility_{n}");
+    }
+    if comparison.families.is_some() {
+        columns += ",family_documents,family_found,family_clusters,family_false_positives";
+    }
+    let mut table = Csv::new(&columns);
+    for (n, row) in comparison.methods.iter().enumerate() {
+        let mut line = vec![row.method.clone()];
+        line.extend(found(comparison, n));
+        for against in &row.against {
+            line.push(against.truth.clone());
+            line.extend([against.true_pairs, against.found].map(text));
+            line.extend([against.precision, against.recall].map(six));
+            line.push(text(against.utility));
+        }
+        if let Some(families) = &comparison.families {
+            line.extend(families.sums(n).map(text));
+        }
+        table.line(line);
+    }
+    table.finish()
+}
+
+/// The name and the content of every table of the whole comparison.
+#[must_use]
+pub fn compared_files(comparison: &Comparison) -> Vec<(&'static str, String)> {
+    let mut files = vec![
+        ("methods.csv", methods(comparison)),
+        ("agreement.csv", agreement(comparison)),
+    ];
+    if let Some(results) = &comparison.queries {
+        files.push(("queries.csv", queries(results)));
+    }
+    if let Some(families) = &comparison.families {
+        files.push(("families.csv", originals(comparison, families)));
+        files.push(("similarity-by-edits.csv", curves(families)));
+        files.push(("similarity-of-distinct.csv", distributions(families)));
+    }
+    files
+}
+
+fn methods(comparison: &Comparison) -> String {
+    let columns = "method,truth,true_pairs,found,precision,recall,utility,";
+    let mut table = Csv::new(&(columns.to_string() + FOUND));
+    for (n, row) in comparison.methods.iter().enumerate() {
+        let mut line = |against: Vec<String>| {
+            let cells = std::iter::once(row.method.clone()).chain(against);
+            table.line(cells.chain(found(comparison, n)));
+        };
+        if row.against.is_empty() {
+            line(vec![String::new(); 6]);
+        }
+        for against in &row.against {
+            let mut cells = vec![against.truth.clone()];
+            cells.extend([against.true_pairs, against.found].map(text));
+            cells.extend([against.precision, against.recall].map(six));
+            cells.push(text(against.utility));
+            line(cells);
+        }
+    }
+    table.finish()
+}
+
+fn agreement(comparison: &Comparison) -> String {
+    let mut table = Csv::new("method,other,pairs_of_both");
+    for (row, of) in comparison.agreement.both.iter().zip(&comparison.methods) {
+        for (both, other) in row.iter().zip(&comparison.methods) {
+            table.line([of.method.clone(), other.method.clone(), text(both)]);
+        }
+    }
+    table.finish()
+}
+
+fn queries(results: &QueryResults) -> String {
+    let mut table = Csv::new(
+        "method,truth,queries,with_neighbours,recall,increase,precision,utility,wrong,clusters,pure,\
+         labelled_clusters,pure_by_label",
+    );
+    for row in &results.rows {
+        let mut line = vec![row.method.clone(), row.truth.clone()];
+        line.extend([results.queries, row.with_neighbours].map(text));
+        line.extend([row.recall, row.increase, row.precision, row.utility].map(six));
+        let counts = [row.wrong, row.clusters, row.pure];
+        let labelled = [row.labelled, row.pure_by_label];
+        line.extend(counts.into_iter().chain(labelled).map(text));
+        table.line(line);
+    }
+    table.finish()
+}
+
+fn originals(comparison: &Comparison, families: &Families) -> String {
+    let mut table = Csv::new("original,method,documents,found,clusters,false_positives");
+    for row in &families.rows {
+        let counts = row
+            .found
+            .iter()
+            .zip(&row.clusters)
+            .zip(&row.false_positives);
+        for (method, ((found, clusters), wrong)) in comparison.methods.iter().zip(counts) {
+            let mut line = vec![row.original.clone(), method.method.clone()];
+            line.extend([&row.documents, found, clusters, wrong].map(text));
+            table.line(line);
+        }
+    }
+    table.finish()
+}
+
+fn curves(families: &Families) -> String {
+    let mut table = Csv::new("method,edits,copies,mean_similarity,least_similarity");
+    for curve in &families.curves {
+        for &(edits, copies, mean, least) in &curve.points {
+            let similarities = [mean, least].map(|similarity| six(Some(similarity)));
+            let line = [curve.method.clone(), text(edits), text(copies)];
+            table.line(line.into_iter().chain(similarities));
+        }
+    }
+    table.finish()
+}
+
+fn distributions(families: &Families) -> String {
+    let mut table = Csv::new("method,similarity,share_of_pairs_at_most");
+    for of in &families.distributions {
+        let similarities = std::iter::once(0.0).chain(of.similar.iter().copied());
+        let at_most = of.pairs - of.similar.len() as u64..;
+        for (similarity, n) in similarities.zip(at_most) {
+            let share = n as f64 / of.pairs.max(1) as f64;
+            table.line([of.method.clone(), six(Some(similarity)), six(Some(share))]);
+        }
+    }
+    table.finish()
+}
+
+/// The share of the pairs that are at most as similar as this.
+pub(super) fn at_most(of: &Distribution, similarity: f64) -> f64 {
+    let dissimilar = of.pairs - of.similar.len() as u64;
+    let up_to = of.similar.partition_point(|&other| other <= similarity) as u64;
+    (dissimilar + up_to) as f64 / of.pairs.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_counts_up_to_each_similarity() {
+        let of = Distribution {
+            method: "m".into(),
+            pairs: 4,
+            similar: vec![0.5, 1.0],
+        };
+        let shares = [0.0, 0.49, 0.5, 1.0].map(|similarity| at_most(&of, similarity));
+        assert_eq!(shares, [0.5, 0.5, 0.75, 1.0]);
+    }
+}
