@@ -170,7 +170,7 @@ crate::commands! {
     "lookalike stage ingest sample-corpora/trec-web -o out"
     "lookalike stage join out"
     Stage(stage::Commands),
-    /// Write results in another form: graph, results
+    /// Write results in another form: graph, versions, results
     ///
     /// The result files themselves are text; --results parquet writes tables.
     #[command(subcommand)]
@@ -239,7 +239,7 @@ mod stage {
 
 /// Results in other forms.
 mod export {
-    use super::{graph, run};
+    use super::{graph, run, versions};
 
     crate::commands! {
         Forms:
@@ -252,6 +252,16 @@ mod export {
         "lookalike export graph out"
         "lookalike export graph out --format graphml --output pairs.graphml"
         Graph(graph::Options),
+        /// Say what changed between crawls: a row for each version of each address
+        ///
+        /// The directory in which all inputs lie has a folder or a file for each crawl. Each capture
+        /// of an address is compared with the document that it had before: same bytes, same text,
+        /// same words, edited (it reaches the threshold), or rewritten. Other rows say what is new,
+        /// moved or gone, and list `revisit` records. The inputs are read again.
+        "lookalike run sample-corpora/warc -o pages"
+        "lookalike export versions pages"
+        "lookalike export versions pages --output versions.tsv --output versions.html"
+        Versions(versions::Options),
         /// Copy the result files of a directory to an object store
         ///
         /// Below ADDRESS (s3://, gs:// or az://) appear the result files and summary.json, each
@@ -320,7 +330,7 @@ impl Program for Commands {
         show: view cat print display
         diff: side-by-side differences
         report: html page open browse view-report
-        export: dot graphml edges publish
+        export: dot graphml edges publish versions crawls changes
         check: wc words tokens dump fsck validate
         evaluate: eval precision recall truth
         passages: substrings spans repeats fragments boilerplate

@@ -44,6 +44,7 @@ mod tasks;
 mod topics;
 mod unread;
 mod verify;
+mod versions;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

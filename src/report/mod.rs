@@ -20,6 +20,7 @@ pub mod rows;
 #[doc(hidden)]
 pub mod terminal;
 mod unread;
+mod versions;
 #[doc(hidden)]
 pub mod wording;
 mod write;
@@ -33,5 +34,6 @@ pub(crate) use ledger::{explained, rejected_by_file};
 pub use plan::plan;
 pub(crate) use records::{records, write_records};
 pub use unread::{unread_files, unused_id_field};
+pub(crate) use versions::{changes, write_versions};
 pub(crate) use write::write_diff;
 pub use write::{Reviewed, place_audit, write_audit, write_page};

@@ -8,3 +8,4 @@ mod evaluate;
 mod identity;
 mod least_memory;
 mod sections;
+mod versions;

@@ -8,6 +8,7 @@
 //! - [`count`] counts the documents, words and shingles of inputs.
 //! - [`distributed`] cuts the search for pairs into tasks for an engine on many machines.
 //! - [`jobs`] runs these tasks as an array of jobs of a scheduler.
+//! - [`versions`] says what changed between crawls.
 //! - [`plan`] finds a sampling ratio for each size group.
 //! - [`inspect`] verifies every file of an output directory, and shows it as text.
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
@@ -24,3 +25,4 @@ pub mod jobs;
 pub mod passages;
 pub mod plan;
 pub mod query;
+pub mod versions;

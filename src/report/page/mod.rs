@@ -71,6 +71,7 @@ mod sizes;
 mod split;
 mod texts;
 mod title;
+pub(crate) mod versions;
 
 use crate::report::cost_rows;
 use lookalike_base::memory::Memory;

@@ -31,7 +31,7 @@ mod results;
 pub use results::{
     ClusterStats, Member, MemberKind, Members, RESULT_FILES, ResultFormat, ResultsEntry,
     TABLE_FILES, TablesEntry, cluster_of, cluster_of_bytes, columns, each_reject, pair_columns,
-    parameters_of, reject_line, run, write_rejects, write_tables,
+    parameters, parameters_of, reject_line, run, write_rejects, write_tables,
 };
 
 /// Files that later commands make from the results. They are removed together with the results.

@@ -257,7 +257,7 @@ fn moment(text: &str) -> Option<u128> {
 
 /// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns
 /// since the year -400. A date without a zone is in UTC.
-pub(super) fn date(text: &str) -> Option<u64> {
+pub(crate) fn date(text: &str) -> Option<u64> {
     /// Seconds from 1 March of the year -400 to 1970.
     const YEAR_400: i64 = (719_468 + 146_097) * 86_400;
     let (seconds, nanoseconds) = instant(text)?;

@@ -7,7 +7,7 @@ use lookalike_base::measure::Measure;
 use lookalike_store::workspace::Manifest;
 
 /// The parameters that two files must share to be comparable: name and value.
-pub(super) fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {
+pub fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let sample = manifest.get::<SampleEntry>();
     let pairs = manifest.get::<PairsEntry>();
     parameters_of(

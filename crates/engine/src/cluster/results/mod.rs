@@ -29,7 +29,7 @@ use components::Components;
 use documents::write_documents;
 use pairs::{PairRows, write_pairs};
 
-pub use lines::parameters_of;
+pub use lines::{parameters, parameters_of};
 pub use members::{Member, MemberKind, Members};
 pub use pairs::pair_columns;
 pub use rejects::{each_reject, reject_line, write_rejects};

@@ -1,0 +1,84 @@
+//! `versions`: say what changed between crawls.
+
+use std::path::PathBuf;
+
+use crate::report::{changes, write_versions};
+use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::progress::Context;
+use lookalike_engine::pipeline::open_catalogued;
+use lookalike_tasks::versions::{By, VersionsConfig};
+
+use super::command::{Command, Out, Setup};
+use super::flags::{Memory, Output, Programs, Threads};
+
+/// Options of `versions`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Output directory of an earlier `run`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// File to write: .html, .tsv or .parquet (repeatable)
+    ///
+    /// The page shows what changed, with a filter and with both texts side by side; the table has
+    /// all rows. Without a file, only the counts of each crawl are printed.
+    ///
+    /// Example: --output versions.tsv --output versions.html
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// What names a page from crawl to crawl: address or id [default: address, if there is one]
+    ///
+    /// The scheme and the host of an address do not depend on case, and its fragment does not count.
+    /// The name of a file that is one document is its path in the folder of its crawl.
+    ///
+    /// Example: --by id
+    #[arg(long, value_name = "NAME")]
+    by: Option<By>,
+    /// Only say how each page was at this date
+    ///
+    /// Later captures are left out, and each page has one row: its last version.
+    ///
+    /// Example: --at 2024-01-31
+    #[arg(long, value_name = "DATE")]
+    at: Option<String>,
+    /// A crawl to compare (repeatable), in the order of time [default: all, by their dates]
+    ///
+    /// The crawls are named by their folders or files. Without dates, their order is that of the
+    /// inputs.
+    ///
+    /// Example: --crawl jan --crawl feb
+    #[arg(long, value_name = "CRAWL")]
+    crawl: Vec<String>,
+    /// Pairs of texts on the page
+    ///
+    /// Example: --samples 200
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    samples: usize,
+    #[command(flatten)]
+    programs: Programs,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    print: Output,
+}
+
+impl Command for Options {
+    fn setup(&self) -> Setup {
+        let printed = self.print.printed().always();
+        let setup = self.memory.with(self.threads, printed);
+        setup.naming(&self.programs.convert)
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = VersionsConfig {
+            by: self.by,
+            at: self.at.clone(),
+            crawls: self.crawl.clone(),
+        };
+        let workspace = open_catalogued(&self.directory, context)?;
+        let summary = write_versions(&workspace, &config, &self.output, self.samples, context)?;
+        out.result(&summary, || Ok(changes(&summary, out.columns())))
+    }
+}

@@ -1,0 +1,544 @@
+//! `export versions`, against versions by the definition.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use lookalike::base::random::Random;
+use serde_json::{Value, json};
+
+use crate::common;
+
+fn lookalike(place: &Path, arguments: &str) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    program
+        .current_dir(place)
+        .args(arguments.split(' '))
+        .output()
+        .unwrap()
+}
+
+fn done(place: &Path, arguments: &str) -> String {
+    let output = lookalike(place, arguments);
+    assert!(output.status.success(), "{arguments}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A capture that is planted.
+#[derive(Clone)]
+struct Planted {
+    /// The page, and how its address is spelled.
+    page: String,
+    url: String,
+    crawl: usize,
+    date: String,
+    what: What,
+}
+
+#[derive(Clone, PartialEq)]
+enum What {
+    /// Words, what stands between them, and markup without text.
+    Page(Vec<String>, &'static str, &'static str),
+    Revisit,
+    NotFound,
+}
+
+const CRAWLS: [&str; 3] = ["jan", "feb", "mar"];
+const MONTHS: [&str; 3] = ["01", "02", "03"];
+
+/// Crawls with pages that stay, change, move, go and come back, in the order of the inputs.
+fn planted(seed: u64) -> Vec<Planted> {
+    let mut random = Random::new(seed);
+    let mut below = |n: u64| random.below(n);
+    let word = |n: u64| format!("w{n}");
+    let bases: Vec<Vec<String>> = (0..14)
+        .map(|base| (0..60 + base).map(|n| word(base * 1000 + n)).collect())
+        .collect();
+    let mut last: BTreeMap<String, What> = BTreeMap::new();
+    let mut all = Vec::new();
+    for (crawl, month) in MONTHS.iter().enumerate() {
+        let mut captures = Vec::new();
+        for n in 0..40 {
+            // A slash at the end makes another page.
+            let page = format!("http://e.org/p/{}{}", n / 2, ["", "/"][n % 2]);
+            let times = [0, 1, 1, 1, 2][below(5) as usize];
+            for _ in 0..times {
+                let spelled = ["http://e.org", "HTTP://E.org:80", "http://E.ORG"];
+                let mut url = page.replace("http://e.org", spelled[below(3) as usize]);
+                if below(4) == 0 {
+                    url += "#part";
+                }
+                let other = || What::Page(Vec::new(), " ", "");
+                let before = last.get(&page).cloned().unwrap_or_else(other);
+                let What::Page(mut words, mut between, mut markup) = before else {
+                    continue;
+                };
+                match below(9) {
+                    0..2 => {}
+                    2 => markup = ["", " class=x", " id=y"][below(3) as usize],
+                    3 => between = [" ", ", ", ". "][below(3) as usize],
+                    4..6 if !words.is_empty() => {
+                        let at = below(words.len() as u64) as usize;
+                        words[at] = format!("new{}", below(1_000_000));
+                    }
+                    _ => words = bases[below(14) as usize].clone(),
+                }
+                if words.is_empty() {
+                    words = bases[below(14) as usize].clone();
+                }
+                let is_page = What::Page(words, between, markup);
+                let what = match below(10) {
+                    0 => What::Revisit,
+                    1 => What::NotFound,
+                    _ => is_page,
+                };
+                if let What::Page(..) = what {
+                    last.insert(page.clone(), what.clone());
+                }
+                captures.push((page.clone(), url, what));
+            }
+        }
+        for (n, (page, url, what)) in captures.into_iter().enumerate() {
+            // Later records of a file need not be later captures.
+            let date = format!("2024-{month}-01T00:{:02}:{:02}Z", n * 7 % 60, n % 60);
+            all.push(Planted {
+                page,
+                url,
+                crawl,
+                date,
+                what,
+            });
+        }
+    }
+    all
+}
+
+fn record(planted: &Planted, number: usize) -> Vec<u8> {
+    let (kind, more, block) = match &planted.what {
+        What::Page(words, between, markup) => {
+            let body = format!(
+                "<html><body><p{markup}>{}</p></body></html>",
+                words.join(between)
+            );
+            (
+                "response",
+                String::new(),
+                format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Number: {number}\r\n\r\n{body}"
+                ),
+            )
+        }
+        What::NotFound => (
+            "response",
+            String::new(),
+            "HTTP/1.1 404 Not Found\r\n\r\nno".into(),
+        ),
+        What::Revisit => {
+            let to = format!(
+                "WARC-Refers-To-Target-URI: {}\r\nWARC-Refers-To-Date: 2000-01-01T00:00:00Z\r\n",
+                planted.url
+            );
+            ("revisit", to, "HTTP/1.1 200 OK\r\n\r\n".into())
+        }
+    };
+    format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {}\r\nWARC-Date: {}\r\n\
+         WARC-Record-ID: <urn:uuid:{number:08}>\r\nContent-Type: application/http; msgtype=response\r\n\
+         {more}Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+        planted.url, planted.date, block.len()
+    )
+    .into_bytes()
+}
+
+/// Writes the crawls, each as a folder with two files of which one is compressed.
+fn write(all: &[Planted], place: &Path) {
+    for (crawl, name) in CRAWLS.iter().enumerate() {
+        fs::create_dir(place.join(name)).unwrap();
+        let mut plain = Vec::new();
+        let mut packed = Vec::new();
+        let of_crawl = all.iter().enumerate().filter(|(_, it)| it.crawl == crawl);
+        for (at, (number, planted)) in of_crawl.enumerate() {
+            let bytes = record(planted, number);
+            if at < 12 {
+                plain.extend(bytes);
+            } else {
+                let mut member = flate2::write::GzEncoder::new(&mut packed, Default::default());
+                member.write_all(&bytes).unwrap();
+                member.finish().unwrap();
+            }
+        }
+        fs::write(place.join(name).join("1.warc"), plain).unwrap();
+        fs::write(place.join(name).join("2.warc.gz"), packed).unwrap();
+    }
+}
+
+fn shingles(words: &[String]) -> BTreeSet<String> {
+    words.windows(10).map(|window| window.join(" ")).collect()
+}
+
+/// Shared shingles, and all of both.
+fn shared(a: &What, b: &What) -> (usize, usize) {
+    let [What::Page(a, ..), What::Page(b, ..)] = [a, b] else {
+        unreachable!()
+    };
+    let [a, b] = [shingles(a), shingles(b)];
+    (a.intersection(&b).count(), a.union(&b).count())
+}
+
+type Row = BTreeMap<String, String>;
+
+/// The rows by the definition, of captures in the order of the inputs.
+fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> {
+    let mut pages: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (number, planted) in all.iter().enumerate() {
+        if until.is_none_or(|until| planted.date.as_str() <= until) {
+            pages.entry(&planted.page).or_default().push(number);
+        }
+    }
+    let crawls: BTreeSet<usize> = pages.values().flatten().map(|&n| all[n].crawl).collect();
+    for captures in pages.values_mut() {
+        captures.sort_by_key(|&n| (all[n].crawl, all[n].date.clone(), n));
+    }
+    let is_page = |n: &usize| matches!(all[*n].what, What::Page(..));
+    pages.retain(|_, captures| captures.iter().any(is_page));
+    // By crawl: the last documents of the pages that are gone there.
+    let mut gone: Vec<(usize, usize)> = Vec::new();
+    let (mut rows, mut left, mut moved_from) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for captures in pages.values() {
+        for crawl in crawls.iter().skip(1) {
+            let there = |crawl: usize| captures.iter().any(|&n| all[n].crawl == crawl);
+            let before = captures
+                .iter()
+                .rfind(|n| all[**n].crawl < *crawl && is_page(n));
+            if let (false, true, Some(&n)) = (there(*crawl), there(*crawl - 1), before) {
+                gone.push((*crawl, n));
+            }
+        }
+    }
+    for captures in pages.values() {
+        let (first, last) = (captures[0], captures[captures.len() - 1]);
+        let mut of_page = Vec::new();
+        for (at, &n) in captures.iter().enumerate() {
+            let it = &all[n];
+            let mut before = captures[..at].iter().rfind(|n| is_page(n)).copied();
+            let kind = match (&it.what, before.map(|n| &all[n].what)) {
+                (What::Revisit, _) => "revisit",
+                (What::NotFound, _) => "unread",
+                (_, None) if it.crawl == 0 => "first",
+                (_, None) => {
+                    let from = gone
+                        .iter()
+                        .filter(|(crawl, _)| *crawl == it.crawl && at == 0);
+                    let reached = from.filter(|(_, n)| {
+                        let (both, either) = shared(&all[*n].what, &it.what);
+                        both * 20 >= either * 17
+                    });
+                    let best = reached.min_by(|(_, a), (_, b)| {
+                        let [(p, q), (r, s)] = [a, b].map(|n| shared(&all[*n].what, &it.what));
+                        (r * q).cmp(&(p * s)).then(a.cmp(b))
+                    });
+                    before = best.map(|best| best.1);
+                    moved_from.extend(before.map(|n| (it.crawl, n)));
+                    if before.is_some() { "moved" } else { "new" }
+                }
+                (what, Some(earlier)) if what == earlier => "same bytes",
+                (What::Page(words, between, _), Some(What::Page(others, other, _)))
+                    if words == others =>
+                {
+                    if between == other {
+                        "same text"
+                    } else {
+                        "same words"
+                    }
+                }
+                (what, Some(earlier)) => {
+                    let (both, either) = shared(earlier, what);
+                    if both * 20 >= either * 17 {
+                        "edited"
+                    } else {
+                        "rewritten"
+                    }
+                }
+            };
+            of_page.push((it.crawl, kind, before, Some(n)));
+            let next = captures.get(at + 1).map(|&n| all[n].crawl);
+            let gone_in = crawls.iter().find(|crawl| **crawl > it.crawl).copied();
+            let before = captures[..=at].iter().rfind(|n| is_page(n)).copied();
+            if let (Some(crawl), Some(before)) = (gone_in, before)
+                && next.is_none_or(|next| next > crawl)
+            {
+                of_page.push((crawl, "gone", Some(before), None));
+            }
+        }
+        let from = if until.is_some() {
+            of_page.len() - 1
+        } else {
+            0
+        };
+        left.extend(
+            of_page
+                .split_off(from)
+                .into_iter()
+                .map(|row| (row, first, last)),
+        );
+    }
+    for ((crawl, kind, before, n), first, last) in left {
+        let away =
+            kind == "gone" && before.is_some_and(|before| moved_from.contains(&(crawl, before)));
+        let both = before.zip(n).filter(|(_, n)| is_page(n));
+        let score = both.map(|(a, b)| shared(&all[a].what, &all[b].what));
+        let of = |n: Option<usize>, field: fn(&Planted) -> &str| {
+            n.map_or(String::new(), |n| field(&all[n]).into())
+        };
+        let docno = |n: Option<usize>| n.map_or(String::new(), |n| format!("{n:08}"));
+        let note = match n.map(|n| &all[n]) {
+            Some(Planted {
+                what: What::NotFound,
+                ..
+            }) => "HTTP status not 2xx: 404 Not Found".into(),
+            Some(Planted {
+                what: What::Revisit,
+                url,
+                ..
+            }) => format!("{url} 2000-01-01T00:00:00Z"),
+            _ => String::new(),
+        };
+        let url: fn(&Planted) -> &str = |it| &it.url;
+        let date: fn(&Planted) -> &str = |it| &it.date;
+        let name = |n: Option<usize>| n.map_or(String::new(), |n| names[all[n].crawl].into());
+        let row = [
+            ("address", of(n.or(before), url)),
+            (
+                "kind",
+                if away {
+                    "moved away".into()
+                } else {
+                    kind.into()
+                },
+            ),
+            (
+                "resemblance",
+                score.map_or(String::new(), |(p, q)| {
+                    format!("{:.6}", p as f64 / q as f64)
+                }),
+            ),
+            ("crawl_a", name(before)),
+            ("date_a", of(before, date)),
+            ("docno_a", docno(before)),
+            ("address_a", of(before, url)),
+            ("crawl_b", names[crawl].into()),
+            ("date_b", of(n, date)),
+            ("docno_b", docno(n)),
+            ("first_seen", of(Some(first), date)),
+            ("last_seen", of(Some(last), date)),
+            ("note", note),
+        ];
+        rows.push(
+            row.into_iter()
+                .map(|(name, cell)| (name.into(), cell))
+                .collect(),
+        );
+    }
+    rows.sort();
+    rows
+}
+
+fn rows(place: &Path, arguments: &str) -> Vec<Row> {
+    let out = place.join("versions.tsv");
+    done(
+        place,
+        &format!("export versions {arguments} --quiet --output versions.tsv"),
+    );
+    let mut rows = common::cells_of(&out);
+    rows.sort();
+    rows
+}
+
+fn assert_same(found: &[Row], wanted: &[Row], what: &str) {
+    let only = |of: &[Row], other: &[Row]| {
+        let rows = of.iter().filter(|row| !other.contains(row));
+        rows.map(|row| format!("{row:?}"))
+            .take(5)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let [more, fewer] = [only(found, wanted), only(wanted, found)];
+    assert!(found == wanted, "{what}\nfound:\n{more}\nwanted:\n{fewer}");
+}
+
+#[test]
+fn versions_follow_the_definition() {
+    let mut kinds = BTreeSet::new();
+    for seed in 0..6 {
+        let all = planted(seed);
+        let place = common::temporary();
+        let place = place.path();
+        write(&all, place);
+        // The inputs of one command are in the order of their names, which is not that of time.
+        done(place, "run jan feb mar -o joint --quiet");
+        done(place, "run jan -o grown --quiet");
+        done(place, "add grown feb --quiet");
+        done(place, "add grown mar --quiet");
+        let wanted = expected(&all, CRAWLS, None);
+        kinds.extend(wanted.iter().map(|row| row["kind"].clone()));
+        assert_same(&rows(place, "grown"), &wanted, "grown");
+        for more in ["", " --threads 1 --memory 300MiB"] {
+            let joint = rows(place, &format!("joint{more}"));
+            // Ties of sources are in the order of the inputs.
+            let same = |row: &Row| {
+                row["kind"] != "moved" && row["kind"] != "moved away" && row["kind"] != "gone"
+            };
+            let pick = |rows: &[Row]| {
+                rows.iter()
+                    .filter(|row| same(row))
+                    .cloned()
+                    .collect::<Vec<_>>()
+            };
+            assert_same(&pick(&joint), &pick(&wanted), "joint");
+            assert_eq!(joint.len(), wanted.len());
+        }
+        for until in [
+            "2024-01-01T00:30:00Z",
+            "2024-02-01T00:30:00Z",
+            "2024-03-01T23:59:59Z",
+        ] {
+            let at = if until.contains("23:") {
+                "2024-03-01"
+            } else {
+                until
+            };
+            let wanted = expected(&all, CRAWLS, Some(until));
+            assert_same(&rows(place, &format!("grown --at {at}")), &wanted, until);
+        }
+        let two: Vec<Planted> = all.iter().filter(|it| it.crawl < 2).cloned().collect();
+        done(place, "run jan -o old --quiet");
+        done(place, "run feb --against old -o new --quiet");
+        assert_same(
+            &rows(place, "new"),
+            &expected(&two, CRAWLS, None),
+            "against",
+        );
+    }
+    assert_eq!(kinds.len(), 12, "{kinds:?}");
+}
+
+#[test]
+fn pages_are_told_apart_by_ids() {
+    let place = common::temporary();
+    let place = place.path();
+    let text = |n: usize| {
+        (0..50)
+            .map(|word| format!("t{}", n * 100 + word))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    for (crawl, pages) in [("a", [1, 2, 3]), ("b", [1, 5, 3])] {
+        let folder = place.join("crawls").join(crawl);
+        fs::create_dir_all(folder.join("sub")).unwrap();
+        for (n, page) in pages.into_iter().enumerate() {
+            fs::write(folder.join(format!("sub/{n}.txt")), text(page)).unwrap();
+        }
+        let lines = pages
+            .iter()
+            .zip(10..)
+            .map(|(&page, id)| json!({"id": id, "text": text(page)}));
+        fs::write(
+            folder.join("rows.jsonl"),
+            lines.map(|line| format!("{line}\n")).collect::<String>(),
+        )
+        .unwrap();
+    }
+    for inputs in ["crawls", "crawls/a crawls/b"] {
+        done(place, &format!("run {inputs} -o out --quiet"));
+        for (more, [from, to]) in [("", ["a", "b"]), (" --crawl b --crawl a", ["b", "a"])] {
+            let found = rows(place, &format!("out{more}"));
+            let kinds = |id: &str, crawl: &str| {
+                let of = found
+                    .iter()
+                    .filter(|row| row["address"] == id && row["crawl_b"] == crawl);
+                of.map(|row| row["kind"].clone()).collect::<Vec<_>>()
+            };
+            for (id, kind) in [
+                ("sub/0.txt", "same bytes"),
+                ("sub/1.txt", "rewritten"),
+                ("10", "same bytes"),
+                ("11", "rewritten"),
+            ] {
+                assert_eq!(
+                    (kinds(id, from), kinds(id, to)),
+                    (vec!["first".into()], vec![kind.into()]),
+                    "{id}"
+                );
+            }
+            assert_eq!(found.len(), 12);
+        }
+        let told = lookalike(place, "export versions out --by address");
+        assert!(String::from_utf8_lossy(&told.stderr).contains("no document has an address"));
+        let told = lookalike(place, "export versions out --crawl c");
+        assert!(String::from_utf8_lossy(&told.stderr).contains("the crawls are a, b"));
+        let told: Value = serde_json::from_str(&done(place, "export versions out --json")).unwrap();
+        assert_eq!(
+            (&told["order"], &told["by"]),
+            (&json!("inputs"), &json!("id"))
+        );
+        fs::remove_dir_all(place.join("out")).unwrap();
+    }
+}
+
+#[test]
+fn hostile_addresses_break_no_table_and_no_page() {
+    let place = common::temporary();
+    let place = place.path();
+    let odd = [
+        "http://e.org/a\tb\nc\u{202e}",
+        "http://e.org/<script>alert(1)</script>",
+        "http://e.org/\"><img src=x onerror=alert(1)>",
+        "javascript:alert(1)",
+    ];
+    let long = format!("http://e.org/{}", "x".repeat(1 << 20));
+    for (crawl, more) in [("a", "one"), ("b", "two")] {
+        fs::create_dir(place.join(crawl)).unwrap();
+        let pages = odd.iter().copied().chain([long.as_str()]).zip(0..);
+        let lines =
+            pages.map(|(url, n)| json!({"url": url, "text": format!("{more} text number {n}")}));
+        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        fs::write(place.join(crawl).join("x.jsonl"), lines).unwrap();
+    }
+    done(
+        place,
+        "run a b -o out --text-field text --url-field url --quiet",
+    );
+    let told = done(place, "export versions out --output page.html");
+    assert!(
+        told.contains("2 documents without an address are left out"),
+        "{told}"
+    );
+    let found = rows(place, "out");
+    let rewritten = found.iter().filter(|row| row["kind"] == "rewritten");
+    let addresses: BTreeSet<&str> = rewritten.map(|row| row["address"].as_str()).collect();
+    assert_eq!((found.len(), addresses), (8, odd.into()));
+    let page = fs::read_to_string(place.join("page.html")).unwrap();
+    for bad in ["<script>alert", "<img", "href=\"javascript", "\u{202e}"] {
+        assert!(!page.contains(bad), "{bad}");
+    }
+    assert_eq!(page.matches("class=\"side").count(), 8, "{page}");
+    // What is missing is said.
+    done(
+        place,
+        "stage ingest a -o pairless --quiet --text-field text",
+    );
+    assert!(
+        !lookalike(place, "export versions pairless")
+            .status
+            .success()
+    );
+    fs::remove_dir_all(place.join("a")).unwrap();
+    let told = lookalike(place, "export versions out");
+    let told = String::from_utf8_lossy(&told.stderr);
+    assert!(
+        told.contains("a/x.jsonl") && told.contains("restore"),
+        "{told}"
+    );
+}
