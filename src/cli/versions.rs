@@ -26,7 +26,7 @@ pub struct Options {
     /// Example: --output versions.tsv --output versions.html
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
-    /// What names a page from crawl to crawl: address or id [default: address, if there is one]
+    /// What names a page: address or id [default: address, if there is one]
     ///
     /// The scheme and the host of an address do not depend on case, and its fragment does not count.
     /// The name of a file that is one document is its path in the folder of its crawl.
@@ -41,10 +41,10 @@ pub struct Options {
     /// Example: --at 2024-01-31
     #[arg(long, value_name = "DATE")]
     at: Option<String>,
-    /// A crawl to compare (repeatable), in the order of time [default: all, by their dates]
+    /// A crawl to compare (repeatable) [default: all, by their dates]
     ///
-    /// The crawls are named by their folders or files. Without dates, their order is that of the
-    /// inputs.
+    /// The crawls are named by their folders or files, and are compared in the given order. Without
+    /// dates, the default is the order of the inputs.
     ///
     /// Example: --crawl jan --crawl feb
     #[arg(long, value_name = "CRAWL")]
