@@ -306,14 +306,11 @@ fn defaults_of_flags_are_those_of_the_library() {
     let (read, contamination) = (&collection.read, ContaminationConfig::default());
     let passages = PassagesConfig::default();
     let most = MatchesConfig::default().max_documents.to_string();
-    let all: [(&str, &[(&str, String)]); 6] = [
-        (
-            "passages",
-            &[
-                ("length", passages.length.to_string()),
-                ("max-documents", most),
-            ],
-        ),
+    let help = printed(["passages", "-h"]);
+    for default in [passages.length.to_string(), most] {
+        assert!(help.contains(&format!("[default: {default}]")), "{help}");
+    }
+    let all: [(&str, &[(&str, String)]); 5] = [
         (
             "run",
             &[

@@ -3,25 +3,33 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::report::page::PageConfig;
 use crate::report::rows::Rows;
 use crate::report::searched;
+use crate::report::terminal::Growing;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use lookalike_base::Result;
-use lookalike_base::numbers::count;
+use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
-use lookalike_store::workspace::Cost;
+use lookalike_store::disk;
+use lookalike_store::workspace::{Cost, Workspace};
 use lookalike_tasks::dedup::Empty;
+use lookalike_tasks::passages::shown::most_shared;
 use lookalike_tasks::passages::{
-    Align, BoilerplateConfig, By, FILES, MatchesConfig, Of, PassagesConfig, RemovalConfig,
-    RemovalSummary, Scope, Stats, Task, TextUnit, UnitsConfig,
+    self, Align, BoilerplateConfig, By, FILES, MatchesConfig, OVERLAPS_FILE, Of, PassagesConfig,
+    RemovalConfig, RemovalSummary, Scope, Stats, Task, TextUnit, UnitsConfig,
 };
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CollectionFlags, Limits};
+use super::report::write_page;
 use super::unread;
+
+/// Pairs in the table of those that share the most words.
+const SHOWN: usize = 10;
 
 /// Options of `passages`.
 #[derive(Debug, Args)]
@@ -31,8 +39,9 @@ use super::unread;
         .help("A directory of `ingest` or `run`, or files and directories")
         .long_help(
             "A directory of `ingest` or `run`, or files and directories\n\n\
-             DIR alone: its inputs are read again, and the result files are written to it. INPUT: \
-             its documents are read into the directory that --output names.",
+             DIR alone: its inputs are read again, and the result files are written to it. Flags of \
+             its last search that are not given are kept. INPUT: its documents are read into the \
+             directory that --output names.",
         ),
     // An empty path stands for none.
     "output" => arg
@@ -45,9 +54,9 @@ use super::unread;
         .help("Leave out the text of FILE, such as a template (repeatable)")
         .long_help(
             "Leave out the text of FILE, such as a template (repeatable)\n\n\
-             A window of K tokens that a document of FILE has counts for nobody, so text that \
-             consists of such windows is not a passage. FILE is read as the inputs are, and may be \
-             a directory.\n\n\
+             Runs of ten words (--shingle-size) that a document of FILE has count for no passage, and \
+             break none: passages are found in the words that remain. FILE is read as the inputs \
+             are, and may be a directory.\n\n\
              Example: --exclude-text template.txt",
         ),
     "keep_text" | "shingle_size" | "short" | "fingerprint" | "seed" | "size_groups" => {
@@ -60,13 +69,31 @@ pub struct Options {
     collection: CollectionFlags,
     #[command(flatten)]
     search: SearchFlags,
-    /// Format of the result files: tsv, or parquet as well
+    /// Format of the result files: tsv, or parquet as well [default: tsv]
     ///
     /// parquet writes a table beside each text file, with the types of its columns.
     ///
     /// Example: --results parquet
-    #[arg(long, value_name = "FORMAT", default_value = "tsv", help_heading = None)]
-    results: ResultFormat,
+    #[arg(long, value_name = "FORMAT", help_heading = None)]
+    results: Option<ResultFormat>,
+    /// Also write a page with the passages side by side [default: DIR/report.html]
+    ///
+    /// It is the page of `lookalike report DIR`.
+    ///
+    /// Example: --report
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        conflicts_with_all = ["remove", "no_matches", "unit"],
+        help_heading = None,
+    )]
+    #[expect(
+        clippy::option_option,
+        reason = "the flag may be missing, or have no value"
+    )]
+    report: Option<Option<PathBuf>>,
     #[command(flatten)]
     removal: RemovalFlags,
     #[command(flatten)]
@@ -77,22 +104,22 @@ pub struct Options {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Passages")]
 struct SearchFlags {
-    /// Least length of a passage, in tokens (1 to 500)
+    /// Least length of a passage, in tokens (1 to 500) [default: 50]
     ///
     /// A smaller K finds more passages, but more of them are there by chance. 50 is common for
     /// training data of language models, 13 for contamination.
     ///
     /// Example: --length 13
-    #[arg(long, value_name = "K", default_value = "50")]
-    length: u32,
-    /// Compare all documents, or representatives
+    #[arg(long, value_name = "K")]
+    length: Option<u32>,
+    /// Compare all documents, or representatives [default: all]
     ///
     /// representatives leaves out exact duplicates of earlier documents.
     ///
     /// Example: --of representatives
-    #[arg(long, value_name = "WHICH", default_value_t = Of::All)]
-    of: Of,
-    /// List the pairs that share a passage in at most N documents
+    #[arg(long, value_name = "WHICH")]
+    of: Option<Of>,
+    /// List the pairs that share a passage in at most N documents [default: 100]
     ///
     /// All matches of such a pair are listed; the column common marks those that lie entirely in
     /// passages of more than N documents. Such passages are listed once each, in common.tsv.
@@ -101,10 +128,9 @@ struct SearchFlags {
     #[arg(
         long,
         value_name = "N",
-        default_value = "100",
         value_parser = clap::value_parser!(u32).range(2..)
     )]
-    max_documents: u32,
+    max_documents: Option<u32>,
     /// Write only spans.tsv, removable.tsv and coverage.tsv
     #[arg(long, conflicts_with = "max_documents")]
     no_matches: bool,
@@ -213,20 +239,24 @@ impl Command for Options {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let (flags, removal) = (&self.collection, &self.removal);
-        let units = self.search.unit.map(|unit| UnitsConfig {
-            unit,
-            scope: self.search.scope,
-            least: self.search.least,
-            of: self.search.of,
-            results: self.results,
-        });
-        let align = match self.search.unit {
+        let inputs = flags.choice();
+        let before = match passages::directory(&inputs.paths)? {
+            Some(directory) => PassagesConfig::before(&pipeline::look(directory)?),
+            None => None,
+        };
+        let config = self.config(before.unwrap_or_default());
+        let kept = self.kept(&config);
+        if !kept.is_empty() {
+            let line = format!("as in the last search: {kept}");
+            context.progress.note(&line);
+        }
+        let align = match &config.units {
             None => Align::Token,
-            Some(TextUnit::Line) => Align::Line,
-            Some(TextUnit::Paragraph) => Align::Paragraph,
+            Some(units) if units.unit == TextUnit::Line => Align::Line,
+            Some(_) => Align::Paragraph,
         };
         let task = Task {
-            inputs: flags.choice(),
+            inputs,
             collection: flags.all_texts()?,
             strict: flags.strict,
             output: &flags.output,
@@ -236,50 +266,99 @@ impl Command for Options {
                 empty: removal.empty,
             }),
             removed: removal.removed.as_deref(),
-            passages: self.config(),
+            passages: config,
             exclude_text: flags.excluded(),
-            units,
         };
         let done = task.run(context).map_err(|error| match task.work {
             Some(work) => error.named_by("work", work),
             None => error,
         })?;
+        let directory = &done.directory;
         out.result(&done, || {
-            let title = match &task.units {
-                Some(units) => format!("repeated {}s", units.unit),
-                None => format!("passages of at least {} tokens", self.search.length),
-            };
-            let config = task.units.is_none().then_some(&task.passages);
-            let mut text = table(&done.found, &title, config, &done.directory);
+            let mut text = table(&done.found, &task.passages, removal.remove, directory);
             if let Some(removed) = &done.removal {
                 text += &removal_table(removed, &done.found, (task.output, task.removed));
             }
-            let workspace = pipeline::open_shared(&done.directory, context)?;
-            text += &searched(&workspace, config.map(|config| config.length))?;
+            let workspace = pipeline::open_shared(directory, context)?;
+            let length = task.passages.units.is_none().then_some(task.passages.length);
+            text += &pairs(&workspace, out.columns(), context)?;
+            text += &searched(&workspace, length, self.report.is_some())?;
             Ok(text)
         })?;
-        unread::warn(&pipeline::open_shared(&done.directory, context)?, context)
+        if let Some(page) = &self.report {
+            write_page(directory, &PageConfig::default(), page.as_deref(), out, context)?;
+        }
+        unread::warn(&pipeline::open_shared(directory, context)?, context)
     }
 }
 
 impl Options {
-    fn config(&self) -> PassagesConfig {
-        // A command that writes copies does not list the matches.
-        let matches = !self.search.no_matches && !self.removal.remove;
+    /// What the flags ask for; the rest is as in the search before.
+    fn config(&self, before: PassagesConfig) -> PassagesConfig {
+        let flags = &self.search;
+        let given = flags.unit.map(|unit| UnitsConfig {
+            unit,
+            scope: flags.scope,
+            least: flags.least,
+        });
+        let most = flags.max_documents;
+        let matches = most.map(|max_documents| MatchesConfig { max_documents });
+        let by = flags.by.clone();
+        let boilerplate = by.map(|by| BoilerplateConfig { by, top: flags.top });
         PassagesConfig {
-            length: self.search.length,
-            of: self.search.of,
-            matches: matches.then_some(MatchesConfig {
-                max_documents: self.search.max_documents,
-            }),
-            boilerplate: (self.search.by.clone()).map(|by| BoilerplateConfig {
-                by,
-                top: self.search.top,
-            }),
-            results: self.results,
-            ..PassagesConfig::default()
+            length: flags.length.unwrap_or(before.length),
+            of: flags.of.unwrap_or(before.of),
+            units: given.or(before.units.filter(|_| flags.length.is_none())),
+            excluded: before.excluded,
+            matches: matches.or(before.matches.filter(|_| !flags.no_matches)),
+            boilerplate: boilerplate.or(before.boilerplate),
+            results: self.results.unwrap_or(before.results),
         }
     }
+
+    /// The flags that would ask for what the search before was asked for, apart from defaults.
+    fn kept(&self, config: &PassagesConfig) -> String {
+        let (flags, default) = (&self.search, PassagesConfig::default());
+        let unit = config.units.as_ref().filter(|_| flags.unit.is_none());
+        let length = flags.length.is_none() && config.length != default.length;
+        let of = flags.of.is_none() && config.of != default.of;
+        let excluded = (config.excluded.as_ref()).filter(|_| self.collection.excluded().is_empty());
+        let asked = flags.no_matches || flags.max_documents.is_some();
+        let matches = match config.matches {
+            _ if asked || config.matches == default.matches => None,
+            Some(matches) => Some(format!("--max-documents {}", matches.max_documents)),
+            None => Some("--no-matches".into()),
+        };
+        let by = config.boilerplate.as_ref().filter(|_| flags.by.is_none());
+        let kept = [
+            (length && config.units.is_none()).then(|| format!("--length {}", config.length)),
+            unit.map(|units| format!("--unit {}", units.unit)),
+            of.then(|| format!("--of {}", config.of)),
+            excluded.map(|of| format!("--exclude-text ({})", counted(of.texts, "text"))),
+            matches,
+            by.map(|boilerplate| format!("--by {}", boilerplate.by)),
+        ];
+        kept.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The pairs that share the most words, as a table.
+fn pairs(workspace: &Workspace, columns: usize, context: &Context<'_>) -> Result<String> {
+    if !disk::exists(&workspace.directory().join(OVERLAPS_FILE))? {
+        return Ok(String::new());
+    }
+    let shared = most_shared(workspace.directory(), SHOWN, context)?;
+    let rows = shared.pairs.iter().map(|pair| {
+        let [a, b] = pair.shares.map(|share| percent(share, 1));
+        let [who, whom] = pair.names.clone();
+        vec![who, whom, count(pair.words[0]), a, b]
+    });
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
+        return Ok(String::new());
+    }
+    let head = ["document", "shares with", "words", "of the document", "of the other"];
+    Ok(format!("\n{}", Growing::new(head, 2, columns).rows(rows)))
 }
 
 /// What was removed, as text for people.
@@ -314,7 +393,12 @@ fn timed(mut rows: Rows, cost: &Cost) -> String {
 }
 
 /// The findings as text for people.
-fn table(stats: &Stats, title: &str, config: Option<&PassagesConfig>, out: &Path) -> String {
+fn table(stats: &Stats, config: &PassagesConfig, removed: bool, out: &Path) -> String {
+    let title = match &config.units {
+        Some(units) => format!("repeated {}s", units.unit),
+        None => format!("passages of at least {} tokens", config.length),
+    };
+    let config = config.units.is_none().then_some(config);
     let mut rows = Rows::new(14);
     let (documents, tokens) = (stats.documents, stats.tokens);
     rows.count("documents", documents);
@@ -324,7 +408,7 @@ fn table(stats: &Stats, title: &str, config: Option<&PassagesConfig>, out: &Path
     rows.part("  removable", stats.removable_tokens, tokens);
     rows.count("spans", stats.spans);
     rows.count("longest span, in tokens", stats.longest);
-    let matches = config.is_some_and(|config| config.matches.is_some());
+    let matches = config.is_some_and(|config| config.matches.is_some() && !removed);
     if matches {
         rows.count("pairs of documents", stats.pairs);
         rows.any("  with too many matches", stats.unlisted_pairs);

@@ -1,6 +1,6 @@
 //! `report`: write the HTML page of an output directory.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::report;
 use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
@@ -127,20 +127,33 @@ impl Command for Options {
             seed: self.sample_seed,
             directory: self.directory.to_str().map(String::from),
         };
-        let output = self.output.clone();
-        let output = output.unwrap_or_else(|| self.directory.join(PAGE_FILE));
-        let (what, page) = if self.split {
+        if self.split {
             let mut workspace = pipeline::open(&self.directory)?;
             page::write_split(&mut workspace, &config, context)?;
             let pages = self.directory.join(SPLIT_DIRECTORY);
-            ("pages", pages.join("index.html"))
-        } else {
-            let mut workspace = open_for(&self.directory, &output, context)?;
-            report::write_page(&mut workspace, &config, &output, context)?;
-            ("page", output)
-        };
-        out.note(|| Ok(format!("{what} in {}\n", page.display())))
+            let first = pages.join("index.html");
+            return out.note(|| Ok(format!("pages in {}\n", first.display())));
+        }
+        write_page(&self.directory, &config, self.output.as_deref(), out, context)
     }
+}
+
+/// Writes the page of an output directory, below it if no place is given.
+pub(super) fn write_page(
+    directory: &Path,
+    config: &PageConfig,
+    output: Option<&Path>,
+    out: &Out<'_>,
+    context: &Context<'_>,
+) -> Result<()> {
+    let page = output.map_or_else(|| directory.join(PAGE_FILE), Path::to_path_buf);
+    let config = PageConfig {
+        directory: directory.to_str().map(String::from),
+        ..config.clone()
+    };
+    let mut workspace = open_for(directory, &page, context)?;
+    report::write_page(&mut workspace, &config, &page, context)?;
+    out.note(|| Ok(format!("page in {}\n", page.display())))
 }
 
 impl Options {

@@ -500,7 +500,11 @@ pub fn short_documents(collection: &Workspace) -> Result<Option<String>> {
 ///
 /// # Errors
 /// Those of reading documents and pairs.
-pub(crate) fn searched(collection: &Workspace, length: Option<u32>) -> Result<String> {
+pub(crate) fn searched(
+    collection: &Workspace,
+    length: Option<u32>,
+    has_page: bool,
+) -> Result<String> {
     let mut out = String::new();
     let directory = collection.directory();
     if let Some(length) = length {
@@ -520,6 +524,9 @@ pub(crate) fn searched(collection: &Workspace, length: Option<u32>) -> Result<St
     not_used(collection, directory, &mut out)?;
     let most = most_in_common(directory)?.filter(|_| length.is_some());
     let programs = programs(collection);
+    if has_page {
+        return Ok(out);
+    }
     if most.is_some() && shows_passages(collection)? {
         let place = in_shell(directory);
         let _ = writeln!(

@@ -1,12 +1,12 @@
-//! `--exclude-text`: windows of the excluded texts are no passages.
+//! `--exclude-text`: words of the excluded texts count for no passage.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
 use serde_json::json;
 
-use super::support::{passages, refused, texts, tokens};
+use super::support::{call, passages, program, refused, texts, tokens};
 use crate::common::{one_in, rows_of, temporary};
 
 fn write(file: &Path, texts: &[String]) {
@@ -24,53 +24,121 @@ fn words(text: &str) -> Vec<String> {
 type Span = (String, usize, usize);
 type Match = (String, String, usize, usize, usize);
 
-/// The spans, and the matches, by the definitions.
-fn expected(all: &[String], excluded: &[String], k: usize) -> (BTreeSet<Span>, BTreeSet<Match>) {
-    let windows = |texts: &[String]| -> Vec<Vec<Vec<String>>> {
-        let of = |text: &String| words(text).windows(k).map(<[String]>::to_vec).collect();
-        texts.iter().map(of).collect()
-    };
-    let gone: HashSet<Vec<String>> = windows(excluded).into_iter().flatten().collect();
-    let grams = windows(all);
-    let mut counts: HashMap<&Vec<String>, usize> = HashMap::new();
-    for gram in grams.iter().flatten() {
-        *counts.entry(gram).or_default() += 1;
-    }
-    let repeated = |gram: &Vec<String>| counts[gram] > 1 && !gone.contains(gram);
-    let (mut spans, mut matches) = (BTreeSet::new(), BTreeSet::new());
-    for (n, of) in grams.iter().enumerate() {
-        let mut marks = vec![false; of.len() + k + 1];
-        for at in (0..of.len()).filter(|&at| repeated(&of[at])) {
-            marks[at..at + k].fill(true);
+/// A word that is not excluded: its number in the text, its line, and what it says.
+type Kept = (usize, usize, String);
+
+/// The words of a text outside of the windows of `w` words that excluded texts have.
+fn kept(text: &str, excluded: &[String], w: usize) -> Vec<Kept> {
+    let all = words(text);
+    let mut left_out = vec![false; all.len()];
+    for (at, window) in all.windows(w).enumerate() {
+        if excluded.iter().any(|of| words(of).windows(w).any(|its| its == window)) {
+            left_out[at..at + w].fill(true);
         }
-        let mut begin = None;
-        for (at, mark) in marks.into_iter().enumerate() {
-            match (begin, mark) {
-                (None, true) => begin = Some(at),
-                (Some(from), false) => {
-                    spans.insert((format!("d{n}"), from, at));
-                    begin = None;
-                }
-                _ => {}
+    }
+    let line = |byte: usize| text[..byte].matches('\n').count();
+    let lines = tokens(text).into_iter().map(|(range, _)| line(range.start));
+    let all = lines.zip(all).enumerate();
+    let all = all.map(|(at, (line, word))| (at, line, word));
+    all.filter(|(at, ..)| !left_out[*at]).collect()
+}
+
+/// Maximal runs of marked words that follow each other in the whole text.
+fn runs(name: usize, words: &[Kept], marks: &[bool]) -> Vec<Span> {
+    let mut runs: Vec<Span> = Vec::new();
+    for ((at, ..), _) in words.iter().zip(marks).filter(|(_, mark)| **mark) {
+        match runs.last_mut() {
+            Some(run) if run.2 == *at => run.2 += 1,
+            _ => runs.push((format!("d{name}"), *at, at + 1)),
+        }
+    }
+    runs
+}
+
+/// What is compared: each range of words, by document.
+fn pieces(docs: &[Vec<Kept>], k: Option<usize>) -> Vec<Vec<std::ops::Range<usize>>> {
+    let of = |words: &Vec<Kept>| match k {
+        Some(k) => (k..words.len() + 1).map(|end| end - k..end).collect(),
+        None => {
+            let lines = words.chunk_by(|a, b| a.1 == b.1);
+            let mut at = 0;
+            lines.map(|line| (at, at += line.len()).0..at).collect()
+        }
+    };
+    docs.iter().map(of).collect()
+}
+
+/// The spans, and what is removable, by the definitions: of windows of k words, or of lines.
+fn expected_spans(docs: &[Vec<Kept>], k: Option<usize>) -> [BTreeSet<Span>; 2] {
+    let pieces = pieces(docs, k);
+    let said = |doc: usize, range: &std::ops::Range<usize>| -> Vec<&str> {
+        docs[doc][range.clone()].iter().map(|(.., word)| &**word).collect()
+    };
+    let mut places: HashMap<Vec<&str>, Vec<(usize, usize)>> = HashMap::new();
+    for (doc, of) in pieces.iter().enumerate() {
+        for range in of {
+            let all = places.entry(said(doc, range)).or_default();
+            all.push((doc, range.start));
+        }
+    }
+    let mut found = [BTreeSet::new(), BTreeSet::new()];
+    for (doc, of) in pieces.iter().enumerate() {
+        let mut repeated = vec![false; docs[doc].len()];
+        let mut firsts = repeated.clone();
+        for range in of {
+            let all = &places[&said(doc, range)];
+            if all.len() > 1 {
+                repeated[range.clone()].fill(true);
+            }
+            if all.len() > 1 && all[0] == (doc, range.start) {
+                firsts[range.clone()].fill(true);
             }
         }
-        for (m, other) in grams.iter().enumerate().skip(n + 1) {
+        let removable = repeated.iter().zip(&firsts).map(|(is, first)| *is && !first);
+        let removable: Vec<bool> = removable.collect();
+        found[0].extend(runs(doc, &docs[doc], &repeated));
+        found[1].extend(runs(doc, &docs[doc], &removable));
+    }
+    found
+}
+
+/// The matches by the definition, divided where words are excluded.
+fn expected_matches(docs: &[Vec<Kept>], k: usize) -> BTreeSet<Match> {
+    let mut matches = BTreeSet::new();
+    for (n, of) in docs.iter().enumerate() {
+        for (m, other) in docs.iter().enumerate().skip(n + 1) {
             let same = |i: usize, j: usize| {
                 let both = of.get(i).zip(other.get(j));
-                both.is_some_and(|(a, b)| a == b && !gone.contains(a))
+                both.is_some_and(|(a, b)| a.2 == b.2)
             };
             for i in 0..of.len() {
                 for j in 0..other.len() {
-                    if !same(i, j) || i > 0 && j > 0 && same(i - 1, j - 1) {
+                    if i > 0 && j > 0 && same(i - 1, j - 1) {
                         continue;
                     }
                     let length = (0..).take_while(|n| same(i + n, j + n)).count();
-                    matches.insert((format!("d{n}"), format!("d{m}"), i, j, length + k - 1));
+                    let mut part: Option<(usize, usize, usize)> = None;
+                    let mut put = |part: Option<(usize, usize, usize)>| {
+                        if let Some((a, b, tokens)) = part {
+                            matches.insert((format!("d{n}"), format!("d{m}"), a, b, tokens));
+                        }
+                    };
+                    for at in (0..length).filter(|_| length >= k) {
+                        let (a, b) = (of[i + at].0, other[j + at].0);
+                        part = match part {
+                            Some((x, y, z)) if x + z == a && y + z == b => Some((x, y, z + 1)),
+                            before => {
+                                put(before);
+                                Some((a, b, 1))
+                            }
+                        };
+                    }
+                    put(part);
                 }
             }
         }
     }
-    (spans, matches)
+    matches
 }
 
 fn cells(out: &Path, name: &str) -> Vec<Vec<String>> {
@@ -79,46 +147,60 @@ fn cells(out: &Path, name: &str) -> Vec<Vec<String>> {
     rows.iter().map(cells).collect()
 }
 
-fn found(out: &Path) -> (BTreeSet<Span>, BTreeSet<Match>) {
-    let number = |cell: &String| cell.parse::<usize>().unwrap();
-    let spans = cells(out, "spans.tsv").into_iter();
-    let spans = spans.map(|row| (row[0].clone(), number(&row[1]), number(&row[2])));
-    let matches = cells(out, "matches.tsv").into_iter().map(|row| {
+fn number(cell: &String) -> usize {
+    cell.parse().unwrap()
+}
+
+fn spans(out: &Path, name: &str) -> BTreeSet<Span> {
+    let rows = cells(out, name).into_iter();
+    rows.map(|row| (row[0].clone(), number(&row[1]), number(&row[2])))
+        .collect()
+}
+
+fn matches(out: &Path) -> BTreeSet<Match> {
+    let rows = cells(out, "matches.tsv").into_iter();
+    let of = |row: Vec<String>| {
         let [a, b, tokens] = [&row[2], &row[3], &row[4]].map(number);
         (row[0].clone(), row[1].clone(), a, b, tokens)
-    });
-    (spans.collect(), matches.collect())
+    };
+    rows.map(of).collect()
+}
+
+/// Parts of some texts, which texts share.
+fn parts(all: &[String]) -> Vec<String> {
+    let part = |text: &String| {
+        let words: Vec<&str> = text.split(' ').collect();
+        let (from, to) = (words.len() / 5, words.len() * 4 / 5);
+        words[from..to].join(" ")
+    };
+    let parts = all.iter().step_by(2).map(part);
+    parts.filter(|text| !words(text).is_empty()).collect()
 }
 
 #[test]
-fn windows_of_excluded_texts_are_no_passages() {
+fn excluded_words_count_for_no_passage_and_break_none() {
     let mut changed = 0;
     for seed in 0..60 / one_in(4) as u64 {
         let place = temporary();
         let place = place.path();
         let all = texts(seed);
-        let k = [1, 2, 3, 5, 13][seed as usize % 5];
-        // Parts of some texts, which texts share.
-        let part = |text: &String| {
-            let words: Vec<&str> = text.split(' ').collect();
-            let (from, to) = (words.len() / 5, words.len() * 4 / 5);
-            words[from..to].join(" ")
-        };
-        let parts: Vec<String> = all.iter().step_by(2).map(part).collect();
-        let excluded = parts.into_iter().filter(|text| !words(text).is_empty());
-        let excluded: Vec<String> = excluded.collect();
+        let (k, w) = ([1, 2, 3, 5, 13][seed as usize % 5], 1 + seed as usize % 4);
+        let excluded = parts(&all);
         if excluded.is_empty() {
             continue;
         }
         write(&place.join("in.jsonl"), &all);
         write(&place.join("ex.jsonl"), &excluded);
-        let expected = expected(&all, &excluded, k);
+        let docs: Vec<_> = all.iter().map(|text| kept(text, &excluded, w)).collect();
         let mut files: Option<BTreeMap<_, _>> = None;
-        for threads in [1, 2] {
+        for (threads, more) in [(1, ""), (2, " --scratch .")] {
             let out = place.join(format!("out{threads}"));
-            let with = format!("--length {k} --exclude-text ex.jsonl --threads {threads}");
-            passages(place, &format!("in.jsonl -o out{threads} {with}"));
-            assert_eq!(found(&out), expected, "seed {seed}, {k}");
+            let with = format!("--exclude-text ex.jsonl --shingle-size {w} --threads {threads}{more}");
+            passages(place, &format!("in.jsonl -o out{threads} {with} --length {k}"));
+            let [repeated, removable] = expected_spans(&docs, Some(k));
+            assert_eq!(spans(&out, "spans.tsv"), repeated, "seed {seed}, {k}");
+            assert_eq!(spans(&out, "removable.tsv"), removable, "seed {seed}, {k}");
+            assert_eq!(matches(&out), expected_matches(&docs, k), "seed {seed}, {k}");
             let names = ["spans.tsv", "matches.tsv", "removable.tsv", "common.tsv"];
             let read = |name: &&'static str| (*name, fs::read_to_string(out.join(name)).unwrap());
             let now: BTreeMap<_, _> = names.iter().map(read).collect();
@@ -126,11 +208,93 @@ fn windows_of_excluded_texts_are_no_passages() {
             assert!(files.is_none_or(|before| before == now), "seed {seed}");
             files = Some(now);
         }
-        let before = found(&place.join("out1"));
-        passages(place, &format!("out1 --length {k}"));
-        changed += usize::from(found(&place.join("out1")) != before);
+        let units = format!("in.jsonl -o lines --unit line --exclude-text ex.jsonl --shingle-size {w}");
+        passages(place, &units);
+        let [repeated, removable] = expected_spans(&docs, None);
+        let lines = place.join("lines");
+        assert_eq!(spans(&lines, "spans.tsv"), repeated, "seed {seed}");
+        assert_eq!(spans(&lines, "removable.tsv"), removable, "seed {seed}");
+        passages(place, &format!("in.jsonl -o all --length {k}"));
+        let all = spans(&place.join("all"), "spans.tsv");
+        changed += usize::from(all != spans(&place.join("out1"), "spans.tsv"));
     }
     assert!(changed * one_in(4) > 20, "{changed}");
+}
+
+/// Two essays share an assignment of 16 words and one word more.
+#[test]
+fn an_assignment_and_a_word_are_no_passage() {
+    let place = temporary();
+    let place = place.path();
+    let task = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen \
+                fifteen sixteen";
+    fs::create_dir(place.join("essays")).unwrap();
+    fs::write(place.join("task.txt"), task).unwrap();
+    for (name, rest) in [
+        ("a", "Anna Lange wrote about cats and dogs"),
+        ("b", "Anna Weiss described trains instead"),
+    ] {
+        fs::write(place.join(format!("essays/{name}.txt")), format!("{task} {rest}")).unwrap();
+    }
+    let shared = |with: &str| passages(place, &format!("essays -o out --length 15 {with}"))["pairs"].clone();
+    assert_eq!(shared(""), 1);
+    assert_eq!(shared("--exclude-text task.txt"), 0);
+    // Copied answers between questions that all have are one passage, without the questions.
+    let (one, two) = ("alpha beta gamma delta epsilon zeta eta theta", "iota kappa lambda my ny xi omikron");
+    for name in ["a", "b"] {
+        fs::write(place.join(format!("essays/{name}.txt")), format!("{name} {one} {task} {two} {name}")).unwrap();
+    }
+    passages(place, "essays -o copied --length 15 --exclude-text task.txt --report");
+    let [a, b] = ["a.txt", "b.txt"].map(String::from);
+    let (first, second) = ((a.clone(), b.clone(), 1, 1, 8), (a, b, 25, 25, 7));
+    assert_eq!(matches(&place.join("copied")), [first, second].into());
+    let page = fs::read_to_string(place.join("copied/report.html")).unwrap();
+    assert!(page.contains("epsilon") && page.contains("omikron"));
+    assert!(!page.contains("fourteen") && !page.contains("three"), "{page}");
+    // Removing leaves the questions.
+    passages(place, "essays -o kept --length 15 --exclude-text task.txt --remove");
+    let left = fs::read_to_string(place.join("kept/b.txt")).unwrap();
+    assert_eq!(words(&left), words(&format!("b {task} b")));
+}
+
+/// Another search of a directory keeps what the last one was asked for.
+#[test]
+fn another_search_keeps_what_no_flag_changes() {
+    let place = temporary();
+    let place = place.path();
+    let all = texts(3);
+    write(&place.join("in.jsonl"), &all);
+    write(&place.join("ex.jsonl"), &parts(&all));
+    let with = "--length 3 --shingle-size 2 --exclude-text ex.jsonl --max-documents 7 --results parquet";
+    passages(place, &format!("in.jsonl -o out {with}"));
+    let read = |name: &str| fs::read_to_string(place.join("out").join(name)).unwrap();
+    let (before, listed) = (read("spans.tsv"), read("matches.tsv"));
+    assert!(program(place, "report out --quiet"));
+    let ran = call(place, "out", None);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        ran.stderr.contains(
+            "as in the last search: --length 3, --exclude-text (5 texts), --max-documents 7\n"
+        ),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("report.html was about the last search, and is removed"), "{ran:?}");
+    assert_eq!((read("spans.tsv"), read("matches.tsv")), (before, listed));
+    assert!(place.join("out/spans.parquet").exists());
+    passages(place, "out --unit line --results tsv");
+    let lines = read("spans.tsv");
+    assert!(lines.contains("# unit: line\n") && lines.contains("# exclude-text: "));
+    assert!(!place.join("out/spans.parquet").exists());
+    passages(place, "out");
+    assert_eq!(read("spans.tsv"), lines);
+    passages(place, "out --length 4");
+    assert!(read("matches.tsv").contains("# max-documents: 7\n"));
+    // Texts that are excluded from pairs count for no passage.
+    let run = "run in.jsonl -o pairs --shingle-size 2 --exclude-text ex.jsonl --quiet";
+    assert!(program(place, run));
+    passages(place, "pairs --length 3 --max-documents 7");
+    let of_pairs = fs::read_to_string(place.join("pairs/spans.tsv")).unwrap();
+    assert!(of_pairs.contains("# exclude-text: "), "{of_pairs}");
 }
 
 #[test]
@@ -143,6 +307,4 @@ fn files_that_cannot_be_excluded_are_refused() {
         let said = refused(place, &format!("in.txt -o out --exclude-text {file}"));
         assert!(said.contains(says), "{said}");
     }
-    let said = refused(place, "in.txt -o out --exclude-text in.txt --unit line");
-    assert!(said.contains("lines are compared"), "{said}");
 }

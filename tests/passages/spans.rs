@@ -521,6 +521,7 @@ fn of_random_texts_those_of_the_definition() {
                 max_documents: [2, 3, 100][seed as usize % 3],
             });
             let config = PassagesConfig {
+                units: None,
                 excluded: None,
                 length,
                 of,
@@ -583,6 +584,7 @@ fn documents_of_the_same_few_words() {
         drop(run.ingest(&[&input], &out).unwrap());
         for length in [1, 2, 4] {
             let config = PassagesConfig {
+                units: None,
                 excluded: None,
                 length,
                 of: Of::All,
@@ -627,6 +629,7 @@ fn the_same_bytes_for_any_threads_and_memory() {
     all.push(format!("{} {}", all[7], "y z ".repeat(200_000)));
     let docs = write(&input, &all, 2);
     let config = PassagesConfig {
+        units: None,
         excluded: None,
         length: 13,
         of: Of::All,

@@ -35,6 +35,13 @@ pub fn call(place: &Path, arguments: &str, faults: Option<&str>) -> Ran {
     }
 }
 
+/// Whether a call of the program succeeds.
+pub fn program(place: &Path, line: &str) -> bool {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    command.current_dir(place).args(line.split_whitespace());
+    command.status().unwrap().success()
+}
+
 /// Calls `passages`, which must succeed; returns what `--json` prints.
 pub fn passages(place: &Path, arguments: &str) -> serde_json::Value {
     let ran = call(place, &format!("{arguments} --json --quiet"), None);

@@ -196,6 +196,7 @@ fn passages_are_where_they_are_in_the_text() {
     let config = PassagesConfig {
         length: 10,
         of: Of::All,
+        units: None,
         excluded: None,
         matches: None,
         boilerplate: None,
@@ -268,6 +269,7 @@ fn a_directory_of_another_rule_is_read_and_not_continued() {
             let config = PassagesConfig {
                 length: 10,
                 of: Of::All,
+                units: None,
                 excluded: None,
                 matches: None,
                 boilerplate: None,

@@ -282,6 +282,7 @@ fn a_passage_is_where_it_is_in_a_thai_text() {
     let config = PassagesConfig {
         length: 15,
         of: Of::All,
+        units: None,
         excluded: None,
         matches: None,
         boilerplate: None,

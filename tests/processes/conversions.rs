@@ -593,3 +593,46 @@ fn pdftotext_converts_files_and_records() {
     assert_eq!(rejects.lines().count(), 1, "{rejects}");
     assert!(rejects.contains("exit status: 1: Syntax"), "{rejects}");
 }
+
+/// The lines of the guide for office documents.
+#[test]
+fn programs_for_office_documents_convert_them() {
+    let directory = temporary();
+    let at = |name: &str| directory.path().join(name);
+    let plain = write_texts(&at("plain"), "txt", str::to_string);
+    for n in 6..40 {
+        fs::remove_file(plain.join(format!("{n:02}.txt"))).unwrap();
+    }
+    succeeds(&run(&plain, &at("plain.out"), ""));
+    let expected = rows_of(&at("plain.out"), "pairs.tsv");
+    assert_eq!(expected.len(), 3);
+    for (program, kind, convert) in [
+        ("pandoc", "docx", "docx=pandoc -f docx -t plain"),
+        ("pandoc", "odt", "odt=pandoc -f odt -t plain"),
+        ("docx2txt", "docx", "docx=docx2txt - -"),
+    ] {
+        let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+        if !is_there("pandoc") || !is_there(program) {
+            eprintln!("NOT TESTED: {program}, or pandoc, is not installed");
+            continue;
+        }
+        let files = at(&format!("{program}-{kind}"));
+        fs::create_dir(&files).unwrap();
+        for file in fs::read_dir(&plain).unwrap() {
+            let file = file.unwrap().path();
+            let made = files.join(file.with_extension(kind).file_name().unwrap());
+            let mut pandoc = Command::new("pandoc");
+            let done = pandoc.arg("-f").arg("markdown").arg(&file).arg("-o").arg(&made);
+            assert!(done.status().unwrap().success());
+        }
+        fs::write(files.join(format!("broken.{kind}")), b"PK and no more").unwrap();
+        let out = at(&format!("{program}-{kind}.out"));
+        succeeds(&run(&files, &out, convert));
+        let pairs = rows_of(&out, "pairs.tsv").join("\n");
+        let found = pairs.replace(&format!(".{kind}"), ".txt");
+        assert_eq!(found, expected.join("\n"), "{convert}");
+        let rejects = fs::read_to_string(out.join("rejects.jsonl")).unwrap();
+        assert_eq!(rejects.lines().count(), 1, "{rejects}");
+        assert!(rejects.contains("not converted by --convert"), "{rejects}");
+    }
+}

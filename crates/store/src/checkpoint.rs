@@ -120,6 +120,17 @@ impl StageRecord for Checkpoint {
     }
 }
 
+/// What the last search of the collection was asked for, apart from one for pairs. Another one keeps
+/// what it is not asked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LastSearch(pub Value);
+
+impl StageRecord for LastSearch {
+    const NAME: &'static str = "last_search";
+    const OMITTED: bool = true;
+}
+
 /// The checkpoint of a command that runs.
 pub struct Checkpoints<'w> {
     workspace: Mutex<&'w mut Workspace>,

@@ -208,7 +208,8 @@ impl Page<'_> {
                 (headline(self.shared.all, &finding, &[]))
                 p.soft {
                     (many(self.read_documents, "document")) " were compared. A passage is a run of at \
-                     least " (visible(&self.shared.length)) " words that both documents have. What \
+                     least " (visible(&self.shared.length)) " words that both documents have"
+                    @if self.shared.excluding { ", without the words of excluded texts" } ". What \
                      the tokens leave out, such as markup and white space, does not matter. Two documents are in the \
                      order in which they were read, which does not say which one is the source; the table names the \
                      later one first if their records state days."
@@ -232,8 +233,8 @@ impl Page<'_> {
                     code { "lookalike report " (isolated(&directory)) " --samples N" } " shows more of them, and "
                     code { "overlaps.tsv" } " lists all. "
                 }
-                "The passages of a pair are in the order of the first document, with the words around \
-                 them."
+                "The passages of a pair are in the order of the first document"
+                @if !self.shared.excluding { ", with the words around them" } "."
             }
         }
     }
@@ -281,7 +282,9 @@ impl Page<'_> {
             @if !shown.is_empty() { (options(true)) }
             @for passage in &shown {
                 h3 { "Passage of " (many(passage.words as u64, "word")) }
-                @let [first, second] = [0, 1].map(|n| around(texts[n], passage, n));
+                // Excluded words beside a passage would look as if they were shared.
+                @let most = if self.shared.excluding { 0 } else { AROUND };
+                @let [first, second] = [0, 1].map(|n| around(texts[n], passage, n, most));
                 @let comparison = TextComparison::new(&first, &second).of_whole_words();
                 @for piece in comparison.blocks(None) { (block(&comparison, &piece)) }
             }
@@ -327,11 +330,11 @@ fn shown(passages: &[SharedPassage], texts: [&Words; 2]) -> Vec<SharedPassage> {
     found
 }
 
-/// A passage in document `n` of its pair, with some words before and after it.
-fn around(text: &Words, passage: &SharedPassage, n: usize) -> Words {
+/// A passage in document `n` of its pair, with at most this number of words before and after it.
+fn around(text: &Words, passage: &SharedPassage, n: usize, most: usize) -> Words {
     let begin = passage.begins[n];
-    let from = begin.saturating_sub(AROUND);
-    let to = begin + passage.words + AROUND;
+    let from = begin.saturating_sub(most);
+    let to = begin + passage.words + most;
     let whole = |at: &usize| !text.joined(*at);
     let from = (from.saturating_sub(AROUND)..=from)
         .rev()

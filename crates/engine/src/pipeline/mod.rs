@@ -19,7 +19,7 @@ use lookalike_base::ids::FingerprintKind;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_source::lasting;
-use lookalike_store::checkpoint::Checkpoint;
+use lookalike_store::checkpoint::{Checkpoint, LastSearch};
 use lookalike_store::workspace::{Cost, MANIFEST_FILE, Meter, StageRecordKind, Workspace};
 use lookalike_store::{disk, remote};
 use lookalike_text::read::{self, InputFile, Inputs, list_outside};
@@ -56,6 +56,7 @@ pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<Ingested>(),
     StageRecordKind::of::<CatalogueEntry>(),
     StageRecordKind::of::<Checkpoint>(),
+    StageRecordKind::of::<LastSearch>(),
     StageRecordKind::of::<IndexEntry>(),
     StageRecordKind::of::<Before>(),
     StageRecordKind::of::<Plan>(),

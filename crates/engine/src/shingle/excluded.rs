@@ -67,6 +67,11 @@ impl Excluded {
         self.shingles * BYTES
     }
 
+    /// Whether a shingle has this fingerprint.
+    pub fn has(&self, key: u128) -> bool {
+        self.keys.0.binary_search(&key).is_ok()
+    }
+
     /// Removes these shingles from a sorted set.
     pub(super) fn remove_from<K: Key>(&self, set: &mut Vec<K>) {
         let mut left = &self.keys.0[..];

@@ -1,146 +1,230 @@
-//! The k-grams of texts that count for no document. A passage has no window that such a text has.
+//! Words that count for no passage, because an excluded text has them.
+//!
+//! # Definition
+//! A word is *excluded* if it lies in a window of w consecutive words that an excluded text also
+//! has, where w is the shingle size of the collection. Passages are what they would be if no
+//! document had its excluded words: these count for no passage, and break none.
+//!
+//! # Algorithm
+//! One pass over the documents finds their [`Gaps`]. All later passes read a document with excluded
+//! words without them, and number the words that remain. Results have the numbers in the whole
+//! text: there a range is divided where words are left out.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::ops::Range;
 
-use serde::{Serialize, Serializer};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
-
+use super::STAGE;
+use super::places::{PIECE_BYTES, Place, Repeat, Repeats, RepeatsReader};
+use super::repeats::{GAPS, Search};
 use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_base::progress::Context;
-use lookalike_engine::collection::CollectionConfig;
-use lookalike_engine::excluded::{each_text, too_many};
-use lookalike_store::{digest_bits, digest_text};
-use lookalike_text::parse::{Parser, TokenConsumer, Tokens};
+use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_engine::shingle::{
+    Excluded, Fingerprinter, Md5Fingerprinter, ShingleConfig, Xxh3Fingerprinter,
+};
+use lookalike_store::Sort;
+use lookalike_text::parse::{ParseConfig, Parser, TokenConsumer, Tokens, each_token};
+use lookalike_text::read::RawDocument;
 
-/// The most k-grams.
-const MOST: usize = 1 << 18;
-/// Bits of the filter: few k-grams of other texts pass it.
-const FILTER_BITS: u32 = 24;
-
-/// The k-grams of some texts.
-#[derive(Clone, Debug)]
-pub struct ExcludedGrams {
-    digest: String,
-    /// Their hashes, sorted.
-    grams: Arc<[u128]>,
-    /// Their first and last tokens.
-    ends: Arc<Bits>,
+/// Finds where words of the documents are left out: for each gap the number of the words before it
+/// that remain, and the number of those in it.
+pub(super) fn find(
+    search: &Search<'_, '_>,
+    (excluded, config): (&Excluded, &ShingleConfig),
+) -> Result<Repeats> {
+    let gaps: Sort<Repeat> = search.of_units(
+        GAPS,
+        |sort| {
+            search.each_unit(|unit, parser| {
+                if sort.has(unit) {
+                    return Ok(());
+                }
+                let mut found = Finder {
+                    excluded,
+                    config,
+                    document: 0,
+                    at: 0,
+                    end: 0,
+                    left_out: 0,
+                    gaps: Vec::new(),
+                };
+                let wanted = |number| search.only.is_none_or(|only| only.has(number));
+                search.reread.each(unit, wanted, |document, _, raw| {
+                    (found.document, found.at) = (document, 0);
+                    (found.end, found.left_out) = (0, 0);
+                    parser.parse(raw, &mut found);
+                    sort.push(&mut found.gaps)
+                })?;
+                sort.done(unit);
+                Ok(())
+            })
+        },
+        false,
+    )?;
+    search.context.stop.check(STAGE)?;
+    Ok(search.write(gaps.finish()?.unique(), false)?.0)
 }
 
-/// Equal if their k-grams are.
-impl PartialEq for ExcludedGrams {
-    fn eq(&self, other: &ExcludedGrams) -> bool {
-        self.digest == other.digest
-    }
+/// Finds the gaps of a document.
+struct Finder<'e> {
+    excluded: &'e Excluded,
+    config: &'e ShingleConfig,
+    document: u32,
+    /// The number of the next word.
+    at: u32,
+    /// The end of the last gap, and the words in all gaps so far.
+    end: u32,
+    left_out: u32,
+    gaps: Vec<Repeat>,
 }
 
-impl Eq for ExcludedGrams {}
-
-/// As the digest of the k-grams.
-impl Serialize for ExcludedGrams {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.digest)
-    }
-}
-
-/// The bit of a k-gram in the filter, from the hashes of its first and its last token.
-fn bit(first: u64, last: u64) -> u32 {
-    let mixed = (first.rotate_left(32) ^ last).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> (u64::BITS - FILTER_BITS)) as u32
-}
-
-impl ExcludedGrams {
-    /// The k-grams of the documents in some files, which are read as the inputs of the collection
-    /// are; `None` without files.
-    pub(super) fn read(
-        files: &[PathBuf],
-        (collection, length): (&CollectionConfig, u32),
-        context: &Context<'_>,
-    ) -> Result<Option<ExcludedGrams>> {
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let mut parser = Parser::new(&collection.shingle.parse);
-        let mut found = Collected {
-            length: length as usize,
-            grams: Vec::new(),
-            ends: Bits::new(1 << FILTER_BITS),
-        };
-        each_text(files, &collection.read, context, |document, file| {
-            let facts = parser.parse(document, &mut found);
-            parser.shrink();
-            found.settle();
-            match found.grams.len() > MOST {
-                true => Err(too_many(file, "windows of this length", MOST)),
-                false => Ok((facts.words, facts.notices)),
+impl Finder<'_> {
+    /// A range of words is left out, which begins behind the beginning of the one before.
+    fn leave_out(&mut self, range: Range<u32>) {
+        let begin = range.start.max(self.end);
+        let count = range.end - begin;
+        match self.gaps.last_mut() {
+            Some(last) if begin == self.end && self.left_out > 0 => last.count += count,
+            _ => {
+                let place = Place {
+                    document: self.document,
+                    token: begin - self.left_out,
+                };
+                self.gaps.push(Repeat {
+                    place,
+                    first: place,
+                    count,
+                });
             }
-        })?;
-        let bytes: Vec<_> = found.grams.iter().map(|gram| gram.to_le_bytes()).collect();
-        Ok(Some(ExcludedGrams {
-            digest: digest_text(digest_bits(bytes.as_flattened())),
-            grams: found.grams.into(),
-            ends: Arc::new(found.ends),
-        }))
-    }
-
-    /// The digest of the k-grams.
-    pub fn digest(&self) -> &str {
-        &self.digest
-    }
-
-    /// Bytes of memory.
-    pub(super) fn bytes(&self) -> u64 {
-        self.grams.len() as u64 * 32 + (1 << FILTER_BITS) / 8
-    }
-
-    /// Whether a k-gram may be one of these, by the hashes of its first and its last token.
-    pub(super) fn may_have(&self, first: u64, last: u64) -> bool {
-        self.ends.contains(bit(first, last))
-    }
-
-    /// Whether a k-gram is one of these.
-    pub(super) fn has(&self, gram: &[u8]) -> bool {
-        self.grams.binary_search(&xxh3_128(gram)).is_ok()
+        }
+        self.left_out += count;
+        self.end = range.end;
     }
 }
 
-/// The k-grams of texts while they are read.
-struct Collected {
-    length: usize,
-    grams: Vec<u128>,
-    ends: Bits,
-}
-
-impl Collected {
-    fn settle(&mut self) {
-        self.grams.sort_unstable();
-        self.grams.dedup();
-    }
-}
-
-impl TokenConsumer for Collected {
+impl TokenConsumer for Finder<'_> {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
-        let bytes = tokens.bytes;
-        for span in tokens.spans(self.length) {
-            let gram = bytes.get(span).unwrap_or_default();
-            let mut words = gram.split(|&byte| byte == b' ');
-            let first = xxh3_64(words.next().unwrap_or_default());
-            let last = words.next_back().map_or(first, xxh3_64);
-            self.ends.insert(bit(first, last));
-            self.grams.push(xxh3_128(gram));
+        let window = self.config.shingle_size;
+        let seed = self.config.seed;
+        for (begin, shingle) in (self.at..).zip(tokens.windows(window as usize)) {
+            let key = match self.config.fingerprint {
+                FingerprintKind::Xxh3 => Xxh3Fingerprinter { seed }.fingerprint(shingle).to_u128(),
+                FingerprintKind::Md5 => Md5Fingerprinter::default().fingerprint(shingle),
+            };
+            if self.excluded.has(key) {
+                self.leave_out(begin..begin + window);
+            }
         }
-        if self.grams.len() > 2 * MOST {
-            self.settle();
+        let done = (tokens.len() as u32 + 1).saturating_sub(window);
+        self.at += done;
+        let consumed = tokens.starts.get(done as usize).filter(|_| !last);
+        consumed.map_or(tokens.bytes.len(), |&start| start.min(tokens.bytes.len()))
+    }
+}
+
+/// The gaps of one document after the other.
+pub(super) struct Gaps<'g> {
+    reader: Option<RepeatsReader<'g>>,
+    /// Of the document. In place of a first occurrence, they have the words left out up to their end.
+    all: Vec<Repeat>,
+    text: String,
+}
+
+impl<'g> Gaps<'g> {
+    pub fn new(gaps: Option<&'g Repeats>) -> Gaps<'g> {
+        Gaps {
+            reader: gaps.map(|gaps| gaps.reader(PIECE_BYTES)),
+            all: Vec::new(),
+            text: String::new(),
         }
-        if last {
-            return bytes.len();
+    }
+
+    /// Begins a document.
+    pub fn begin(&mut self, document: u32) -> Result<()> {
+        let Some(reader) = &mut self.reader else {
+            return Ok(());
+        };
+        reader.of(document, &mut self.all)?;
+        let mut left_out = 0;
+        for gap in &mut self.all {
+            left_out += gap.count;
+            gap.first.token = left_out;
         }
-        let kept = (tokens.len() + 1).saturating_sub(self.length);
-        tokens
-            .starts
-            .get(kept)
-            .map_or(0, |&start| start.min(bytes.len()))
+        Ok(())
+    }
+
+    /// Whether the document has all its words.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The number in the whole text of a word that remains.
+    pub fn at(&self, token: u32) -> u32 {
+        let after = self.all.partition_point(|gap| gap.place.token <= token);
+        let last = after.checked_sub(1).and_then(|last| self.all.get(last));
+        token + last.map_or(0, |gap| gap.first.token)
+    }
+
+    /// Where some words that remain begin in the whole text, and the words from the first of them
+    /// to the last one.
+    pub fn place(&self, place: Place, tokens: u32) -> (Place, u32) {
+        let token = self.at(place.token);
+        let end = self.at(place.token + tokens - 1) + 1;
+        (Place { token, ..place }, end - token)
+    }
+
+    /// Where words are left out between the words of a range.
+    pub fn within(&self, range: Range<u32>) -> impl Iterator<Item = u32> {
+        let from = (self.all).partition_point(|gap| gap.place.token <= range.start);
+        let gaps = self.all.get(from..).unwrap_or_default().iter();
+        gaps.map(|gap| gap.place.token)
+            .take_while(move |at| *at < range.end)
+    }
+
+    /// The parts in the whole text of a range of words that remain.
+    pub fn parts(&self, range: &Range<u32>) -> impl Iterator<Item = Range<u32>> {
+        let ends = self.within(range.clone()).chain([range.end]);
+        let mut begin = range.start;
+        ends.map(move |end| self.at(std::mem::replace(&mut begin, end))..self.at(end - 1) + 1)
+    }
+
+    /// Passes the words of the document that remain to `consumer`.
+    pub fn parse(
+        &mut self,
+        parser: &mut Parser,
+        (raw, config): (&RawDocument<'_>, &ParseConfig),
+        consumer: &mut dyn TokenConsumer,
+    ) {
+        if self.is_empty() {
+            parser.parse(raw, consumer);
+            return;
+        }
+        self.text.clear();
+        parser.text_as_read(raw, &mut self.text);
+        let text = self.blank(&self.text, &config.of(&raw.docno));
+        parser.plain(&raw.docno, text.as_bytes(), consumer);
+    }
+
+    /// The text of the document with white space in place of the words that are left out.
+    pub fn blank(&self, text: &str, config: &ParseConfig) -> String {
+        let mut blanked = String::with_capacity(text.len());
+        let mut gaps = self.all.iter();
+        let (mut gap, mut token, mut rest) = (gaps.next(), 0, 0);
+        each_token(text, config, |span| {
+            if let Some(begun) = gap.take_if(|gap| rest == 0 && gap.place.token == token) {
+                (gap, rest) = (gaps.next(), begun.count);
+            }
+            if rest == 0 {
+                token += 1;
+                return gap.is_some();
+            }
+            rest -= 1;
+            let kept = text.get(blanked.len()..span.start).unwrap_or_default();
+            blanked.push_str(kept);
+            // Lines remain what they are.
+            let word = text.get(span).unwrap_or_default().bytes();
+            blanked.extend(word.map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
+            rest > 0 || gap.is_some()
+        });
+        blanked.push_str(text.get(blanked.len()..).unwrap_or_default());
+        blanked
     }
 }

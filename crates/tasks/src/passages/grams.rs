@@ -14,8 +14,7 @@
 //! - Equal k-grams have equal anchors at the same place in them, because the anchor depends on the
 //!   content of the k-gram alone. So a k-gram is repeated only within the stretches of one anchor,
 //!   and occurs in a stretch at most once.
-//! - The stretches of a document contain each of its k-grams once, and none of those that are
-//!   excluded, which end a stretch.
+//! - The stretches of a document contain each of its k-grams once.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -25,7 +24,6 @@ use lookalike_store::checkpoint::UnitSort;
 use lookalike_store::item::item;
 use lookalike_text::parse::{TokenConsumer, Tokens};
 
-use super::excluded::ExcludedGrams;
 use super::places::{Place, Repeat, RepeatsReader};
 
 /// The longest k-grams: a stretch then has less than 256 of them.
@@ -141,16 +139,10 @@ pub(super) struct Stretches<'s, 'c> {
     /// The open stretch: its first k-gram and the place and hash of its anchor.
     open: Option<(u64, (u64, u64))>,
     found: Found<'s, 'c, Stretch>,
-    /// K-grams that are in no stretch.
-    excluded: Option<&'s ExcludedGrams>,
 }
 
 impl<'s, 'c> Stretches<'s, 'c> {
-    pub fn new(
-        length: u32,
-        excluded: Option<&'s ExcludedGrams>,
-        sorter: &'s UnitSort<'c, Stretch>,
-    ) -> Stretches<'s, 'c> {
+    pub fn new(length: u32, sorter: &'s UnitSort<'c, Stretch>) -> Stretches<'s, 'c> {
         let length = u64::from(length);
         let q = length / 2 + 1;
         let window = (length + 1).next_power_of_two();
@@ -168,7 +160,6 @@ impl<'s, 'c> Stretches<'s, 'c> {
             least: (0, 0),
             open: None,
             found: Found::new(sorter),
-            excluded,
         }
     }
 
@@ -220,15 +211,6 @@ impl<'s, 'c> Stretches<'s, 'c> {
                     self.least = (gram, value);
                 }
             }
-        }
-        if let Some(excluded) = self.excluded
-            && excluded.may_have(self.tokens[(k_gram & mask) as usize], hash)
-            && excluded.has(between(tokens, self.kept, k_gram, at + 1))
-        {
-            if let Some((first, anchor)) = self.open.take() {
-                self.close(first, k_gram - 1, anchor.1, tokens);
-            }
-            return;
         }
         match self.open {
             Some((_, anchor)) if anchor == self.least => return,

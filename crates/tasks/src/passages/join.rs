@@ -14,6 +14,7 @@
 
 use std::ops::Range;
 
+use super::excluded::Gaps;
 use super::places::{Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::sweep::Run;
@@ -38,8 +39,41 @@ pub(super) struct PairMatches {
     pub b: u32,
     pub matches: Vec<Match>,
     pub listed: bool,
+    pub longest: u32,
     pub tokens_a: u64,
     pub tokens_b: u64,
+}
+
+impl PairMatches {
+    /// Divides the matches where one of the documents has excluded words, and numbers their tokens
+    /// as the documents do.
+    pub fn divide(&mut self, gaps: &mut [Gaps<'_>; 2]) -> Result<()> {
+        let [of_a, of_b] = gaps;
+        of_a.begin(self.a)?;
+        of_b.begin(self.b)?;
+        if of_a.is_empty() && of_b.is_empty() {
+            return Ok(());
+        }
+        for whole in std::mem::take(&mut self.matches) {
+            let in_a = of_a.within(whole.a..whole.a + whole.tokens);
+            let in_b = of_b.within(whole.b..whole.b + whole.tokens);
+            let mut ends: Vec<u32> = in_a.map(|at| at - whole.a).collect();
+            ends.extend(in_b.map(|at| at - whole.b).chain([whole.tokens]));
+            ends.sort_unstable();
+            ends.dedup();
+            let mut begin = 0;
+            self.matches.extend(ends.into_iter().map(|end| {
+                let from = std::mem::replace(&mut begin, end);
+                Match {
+                    a: of_a.at(whole.a + from),
+                    b: of_b.at(whole.b + from),
+                    tokens: end - from,
+                    common: whole.common,
+                }
+            }));
+        }
+        Ok(())
+    }
 }
 
 /// Equal k-grams of two documents that follow each other.
@@ -223,6 +257,7 @@ impl<'a> Joiner<'a> {
             b,
             matches: Vec::new(),
             listed: true,
+            longest: 0,
             tokens_a: 0,
             tokens_b: 0,
         };
@@ -302,6 +337,7 @@ impl<'a> Joiner<'a> {
             close(done);
         }
         found.matches.sort_unstable_by_key(|m| (m.a, m.b));
+        found.longest = found.matches.iter().map(|m| m.tokens).max().unwrap_or(0);
         let mut covered = Covered::default();
         for m in &found.matches {
             covered.add(m.a..m.a + m.tokens);

@@ -25,6 +25,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Mutex;
 
+use super::excluded::Gaps;
 use super::groups::Groups;
 use super::join::{Joiner, PairMatches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
@@ -309,6 +310,7 @@ fn occurrences(
     grouping: Grouping<'_>,
 ) -> Result<(Sorted<Occurrence>, Vec<u64>)> {
     let mut sorter = search.sorter("occurrences", 4)?;
+    let mut gaps = Gaps::new(search.gaps);
     let mut counts = vec![0; runs.len()];
     let mut by_begin: Vec<(&Run, u32)> = runs.iter().zip(0..).collect();
     by_begin.sort_unstable_by_key(|(run, _)| run.begin);
@@ -318,15 +320,18 @@ fn occurrences(
         }
         let (begin, end) = repeat.line();
         let from = by_begin.partition_point(|(run, _)| run.end <= begin);
+        gaps.begin(repeat.place.document)?;
         for (run, rank) in by_begin.get(from..).unwrap_or_default() {
             if run.begin >= end {
                 break;
             }
             let (from, to) = (begin.max(run.begin), end.min(run.end));
+            let place = repeat.place.plus((from - begin) as u32);
+            let (place, tokens) = gaps.place(place, (to - from) as u32 - 1 + search.length);
             sorter.push(Occurrence {
                 rank: *rank,
-                place: repeat.place.plus((from - begin) as u32),
-                tokens: (to - from) as u32 - 1 + search.length,
+                place,
+                tokens,
             })?;
             if let Some(count) = counts.get_mut(*rank as usize) {
                 *count += 1;
@@ -358,8 +363,14 @@ fn write_common(
         sorter: search.sorter("places", 4)?,
         count: 0,
     };
+    let mut gaps = Gaps::new(search.gaps);
+    let mut firsts = Vec::with_capacity(commons.len());
     for run in commons {
-        places.push(Place::of(run.begin), run.tokens(search.length))?;
+        let place = Place::of(run.begin);
+        gaps.begin(place.document)?;
+        let (place, tokens) = gaps.place(place, run.tokens(search.length));
+        places.push(place, tokens)?;
+        firsts.push((place, place.token + tokens));
     }
     let (mut occurrences, counts) = occurrences(search, commons, repeats, grouping)?;
     let mut listed = List::new(search.scratch);
@@ -370,14 +381,14 @@ fn write_common(
     drop(occurrences);
     let shown = grouping.0.map_or(0, |_| commons.len());
     let (mut located, texts) = places.located(search, shown)?;
-    for (rank, (run, places)) in commons.iter().zip(counts).enumerate() {
-        let place = Place::of(run.begin);
+    let runs = commons.iter().zip(firsts).zip(counts);
+    for (rank, ((run, (place, end)), places)) in runs.enumerate() {
         let bytes = next_bytes(&mut located)?;
         let tokens = run.tokens(search.length);
         let docno = names.get(place.document)?;
         let row = cells! {
-            rank, tokens, run.groups, places, &docno, place.token, place.token + tokens,
-            bytes.start, bytes.end, place.document,
+            rank, tokens, run.groups, places, &docno, place.token, end, bytes.start, bytes.end,
+            place.document,
         };
         match texts.get(rank) {
             Some(text) => common.row(&[&row[..], &cells! { text }].concat())?,
@@ -436,6 +447,7 @@ fn write_matches(
     let work = |pairs: Vec<(u32, u32)>, pass: &mut dyn FnMut(Vec<PairMatches>) -> Result<()>| {
         disk::point("passages: matches");
         let mut joiner = Joiner::new(search, repeats, commons);
+        let mut gaps = [Gaps::new(search.gaps), Gaps::new(search.gaps)];
         let (mut done, mut held) = (Vec::new(), 0);
         for (one, other) in pairs {
             let need = Joiner::bytes(repeats, one, other);
@@ -445,8 +457,11 @@ fn write_matches(
                 context.budget.require_share(share, 2 * need, what)?;
             }
             let taken = memory.hold(need);
-            let found = joiner.join(one, other)?;
+            let mut found = joiner.join(one, other)?;
             drop(taken);
+            if search.gaps.is_some() {
+                found.divide(&mut gaps)?;
+            }
             if need > LARGE_BYTES {
                 joiner = Joiner::new(search, repeats, commons);
             }
@@ -462,9 +477,8 @@ fn write_matches(
     };
     let take = |found: Vec<PairMatches>| {
         for pair in found {
-            let longest = pair.matches.iter().map(|m| m.tokens).max();
             let of = |document: u32| u64::from(words.get(document).unwrap_or_default());
-            let longest = pair.listed.then_some(longest.unwrap_or(0));
+            let longest = pair.listed.then_some(pair.longest);
             let number = pair.listed.then_some(pair.matches.len());
             let (docno_a, docno_b) = (names.get(pair.a)?, names.get(pair.b)?);
             let share_a = share(pair.tokens_a, of(pair.a));

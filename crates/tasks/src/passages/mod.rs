@@ -10,8 +10,8 @@
 //! # Definitions
 //! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`]). A token position is
 //! *repeated* if it lies in an occurrence of a k-gram that occurs at least twice in the collection,
-//! in another document or elsewhere in the same one, and in no excluded text
-//! ([`PassagesConfig::excluded`]); overlapping occurrences count. A *span* is a
+//! in another document or elsewhere in the same one; overlapping occurrences count. Excluded words
+//! ([`PassagesConfig::excluded`], `excluded`) are no tokens here. A *span* is a
 //! maximal run of repeated positions of a document. A position is *removable* if it is repeated and
 //! lies in no first occurrence of a repeated k-gram, by input order and then by position: without
 //! the removable positions, every repeated k-gram still occurs once.
@@ -79,16 +79,16 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::{DERIVED_FILES, ResultFormat};
 use lookalike_engine::collection::{self, Catalogue, Representatives, Reread};
+use lookalike_engine::shingle::Excluded;
 use lookalike_engine::join::PairsEntry;
-use lookalike_store::checkpoint::{self, Checkpoints};
-use lookalike_store::workspace::{Cost, MANIFEST_FILE, Meter, ResultFile, Workspace};
+use lookalike_store::checkpoint::{self, LastSearch, Checkpoints};
+use lookalike_store::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, ResultFile, Workspace};
 use lookalike_store::{digest_of, disk};
 use lookalike_text::parse::TokenKind;
 
 pub use cuts::Align;
-pub use excluded::ExcludedGrams;
 pub use remove::{RemovalConfig, RemovalSummary, remove};
-pub use task::{Done, Task};
+pub use task::{Done, Task, directory};
 pub use units::{Scope, TextUnit, UnitsConfig};
 
 use grams::MOST_LENGTH;
@@ -142,15 +142,18 @@ keywords! {
 }
 
 /// Parameters of a search for passages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassagesConfig {
     /// The least length of a passage, in tokens: 1 to 500.
     pub length: u32,
     /// The documents that are compared.
     pub of: Of,
-    /// K-grams that are not repeated, because texts have them that count for no document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub excluded: Option<ExcludedGrams>,
+    /// The lines or paragraphs that are found, in place of passages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub units: Option<UnitsConfig>,
+    /// Shingles of texts whose words count for no passage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<Excluded>,
     /// How matches are listed; none are if it is absent.
     pub matches: Option<MatchesConfig>,
     /// Which groups of documents are searched for passages that they share; none if it is absent.
@@ -161,7 +164,7 @@ pub struct PassagesConfig {
 }
 
 /// How passages are listed that several groups of documents share.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoilerplateConfig {
     /// The groups.
     pub by: By,
@@ -171,7 +174,7 @@ pub struct BoilerplateConfig {
 }
 
 /// How the matches of pairs of documents are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatchesConfig {
     /// Two documents are a pair if they share a k-gram that occurs in at most this number of
     /// documents.
@@ -189,6 +192,7 @@ impl Default for PassagesConfig {
         PassagesConfig {
             length: 50,
             of: Of::All,
+            units: None,
             excluded: None,
             matches: Some(MatchesConfig::default()),
             boilerplate: None,
@@ -198,11 +202,19 @@ impl Default for PassagesConfig {
 }
 
 impl PassagesConfig {
+    /// What the last search of a collection was asked for, if it was one for passages.
+    pub fn before(manifest: &Manifest) -> Option<PassagesConfig> {
+        let asked = manifest.get::<LastSearch>()?;
+        let (config, results) = serde_json::from_value(asked.0.clone()).ok()?;
+        Some(PassagesConfig { results, ..config })
+    }
+
     /// Refuses a length out of range.
     ///
     /// # Errors
     /// `BadParameter`.
     pub fn check(&self) -> Result<()> {
+        self.units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
         if (1..=MOST_LENGTH).contains(&self.length) {
             return Ok(());
         }
@@ -285,42 +297,28 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<Stats> {
     config.check()?;
-    let mut how = vec![
-        ("length", config.length.to_string()),
-        ("of", config.of.to_string()),
-    ];
+    let mut how = match &config.units {
+        None => vec![("length", config.length.to_string())],
+        Some(units) => vec![
+            ("unit", units.unit.to_string()),
+            ("scope", units.scope.to_string()),
+            ("least", units.least.to_string()),
+        ],
+    };
+    how.push(("of", config.of.to_string()));
     if let Some(excluded) = &config.excluded {
-        how.push(("exclude-text", excluded.digest().to_string()));
+        how.push(("exclude-text", excluded.digest.clone()));
     }
-    let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
-    search(workspace, config, &how, then, find, context)
-}
-
-/// Finds the repeated lines or paragraphs of a collection with its catalogue, and writes the result
-/// files into its directory.
-///
-/// # Errors
-/// As the module says.
-pub(crate) fn run_units(
-    workspace: &mut Workspace,
-    config: &UnitsConfig,
-    then: Then,
-    context: &Context<'_>,
-) -> Result<Stats> {
-    config.check()?;
-    let how = [
-        ("unit", config.unit.to_string()),
-        ("scope", config.scope.to_string()),
-        ("least", config.least.to_string()),
-        ("of", config.of.to_string()),
-    ];
-    let find = |search: &Search<'_, '_>, stats: &mut Stats| units::find(search, config, stats);
+    let Some(units) = &config.units else {
+        let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
+        return search(workspace, config, &how, then, find, context);
+    };
+    let find = |search: &Search<'_, '_>, stats: &mut Stats| units::find(search, units, stats);
     let alone = PassagesConfig {
         length: 1,
-        of: config.of,
         matches: None,
-        results: config.results,
-        ..PassagesConfig::default()
+        boilerplate: None,
+        ..config.clone()
     };
     search(workspace, &alone, &how, then, find, context)
 }
@@ -443,7 +441,8 @@ fn search(
     let active = config.matches.as_ref();
     let active = active.map_or(0, |matches| documents.min(matches.max_documents.into()));
     let excluded = config.excluded.as_ref();
-    let groups = groups + excluded.map_or(0, ExcludedGrams::bytes);
+    // Where the gaps of each document end.
+    let groups = groups + excluded.map_or(0, |of| of.bytes() + 8 * documents);
     let tables = documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES;
     let reading = Reread::least_memory(&collection, inputs.len()).0;
     let (used, least) = (PROCESS_BYTES + tables, reading + LEAST_SORT_BYTES);
@@ -465,12 +464,12 @@ fn search(
     let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
     let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
     let steps = Steps::new(&checkpoints, &lines, config)?;
-    remove_others(&checkpoints, &steps, &directory)?;
+    remove_others(&checkpoints, &steps, &directory, context)?;
     let search = Search {
         reread: &reread,
         parse: &collection.shingle.parse,
         length: config.length,
-        excluded,
+        gaps: None,
         only: only.as_ref(),
         documents: documents as u32,
         scratch: scratch.path(),
@@ -480,7 +479,15 @@ fn search(
         context,
     };
     let mut stats = Stats::default();
-    let repeats = match steps.are_finished() {
+    let finished = steps.are_finished();
+    let excluded = excluded.filter(|_| !finished);
+    let gaps = excluded.map(|excluded| excluded::find(&search, (excluded, &collection.shingle)));
+    let gaps = gaps.transpose()?;
+    let search = Search {
+        gaps: gaps.as_ref(),
+        ..search
+    };
+    let repeats = match finished {
         true => Repeats::none(scratch.path())?,
         false => find(&search, &mut stats)?,
     };
@@ -507,7 +514,7 @@ fn search(
             }
         }
     }
-    drop((repeats, reread, scratch));
+    drop((repeats, gaps, reread, scratch));
     drop(steps);
     checkpoints.end(then == Then::Remove, files)?;
     stats.cost = meter.cost();
@@ -519,6 +526,7 @@ fn remove_others(
     checkpoints: &Checkpoints<'_>,
     steps: &Steps<'_, '_>,
     directory: &Path,
+    context: &Context<'_>,
 ) -> Result<()> {
     let tables = FILES.map(|name| name.replace(".tsv", ".parquet"));
     let files = FILES.into_iter().chain(tables.iter().map(String::as_str));
@@ -529,6 +537,10 @@ fn remove_others(
         |name: &str| !has_pairs && !steps.has(SPANS_FILE) && DERIVED_FILES.contains(&name);
     let is_other = |name: &str| other.contains(&name) || is_stale(name);
     let forgotten = checkpoints.workspace().forget_others(is_other)?;
+    for page in forgotten.iter().filter(|name| is_stale(name)) {
+        let line = format!("{page} was about the last search, and is removed");
+        context.progress.note(&line);
+    }
     for name in other
         .into_iter()
         .chain(forgotten.iter().map(String::as_str))

@@ -18,7 +18,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::excluded::ExcludedGrams;
+use super::excluded::Gaps;
 use super::grams::{Grams, Hashed, Stretch, Stretches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
 use super::{STAGE, Stats};
@@ -37,8 +37,8 @@ pub(super) struct Search<'a, 'w> {
     pub reread: &'a Reread<'a>,
     pub parse: &'a ParseConfig,
     pub length: u32,
-    /// K-grams that are not repeated, whatever documents have them.
-    pub excluded: Option<&'a ExcludedGrams>,
+    /// Where documents have excluded words.
+    pub gaps: Option<&'a Repeats>,
     /// The documents that take part; all if none are given.
     pub only: Option<&'a Representatives>,
     pub documents: u32,
@@ -52,13 +52,14 @@ pub(super) struct Search<'a, 'w> {
 }
 
 /// The sorts that are saved, if the first one does not fit in memory.
-pub(super) const SORTS: &[&str] = &[STRETCHES, MEMBERS, EXAMINED, GRAMS, REPEATS, UNITS];
+pub(super) const SORTS: &[&str] = &[STRETCHES, MEMBERS, EXAMINED, GRAMS, REPEATS, UNITS, GAPS];
 const STRETCHES: &str = "stretches";
 const MEMBERS: &str = "members";
 const EXAMINED: &str = "examined";
 const GRAMS: &str = "grams";
 pub(super) const REPEATS: &str = "repeats";
 pub(super) const UNITS: &str = "units";
+pub(super) const GAPS: &str = "gaps";
 
 impl Search<'_, '_> {
     /// Refuses a table that takes more than an eighth of the memory for the sorts.
@@ -211,11 +212,13 @@ impl Search<'_, '_> {
         self.each_unit(|unit, parser| {
             if !sort.has(unit) {
                 disk::point("passages: worker");
-                let mut stretches = Stretches::new(self.length, self.excluded, sort);
+                let mut stretches = Stretches::new(self.length, sort);
+                let mut gaps = Gaps::new(self.gaps);
                 let wanted = |number| self.only.is_none_or(|only| only.has(number));
                 self.reread.each(unit, wanted, |number, _, document| {
                     stretches.begin(number);
-                    parser.parse(document, &mut stretches);
+                    gaps.begin(number)?;
+                    gaps.parse(parser, (document, self.parse), &mut stretches);
                     stretches.check()
                 })?;
                 stretches.finish()?;
@@ -235,12 +238,14 @@ impl Search<'_, '_> {
             }
             let reader = examined.reader(PIECE_BYTES);
             let mut grams = Grams::new(self.length, reader, sort);
+            let mut gaps = Gaps::new(self.gaps);
             self.reread.each(
                 unit,
                 |number| examined.has(number),
                 |number, _, document| {
                     grams.begin(number);
-                    parser.parse(document, &mut grams);
+                    gaps.begin(number)?;
+                    gaps.parse(parser, (document, self.parse), &mut grams);
                     grams.check()
                 },
             )?;

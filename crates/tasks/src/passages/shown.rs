@@ -28,6 +28,8 @@ const PASSAGE_BYTES: u64 = 24;
 pub struct Shared {
     /// The least length of a passage, as the files state it.
     pub length: String,
+    /// Whether words of excluded texts are in no passage.
+    pub excluding: bool,
     /// All pairs, including those that are not in the list.
     pub all: u64,
     /// The pairs with the most shared words, in falling order.
@@ -39,6 +41,8 @@ pub struct Shared {
 pub struct SharedPair {
     /// The documents, in the order of the input.
     pub documents: [u32; 2],
+    /// Their names.
+    pub names: [String; 2],
     /// By document: its words that the other one also has.
     pub words: [u64; 2],
     /// By document: the share of its words.
@@ -95,11 +99,14 @@ pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Resu
         "share_a",
         "share_b",
         "matches",
+        "docno_a",
+        "docno_b",
     ])?;
     let length = table.comment("length").unwrap_or_default().to_string();
     let (mut shared, mut largest) = (
         Shared {
             length,
+            excluding: table.comment("exclude-text").is_some(),
             ..Shared::default()
         },
         Least::new(most),
@@ -123,6 +130,7 @@ pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Resu
         longest.insert(documents, Least::new(MOST_PASSAGES));
         shared.pairs.push(SharedPair {
             documents,
+            names: [&rest[3], &rest[4]].map(|name| String::from_utf8_lossy(name).into_owned()),
             words,
             shares: [&rest[0], &rest[1]].map(|share| parsed(share).unwrap_or_default()),
             all: parsed(&rest[2]),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::excluded::Gaps;
 use super::places::{PIECE_BYTES, Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::tables::{COVERAGE, How, SPANS, create};
@@ -197,6 +198,7 @@ struct Maker<'a, 'w> {
     repeats: RepeatsReader<'a>,
     some: Vec<Repeat>,
     cover: Cover,
+    gaps: Gaps<'a>,
     lines: Lines,
 }
 
@@ -224,6 +226,7 @@ impl Maker<'_, '_> {
             ..Stats::default()
         };
         self.repeats.begin(number);
+        self.gaps.begin(number)?;
         while self.repeats.next(&mut self.some)? {
             for repeat in &self.some {
                 self.cover.push(repeat, self.search.length);
@@ -266,7 +269,15 @@ impl Maker<'_, '_> {
         if cover.len() == 0 {
             return Ok(());
         }
-        let open = cover.open.as_ref().map(|open| open.start);
+        let gaps = &self.gaps;
+        let open = cover.open.as_ref().map(|open| gaps.at(open.start));
+        let lengths = cover.spans.iter().map(|span| span.end - span.start);
+        counts.longest = counts.longest.max(lengths.max().unwrap_or(0).into());
+        for ranges in [&mut cover.spans, &mut cover.removable] {
+            if !gaps.is_empty() {
+                *ranges = ranges.iter().flat_map(|range| gaps.parts(range)).collect();
+            }
+        }
         let ranges = || cover.spans.iter().chain(&cover.removable);
         let ends = ranges().flat_map(|range| [range.start, range.end - 1]);
         let kept = positions.kept.map(|(token, _)| token);
@@ -296,8 +307,6 @@ impl Maker<'_, '_> {
         counts.spans += cover.spans.len() as u64;
         counts.repeated_tokens += tokens_of(&cover.spans);
         counts.removable_tokens += tokens_of(&cover.removable);
-        let lengths = cover.spans.iter().map(|span| span.end - span.start);
-        counts.longest = counts.longest.max(lengths.max().unwrap_or(0).into());
         // The tokens of later ranges come behind the last beginning, except the beginning of the
         // open span.
         if let Some(last) = ranges().map(|range| range.start).chain(open).max() {
@@ -344,6 +353,7 @@ pub(super) fn write(
             repeats: repeats.reader(PIECE_BYTES),
             some: Vec::new(),
             cover: Cover::default(),
+            gaps: Gaps::new(search.gaps),
             lines: Lines::default(),
         };
         let wanted = |number| search.only.is_none_or(|only| only.has(number));

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::remove::{check_removal, check_removal_inputs, remove};
-use super::{
-    ExcludedGrams, PassagesConfig, RemovalConfig, RemovalSummary, Stats, Then, UnitsConfig,
-};
+use super::{PassagesConfig, RemovalConfig, RemovalSummary, Stats, Then};
 use crate::dedup;
-use lookalike_base::Result;
+use lookalike_base::{Error, Result};
 use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster;
 use lookalike_engine::collection::{self, CollectionConfig};
+use lookalike_engine::excluded::excluded;
 use lookalike_engine::pipeline::{self, InputChoice};
 use lookalike_rewrite::output;
+use lookalike_store::checkpoint::LastSearch;
 use lookalike_store::workspace::{OutputKind, Workspace, output_kind};
 
 /// A search, and where its documents come from.
@@ -37,10 +37,8 @@ pub struct Task<'t> {
     pub removed: Option<&'t Path>,
     /// The passages to find.
     pub passages: PassagesConfig,
-    /// Files whose texts count for no document ([`PassagesConfig::excluded`]).
+    /// Files whose words count for no passage, in place of [`PassagesConfig::excluded`].
     pub exclude_text: &'t [PathBuf],
-    /// The lines or paragraphs to find, in place of passages.
-    pub units: Option<UnitsConfig>,
 }
 
 /// What a search found and removed.
@@ -57,6 +55,17 @@ pub struct Done {
     pub directory: PathBuf,
 }
 
+/// The output directory that is the only input.
+///
+/// # Errors
+/// Those of looking at it.
+pub fn directory(inputs: &[PathBuf]) -> Result<Option<&Path>> {
+    match inputs {
+        [only] if output_kind(only)? == Some(OutputKind::Run) => Ok(Some(only)),
+        _ => Ok(None),
+    }
+}
+
 impl Task<'_> {
     /// Searches, and writes the copies.
     ///
@@ -64,7 +73,6 @@ impl Task<'_> {
     /// `BadParameter`; the errors of [`super::run()`] and [`super::remove()`].
     pub fn run(&self, context: &Context<'_>) -> Result<Done> {
         self.passages.check()?;
-        self.units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
         let directory = self.directory()?;
         let missing = match (directory, &self.remove) {
             (_, Some(_)) => Some("give -o KEPT, the directory for the copies"),
@@ -76,31 +84,27 @@ impl Task<'_> {
         if let (Some(limit), true) = (missing, self.output.as_os_str().is_empty()) {
             return refuse("output", "", limit);
         }
-        if let (Some(units), Some(file)) = (&self.units, self.exclude_text.first()) {
-            let limit = format!(
-                "it leaves out windows of words, and {}s are compared",
-                units.unit
-            );
-            return refuse("exclude-text", file.display(), limit);
-        }
         let mut workspace = self.collection(directory, context)?;
-        let collection = collection::config(&workspace.manifest);
-        let of = (collection, self.passages.length);
-        let passages = PassagesConfig {
-            excluded: ExcludedGrams::read(self.exclude_text, of, context)?,
-            ..self.passages.clone()
+        let mut passages = self.passages.clone();
+        let mut collection = collection::config(&workspace.manifest).clone();
+        let of_pairs = collection.shingle.excluded.take();
+        passages.excluded = match self.exclude_text {
+            [] => passages.excluded.or(of_pairs),
+            files => excluded(files, &collection, context)?,
         };
+        let asked = serde_json::to_value((&passages, passages.results));
+        // A command that writes copies does not list the matches.
+        passages.matches = passages.matches.filter(|_| self.remove.is_none());
         let then = match self.remove {
             Some(_) => Then::Remove,
             None => Then::End,
         };
-        let found = match &self.units {
-            Some(units) => super::run_units(&mut workspace, units, then, context)?,
-            None => super::run(&mut workspace, &passages, then, context)?,
-        };
+        let asked = asked.map_err(|e| Error::io("encode", workspace.directory())(e.into()))?;
+        workspace.manifest.set(LastSearch(asked));
+        let found = super::run(&mut workspace, &passages, then, context)?;
         let remove = |how| {
-            let (sought, outputs) = ((&passages, &self.units), (self.output, self.removed));
-            remove(&workspace, &sought, how, outputs, context)
+            let outputs = (self.output, self.removed);
+            remove(&workspace, &passages, how, outputs, context)
         };
         let removal = self.remove.as_ref().map(remove).transpose()?;
         super::end(&mut workspace)?;
@@ -113,12 +117,9 @@ impl Task<'_> {
 
     /// The output directory that is the only input.
     fn directory(&self) -> Result<Option<&Path>> {
-        let [only] = self.inputs.paths.as_slice() else {
+        let Some(only) = directory(&self.inputs.paths)? else {
             return Ok(None);
         };
-        if output_kind(only)? != Some(OutputKind::Run) {
-            return Ok(None);
-        }
         let place = only.display();
         if let Some(work) = self.work {
             let limit = format!(

@@ -6,7 +6,8 @@
 //!
 //! # Definition
 //! A *unit* is a line or a paragraph ([`super::Align`]). Two units are equal if their tokens are. A
-//! unit with fewer tokens than [`UnitsConfig::least`], or with none, is equal to no other. All
+//! unit with fewer tokens than [`UnitsConfig::least`], or with none, is equal to no other; excluded
+//! words are no tokens here (`excluded`). All
 //! occurrences of a unit but the first one, by input order and then by position, are removable;
 //! with [`Scope::Document`], all but the first one in each document.
 //!
@@ -26,18 +27,18 @@
 //! Its hashes have 64 bits, and it replaces digits by 0 and removes accents. Our units are compared
 //! by the tokens of the collection.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::cuts::Blocks;
+use super::excluded::Gaps;
 use super::grams::Hashed;
 use super::places::{Place, Repeat, Repeats};
 use super::repeats::{REPEATS, Search, UNITS};
-use super::{Of, STAGE, Stats};
+use super::{STAGE, Stats};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::keywords::keywords;
 use lookalike_base::{Error, Result};
-use lookalike_engine::cluster::ResultFormat;
 use lookalike_store::checkpoint::UnitSort;
 use lookalike_store::{Sort, Sorted};
 use lookalike_text::parse::{TokenConsumer, Tokens};
@@ -70,7 +71,7 @@ keywords! {
 }
 
 /// Parameters of a search for repeated lines or paragraphs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitsConfig {
     /// The unit of text that is compared.
     pub unit: TextUnit,
@@ -78,11 +79,6 @@ pub struct UnitsConfig {
     pub scope: Scope,
     /// The least number of tokens of a unit that counts, at least 1.
     pub least: u32,
-    /// The documents that are compared.
-    pub of: Of,
-    /// Whether the files are also written as Parquet tables.
-    #[serde(skip)]
-    pub results: ResultFormat,
 }
 
 impl UnitsConfig {
@@ -135,14 +131,18 @@ fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &UnitSort<'_, Hashe
             return Ok(());
         }
         let (mut text, mut found) = (String::new(), Vec::new());
+        let mut gaps = Gaps::new(search.gaps);
         let wanted = |number| search.only.is_none_or(|only| only.has(number));
         search.reread.each(unit, wanted, |document, _, raw| {
             text.clear();
             parser.text_as_read(raw, &mut text);
+            gaps.begin(document)?;
+            let blanked = (!gaps.is_empty()).then(|| gaps.blank(&text, &search.parse.of(&raw.docno)));
+            let words = blanked.as_deref().unwrap_or(&text);
             let mut token = 0;
             for block in Blocks::new(&text, config.unit == TextUnit::Paragraph) {
                 let mut hash = UnitHash::default();
-                let block = text.get(block).unwrap_or_default();
+                let block = words.get(block).unwrap_or_default();
                 parser.plain(&raw.docno, block.as_bytes(), &mut hash);
                 if hash.tokens >= config.least {
                     found.push(Hashed {
