@@ -289,6 +289,39 @@ fn run_from_keeps_what_no_flag_changes() {
     }
 }
 
+/// A search that is refused leaves the parameters of the last one, and a plan is made for the
+/// threshold.
+#[test]
+fn run_from_keeps_plans_and_what_was_asked() {
+    let place = common::temporary();
+    let out = place.path().join("out");
+    let out = out.to_str().unwrap();
+    let input = common::sample_corpora("trec-web/b.gz");
+    let input = input.to_str().unwrap();
+    let run = |line: &str| {
+        let output = program().run(format!("run {line} --json").split_whitespace());
+        let summary = serde_json::from_slice::<serde_json::Value>(&output.stdout);
+        (text(&output.stderr), summary.unwrap_or_default())
+    };
+    let (said, made) = run(&format!("{input} -o {out} --precision 0.8 --verified"));
+    assert_eq!(made["join_config"]["candidates"], 0.85, "{said}");
+    let planned = made["sampling"].clone();
+    for score in ["s2", "s4"] {
+        let (said, _) = run(&format!("--from {out} --score {score}"));
+        assert!(said.contains("use `--sampling full`"), "{said}");
+    }
+    let (said, again) = run(&format!("--from {out} --threshold 0.5"));
+    assert_eq!(again["join_config"]["measure"], "resemblance", "{said}");
+    assert_eq!(again["join_config"]["candidates"], 0.5, "{said}");
+    let plan = std::fs::read_to_string(Path::new(out).join("plan.toml")).unwrap();
+    assert!(plan.contains("threshold = 0.5"), "{plan}");
+    assert_ne!((&again["sampling"], &planned), (&"full".into(), &"full".into()));
+    let (said, _) = run(&format!("--from {out} --sampling broder97 --max-postings 7"));
+    assert!(!said.contains("error"), "{said}");
+    let (said, last) = run(&format!("--from {out} --threshold 0.6"));
+    assert_eq!(last["join_config"]["max_postings"], 7, "{said}");
+}
+
 /// The flags have the defaults of the library.
 #[test]
 fn defaults_of_flags_are_those_of_the_library() {

@@ -17,7 +17,6 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
-use lookalike_engine::table::Table;
 use lookalike_store::disk;
 use lookalike_store::workspace::{InputList, Workspace};
 use lookalike_tasks::passages::SPANS_FILE;
@@ -393,13 +392,8 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         if summary.method.is_some() || !disk::exists(&found)? {
             return Ok(Some(format!("lookalike run --from {place}")));
         }
-        let table = Table::open(&found)?;
-        let how = table.comments().iter();
-        let how = how.filter(|(name, _)| ["length", "unit"].contains(&&**name));
-        let how: String =
-            (how.map(|(name, value)| format!(" --{name} {}", shell_word(value)))).collect();
         return Ok(Some(format!(
-            "lookalike passages {place}{how}{programs}   # searches the documents that there are now"
+            "lookalike passages {place}{programs}   # searches the documents that there are now"
         )));
     };
     if summary.method.is_some() {

@@ -356,7 +356,7 @@ fn the_next_step_has_what_the_directory_cannot_say() {
     let said = answer(at, "add shared sample-corpora/trec-web/b.gz");
     assert_eq!(rejects(), before);
     assert!(
-        said.contains("Next: lookalike passages shared --length 30   #"),
+        said.contains("Next: lookalike passages shared   #"),
         "{said}"
     );
     assert!(

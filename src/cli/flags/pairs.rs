@@ -229,7 +229,17 @@ impl JoinFlags {
         // Another sampling has its own flags.
         let is_old = self.sampling.is_none() && self.precision.is_none();
         let (sampling, planning, plan) = match (&self.sampling, self.precision) {
-            (None, None) => (before.sampling, None, before.plan),
+            (None, None) => match before.plan {
+                // Its plan is for another threshold.
+                Some(AppliedPlan { plan, given: false })
+                    if plan.config.target.threshold != threshold =>
+                {
+                    let target = Target { threshold, ..plan.config.target };
+                    let config = PlanConfig { target, ..plan.config };
+                    (Sampling::Full, Some(config), None)
+                }
+                plan => (before.sampling, None, plan),
+            },
             (_, Some(precision)) => {
                 let config = self.planning.config(threshold, precision)?;
                 (Sampling::Full, Some(config), None)
@@ -257,8 +267,9 @@ impl JoinFlags {
                 join: self.join.unwrap_or(old.join),
                 threshold,
                 measure: self.comparison.score.unwrap_or(old.measure),
-                max_postings: (self.max_postings.or(sampling.max_postings()))
-                    .or(old.max_postings.filter(|_| is_old)),
+                max_postings: (self.max_postings)
+                    .or(old.max_postings.filter(|_| is_old))
+                    .or(sampling.max_postings()),
                 pairs: self.pairs.unwrap_or(old.pairs),
                 candidates,
             },

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::Sampling;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
@@ -72,8 +71,8 @@ pub struct JoinConfig {
 
 impl JoinConfig {
     /// Refuses a sample, if the score does not allow one.
-    pub(crate) fn check_sampling(&self, sampling: &Sampling) -> Result<()> {
-        if self.measure.of_words() && *sampling != Sampling::Full {
+    pub(crate) fn check_sampling(&self, sampled: bool) -> Result<()> {
+        if self.measure.of_words() && sampled {
             let limit =
                 "it divides the number of all shared shingles by lengths; use `--sampling full`";
             return refuse("score", self.measure, limit);

@@ -38,7 +38,7 @@ mod weigh;
 
 use crate::collection;
 use crate::merge::PostingsEntry;
-use crate::sample::{SampleEntry, Sampled};
+use crate::sample::{Sampling, SampleEntry, Sampled};
 use crate::sort::{Compression, RunEntry};
 use lookalike_base::budget::Budget;
 use lookalike_base::error::refuse;
@@ -160,7 +160,7 @@ pub fn run<K: Key>(
             return refuse("score", config.measure, limit);
         }
     }
-    config.check_sampling(&sample.sampling)?;
+    config.check_sampling(sample.sampling != Sampling::Full)?;
     let adds = adds(workspace, &digest);
     let complete = workspace.matches::<PostingsEntry>(|p| {
         let criterion = config.of_samples();

@@ -152,7 +152,8 @@ pub fn add(
         cluster::write_rejects(&workspace, &mut Default::default())?;
         return Ok(Summary::of(&workspace.manifest));
     };
-    if !workspace.manifest.has::<PairsEntry>() {
+    let asked = workspace.manifest.has::<Before>();
+    if asked || !workspace.manifest.has::<PairsEntry>() {
         super::join(&mut workspace, &parameters, context)?;
     }
     indexed(&mut workspace, context)?;
@@ -173,10 +174,9 @@ fn indexed(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
 /// The parameters of the pairs that a directory has, or had before an addition, and of its results.
 pub fn parameters(manifest: &Manifest) -> Option<JoinParameters> {
     let tables = manifest.has::<TablesEntry>();
-    let before = match manifest.has::<PairsEntry>() {
-        true => Before::of(manifest, 0, tables),
-        false => manifest.get::<Before>().cloned(),
-    }?;
+    let before = manifest.get::<Before>().cloned();
+    // A search that has begun again was asked for something else than the pairs that it replaces.
+    let before = before.or_else(|| Before::of(manifest, 0, tables))?;
     let plan = before.plan.map(|(plan, given)| AppliedPlan { plan, given });
     Some(JoinParameters {
         sampling: before.sampling,
@@ -197,6 +197,7 @@ pub fn search_again(
     results: ResultFormat,
     context: &Context<'_>,
 ) -> Result<Summary> {
+    parameters.check(&collection::config(&workspace.manifest).size_groups, false)?;
     let plan = parameters.plan.as_ref();
     workspace.manifest.set(Before {
         documents: 0,

@@ -85,9 +85,8 @@ impl JoinParameters {
         {
             return refuse("fan-in", runs, "at least 2");
         }
-        if self.plan.is_none() && !planned {
-            self.join.check_sampling(&self.sampling)?;
-        }
+        self.join
+            .check_sampling(planned || self.sampling() != Sampling::Full)?;
         let exact = self.plan.is_none() && !planned && self.sampling == Sampling::Full;
         if self.join.candidates.is_some() && exact {
             return Err(Error::parameter("verified", "with --sampling full")

@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use super::excluded::Gaps;
+use super::gaps::Gaps;
 use super::places::{Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::sweep::Run;

@@ -25,7 +25,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::excluded::Gaps;
+use super::gaps::Gaps;
 use super::groups::Groups;
 use super::join::{Joiner, PairMatches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};

@@ -51,6 +51,7 @@
 
 mod cuts;
 mod excluded;
+mod gaps;
 mod grams;
 mod groups;
 mod join;

@@ -18,7 +18,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::excluded::Gaps;
+use super::gaps::Gaps;
 use super::grams::{Grams, Hashed, Stretch, Stretches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
 use super::{STAGE, Stats};

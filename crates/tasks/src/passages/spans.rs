@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::excluded::Gaps;
+use super::gaps::Gaps;
 use super::places::{PIECE_BYTES, Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::tables::{COVERAGE, How, SPANS, create};

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::cuts::Blocks;
-use super::excluded::Gaps;
+use super::gaps::Gaps;
 use super::grams::Hashed;
 use super::places::{Place, Repeat, Repeats};
 use super::repeats::{REPEATS, Search, UNITS};

@@ -114,7 +114,7 @@ pub fn run_with_plan(
     context: &Context<'_>,
 ) -> Result<Summary> {
     planning.check()?;
-    parameters.check(&config.size_groups, false)?;
+    parameters.check(&config.size_groups, true)?;
     let mut workspace = pipeline::ingest(inputs, out, config, strict, context)?;
     let parameters = JoinParameters {
         plan: Some(for_collection(&mut workspace, planning, context)?),
