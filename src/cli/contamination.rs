@@ -7,10 +7,12 @@ use crate::report::rows::Rows;
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::count;
+use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
+use lookalike_base::words::shell_word;
 use lookalike_tasks::contamination::{
-    ContaminationConfig, ContaminationReport, SetReport, check_corpus, run as contamination,
+    ContaminationConfig, ContaminationReport, DROP_FILE, SetReport, check_corpus,
+    run as contamination,
 };
 
 use super::command::{Command, Out, Setup};
@@ -23,9 +25,8 @@ use super::unread;
 pub struct Options {
     /// Test set: a file or a directory (repeatable)
     ///
-    /// JSON objects, one on each line or in an array, Parquet, or CSV (.csv, or .tsv with tabs)
-    /// with the names of the columns in the first row; or any other format of the corpus, whose
-    /// documents are the items. It is read into memory: about 110 bytes for each word.
+    /// JSON objects, one on each line or in an array, Parquet, CSV or TSV with the names of the
+    /// columns in the first row; or any other format of the corpus, whose documents are the items. It is read into memory: about 110 bytes for each word.
     #[arg(long, required = true, value_name = "FILE", help_heading = None)]
     test_set: Vec<PathBuf>,
     /// Directory for the files of the result [default: none]
@@ -43,7 +44,7 @@ pub struct Options {
     /// Example: --fields question,answer
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     fields: Vec<String>,
-    /// Field with the name of an item [default: id, docno, ...]
+    /// Field with the name of an item [default: id, docno, qid, ...]
     ///
     /// An item without it is called FILE:RECORD, where RECORD is its number in the file, from 1.
     ///
@@ -121,7 +122,9 @@ impl Command for Options {
             .corpus
             .files(self.output.as_deref().unwrap_or(Path::new("")))?;
         let report = contamination(&inputs, &config, context)?;
-        out.result(&report, || Ok(table(&report, &config)))?;
+        out.result(&report, || {
+            Ok(table(&report, &config) + &next(&report, &config, &self.corpus.inputs))
+        })?;
         unread::lines(&report.unread, context);
         Ok(())
     }
@@ -148,6 +151,30 @@ fn table(report: &ContaminationReport, config: &ContaminationConfig) -> String {
         let _ = writeln!(out, "\nfiles in {}", output.display());
     }
     out
+}
+
+/// The command that removes the documents of drop.tsv, if there are some.
+fn next(report: &ContaminationReport, config: &ContaminationConfig, corpus: &[PathBuf]) -> String {
+    let is_piped = corpus.iter().any(|input| input == Path::new("-"));
+    let Some(output) = config
+        .output
+        .as_ref()
+        .filter(|_| report.corpus.to_drop > 0 && !is_piped)
+    else {
+        return String::new();
+    };
+    let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
+    let inputs: Vec<String> = corpus.iter().map(|input| word(input)).collect();
+    let field = config.read.text_field.as_ref();
+    let field = field.map_or(String::new(), |field| {
+        format!(" --text-field {}", shell_word(field))
+    });
+    format!(
+        "Next: lookalike dedup {}{field} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
+        inputs.join(" "),
+        word(&output.join(DROP_FILE)),
+        counted(report.corpus.to_drop, "document")
+    )
 }
 
 fn table_of(set: &SetReport) -> String {

@@ -10,7 +10,7 @@ use crate::report::terminal::Growing;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use lookalike_base::Result;
-use lookalike_base::numbers::{count, counted, percent};
+use lookalike_base::numbers::{count, percent};
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
@@ -76,9 +76,9 @@ pub struct Options {
     /// Example: --results parquet
     #[arg(long, value_name = "FORMAT", help_heading = None)]
     results: Option<ResultFormat>,
-    /// Also write a page with the passages side by side [default: DIR/report.html]
+    /// Also write a page with the passages side by side
     ///
-    /// It is the page of `lookalike report DIR`.
+    /// It is the page of `lookalike report DIR`, and DIR/report.html without FILE.
     ///
     /// Example: --report
     #[arg(
@@ -119,7 +119,7 @@ struct SearchFlags {
     /// Example: --of representatives
     #[arg(long, value_name = "WHICH")]
     of: Option<Of>,
-    /// List the pairs that share a passage in at most N documents [default: 100]
+    /// List pairs that share a passage in at most N documents [default: 100]
     ///
     /// All matches of such a pair are listed; the column common marks those that lie entirely in
     /// passages of more than N documents. Such passages are listed once each, in common.tsv.
@@ -244,10 +244,13 @@ impl Command for Options {
             Some(directory) => PassagesConfig::before(&pipeline::look(directory)?),
             None => None,
         };
+        let again = before.is_some();
         let config = self.config(before.unwrap_or_default());
-        let kept = self.kept(&config);
-        if !kept.is_empty() {
-            let line = format!("as in the last search: {kept}");
+        if again {
+            let how = config.parameters().into_iter();
+            let how = how.map(|(name, value)| format!("{name} {value}"));
+            let how = how.collect::<Vec<_>>().join(", ");
+            let line = format!("flags of the last search are kept unless others are given: {how}");
             context.progress.note(&line);
         }
         let align = match &config.units {
@@ -280,13 +283,23 @@ impl Command for Options {
                 text += &removal_table(removed, &done.found, (task.output, task.removed));
             }
             let workspace = pipeline::open_shared(directory, context)?;
-            let length = task.passages.units.is_none().then_some(task.passages.length);
+            let length = task
+                .passages
+                .units
+                .is_none()
+                .then_some(task.passages.length);
             text += &pairs(&workspace, out.columns(), context)?;
             text += &searched(&workspace, length, self.report.is_some())?;
             Ok(text)
         })?;
         if let Some(page) = &self.report {
-            write_page(directory, &PageConfig::default(), page.as_deref(), out, context)?;
+            write_page(
+                directory,
+                &PageConfig::default(),
+                page.as_deref(),
+                out,
+                context,
+            )?;
         }
         unread::warn(&pipeline::open_shared(directory, context)?, context)
     }
@@ -315,31 +328,6 @@ impl Options {
             results: self.results.unwrap_or(before.results),
         }
     }
-
-    /// The flags that would ask for what the search before was asked for, apart from defaults.
-    fn kept(&self, config: &PassagesConfig) -> String {
-        let (flags, default) = (&self.search, PassagesConfig::default());
-        let unit = config.units.as_ref().filter(|_| flags.unit.is_none());
-        let length = flags.length.is_none() && config.length != default.length;
-        let of = flags.of.is_none() && config.of != default.of;
-        let excluded = (config.excluded.as_ref()).filter(|_| self.collection.excluded().is_empty());
-        let asked = flags.no_matches || flags.max_documents.is_some();
-        let matches = match config.matches {
-            _ if asked || config.matches == default.matches => None,
-            Some(matches) => Some(format!("--max-documents {}", matches.max_documents)),
-            None => Some("--no-matches".into()),
-        };
-        let by = config.boilerplate.as_ref().filter(|_| flags.by.is_none());
-        let kept = [
-            (length && config.units.is_none()).then(|| format!("--length {}", config.length)),
-            unit.map(|units| format!("--unit {}", units.unit)),
-            of.then(|| format!("--of {}", config.of)),
-            excluded.map(|of| format!("--exclude-text ({})", counted(of.texts, "text"))),
-            matches,
-            by.map(|boilerplate| format!("--by {}", boilerplate.by)),
-        ];
-        kept.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
 }
 
 /// The pairs that share the most words, as a table.
@@ -357,7 +345,13 @@ fn pairs(workspace: &Workspace, columns: usize, context: &Context<'_>) -> Result
     if rows.is_empty() {
         return Ok(String::new());
     }
-    let head = ["document", "shares with", "words", "of the document", "of the other"];
+    let head = [
+        "document",
+        "shares with",
+        "words",
+        "of the document",
+        "of the other",
+    ];
     Ok(format!("\n{}", Growing::new(head, 2, columns).rows(rows)))
 }
 

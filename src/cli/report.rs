@@ -134,7 +134,13 @@ impl Command for Options {
             let first = pages.join("index.html");
             return out.note(|| Ok(format!("pages in {}\n", first.display())));
         }
-        write_page(&self.directory, &config, self.output.as_deref(), out, context)
+        write_page(
+            &self.directory,
+            &config,
+            self.output.as_deref(),
+            out,
+            context,
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::ledger::fields;
 use super::rows::part_of;
@@ -12,13 +12,14 @@ use super::wording::Wording;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::utf8::cut_after;
-use lookalike_base::words::{ansi_word, shell_word};
+use lookalike_base::words::{ansi_word, flag_word, shell_word};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::disk;
 use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form};
 use lookalike_tasks::passages::SPANS_FILE;
 use lookalike_tasks::passages::shown::shows_passages;
 use lookalike_text::read::Reason;
@@ -421,11 +422,11 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         readable &= input.path != "-";
     }
     let again = readable && exact && by_shingles && new;
-    // A work directory has copies already, made with flags that it does not know.
+    // A work directory has copies already.
     let work = results.extension().is_some_and(|end| end == "work");
     let copies = match work {
-        true => "OTHER, and the flags as before",
-        false => "kept",
+        true => other_copies(&results.with_extension("")),
+        false => "kept".into(),
     };
     Ok(Some(match cluster.redundant {
         0 if config.threshold.to_f64() > 0.5 && by_shingles => {
@@ -443,6 +444,35 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         ),
         _ => format!("lookalike report {place}{programs}"),
     }))
+}
+
+/// Another directory of copies, and the flags with which the copies in `kept` were made.
+fn other_copies(kept: &Path) -> String {
+    let Ok((DedupSource { config, .. }, _)) = DedupSource::read(kept) else {
+        return "OTHER, and the flags as before".into();
+    };
+    let usual = DedupConfig::default();
+    let keep = config.keep.iter();
+    let keep = keep.map(|policy| flag_word(" --keep", &policy.to_string()));
+    let others = [
+        (config.rule != usual.rule, format!("rule {}", config.rule)),
+        (config.empty != usual.empty, "empty drop".into()),
+        (config.rejects != usual.rejects, "rejects drop".into()),
+        (
+            config.revisit != usual.revisit,
+            format!("revisit={}", config.revisit),
+        ),
+        (config.form == Form::Annotated, "annotate".into()),
+        (config.form == Form::Lists, "ids-only".into()),
+        (config.link, "link".into()),
+        (config.remove.is_some(), "drop FILE".into()),
+    ];
+    let given = others.into_iter().filter(|(given, _)| *given);
+    let flags: String = keep
+        .chain(given.map(|(_, flag)| format!(" --{flag}")))
+        .collect();
+    let other = PathBuf::from(format!("{}-2", kept.display()));
+    format!("{}{flags}", in_shell(&other))
 }
 
 /// The flags that name the programs of a collection, without which no command runs them.

@@ -342,8 +342,16 @@ fn the_next_step_has_what_the_directory_cannot_say() {
         "dedup sample-corpora/trec-web/a.gz -o kept --keep longest --keep shortest --rule one-per-cluster",
     );
     let said = answer(at, "add kept.work sample-corpora/trec-web/b.gz");
-    let again = "# then: lookalike dedup --from kept.work -o OTHER, and the flags as before\n";
+    let again = "# then: lookalike dedup --from kept.work -o kept-2 --keep longest --keep shortest \
+                 --rule one-per-cluster\n";
     assert!(said.ends_with(again), "{said}");
+    paste(at, &said);
+    let source = |kept: &str| {
+        let text = fs::read_to_string(at.join(kept).join(".lookalike/source.json")).unwrap();
+        let source: serde_json::Value = serde_json::from_str(&text).unwrap();
+        source["config"].clone()
+    };
+    assert_eq!(source("kept-2"), source("kept"));
     // The result files of a search for passages are of the documents before an addition, and the
     // list of rejects is of all.
     fs::write(at.join("in/x.docx"), "PK\u{3}\u{4}").unwrap();

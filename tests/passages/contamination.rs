@@ -615,7 +615,6 @@ fn write_parquet(path: &Path, items: &[TestItem]) {
 fn every_format_of_a_test_set_gives_the_same_answers() {
     let place = common::temporary();
     let mut world = World::new(8, 12, 40);
-    // CSV has no missing cells, but for those after the end of a row.
     for item in &mut world.items {
         item.fields[0].get_or_insert_default();
     }
@@ -666,11 +665,13 @@ fn every_format_of_a_test_set_gives_the_same_answers() {
         });
         texts.sort();
         report.test_sets[0].name = "NAME".into();
-        if name == "test.tsv" {
-            // It has empty cells where the others have none.
+        if name.contains("csv") || name.contains("tsv") {
+            // An empty cell is a missing one.
+            let before: &Option<(ContaminationReport, _)> = &expected;
+            let empty = before.as_ref().unwrap().0.test_sets[0].fields.empty;
             let fields = &mut report.test_sets[0].fields;
-            fields.empty -= report_missing(&expected);
-            fields.missing = report_missing(&expected);
+            fields.missing -= empty;
+            fields.empty += empty;
         }
         let (report_before, before) = expected.get_or_insert((report.clone(), texts.clone()));
         assert_eq!(*before, texts, "{name}");
@@ -678,10 +679,6 @@ fn every_format_of_a_test_set_gives_the_same_answers() {
         let json = |report| serde_json::to_value::<&ContaminationReport>(report).unwrap();
         assert_eq!(json(report_before), json(&report), "{name}");
     }
-}
-
-fn report_missing(expected: &Option<(ContaminationReport, [String; 3])>) -> u64 {
-    expected.as_ref().unwrap().0.test_sets[0].fields.missing
 }
 
 /// A Parquet file without one of the columns, and a field that only later records have.
@@ -863,13 +860,35 @@ fn hostile_texts_are_searched() {
     let error = search(&[at("corpus.jsonl")], &config, &Run::default()).unwrap_err();
     assert!(error.to_string().contains("--max-document"), "{error}");
     // Columns that are not there.
-    fs::write(at("other.csv"), "id,prompt\n1,a\n").unwrap();
+    fs::write(at("other.csv"), "qid,prompt\n1,a\n").unwrap();
     let config = ContaminationConfig {
         against: vec![at("other.csv")],
         ..config_of_small_documents(place.path())
     };
     let error = search(&[at("corpus.jsonl")], &config, &Run::default()).unwrap_err();
-    assert!(error.to_string().contains("`id, prompt`"), "{error}");
+    assert!(
+        error.to_string().contains("give --fields prompt"),
+        "{error}"
+    );
+    // The items are named by what names them in most test sets.
+    let question = "one two three four five six seven eight nine ten";
+    let csv = format!("question,task_id,answer\n{question},t7,no\n");
+    fs::write(at("ids.csv"), csv).unwrap();
+    let line = json!({"question": question, "qid": 8}).to_string();
+    fs::write(at("ids.jsonl"), line).unwrap();
+    let config = ContaminationConfig {
+        against: vec![at("ids.csv"), at("ids.jsonl")],
+        fields: vec!["question".into()],
+        output: Some(at("ids")),
+        ..config_of_small_documents(place.path())
+    };
+    search(&[at("corpus.jsonl")], &config, &Run::default()).unwrap();
+    let items = common::rows_of(&at("ids"), ITEMS_FILE);
+    let ids: Vec<&str> = items
+        .iter()
+        .map(|row| row.split('\t').nth(1).unwrap())
+        .collect();
+    assert_eq!(ids, ["t7", "8"]);
     // Fields that no record has.
     let config = ContaminationConfig {
         fields: vec!["prompt".into()],

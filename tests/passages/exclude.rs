@@ -32,7 +32,10 @@ fn kept(text: &str, excluded: &[String], w: usize) -> Vec<Kept> {
     let all = words(text);
     let mut left_out = vec![false; all.len()];
     for (at, window) in all.windows(w).enumerate() {
-        if excluded.iter().any(|of| words(of).windows(w).any(|its| its == window)) {
+        if excluded
+            .iter()
+            .any(|of| words(of).windows(w).any(|its| its == window))
+        {
             left_out[at..at + w].fill(true);
         }
     }
@@ -72,7 +75,10 @@ fn pieces(docs: &[Vec<Kept>], k: Option<usize>) -> Vec<Vec<std::ops::Range<usize
 fn expected_spans(docs: &[Vec<Kept>], k: Option<usize>) -> [BTreeSet<Span>; 2] {
     let pieces = pieces(docs, k);
     let said = |doc: usize, range: &std::ops::Range<usize>| -> Vec<&str> {
-        docs[doc][range.clone()].iter().map(|(.., word)| &**word).collect()
+        docs[doc][range.clone()]
+            .iter()
+            .map(|(.., word)| &**word)
+            .collect()
     };
     let mut places: HashMap<Vec<&str>, Vec<(usize, usize)>> = HashMap::new();
     for (doc, of) in pieces.iter().enumerate() {
@@ -94,7 +100,10 @@ fn expected_spans(docs: &[Vec<Kept>], k: Option<usize>) -> [BTreeSet<Span>; 2] {
                 firsts[range.clone()].fill(true);
             }
         }
-        let removable = repeated.iter().zip(&firsts).map(|(is, first)| *is && !first);
+        let removable = repeated
+            .iter()
+            .zip(&firsts)
+            .map(|(is, first)| *is && !first);
         let removable: Vec<bool> = removable.collect();
         found[0].extend(runs(doc, &docs[doc], &repeated));
         found[1].extend(runs(doc, &docs[doc], &removable));
@@ -195,12 +204,20 @@ fn excluded_words_count_for_no_passage_and_break_none() {
         let mut files: Option<BTreeMap<_, _>> = None;
         for (threads, more) in [(1, ""), (2, " --scratch .")] {
             let out = place.join(format!("out{threads}"));
-            let with = format!("--exclude-text ex.jsonl --shingle-size {w} --threads {threads}{more}");
-            passages(place, &format!("in.jsonl -o out{threads} {with} --length {k}"));
+            let with =
+                format!("--exclude-text ex.jsonl --shingle-size {w} --threads {threads}{more}");
+            passages(
+                place,
+                &format!("in.jsonl -o out{threads} {with} --length {k}"),
+            );
             let [repeated, removable] = expected_spans(&docs, Some(k));
             assert_eq!(spans(&out, "spans.tsv"), repeated, "seed {seed}, {k}");
             assert_eq!(spans(&out, "removable.tsv"), removable, "seed {seed}, {k}");
-            assert_eq!(matches(&out), expected_matches(&docs, k), "seed {seed}, {k}");
+            assert_eq!(
+                matches(&out),
+                expected_matches(&docs, k),
+                "seed {seed}, {k}"
+            );
             let names = ["spans.tsv", "matches.tsv", "removable.tsv", "common.tsv"];
             let read = |name: &&'static str| (*name, fs::read_to_string(out.join(name)).unwrap());
             let now: BTreeMap<_, _> = names.iter().map(read).collect();
@@ -208,7 +225,8 @@ fn excluded_words_count_for_no_passage_and_break_none() {
             assert!(files.is_none_or(|before| before == now), "seed {seed}");
             files = Some(now);
         }
-        let units = format!("in.jsonl -o lines --unit line --exclude-text ex.jsonl --shingle-size {w}");
+        let units =
+            format!("in.jsonl -o lines --unit line --exclude-text ex.jsonl --shingle-size {w}");
         passages(place, &units);
         let [repeated, removable] = expected_spans(&docs, None);
         let lines = place.join("lines");
@@ -234,17 +252,32 @@ fn an_assignment_and_a_word_are_no_passage() {
         ("a", "Anna Lange wrote about cats and dogs"),
         ("b", "Anna Weiss described trains instead"),
     ] {
-        fs::write(place.join(format!("essays/{name}.txt")), format!("{task} {rest}")).unwrap();
+        fs::write(
+            place.join(format!("essays/{name}.txt")),
+            format!("{task} {rest}"),
+        )
+        .unwrap();
     }
-    let shared = |with: &str| passages(place, &format!("essays -o out --length 15 {with}"))["pairs"].clone();
+    let shared =
+        |with: &str| passages(place, &format!("essays -o out --length 15 {with}"))["pairs"].clone();
     assert_eq!(shared(""), 1);
     assert_eq!(shared("--exclude-text task.txt"), 0);
     // Copied answers between questions that all have are one passage, without the questions.
-    let (one, two) = ("alpha beta gamma delta epsilon zeta eta theta", "iota kappa lambda my ny xi omikron");
+    let (one, two) = (
+        "alpha beta gamma delta epsilon zeta eta theta",
+        "iota kappa lambda my ny xi omikron",
+    );
     for name in ["a", "b"] {
-        fs::write(place.join(format!("essays/{name}.txt")), format!("{name} {one} {task} {two} {name}")).unwrap();
+        fs::write(
+            place.join(format!("essays/{name}.txt")),
+            format!("{name} {one} {task} {two} {name}"),
+        )
+        .unwrap();
     }
-    passages(place, "essays -o copied --length 15 --exclude-text task.txt --report");
+    passages(
+        place,
+        "essays -o copied --length 15 --exclude-text task.txt --report",
+    );
     let [a, b] = ["a.txt", "b.txt"].map(String::from);
     let (first, second) = ((a.clone(), b.clone(), 1, 1, 8), (a, b, 25, 25, 7));
     assert_eq!(matches(&place.join("copied")), [first, second].into());
@@ -252,7 +285,10 @@ fn an_assignment_and_a_word_are_no_passage() {
     assert!(page.contains("epsilon") && page.contains("omikron"));
     assert!(!page.contains("fourteen"), "{page}");
     // Removing leaves the questions.
-    passages(place, "essays -o kept --length 15 --exclude-text task.txt --remove");
+    passages(
+        place,
+        "essays -o kept --length 15 --exclude-text task.txt --remove",
+    );
     let left = fs::read_to_string(place.join("kept/b.txt")).unwrap();
     assert_eq!(words(&left), words(&format!("b {task} b")));
 }
@@ -265,7 +301,8 @@ fn another_search_keeps_what_no_flag_changes() {
     let all = texts(3);
     write(&place.join("in.jsonl"), &all);
     write(&place.join("ex.jsonl"), &parts(&all));
-    let with = "--length 3 --shingle-size 2 --exclude-text ex.jsonl --max-documents 7 --results parquet";
+    let with =
+        "--length 3 --shingle-size 2 --exclude-text ex.jsonl --max-documents 7 --results parquet";
     passages(place, &format!("in.jsonl -o out {with}"));
     let read = |name: &str| fs::read_to_string(place.join("out").join(name)).unwrap();
     let (before, listed) = (read("spans.tsv"), read("matches.tsv"));
@@ -274,11 +311,15 @@ fn another_search_keeps_what_no_flag_changes() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(
         ran.stderr.contains(
-            "as in the last search: --length 3, --exclude-text (5 texts), --max-documents 7\n"
+"flags of the last search are kept unless others are given: length 3, of all, exclude-text "
         ),
         "{ran:?}"
     );
-    assert!(ran.stderr.contains("report.html was about the last search, and is removed"), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("report.html was about the last search, and is removed"),
+        "{ran:?}"
+    );
     assert_eq!((read("spans.tsv"), read("matches.tsv")), (before, listed));
     assert!(place.join("out/spans.parquet").exists());
     passages(place, "out --unit line --results tsv");

@@ -607,8 +607,8 @@ fn programs_for_office_documents_convert_them() {
     let expected = rows_of(&at("plain.out"), "pairs.tsv");
     assert_eq!(expected.len(), 3);
     for (program, kind, convert) in [
-        ("pandoc", "docx", "docx=pandoc -f docx -t plain"),
-        ("pandoc", "odt", "odt=pandoc -f odt -t plain"),
+        ("pandoc", "docx", "docx=pandoc -fdocx -tplain"),
+        ("pandoc", "odt", "odt=pandoc -fodt -tplain"),
         ("docx2txt", "docx", "docx=docx2txt - -"),
     ] {
         let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
@@ -622,7 +622,12 @@ fn programs_for_office_documents_convert_them() {
             let file = file.unwrap().path();
             let made = files.join(file.with_extension(kind).file_name().unwrap());
             let mut pandoc = Command::new("pandoc");
-            let done = pandoc.arg("-f").arg("markdown").arg(&file).arg("-o").arg(&made);
+            let done = pandoc
+                .arg("-f")
+                .arg("markdown")
+                .arg(&file)
+                .arg("-o")
+                .arg(&made);
             assert!(done.status().unwrap().success());
         }
         fs::write(files.join(format!("broken.{kind}")), b"PK and no more").unwrap();

@@ -234,8 +234,14 @@ impl JoinFlags {
                 Some(AppliedPlan { plan, given: false })
                     if plan.config.target.threshold != threshold =>
                 {
-                    let target = Target { threshold, ..plan.config.target };
-                    let config = PlanConfig { target, ..plan.config };
+                    let target = Target {
+                        threshold,
+                        ..plan.config.target
+                    };
+                    let config = PlanConfig {
+                        target,
+                        ..plan.config
+                    };
                     (Sampling::Full, Some(config), None)
                 }
                 plan => (before.sampling, None, plan),

@@ -38,7 +38,7 @@ mod weigh;
 
 use crate::collection;
 use crate::merge::PostingsEntry;
-use crate::sample::{Sampling, SampleEntry, Sampled};
+use crate::sample::{SampleEntry, Sampled, Sampling};
 use crate::sort::{Compression, RunEntry};
 use lookalike_base::budget::Budget;
 use lookalike_base::error::refuse;

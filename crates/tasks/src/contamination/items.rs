@@ -3,9 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use csv::ByteRecord;
-
-use super::rows::{Rows, is_rows};
 use super::stats::SetReport;
 use super::{ContaminationConfig, STAGE};
 use lookalike_base::Result;
@@ -16,10 +13,22 @@ use lookalike_base::progress::Context;
 use lookalike_base::words::flag_word;
 use lookalike_text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use lookalike_text::read::{
-    Batch, ContentKind, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record,
-    RecordKind, RecordReader, Reject, SourceSpan, TEXT_FIELDS, fields_in, interpret, retracted,
-    suggested, warnings as warnings_of,
+    Batch, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind,
+    RecordReader, Reject, SourceSpan, TEXT_FIELDS, fields_in, interpret, retracted, suggested,
+    warnings as warnings_of,
 };
+
+/// Fields that name an item, if it has none of the usual ones.
+const ITEM_IDS: [&str; 8] = [
+    "qid",
+    "question_id",
+    "query_id",
+    "task_id",
+    "problem_id",
+    "sample_id",
+    "item_id",
+    "uid",
+];
 
 /// The most bytes of tokens that the test sets can have together.
 const MOST_BYTES: usize = u32::MAX as usize;
@@ -241,11 +250,7 @@ impl Reading<'_> {
     fn file(&mut self, number: usize, input: &InputFile) -> Result<()> {
         let path = input.path.to_string_lossy();
         self.sets.sets.push(SetReport::new(&input.docno, &path));
-        if is_rows(&input.docno) {
-            self.rows(number, input)?;
-        } else {
-            self.records(number, input)?;
-        }
+        self.records(number, input)?;
         let fields = self.sets.names.len() as u64;
         let set = self.set();
         set.fields.missing = set.items * fields - set.fields.found();
@@ -276,6 +281,8 @@ impl Reading<'_> {
     /// Reads the records of a file, once for each field. A record with one of the fields is an
     /// item.
     fn records(&mut self, number: usize, input: &InputFile) -> Result<()> {
+        let id_field = self.config.item_id.clone();
+        let id_field = id_field.or_else(|| self.usual_id(number, input));
         let mut slots: Vec<Slot> = Vec::new();
         let mut first: Option<Reject> = None;
         // The fields that the first record without a text has.
@@ -285,7 +292,7 @@ impl Reading<'_> {
                 format: None,
                 split_at: None,
                 text_field: self.config.fields.get(name).cloned(),
-                id_field: self.config.item_id.clone(),
+                id_field: id_field.clone(),
                 url_field: None,
                 delimiter: None,
                 quote: None,
@@ -358,6 +365,9 @@ impl Reading<'_> {
             reader.check_unchanged(input)?;
             slots.sort_by_key(|slot| slot.place);
         }
+        if let (Some(reject), Some(set)) = (&first, self.sets.sets.last_mut()) {
+            set.first.get_or_insert_with(|| reject.line(&input.docno));
+        }
         for slot in slots.iter().filter(|slot| slot.item == NONE) {
             let known = first
                 .as_ref()
@@ -383,6 +393,32 @@ impl Reading<'_> {
         }
         self.order(&slots);
         Ok(())
+    }
+
+    /// The field of [`ITEM_IDS`] that names the first item of a file, if no usual field does.
+    fn usual_id(&self, number: usize, input: &InputFile) -> Option<String> {
+        let named = |id_field: Option<&str>| {
+            let read = ReadConfig {
+                format: None,
+                text_field: self.config.fields.first().cloned(),
+                id_field: id_field.map(String::from),
+                ..self.config.read.clone()
+            };
+            let mut reader = RecordReader::open(input, number as u32, &read, self.context.stop);
+            let mut batch = Batch::default();
+            reader.next_into(&mut batch);
+            let record = batch.records.first()?;
+            match interpret(record, batch.bytes.get(record.bytes.clone())?, &read) {
+                Interpreted::Document(document) => Some(document.docno.to_string()),
+                _ => None,
+            }
+        };
+        let place = named(None)?;
+        // A record without a name has that of its place.
+        let usual = place != format!("{}:1", input.docno);
+        let mut names = ITEM_IDS.into_iter().filter(|_| !usual);
+        let found = names.find(|name| named(Some(name)).is_some_and(|name| name != place));
+        found.map(String::from)
     }
 
     /// The fields that a record lacks. `has` is the offset of the first such record of its file and
@@ -553,38 +589,6 @@ impl Reading<'_> {
             }
             item.fields = begin..at;
         }
-    }
-
-    /// Reads the rows of a CSV file.
-    fn rows(&mut self, number: usize, input: &InputFile) -> Result<()> {
-        input.check_path()?;
-        let mut rows = Rows::open(input, self.config)?;
-        let mut row = ByteRecord::new();
-        while rows.next(&mut row)? {
-            self.context.stop.check(STAGE)?;
-            let id = rows.id(&row);
-            let of = SourceSpan {
-                file: number as u32,
-                offset: row.position().map_or(0, csv::Position::byte),
-                length: 0,
-            };
-            let item = self.item(number, &id);
-            for name in 0..self.sets.names.len() {
-                let Some(cell) = rows.field(&row, name) else {
-                    continue;
-                };
-                let markup = rows.is_markup(name);
-                let document = RawDocument {
-                    content: self.config.read.content(markup, None, cell),
-                    body: cell.into(),
-                    charset: std::str::from_utf8(cell).ok().map(|_| "utf-8".into()),
-                    docno: id.as_str().into(),
-                    ..RawDocument::of_text("", ContentKind::Text)
-                };
-                self.field(item, name, &document, (of, false))?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -65,7 +65,6 @@ mod grams;
 mod items;
 mod listed;
 mod output;
-mod rows;
 mod runs;
 mod search;
 mod stats;

@@ -71,7 +71,7 @@ pub(super) fn ranks(
                 })?;
             }
             Policy::PreferInput(globs) => {
-                let places = places_of_inputs(workspace, globs)?;
+                let places = places_of_inputs(workspace, globs, context)?;
                 ranks = sorted(choosing, &ranks, documents, |push| {
                     each_document(workspace, |document, record| {
                         check(document, context)?;
@@ -162,7 +162,11 @@ fn sorted(
 }
 
 /// For each input file, the place of the first glob that matches its name or path.
-fn places_of_inputs(workspace: &Workspace, globs: &[globset::Glob]) -> Result<Vec<u32>> {
+fn places_of_inputs(
+    workspace: &Workspace,
+    globs: &[globset::Glob],
+    context: &Context<'_>,
+) -> Result<Vec<u32>> {
     let bad = |error: globset::Error| {
         Error::parameter("keep", error.glob().unwrap_or("GLOB")).because(error.kind().to_string())
     };
@@ -173,11 +177,16 @@ fn places_of_inputs(workspace: &Workspace, globs: &[globset::Glob]) -> Result<Ve
     let set = builder.build().map_err(bad)?;
     let mut places = Vec::new();
     let mut inputs = InputList::open(workspace.directory())?;
+    let mut unused: Vec<usize> = (0..globs.len()).collect();
     while let Some(input) = inputs.next()? {
-        let by_name = set.matches(&input.name).first().copied();
-        let by_path = set.matches(&input.path).first().copied();
-        let first = by_name.into_iter().chain(by_path).min();
-        places.push(first.map_or(u32::MAX, |place| place as u32));
+        let (by_name, by_path) = (set.matches(&input.name), set.matches(&input.path));
+        unused.retain(|place| !by_name.contains(place) && !by_path.contains(place));
+        let first = by_name.first().into_iter().chain(by_path.first()).min();
+        places.push(first.map_or(u32::MAX, |place| *place as u32));
+    }
+    for glob in unused.iter().filter_map(|place| globs.get(*place)) {
+        let line = format!("warning: no input matches {glob} of --keep prefer-input");
+        context.progress.note(&line);
     }
     Ok(places)
 }

@@ -80,9 +80,9 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::{DERIVED_FILES, ResultFormat};
 use lookalike_engine::collection::{self, Catalogue, Representatives, Reread};
-use lookalike_engine::shingle::Excluded;
 use lookalike_engine::join::PairsEntry;
-use lookalike_store::checkpoint::{self, LastSearch, Checkpoints};
+use lookalike_engine::shingle::Excluded;
+use lookalike_store::checkpoint::{self, Checkpoints, LastSearch};
 use lookalike_store::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, ResultFile, Workspace};
 use lookalike_store::{digest_of, disk};
 use lookalike_text::parse::TokenKind;
@@ -210,6 +210,22 @@ impl PassagesConfig {
         Some(PassagesConfig { results, ..config })
     }
 
+    /// Its parameters that decide what is a passage, as result files state them.
+    pub fn parameters(&self) -> Vec<(&'static str, String)> {
+        let mut how = match &self.units {
+            None => vec![("length", self.length.to_string())],
+            Some(units) => vec![
+                ("unit", units.unit.to_string()),
+                ("scope", units.scope.to_string()),
+                ("least", units.least.to_string()),
+            ],
+        };
+        how.push(("of", self.of.to_string()));
+        let excluded = self.excluded.iter();
+        how.extend(excluded.map(|of| ("exclude-text", of.digest.clone())));
+        how
+    }
+
     /// Refuses a length out of range.
     ///
     /// # Errors
@@ -298,18 +314,7 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<Stats> {
     config.check()?;
-    let mut how = match &config.units {
-        None => vec![("length", config.length.to_string())],
-        Some(units) => vec![
-            ("unit", units.unit.to_string()),
-            ("scope", units.scope.to_string()),
-            ("least", units.least.to_string()),
-        ],
-    };
-    how.push(("of", config.of.to_string()));
-    if let Some(excluded) = &config.excluded {
-        how.push(("exclude-text", excluded.digest.clone()));
-    }
+    let how = config.parameters();
     let Some(units) = &config.units else {
         let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
         return search(workspace, config, &how, then, find, context);

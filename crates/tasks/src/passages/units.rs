@@ -137,7 +137,8 @@ fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &UnitSort<'_, Hashe
             text.clear();
             parser.text_as_read(raw, &mut text);
             gaps.begin(document)?;
-            let blanked = (!gaps.is_empty()).then(|| gaps.blank(&text, &search.parse.of(&raw.docno)));
+            let blanked =
+                (!gaps.is_empty()).then(|| gaps.blank(&text, &search.parse.of(&raw.docno)));
             let words = blanked.as_deref().unwrap_or(&text);
             let mut token = 0;
             for block in Blocks::new(&text, config.unit == TextUnit::Paragraph) {
