@@ -107,6 +107,7 @@ pub fn joined(place: &Path, context: &Context<'_>) -> (Workspace, JoinConfig) {
         size_groups: SizeGroups::default(),
         segment_size: ByteSize::mib(64),
         text: false,
+        condition: None,
     };
     let join = JoinConfig {
         join: Join::Count,

@@ -84,6 +84,7 @@ pub fn finished_run(name: &str) -> PathBuf {
         size_groups: Default::default(),
         segment_size: ByteSize(1 << 10),
         text: false,
+        condition: None,
     };
     let question = JoinParameters {
         sampling: "full".parse().expect("a sampling"),

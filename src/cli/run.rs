@@ -8,7 +8,7 @@ use clap::builder::ArgPredicate;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
-use lookalike_engine::collection::{self, CollectionConfig};
+use lookalike_engine::collection::{self, CollectionConfig, Condition};
 use lookalike_engine::pipeline::{self, AppliedPlan, JoinParameters, Summary, run_against};
 use lookalike_methods::{self as methods, Spec};
 use lookalike_store::workspace::Workspace;
@@ -40,7 +40,8 @@ pub struct RunOptions {
     /// DIR is the output directory of an earlier `run`. Its documents are not read again, stages
     /// that the flags do not change are reused, and its results are replaced. Flags that are not
     /// given stay as they were: --threshold, --score, --join, --pairs, --results, and --sampling
-    /// or --precision, which take --verified, --candidates and --max-postings with them.
+    /// or --precision, which take --verified, --candidates and --max-postings with them. --where may
+    /// only name fields of the --where of the earlier run.
     ///
     /// Example: --from out --threshold 0.5
     #[arg(
@@ -168,7 +169,9 @@ impl Command for RunOptions {
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         if let Some(directory) = &self.from {
-            return search(directory, &self.join, &self.end, out, context);
+            let condition = self.collection.condition.clone();
+            let of = (directory.as_path(), condition);
+            return search(of, &self.join, &self.end, out, context);
         }
         if let Some(spec) = &self.method {
             return self.run_method(spec, out, context);
@@ -258,13 +261,13 @@ impl Command for JoinOptions {
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        search(&self.directory, &self.join, &self.end, out, context)
+        search((&self.directory, None), &self.join, &self.end, out, context)
     }
 }
 
 /// Finds the pairs of an ingested collection.
 fn search(
-    directory: &Path,
+    (directory, condition): (&Path, Option<Condition>),
     join: &JoinFlags,
     end: &ResultFlags,
     out: &Out<'_>,
@@ -280,6 +283,7 @@ fn search(
         plan.check(&path, config, parameters.join.threshold)?;
     }
     let mut workspace = pipeline::open_texts(directory)?;
+    pipeline::change_condition(&mut workspace, condition, context)?;
     if let Some(planning) = &planning {
         parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
     }

@@ -21,7 +21,7 @@ const TOPICS: [[&str; 3]; 5] = [
     [
         "shingles",
         "Flags that say what of documents is compared, and how",
-        "tokens shingle_size fold exclude_text score short fingerprint seed size_groups",
+        "tokens shingle_size fold exclude_text score condition short fingerprint seed size_groups",
     ],
     [
         "sampling",
@@ -45,11 +45,11 @@ const SHOWN: [[&str; 2]; 10] = [
     [
         "run",
         "text_field id_field format include exclude convert tokens shingle_size exclude_text score \
-         sampling memory threads",
+         sampling memory threads condition",
     ],
     [
         "dedup",
-        "text_field id_field format shingle_size exclude_text score",
+        "text_field id_field format shingle_size exclude_text score condition",
     ],
     [
         "passages",

@@ -126,6 +126,7 @@ impl Default for Run {
                 size_groups: SizeGroups::default(),
                 segment_size: ByteSize::mib(64),
                 text: false,
+                condition: None,
             },
             planning: None,
             question: JoinParameters {

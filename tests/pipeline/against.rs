@@ -29,7 +29,7 @@ fn against_watched(
     pipeline::run_against(&inputs, old, out, config, parameters, run.strict, &context)
 }
 
-fn against(run: &Run, files: &[PathBuf], old: &Path, out: &Path) -> Result<Summary, Error> {
+pub fn against(run: &Run, files: &[PathBuf], old: &Path, out: &Path) -> Result<Summary, Error> {
     against_watched(run, (files, old), out, &Stop::default(), &Silent)
 }
 

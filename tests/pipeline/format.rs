@@ -14,7 +14,8 @@ use lookalike::base::ids::Key;
 use lookalike::base::progress::{Context, Silent, Stop};
 use lookalike::engine::collection::{
     Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CollectionConfig,
-    DocumentRecord, DocumentWriter, RejectWriter, SetWriter, SizeGroups, TextDigest, TextWriter,
+    DocumentRecord, DocumentWriter, KeptFields, RejectWriter, SetWriter, SizeGroups, TextDigest,
+    TextWriter,
 };
 use lookalike::engine::index::{IndexEntry, IndexStats, Layout, Level};
 use lookalike::engine::join::prefix;
@@ -29,7 +30,8 @@ use lookalike::engine::shingle::ShingleConfig;
 use lookalike::engine::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
 use lookalike::store::workspace::{Base, MANIFEST_FILE};
 use lookalike::store::{
-    FOOTER_BYTES, HEADER_BYTES, Header, Item, Kind, PartInfo, PartWriter, Sort, VERSION, checksum,
+    FOOTER_BYTES, HEADER_BYTES, Header, Item, Kind, PartInfo, PartWriter, Sort, VERSION,
+    WITH_TEXT_DIGEST, checksum,
 };
 use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::tasks::inspect::{inspect, verify};
@@ -81,6 +83,7 @@ fn document(docno: &str, words: u64) -> DocumentRecord {
         offset: 0,
         length: 0,
         text: TextDigest::new(words << 40 | 5),
+        fields: Default::default(),
     }
 }
 
@@ -161,7 +164,10 @@ fn names(directory: &Path, docnos: &[&str]) -> PartInfo {
 }
 
 fn documents(directory: &Path, documents: &[DocumentRecord]) -> PartInfo {
-    let mut part = DocumentWriter::create(directory, PARAMETERS, 0).unwrap();
+    let fields = documents
+        .iter()
+        .any(|document| !document.fields.0.is_empty());
+    let mut part = DocumentWriter::create(directory, PARAMETERS, 0, fields).unwrap();
     for document in documents {
         part.push(document).unwrap();
     }
@@ -611,6 +617,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
         size_groups: SizeGroups::default(),
         segment_size: ByteSize::mib(64),
         text: keep_text,
+        condition: None,
     };
     let question = JoinParameters {
         sampling: Sampling::Full,
@@ -857,6 +864,19 @@ type Make = fn(&Path) -> PartInfo;
 /// Every fixture: kind, number in its name, how it was made when its version was the latest.
 fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
     vec![
+        ("fields", "000000.docs", |to| {
+            let with = |docno, fields: &str| DocumentRecord {
+                fields: KeptFields(fields.into()),
+                ..document(docno, 10)
+            };
+            documents(
+                to,
+                &[
+                    with("a", r#"["x\n\u0000\"",null]"#),
+                    with("b", "[null,\"\"]"),
+                ],
+            )
+        }),
         ("documents", "000000.docs", |to| {
             let odd = DocumentRecord {
                 docno: "clueweb09-\"en\"0000\t\u{5b57}\u{301}".into(),
@@ -1015,7 +1035,8 @@ fn content(path: &Path) -> String {
 /// The directory of the fixtures of a kind in its latest version.
 fn latest(kind: &str) -> PathBuf {
     let version = match kind {
-        "documents" => Kind::Documents.version(),
+        "documents" => WITH_TEXT_DIGEST,
+        "fields" => Kind::Documents.version(),
         _ => VERSION,
     };
     let kind = root().join("tests/fixtures").join(kind);
@@ -1206,16 +1227,9 @@ fn other_versions_are_refused_by_name() {
     };
     let mut kinds = std::collections::BTreeSet::new();
     for (kind, name, _) in fixtures() {
-        let old = fs::read(
-            root()
-                .join("tests/fixtures")
-                .join(kind)
-                .join("v1")
-                .join(name),
-        )
-        .unwrap();
+        let old = fs::read(latest(kind).join(name)).unwrap();
         let most = match kind {
-            "documents" => Kind::Documents.version(),
+            "documents" | "fields" => Kind::Documents.version(),
             _ => VERSION,
         };
         for version in [0u16, most + 1, 999] {
@@ -1230,7 +1244,7 @@ fn other_versions_are_refused_by_name() {
         }
         kinds.insert(kind);
     }
-    assert_eq!(kinds.len(), 10, "{kinds:?}");
+    assert_eq!(kinds.len(), 11, "{kinds:?}");
 
     // The manifest, whatever other fields it has; and so a plan.
     let old = fs::read_to_string(

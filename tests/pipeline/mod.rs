@@ -5,6 +5,7 @@ mod add;
 mod against;
 mod characters;
 mod code;
+mod conditions;
 mod definitions;
 mod dependencies;
 mod determinism;

@@ -70,8 +70,12 @@ fn write_segment(
 ) -> Result<SegmentEntry> {
     let parameters = workspace.collection_parameters();
     let directory = workspace.path(DIRECTORY);
+    let fields = !collection::config(&workspace.manifest)
+        .read
+        .fields
+        .is_empty();
     let mut out = Out {
-        documents: DocumentWriter::create(&directory, parameters, number)?,
+        documents: DocumentWriter::create(&directory, parameters, number, fields)?,
         sets: SetWriter::create(&directory, parameters, number, u64::BYTES)?,
         stats: SegmentStats::default(),
         scratch: Vec::new(),

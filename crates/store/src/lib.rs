@@ -47,7 +47,8 @@ pub use map::Mapped;
 pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
 pub use part::{
     FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
-    VERSION, WITH_TEXT_DIGEST, part_number, part_stem, part_unit, read_header, verify_part,
+    VERSION, WITH_FIELDS, WITH_TEXT_DIGEST, part_number, part_stem, part_unit, read_header,
+    verify_part,
 };
 pub use sort::{Group, Parts, Sort, Sorted, read_sorted};
 pub use table::cell;

@@ -22,6 +22,8 @@ pub const FOOTER_BYTES: usize = 64;
 pub const VERSION: u16 = 1;
 /// From this version on, documents and their facts have the digest of their text.
 pub const WITH_TEXT_DIGEST: u16 = 2;
+/// The format version of documents with the values of fields. Others have the one before.
+pub const WITH_FIELDS: u16 = 3;
 
 keywords! {
     /// The kinds of parts.
@@ -73,10 +75,11 @@ impl Kind {
         }
     }
 
-    /// The format version that this build writes. It reads all from [`VERSION`] on.
+    /// The last format version that this build reads and writes. It reads all from [`VERSION`] on.
     pub fn version(self) -> u16 {
         match self {
-            Kind::Documents | Kind::Facts => WITH_TEXT_DIGEST,
+            Kind::Documents => WITH_FIELDS,
+            Kind::Facts => WITH_TEXT_DIGEST,
             _ => VERSION,
         }
     }

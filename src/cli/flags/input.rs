@@ -9,7 +9,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::ids::FingerprintKind;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{CollectionConfig, SizeGroups};
+use lookalike_engine::collection::{CollectionConfig, Condition, SizeGroups};
 use lookalike_engine::excluded::excluded;
 use lookalike_engine::pipeline::{self, InputChoice};
 use lookalike_engine::shingle::{ShingleConfig, Short};
@@ -510,6 +510,19 @@ pub struct CollectionFlags {
     /// them.
     #[arg(long, help_heading = "Reading")]
     pub keep_text: bool,
+    /// List only pairs for which EXPR holds, such as a.source != b.source
+    ///
+    /// EXPR is an expression in CEL about two documents, of which `a` comes first in the input, and
+    /// their fields: a path in JSON, a column, an element, a header of WARC, HTTP or mail, or docno,
+    /// file, url, host, path, date, words. Operators: == != < <= > >= in && || ! ?: + - * /.
+    /// Functions: abs, contains, date, days, double, endsWith, has, hours, size, startsWith, string.
+    /// A comparison with a missing field is false; has(a.date) asks for it. Clusters and removals
+    /// follow from these pairs, and documents with the same words are no exception. The directory
+    /// keeps EXPR and the values of its fields, for `add` and `--from`.
+    ///
+    /// Example: --where 'a.source != b.source && abs(a.date - b.date) < days(30)'
+    #[arg(long = "where", value_name = "EXPR", help_heading = "Pairs")]
+    pub condition: Option<Condition>,
     #[command(flatten)]
     shingles: ShingleFlags,
     /// Leave out the text of FILE, such as a template (repeatable)
@@ -591,6 +604,8 @@ impl CollectionFlags {
             size_groups: self.size_groups.clone(),
             segment_size: self.segment_size,
             text: self.keep_text,
-        })
+            condition: None,
+        }
+        .with_condition(self.condition.clone()))
     }
 }

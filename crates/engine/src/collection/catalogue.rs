@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RejectReader;
 use super::column::{Column, ColumnBuilder, ColumnReader};
+use super::condition::Rule;
 use super::config::SizeGroups;
 use super::documents::{DocumentReader, DocumentView, RejectWriter};
 use super::names::Names;
@@ -87,8 +88,9 @@ pub fn each_md5(
 ) -> Result<()> {
     let segments = super::segments(&workspace.manifest);
     let known = segments.partition_point(|segment| segment.first_document < end);
+    let rule = rule(workspace)?;
     each_document_of(workspace, &segments[..known], |document, record| {
-        md5(&record).map_or(Ok(()), |md5| each(document, md5))
+        key(rule.as_ref(), &record).map_or(Ok(()), |key| each(document, key))
     })
 }
 
@@ -142,9 +144,23 @@ item! {
 /// Documents with their keys.
 type Keys = Vec<Keyed>;
 
-/// The MD5 of a document. A document without words duplicates nothing.
-fn md5(record: &DocumentView<'_>) -> Option<u128> {
-    (record.words > 0).then(|| u128::from_be_bytes(record.md5))
+/// The MD5 of a document, or with a condition, of its words and the values of its fields. A document
+/// without words duplicates nothing.
+fn key(rule: Option<&Rule>, record: &DocumentView<'_>) -> Option<u128> {
+    match rule {
+        _ if record.words == 0 => None,
+        None => Some(u128::from_be_bytes(record.md5)),
+        Some(rule) => rule.key(record),
+    }
+}
+
+/// The condition of a collection, if it has one.
+pub(super) fn rule(workspace: &Workspace) -> Result<Option<Rule>> {
+    let config = super::config(&workspace.manifest);
+    let condition = config.condition.as_ref();
+    condition
+        .map(|condition| Rule::new(condition, &config.read.fields))
+        .transpose()
 }
 
 /// The hash of a docno.
@@ -260,6 +276,7 @@ struct Making<'a> {
     readers: usize,
     /// Memory for each sort.
     memory: ByteSize,
+    rule: Option<Rule>,
     scratch: disk::Scratch,
     directory: PathBuf,
     context: &'a Context<'a>,
@@ -294,6 +311,7 @@ impl<'a> Making<'a> {
             parameters: workspace.collection_parameters(),
             readers,
             memory: ByteSize(((memory - reading) / 2).min(MOST_SORT_BYTES)),
+            rule: rule(workspace)?,
             scratch: workspace.scratch(context)?,
             directory: workspace.path(DIRECTORY),
             context,
@@ -358,7 +376,8 @@ impl<'a> Making<'a> {
         for segment in &self.segments {
             self.each_in(segment, |document, record| {
                 if repeated.of(document) == document {
-                    of_md5s.extend(md5(&record).map(|md5| (md5, document)));
+                    let key = key(self.rule.as_ref(), &record);
+                    of_md5s.extend(key.map(|key| (key, document)));
                 }
                 if !repeated.has_docno(document) {
                     of_docnos.insert(docno(record.docno.as_bytes()), document);
@@ -503,7 +522,8 @@ impl<'a> Making<'a> {
                 }
                 let key = docno(record.docno.as_bytes());
                 docnos.push(Keyed { key, document });
-                md5s.extend(md5(&record).map(|key| Keyed { key, document }));
+                let key = self::key(self.rule.as_ref(), &record);
+                md5s.extend(key.map(|key| Keyed { key, document }));
                 Ok(())
             })?;
             pass(&mut md5s, &mut docnos)?;

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::condition::Condition;
 use crate::shingle::{Excluded, ShingleConfig};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::keywords::stored_as_text;
@@ -36,6 +37,9 @@ pub struct CollectionConfig {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub text: bool,
+    /// The condition that pairs must meet.
+    #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Condition>,
 }
 
 impl Default for CollectionConfig {
@@ -46,6 +50,7 @@ impl Default for CollectionConfig {
             size_groups: SizeGroups::default(),
             segment_size: ByteSize::mib(64),
             text: false,
+            condition: None,
         }
     }
 }
@@ -68,12 +73,24 @@ impl CollectionConfig {
         Ok(())
     }
 
-    /// Digest of the parameters, as stored in parts. `path` is the file that will hold them.
+    /// The same parameters with a condition, and the fields that it names.
+    #[must_use]
+    pub fn with_condition(mut self, condition: Option<Condition>) -> CollectionConfig {
+        self.read.fields = condition.iter().flat_map(|c| c.fields().to_vec()).collect();
+        CollectionConfig { condition, ..self }
+    }
+
+    /// Digest of the parameters, as stored in parts: all that what is read depends on. `path` is the
+    /// file that will hold them.
     ///
     /// # Errors
     /// `Io` if they cannot be encoded.
     pub fn digest(&self, path: &Path) -> Result<u128> {
-        Ok(store::digest_bits(&store::to_json(self, path)?))
+        let read = CollectionConfig {
+            condition: None,
+            ..self.clone()
+        };
+        Ok(store::digest_bits(&store::to_json(&read, path)?))
     }
 
     /// The parameters that make tokens comparable, as name and value: the lines that all files of
@@ -81,6 +98,8 @@ impl CollectionConfig {
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut parameters = self.shingle.parse.parameters();
         parameters.push(("markup", self.read.markup().to_string()));
+        let condition = self.condition.iter();
+        parameters.extend(condition.map(|condition| ("where", condition.to_string())));
         parameters
     }
 
@@ -146,6 +165,7 @@ impl CollectionConfig {
             size_groups,
             segment_size,
             text,
+            condition,
         } = self;
         let ReadConfig {
             // No flag: [`Self::check_same`] compares it first.
@@ -157,6 +177,7 @@ impl CollectionConfig {
             text_field,
             id_field,
             url_field,
+            fields,
             delimiter,
             quote,
             columns,
@@ -226,6 +247,8 @@ impl CollectionConfig {
             ("exclude-text", Excluded::text_of(excluded.as_ref())),
             ("size-groups", size_groups.to_string()),
             ("segment-size", segment_size.exact()),
+            ("where", given(condition)),
+            ("fields", none_if_empty(fields.join(", "))),
         ]
     }
 }

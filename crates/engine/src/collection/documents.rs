@@ -2,13 +2,18 @@
 
 use std::path::Path;
 
+use bincode::de::{BorrowDecoder, Decoder};
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use bincode::{BorrowDecode, Decode, Encode};
 use serde::{Serialize, Serializer};
 
 use super::blocks::{Packer, Unpacker};
 use super::text_digest::TextDigest;
 use lookalike_base::{Error, Result};
-use lookalike_store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, meta};
+use lookalike_store::{
+    Footer, Header, Kind, PartInfo, PartReader, PartWriter, WITH_FIELDS, WITH_TEXT_DIGEST, meta,
+};
 use lookalike_text::read::{Reason, Reject, SaidOnce};
 
 /// The stored facts about a document.
@@ -45,6 +50,9 @@ pub struct DocumentRecord {
     /// The digest of its text as read.
     #[serde(skip_serializing_if = "TextDigest::is_unknown")]
     pub text: TextDigest,
+    /// The values of the fields that the collection keeps.
+    #[serde(skip_serializing_if = "KeptFields::is_empty")]
+    pub fields: KeptFields<String>,
 }
 
 /// A [`DocumentRecord`] that borrows its texts from the block that it was read from. A pass over
@@ -68,6 +76,48 @@ pub struct DocumentView<'b> {
     pub offset: u64,
     pub length: u64,
     pub text: TextDigest,
+    pub fields: KeptFields<&'b str>,
+}
+
+/// The values of [`ReadConfig::fields`](lookalike_text::read::ReadConfig::fields) of a document, as an
+/// array of JSON, with null for a field that it lacks. Empty, and no byte in the file, in a collection
+/// that keeps no fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct KeptFields<S>(pub S);
+
+impl<S: AsRef<str>> KeptFields<S> {
+    fn is_empty(&self) -> bool {
+        self.0.as_ref().is_empty()
+    }
+}
+
+impl Encode for KeptFields<String> {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        match self.is_empty() {
+            true => Ok(()),
+            false => self.0.encode(encoder),
+        }
+    }
+}
+
+impl Decode<u16> for KeptFields<String> {
+    fn decode<D: Decoder<Context = u16>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        match *decoder.context() >= WITH_FIELDS {
+            true => Decode::decode(decoder).map(KeptFields),
+            false => Ok(KeptFields::default()),
+        }
+    }
+}
+
+impl<'b, S: BorrowDecode<'b, u16> + Default> BorrowDecode<'b, u16> for KeptFields<S> {
+    fn borrow_decode<D: BorrowDecoder<'b, Context = u16>>(
+        decoder: &mut D,
+    ) -> Result<Self, DecodeError> {
+        match *decoder.context() >= WITH_FIELDS {
+            true => BorrowDecode::borrow_decode(decoder).map(KeptFields),
+            false => Ok(KeptFields::default()),
+        }
+    }
 }
 
 fn hexadecimal<S: Serializer>(md5: &[u8; 16], serializer: S) -> Result<S::Ok, S::Error> {
@@ -90,10 +140,15 @@ struct BlockWriter {
 }
 
 impl BlockWriter {
-    fn create(directory: &Path, kind: Kind, parameters: u128, number: u64) -> Result<Self> {
+    fn create(
+        directory: &Path,
+        (kind, version): (Kind, u16),
+        parameters: u128,
+        number: u64,
+    ) -> Result<Self> {
         let header = Header {
             kind,
-            version: kind.version(),
+            version,
             parameters,
             number,
             key_bytes: 0,
@@ -213,9 +268,15 @@ impl BlockReader {
 pub struct DocumentWriter(BlockWriter);
 
 impl DocumentWriter {
-    /// Starts the documents of segment `number`.
-    pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
-        BlockWriter::create(directory, Kind::Documents, parameters, number).map(DocumentWriter)
+    /// Starts the documents of segment `number`, which have values of fields or not.
+    pub fn create(directory: &Path, parameters: u128, number: u64, fields: bool) -> Result<Self> {
+        let version = if fields {
+            WITH_FIELDS
+        } else {
+            WITH_TEXT_DIGEST
+        };
+        let kind = (Kind::Documents, version);
+        BlockWriter::create(directory, kind, parameters, number).map(DocumentWriter)
     }
 
     /// Appends a document.
@@ -297,7 +358,8 @@ pub struct RejectWriter(BlockWriter, SaidOnce);
 impl RejectWriter {
     /// Starts the rejects of segment `number`.
     pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
-        let out = BlockWriter::create(directory, Kind::Rejects, parameters, number)?;
+        let kind = (Kind::Rejects, Kind::Rejects.version());
+        let out = BlockWriter::create(directory, kind, parameters, number)?;
         Ok(RejectWriter(out, SaidOnce::default()))
     }
 

@@ -22,7 +22,8 @@
 //! - The set of a document whose MD5 was seen recently in its unit is not stored again: the
 //!   document can only be an exact duplicate, and exact duplicates are not compared. "Recently" is
 //!   a table of fixed size, so the bytes on disk depend on nothing but the input. Text is kept for
-//!   exactly the documents whose sets are stored.
+//!   exactly the documents whose sets are stored. If fields are kept, all sets are stored, because a
+//!   condition may tell documents with equal words apart.
 //! - The budget bounds the data in flight, counting each byte at its worst case.
 //!
 //! # Cost
@@ -38,6 +39,8 @@ mod blocks;
 mod by_place;
 mod catalogue;
 mod column;
+mod condition;
+mod conditions;
 mod config;
 mod documents;
 mod ingest;
@@ -56,9 +59,12 @@ pub use catalogue::{
     each_document, each_document_of, each_md5, run as catalogue,
 };
 pub use column::{Column, ColumnBuilder, ColumnReader};
+pub use condition::Condition;
+pub(crate) use conditions::{Conditions, check as check_condition};
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{
-    DocumentReader, DocumentRecord, DocumentView, DocumentWriter, RejectReader, RejectWriter,
+    DocumentReader, DocumentRecord, DocumentView, DocumentWriter, KeptFields, RejectReader,
+    RejectWriter,
 };
 pub use ingest::{Reread, SegmentStats, Share, least_memory, require_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};

@@ -16,7 +16,7 @@
 
 use std::cmp::Ordering;
 
-use crate::collection::{self, Catalogue, SetsByPlace};
+use crate::collection::{self, Catalogue, Conditions, SetsByPlace};
 use crate::join::{PairsEntry, STAGE, list};
 use lookalike_base::Result;
 use lookalike_base::ids::{FingerprintKind, Key};
@@ -109,7 +109,11 @@ fn of_keys<K: Key>(
     let pairs = workspace.record::<PairsEntry>("join")?.config.pairs;
     let against = collection::against(&workspace.manifest).documents;
     let document = |n: u32| documents.get(n as usize).copied().unwrap_or(0);
-    let listed = |a: u32, b: u32| list::is_listed(pairs, against, (document(a), document(b)));
+    let conditions = Conditions::open(workspace, context)?;
+    let listed = |a: u32, b: u32| {
+        let pair = (document(a), document(b));
+        list::is_listed(pairs, against, conditions.as_ref(), pair)
+    };
     let check = || context.stop.check(STAGE);
     let (found, stopped) = best(&sizes, keys, MOST_STEPS, &listed, &check)?;
     let found = found.map(|found| Closest {

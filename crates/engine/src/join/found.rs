@@ -89,7 +89,7 @@ pub fn run<K: Key>(
     }
     workspace.commit(&[DIRECTORY])?;
     let sampled = Sampled::load_for(workspace, config.measure)?;
-    let join = Joining::new(config, &sampled, None, context);
+    let join = Joining::new(config, (&sampled, None), None, context);
     list::finish::<K>(workspace, &join, memory)?;
     let listed = workspace.record::<PairsEntry>("join")?.stats.pairs;
     if listed != given {

@@ -1,6 +1,6 @@
 //! The last step of both joins: merge runs of counted pairs into the pair list.
 
-use crate::collection::{self, Catalogue, Extent, MappedSets};
+use crate::collection::{self, Catalogue, Conditions, Extent, MappedSets};
 use crate::merge::{
     Combine, Generations, MergeStats, PostingsEntry, Sums, fan_in, merge_generations,
 };
@@ -114,7 +114,7 @@ pub(super) fn finish<K: Key>(
     let against = collection::against(&workspace.manifest).documents;
     let reached = |record: &Record<u64>| {
         let (a, b) = Pair::of_key(record.key);
-        if !is_listed(config.pairs, against, (a, b)) {
+        if !is_listed(config.pairs, against, join.conditions, (a, b)) {
             return false;
         }
         let (a, b) = sampled.measured(a, b);
@@ -196,8 +196,15 @@ pub(super) fn before(workspace: &Workspace) -> Option<&Before> {
 
 /// Whether a pair a < b may be listed, if the first `against` documents are those of another
 /// collection.
-pub(super) fn is_listed(pairs: Pairs, against: u32, (a, b): (u32, u32)) -> bool {
-    b >= against && (pairs != Pairs::Across || a < against)
+pub(super) fn is_listed(
+    pairs: Pairs,
+    against: u32,
+    conditions: Option<&Conditions>,
+    (a, b): (u32, u32),
+) -> bool {
+    b >= against
+        && (pairs != Pairs::Across || a < against)
+        && conditions.is_none_or(|conditions| conditions.hold(a, b))
 }
 
 /// Number of pairs that are verified together.

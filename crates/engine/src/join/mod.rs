@@ -36,7 +36,7 @@ mod pairs;
 pub mod prefix;
 mod weigh;
 
-use crate::collection;
+use crate::collection::{self, Conditions};
 use crate::merge::PostingsEntry;
 use crate::sample::{SampleEntry, Sampled, Sampling};
 use crate::sort::{Compression, RunEntry};
@@ -200,10 +200,12 @@ pub fn run<K: Key>(
         workspace.commit(&[])?;
         workspace.remove_scrap()?;
     }
+    let conditions = Conditions::open(workspace, context)?;
+    let conditions = conditions.as_ref();
     if !adds && counts(workspace, config) {
-        count::run::<K>(workspace, config, limit, context)
+        count::run::<K>(workspace, config, conditions, limit, context)
     } else {
-        prefix::run::<K>(workspace, config, limit, context)
+        prefix::run::<K>(workspace, config, conditions, limit, context)
     }
 }
 
@@ -285,6 +287,7 @@ fn rest(documents: u64, used: u64, least: u64, budget: &Budget) -> Result<u64> {
 struct Joining<'a> {
     config: &'a JoinConfig,
     sampled: &'a Sampled,
+    conditions: Option<&'a Conditions>,
     /// The most runs that are merged at once.
     limit: Option<usize>,
     context: &'a Context<'a>,
@@ -293,13 +296,14 @@ struct Joining<'a> {
 impl<'a> Joining<'a> {
     fn new(
         config: &'a JoinConfig,
-        sampled: &'a Sampled,
+        (sampled, conditions): (&'a Sampled, Option<&'a Conditions>),
         limit: Option<usize>,
         context: &'a Context<'a>,
     ) -> Joining<'a> {
         Joining {
             config,
             sampled,
+            conditions,
             limit,
             context,
         }

@@ -204,6 +204,7 @@ mod tests {
             size_groups: Default::default(),
             segment_size: ByteSize::mib(64),
             text: false,
+            condition: None,
         };
         let join = JoinConfig {
             join: Default::default(),
@@ -245,7 +246,7 @@ mod tests {
             measure: Measure::S4,
             ..join
         };
-        let join = Joining::new(&config, &sampled, None, &context);
+        let join = Joining::new(&config, (&sampled, None), None, &context);
         let made = |memory| {
             let weighed = run::<u64>(&workspace, &join, &candidates, memory);
             let weighed = weighed.unwrap();

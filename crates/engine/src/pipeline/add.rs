@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use super::Summary;
 use super::parameters::{AppliedPlan, JoinParameters};
 use crate::cluster::{self, ResultFormat, TablesEntry};
-use crate::collection::{self, Catalogue, Extent, Ingested};
+use crate::collection::{
+    self, Catalogue, CatalogueBefore, CollectionConfig, Condition, Extent, Ingested,
+};
 use crate::index::IndexEntry;
 use crate::join::{Before, PairsEntry};
 use lookalike_base::Result;
@@ -187,6 +189,44 @@ pub fn parameters(manifest: &Manifest) -> Option<JoinParameters> {
         },
         ..JoinParameters::from(before.config)
     })
+}
+
+/// Puts another condition in place of that of a collection, which must keep the fields that it names.
+/// Everything that depends on which documents are pairs is made again.
+///
+/// # Errors
+/// `BadParameter` if the collection does not keep a field.
+pub fn change_condition(
+    workspace: &mut Workspace,
+    condition: Option<Condition>,
+    context: &Context<'_>,
+) -> Result<()> {
+    let config = collection::config(&workspace.manifest);
+    if condition.is_none() || config.condition == condition {
+        return Ok(());
+    }
+    let before = Before::of(&workspace.manifest, 0, false);
+    let before = before.or_else(|| workspace.manifest.get::<Before>().cloned());
+    let config = CollectionConfig {
+        condition,
+        ..config.clone()
+    };
+    let old = workspace.manifest.clone();
+    workspace.manifest.set(config);
+    if let Err(error) = collection::check_condition(workspace, &[], context) {
+        workspace.manifest = old;
+        return Err(error);
+    }
+    workspace.manifest.remove::<CatalogueBefore>();
+    workspace.manifest.remove_after::<Ingested>();
+    if let Some(before) = before {
+        workspace.manifest.set(Before {
+            part: None,
+            ..before
+        });
+    }
+    workspace.commit(&[])?;
+    workspace.remove_scrap()
 }
 
 /// Searches a collection again. What is asked for is written down before the pairs of the last search

@@ -34,7 +34,7 @@ mod publish;
 mod shares;
 mod summary;
 
-pub use add::{add, parameters, search_again};
+pub use add::{add, change_condition, parameters, search_again};
 pub use against::run_against;
 pub use open::{
     check_results, has_texts, look, open, open_catalogued, open_for, open_shared, open_texts,
@@ -271,8 +271,25 @@ pub fn ingest(
         add::begin(&mut workspace, &inputs[known..], inputs.skipped, context)?;
         read(&mut workspace, inputs, None, context)?;
     }
+    if let Err(error) = collection::check_condition(&workspace, inputs, context) {
+        if new {
+            discard(workspace, made)?;
+        }
+        return Err(error);
+    }
     catalogue(&mut workspace, context)?;
     accepted(workspace, inputs.need_documents, (new, made), strict)
+}
+
+/// Removes a collection that this command began, and its directory if it was `made`: the next run may
+/// use other parameters.
+fn discard(workspace: Workspace, made: bool) -> Result<()> {
+    let out = workspace.directory().to_path_buf();
+    workspace.clear()?;
+    match made {
+        true => disk::remove_directory(&out),
+        false => Ok(()),
+    }
 }
 
 /// Refuses a collection without documents if it needs some, and with `strict` one with rejects.
@@ -284,13 +301,8 @@ fn accepted(
     strict: bool,
 ) -> Result<Workspace> {
     if need_documents && let Some(error) = summary::no_documents(&workspace)? {
-        let out = workspace.directory().to_path_buf();
         if new {
-            // The next run may use other parameters.
-            workspace.clear()?;
-            if made {
-                disk::remove_directory(&out)?;
-            }
+            discard(workspace, made)?;
         }
         return Err(error);
     }
@@ -353,7 +365,8 @@ fn each_md5(
     end: u32,
     each: &mut dyn FnMut(u32, u128) -> Result<()>,
 ) -> Result<()> {
-    match index::each_md5(workspace, end, each)? {
+    let condition = &collection::config(&workspace.manifest).condition;
+    match condition.is_none() && index::each_md5(workspace, end, each)? {
         true => Ok(()),
         false => collection::each_md5(workspace, end, each),
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::dedup::values::{self, Part};
+use crate::dedup::values::Part;
 use lookalike_text::read::usual_date;
 
 /// A source by which documents are counted.
@@ -66,7 +66,7 @@ impl FromStr for Source {
 
 /// The host of a web address.
 pub(super) fn host(address: &str) -> Option<String> {
-    values::host(address.split_once("://")?.1)
+    lookalike_text::read::host(address.split_once("://")?.1)
 }
 
 /// The year of a date that begins with a year of four digits.

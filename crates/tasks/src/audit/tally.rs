@@ -16,6 +16,7 @@ use lookalike_base::least::Least;
 use lookalike_engine::collection::{self, each_document_of};
 use lookalike_store::item::item;
 use lookalike_store::{Aside, Group, Rows};
+use lookalike_text::read::RecordReader;
 
 /// Sources that a table shows; the others are one row.
 pub const ROWS_SHOWN: usize = 20;
@@ -198,7 +199,7 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
     for ((source, column), found) in by.iter().zip(columns.columns).zip(&columns.found) {
         if let (Some(part), false) = (source.part(), found.load(Ordering::Relaxed)) {
             let limit = match part {
-                Part::Field(field) => values::no_such_field(field, reading.inputs, config),
+                Part::Field(field) => RecordReader::no_such_field(field, reading.inputs, config),
                 Part::Date => "no record states a date; name the field that has one with \
                                    year:FIELD"
                     .into(),

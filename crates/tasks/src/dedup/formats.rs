@@ -1,6 +1,5 @@
 //! Whether the formats and fields of the inputs fit the parameters.
 
-use super::values::no_such_field;
 use super::{DedupConfig, Form, Policy, Revisit, STAGE};
 use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
@@ -9,7 +8,7 @@ use lookalike_rewrite::again::Again;
 use lookalike_rewrite::parquet;
 use lookalike_rewrite::source::is_parquet;
 use lookalike_store::disk::{self, SharedFile};
-use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, RecordKind, RecordReader};
+use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, RecordReader};
 
 /// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC
 /// file. Looks at the first bytes of each input.
@@ -89,7 +88,8 @@ pub(super) fn check_fields(
         None => Ok(()),
         Some(policy) => {
             let field = policy.field().unwrap_or_default();
-            refuse("keep", policy, no_such_field(field, inputs, read))
+            let limit = RecordReader::no_such_field(field, inputs, read);
+            refuse("keep", policy, limit)
         }
     }
 }
@@ -109,44 +109,34 @@ fn look(
     let size = input.identity.as_ref().map_or(u64::MAX, |file| file.size);
     let mut all = of_rows || !beginning || size <= LOOK_BYTES;
     let mut found = Vec::new();
-    // A row has no other fields than those that are asked for, so each field reads it again.
-    let times = if of_rows { missing.len() } else { 1 };
-    for time in 0..times {
-        let wanted = if of_rows {
-            &missing[time..=time]
-        } else {
-            &missing[..]
-        };
-        let mut config = read.clone();
-        if let (true, Some(field)) = (of_rows, missing[time].field()) {
-            config.url_field = Some(field.into());
-        }
-        let mut reader = match beginning {
-            true => RecordReader::beginning(input, LOOK_BYTES, &config)
-                .map_err(Error::io("open", &input.path))?,
-            false => RecordReader::open(input, 0, &config, context.stop),
-        };
-        let (mut batch, mut records) = (Batch::default(), 0);
-        let most = if beginning { LOOK_ROWS } else { usize::MAX };
-        while found.len() < missing.len() && records < most && reader.next_into(&mut batch) {
-            context.stop.check(STAGE)?;
-            for record in &batch.records {
-                let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-                let has = |field: &str| match &record.kind {
-                    RecordKind::Row(row) => row.url.is_some(),
-                    kind => kind.field(bytes, field).is_some(),
-                };
-                for policy in wanted {
-                    if policy.field().is_some_and(has) && !found.contains(policy) {
-                        found.push(*policy);
-                    }
+    // A row of Parquet has only the fields that are asked for.
+    let fields = missing.iter().filter_map(|policy| policy.field());
+    let config = ReadConfig {
+        fields: fields.map(Into::into).collect(),
+        ..read.clone()
+    };
+    let mut reader = match beginning {
+        true => RecordReader::beginning(input, LOOK_BYTES, &config)
+            .map_err(Error::io("open", &input.path))?,
+        false => RecordReader::open(input, 0, &config, context.stop),
+    };
+    let (mut batch, mut records) = (Batch::default(), 0);
+    let most = if beginning { LOOK_ROWS } else { usize::MAX };
+    while found.len() < missing.len() && records < most && reader.next_into(&mut batch) {
+        context.stop.check(STAGE)?;
+        for record in &batch.records {
+            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
+            let has = |field: &str| record.kind.field(bytes, field).is_some();
+            for policy in missing.iter() {
+                if policy.field().is_some_and(has) && !found.contains(policy) {
+                    found.push(*policy);
                 }
-                records += 1;
             }
-            batch.clear();
+            records += 1;
         }
-        all &= records < most;
+        batch.clear();
     }
+    all &= records < most;
     missing.retain(|policy| !found.contains(policy));
     Ok(all)
 }

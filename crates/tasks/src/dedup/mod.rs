@@ -92,7 +92,6 @@ pub(crate) use choosing::Choosing;
 pub use decide::{Decided, sizes};
 pub use evidence::{KEPT_TABLE, REMOVED_TABLE, removed_docnos};
 pub use lookalike_rewrite::output::{PRIVATE, check_outside_kept, check_outside_taken};
-pub(crate) use policy::date;
 pub use policy::{Policy, Rule, preference};
 pub use referred::References;
 pub use search::{Search, search};

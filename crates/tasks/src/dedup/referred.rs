@@ -28,7 +28,6 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::choose::{Choice, Fate, Removal};
-use super::policy::date;
 use super::values::memory_of_reader;
 use super::{Choosing, Rejects, STAGE};
 use lookalike_base::Result;
@@ -41,6 +40,7 @@ use lookalike_rewrite::again::Again;
 use lookalike_store::Sort;
 use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
+use lookalike_text::read::date;
 use lookalike_text::read::{
     Container, InputFile, RecordKind, WarcHead, normal_digest, normal_url, usual_date,
 };

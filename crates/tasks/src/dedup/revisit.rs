@@ -21,7 +21,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::choose::{Choice, Fate};
-use super::policy::date;
 use super::{Choosing, Revisit, STAGE};
 use lookalike_base::bits::Bits;
 use lookalike_base::measure::Measure;
@@ -30,6 +29,7 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{Catalogue, InputRecord, InputRecords};
 use lookalike_rewrite::again::Again;
 use lookalike_store::{Aside, VERSION, meta};
+use lookalike_text::read::date;
 use lookalike_text::read::{
     Capture, Container, InputFile, Reason, RecordKind, Reference, capture, labelled,
 };

@@ -552,6 +552,7 @@ mod tests {
                 size_groups: Default::default(),
                 segment_size: ByteSize::mib(1),
                 text: false,
+                condition: None,
             };
             let threshold = threshold.parse().unwrap();
             let criterion = Criterion { measure, threshold };

@@ -15,9 +15,8 @@ use lookalike_base::numbers::{count, counted};
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::collection::{InputRecord, InputRecords};
 use lookalike_rewrite::again::Again;
-use lookalike_rewrite::source::is_parquet;
 use lookalike_store::Rows;
-use lookalike_text::read::{InputFile, ReadConfig, RecordKind, RecordReader, other_fields};
+use lookalike_text::read::{InputFile, ReadConfig, RecordReader};
 
 /// Buffers of a reader.
 const READER_BYTES: u64 = 4 << 20;
@@ -65,7 +64,7 @@ pub(super) fn preferences(
         };
         match (read, unread) {
             (0, 0) => {
-                let limit = no_such_field(field, choosing.inputs, choosing.read());
+                let limit = RecordReader::no_such_field(field, choosing.inputs, choosing.read());
                 return refuse("keep", policy, limit);
             }
             (_, 0) => {}
@@ -152,33 +151,6 @@ impl Seen {
         let named = named.collect::<Vec<_>>().join(", ");
         Some(format!("{none}; its most frequent values: {named}"))
     }
-}
-
-/// Why a field cannot be used, with the fields that a record has.
-pub(crate) fn no_such_field(field: &str, inputs: &[InputFile], config: &ReadConfig) -> String {
-    /// Inputs in which a record with fields is looked for.
-    const LOOK_INPUTS: usize = 16;
-    let inputs = inputs
-        .iter()
-        .filter(|input| input.problem.is_none())
-        .take(LOOK_INPUTS);
-    let mut known = inputs.map(|input| RecordReader::known_fields(input, config));
-    let known = known.find(|known| !known.is_empty()).unwrap_or_default();
-    let others = other_fields(field, &known);
-    format!("no record has a field {field} with a string or a number{others}")
-}
-
-/// The host of a web address from its authority on, in lower case and without a port.
-pub(crate) fn host(address: &str) -> Option<String> {
-    let authority = address.split(['/', '?', '#', '\\']).next()?;
-    let (_, place) = authority.rsplit_once('@').unwrap_or(("", authority));
-    let host = match place.find(']') {
-        // An IPv6 address.
-        Some(end) if place.starts_with('[') => &place[..=end],
-        _ => place.split(':').next()?,
-    };
-    let host = host.trim_end_matches('.');
-    (!host.is_empty()).then(|| host.to_lowercase())
 }
 
 /// What was found in the field of a policy.
@@ -316,17 +288,29 @@ impl<S: FieldSink> Fields<'_, S> {
         mut first: u32,
     ) -> Result<()> {
         input.check_path()?;
-        let mut readers = Readers::open(input, file, self.columns, self.choosing)?;
+        let named = self.columns.iter().filter_map(|part| match part {
+            Some(Part::Field(field)) => Some((*field).to_string()),
+            _ => None,
+        });
+        // A row of Parquet has only the fields that are asked for.
+        let config = ReadConfig {
+            fields: named.collect(),
+            ..self.choosing.read().clone()
+        };
+        let mut reader = Again::open(input, file, &config, self.choosing.context.stop);
         let mut values: Vec<Vec<S::Value>> = self.columns.iter().map(|_| Vec::new()).collect();
         let mut held = 0;
         while let Some(entry) = entries.next_of(file)? {
             let InputRecord::Document(_, document) = entry else {
                 continue;
             };
-            readers.seek(document.offset)?;
+            reader.seek(document.offset)?;
             for (at, (part, values)) in self.columns.iter().zip(&mut values).enumerate() {
                 if let Some(part) = part {
-                    let value = readers.value(at, *part);
+                    let value = reader.record().and_then(|(record, bytes)| match part {
+                        Part::Field(field) => record.kind.field(bytes, field),
+                        Part::Date => record.kind.date(bytes),
+                    });
                     values.push(self.sink.value(at, value.as_deref())?);
                 }
             }
@@ -349,64 +333,5 @@ impl<S: FieldSink> Fields<'_, S> {
             values.clear();
         }
         Ok(())
-    }
-}
-
-/// Reads the records of a file, one at a time.
-struct Readers<'r> {
-    /// One reader; of a Parquet file one for each column, with the column's field in place of the
-    /// URL. All give the same rows.
-    readers: Vec<Again<'r>>,
-    is_parquet: bool,
-}
-
-impl<'r> Readers<'r> {
-    fn open(
-        input: &'r InputFile,
-        file: u32,
-        columns: &[Option<Part<'_>>],
-        choosing: Choosing<'r>,
-    ) -> Result<Readers<'r>> {
-        let (config, stop) = (choosing.read(), choosing.context.stop);
-        let open = |config: &ReadConfig| Again::open(input, file, config, stop);
-        let is_parquet = is_parquet(&input.path)?;
-        let readers = match is_parquet {
-            false => vec![open(config)],
-            true => columns
-                .iter()
-                .map(|part| {
-                    let field = match part {
-                        Some(Part::Field(field)) => Some((*field).into()),
-                        _ => None,
-                    };
-                    open(&ReadConfig {
-                        url_field: field,
-                        ..config.clone()
-                    })
-                })
-                .collect(),
-        };
-        Ok(Readers {
-            readers,
-            is_parquet,
-        })
-    }
-
-    /// Reads until the record at an offset.
-    fn seek(&mut self, offset: u64) -> Result<()> {
-        let mut readers = self.readers.iter_mut();
-        readers.try_for_each(|reader| reader.seek(offset))
-    }
-
-    /// What is wanted for column number `column`.
-    fn value(&self, column: usize, part: Part<'_>) -> Option<String> {
-        let reader = self.readers.get(if self.is_parquet { column } else { 0 })?;
-        let (record, bytes) = reader.record()?;
-        match (&record.kind, part) {
-            (RecordKind::Row(_), Part::Date) => None,
-            (RecordKind::Row(row), Part::Field(_)) => row.url.clone(),
-            (kind, Part::Field(field)) => kind.field(bytes, field),
-            (kind, Part::Date) => kind.date(bytes),
-        }
     }
 }

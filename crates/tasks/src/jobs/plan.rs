@@ -105,6 +105,10 @@ impl Planned<'_> {
             return refuse("tasks", self.tasks, format!("1 to {MOST_TASKS}"));
         }
         let (shingle, join) = (&self.collection.shingle, &self.parameters.join);
+        if let Some(condition) = &self.collection.condition {
+            let limit = "tasks compare texts without their fields; leave --where out";
+            return refuse("where", condition, limit);
+        }
         if shingle.excluded.is_some() {
             let limit = "tasks compare whole texts; leave --exclude-text out";
             return refuse("exclude-text", "with tasks", limit);

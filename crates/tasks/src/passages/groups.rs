@@ -6,7 +6,6 @@ use std::str::FromStr;
 use std::sync::Mutex;
 
 use super::repeats::Search;
-use crate::dedup::values::host;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::stored_as_text;
@@ -14,6 +13,7 @@ use lookalike_base::numbers::counted;
 use lookalike_base::threads::lock;
 use lookalike_engine::collection::each_document;
 use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_text::read::host;
 
 /// The number of no group.
 const NONE: u32 = u32::MAX;

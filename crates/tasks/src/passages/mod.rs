@@ -431,6 +431,10 @@ fn search(
         let given = collection.shingle.parse.tokens.to_string();
         return refuse("tokens", given, "passages consist of words; use words");
     }
+    if let Some(condition) = &collection.condition {
+        let limit = "a passage may be in any two documents; give the inputs and leave --where out";
+        return refuse("where", condition, limit);
+    }
     if workspace.manifest.base.is_some() {
         let given = workspace.directory().display().to_string();
         return refuse("DIR", given, "it was made with --against; give its inputs");

@@ -74,9 +74,10 @@ fn copy<K: Key>(
     let parameters = workspace.collection_parameters();
     let representatives = Catalogue::representatives(base)?;
     let stored = Catalogue::stored(base)?;
+    let fields = !collection::config(&base.manifest).read.fields.is_empty();
     let start = |number: u64, first_document: u32| -> Result<Open> {
         Ok(Open {
-            documents: DocumentWriter::create(&directory, parameters, number)?,
+            documents: DocumentWriter::create(&directory, parameters, number, fields)?,
             sets: SetWriter::create(&directory, parameters, number, K::BYTES)?,
             rejects: RejectWriter::create(&directory, parameters, number)?,
             first_document,
@@ -280,6 +281,7 @@ mod tests {
             size_groups: SizeGroups::default(),
             segment_size: ByteSize(2 << 10),
             text: false,
+            condition: None,
         };
         let stop = Stop::default();
         let context = Context {

@@ -273,6 +273,11 @@ pub fn run(
     };
     let theirs = collection::config(&base.manifest);
     theirs.check_rule(base.directory())?;
+    if let Some(condition) = &theirs.condition {
+        let note =
+            format!("all documents are looked at, whatever --where {condition} says of pairs");
+        context.progress.note(&note);
+    }
     let shingle = &theirs.shingle;
     match spec {
         Some(spec) => {

@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::dedup::{check_pairs, date, sizes};
+use crate::dedup::{check_pairs, sizes};
 use crawls::Crawls;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::error::refuse;
@@ -56,6 +56,7 @@ use lookalike_store::Sort;
 use lookalike_store::item::item;
 use lookalike_store::table::{Cell, Column, cells, columns};
 use lookalike_store::workspace::Workspace;
+use lookalike_text::read::date;
 
 pub use read::Capture;
 use read::{Captures, Ends, UNDATED};

@@ -9,7 +9,6 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::crawls::Crawls;
 use super::{By, Change};
-use crate::dedup::date;
 use lookalike_base::memory::Credit;
 use lookalike_base::progress::Context;
 use lookalike_base::threads::{lock, unlocked};
@@ -20,7 +19,7 @@ use lookalike_rewrite::again::Again;
 use lookalike_rewrite::files;
 use lookalike_store::Aside;
 use lookalike_store::workspace::Workspace;
-use lookalike_text::read::{InputFile, Interpreted, Record, RecordKind, WarcHead, interpret};
+use lookalike_text::read::{InputFile, Interpreted, Record, RecordKind, WarcHead, date, interpret};
 
 /// Marks a document that has no place among the captures.
 const NONE: u64 = u64::MAX;

@@ -222,7 +222,8 @@ impl RecordKind {
     }
 
     /// The value of a field of a record: of a JSON object or an element by its path, of a row of a
-    /// table by the name or number of its column, of a WARC header by its name.
+    /// table by the name or number of its column, of a header of WARC, HTTP or mail by its name; of a
+    /// row of Parquet, if [`ReadConfig::fields`] has it.
     pub fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
         self.interpreter().ok()?.field(bytes, name)
     }
@@ -243,6 +244,46 @@ impl RecordKind {
         let found = found.trim();
         (!found.is_empty()).then(|| usual_date(found))
     }
+}
+
+/// The names of the facts that documents of all formats have, if they have an address. A field of a
+/// record with one of these names is not looked for.
+pub const FACTS: [&str; 5] = words("docno file url host path");
+
+impl RawDocument<'_> {
+    /// What is known about the document under a name: one of [`FACTS`], or a field of its record;
+    /// without a field `date`, the date that its record states.
+    pub fn fact(&self, name: &str, record: &Record, bytes: &[u8]) -> Option<String> {
+        let address = || self.url.as_ref()?.split_once("://").map(|(_, rest)| rest);
+        match name {
+            "docno" => Some(self.docno.to_string()),
+            "file" => Some(record.origin.name().to_string()),
+            "url" => self.url.as_ref().map(ToString::to_string),
+            "host" => host(address()?),
+            "path" => address()?
+                .find('/')
+                .and_then(|at| address()?.get(at..))
+                .map(Into::into),
+            "date" => match record.kind.field(bytes, name) {
+                Some(date) => Some(usual_date(date.trim())),
+                None => record.kind.date(bytes),
+            },
+            _ => record.kind.field(bytes, name),
+        }
+    }
+}
+
+/// The host of a web address from its authority on, in lower case and without a port.
+pub fn host(address: &str) -> Option<String> {
+    let authority = address.split(['/', '?', '#', '\\']).next()?;
+    let (_, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let host = match place.find(']') {
+        // An IPv6 address.
+        Some(end) if place.starts_with('[') => &place[..=end],
+        _ => place.split(':').next()?,
+    };
+    let host = host.trim_end_matches('.');
+    (!host.is_empty()).then(|| host.to_lowercase())
 }
 
 /// The document in a JSON object or in a file that is one document, without its docno.
@@ -304,6 +345,16 @@ impl Interpreter for RowFields {
 
     fn docno(&self, _: &[u8]) -> Option<String> {
         Some(self.docno.clone())
+    }
+
+    fn field(&self, _: &[u8], name: &str) -> Option<String> {
+        let kept = self.kept.iter().find(|(field, _)| field == name)?;
+        Some(kept.1.clone())
+    }
+
+    /// A row has no other fields than those that are asked for.
+    fn date(&self, _: &[u8]) -> Option<String> {
+        None
     }
 }
 

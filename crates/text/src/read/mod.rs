@@ -110,7 +110,7 @@ pub use ground::config::{
     DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, READ_RULE, ReadConfig, UrlGlobs, WARC_TYPES,
 };
 pub use ground::convert::{Converter, extension, is_compressed};
-pub use ground::date::usual_date;
+pub use ground::date::{date, moment, usual_date};
 pub use ground::fields::{
     ID_FIELDS, SaidOnce, TEXT_FIELDS, URL_FIELDS, advised, astray, fields_in, other_fields,
     suggested,
@@ -125,7 +125,7 @@ pub use ground::unread::Unread;
 pub use inputs::{
     InputFile, Inputs, Selection, list_inputs, list_outside, list_selected, tell_apart,
 };
-pub use interpret::{Interpreted, document_of, interpret, is_markup_by_name};
+pub use interpret::{FACTS, Interpreted, document_of, host, interpret, is_markup_by_name};
 pub use json::strings::{Cut, JsonStrings};
 pub(crate) use look::tags::{
     Kind, MOST_WORDS, Tag, Tags, internal_subset, is_word, local, perhaps_no_tag,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::formats::{can_be_json, container_of, is_message_name};
 use super::ground::bytes::{MARK, trim_front};
 use super::ground::config::{Format, ReadConfig};
-use super::ground::fields::Known;
+use super::ground::fields::{Known, other_fields};
 use super::ground::framer::{Container, Framer, Step};
 use super::ground::record::{
     Batch, ContentKind, Message, Origin, Part, Prolog, Record, RecordKind, Reject, Sections,
@@ -382,6 +382,20 @@ impl RecordReader {
         let mut reader = Self::from_reader(from_start, &input.docno, 0, config);
         reader.seekable = Some(Arc::new(opened));
         Ok(reader)
+    }
+
+    /// Why a field cannot be used, with the fields that a record has.
+    pub fn no_such_field(field: &str, inputs: &[InputFile], config: &ReadConfig) -> String {
+        /// Inputs in which a record with fields is looked for.
+        const LOOK_INPUTS: usize = 16;
+        let inputs = inputs
+            .iter()
+            .filter(|input| input.problem.is_none())
+            .take(LOOK_INPUTS);
+        let mut known = inputs.map(|input| RecordReader::known_fields(input, config));
+        let known = known.find(|known| !known.is_empty()).unwrap_or_default();
+        let others = other_fields(field, &known);
+        format!("no record has a field {field} with a string or a number{others}")
     }
 
     /// The fields of the first record of a file that has some, or the columns of a Parquet file,

@@ -1,11 +1,12 @@
 //! Workers: parse and shingle batches.
 
-use crate::collection::{CollectionConfig, Cursor, DocumentRecord, TextDigest};
+use crate::collection::{CollectionConfig, Cursor, DocumentRecord, KeptFields, TextDigest};
 use crate::shingle::Shingler;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::Key;
 use lookalike_text::read::{
-    Batch, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, interpret, warnings,
+    Batch, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
+    warnings,
 };
 use std::collections::BTreeMap;
 
@@ -185,6 +186,46 @@ fn notice_of(record: &Record, bytes: &[u8]) -> Option<(Reject, bool)> {
     Some((Reject { docno, ..notice }, true))
 }
 
+/// The most bytes of a value that is kept.
+const MOST_VALUE_BYTES: usize = 4 << 10;
+
+/// The values of the fields that the collection keeps.
+fn kept_fields(
+    document: &RawDocument<'_>,
+    (record, bytes): (&Record, &[u8]),
+    words: u64,
+    config: &CollectionConfig,
+    out: &mut Shingled,
+) -> KeptFields<String> {
+    let fields = &config.read.fields;
+    if fields.is_empty() {
+        return KeptFields::default();
+    }
+    let values = fields.iter().map(|field| match &**field {
+        "words" => Some(words.to_string()),
+        field => {
+            let value = document.fact(field, record, bytes)?;
+            if value.len() <= MOST_VALUE_BYTES {
+                return Some(value);
+            }
+            let detail = format!(
+                "the {} bytes of {field} are too many for --where",
+                value.len()
+            );
+            let reject = Reject {
+                source: record.source,
+                docno: Some(document.docno.to_string()),
+                reason: Reason::PartsLeft,
+                detail,
+            };
+            out.rejects.push((reject, true));
+            None
+        }
+    });
+    let values: Vec<Option<String>> = values.collect();
+    KeptFields(serde_json::Value::from(values).to_string())
+}
+
 /// Interprets a record and shingles its document. Rejects and notices go to `out`. `read` is the
 /// collection's configuration, or one with a stricter limit on bodies.
 pub(super) fn read_document(
@@ -220,6 +261,7 @@ pub(super) fn read_document(
         }
     };
     let facts = shingle(&document);
+    let fields = kept_fields(&document, (record, bytes), facts.words, config, out);
     let element = matches!(record.kind, RecordKind::Element(_));
     let of = (record.source, element);
     let warnings = warnings(&document, of, facts.words, facts.notices);
@@ -243,5 +285,6 @@ pub(super) fn read_document(
         offset: record.source.offset,
         length: record.source.length,
         text: TextDigest::new(facts.text),
+        fields,
     }))
 }

@@ -31,14 +31,21 @@ const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 struct SeenLately(Vec<[u8; 16]>);
 
 impl SeenLately {
-    fn new() -> SeenLately {
-        SeenLately(vec![[0; 16]; SEEN_SLOTS])
+    /// With fields there is nothing to see: all sets are stored.
+    fn new(config: &CollectionConfig) -> SeenLately {
+        let slots = if config.read.fields.is_empty() {
+            SEEN_SLOTS
+        } else {
+            0
+        };
+        SeenLately(vec![[0; 16]; slots])
     }
 
     /// Whether the slot holds this MD5; stores it there.
     fn seen(&mut self, md5: &[u8; 16]) -> bool {
         let slot = u32::from_le_bytes([md5[0], md5[1], md5[2], md5[3]]) as usize % SEEN_SLOTS;
-        std::mem::replace(&mut self.0[slot], *md5) == *md5
+        let slot = self.0.get_mut(slot);
+        slot.is_some_and(|slot| std::mem::replace(slot, *md5) == *md5)
     }
 }
 
@@ -137,7 +144,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
         config: &'i CollectionConfig,
         shares: Shares,
     ) -> Result<Self> {
-        let mut seen = SeenLately::new();
+        let mut seen = SeenLately::new(config);
         for segment in committed {
             let path = committer.directory.join(&segment.documents.name);
             let parameters = Some(committer.parameters);
@@ -165,7 +172,12 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
             let (directory, parameters) = (&self.committer.directory, self.committer.parameters);
             let number = self.unit.part(self.segments);
             self.open = Some(Open {
-                documents: DocumentWriter::create(directory, parameters, number)?,
+                documents: DocumentWriter::create(
+                    directory,
+                    parameters,
+                    number,
+                    !self.config.read.fields.is_empty(),
+                )?,
                 fingerprints: SetWriter::create(directory, parameters, number, K::BYTES)?,
                 rejects: RejectWriter::create(directory, parameters, number)?,
                 texts: match self.config.text {

@@ -253,7 +253,8 @@ fn look_up<K: Key>(
             search.each(|other| {
                 let common = ((set.len() / K::BYTES) as u32).min(sampled.own(other));
                 let (a, b) = sampled.measured(other, document);
-                if !list::is_listed(join.config.pairs, against, (other, document)) {
+                let pair = (other, document);
+                if !list::is_listed(join.config.pairs, against, join.conditions, pair) {
                     return Ok(ControlFlow::Continue(()));
                 }
                 if common > 0 && u64::from(common) >= criterion.least_shared(a.into(), b.into()) {

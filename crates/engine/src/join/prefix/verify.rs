@@ -244,7 +244,12 @@ impl Verifying<'_, '_> {
         let (mut last, mut taken) = (0, 0);
         while let Some(key) = distinct.next()? {
             let (a, b) = Pair::of_key(key);
-            let listed = list::is_listed(self.join.config.pairs, against, (a, b));
+            let listed = list::is_listed(
+                self.join.config.pairs,
+                against,
+                self.join.conditions,
+                (a, b),
+            );
             if listed && clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b)) {
                 if candidates.len() >= most || !wanted.add(&verifier.sets, a, b) {
                     break;

@@ -173,6 +173,9 @@ pub struct ReadConfig {
     /// JSON and Parquet: the path of the field of the URL; with `None`, one of
     /// [`super::fields::URL_FIELDS`].
     pub url_field: Option<String>,
+    /// The fields whose values the collection keeps ([`super::record::RawDocument::fact`]).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
     /// Tables: what separates the cells, as `--delimiter` writes it; with `None`, the header decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<String>,
@@ -234,6 +237,7 @@ impl Default for ReadConfig {
             text_field: None,
             id_field: None,
             url_field: None,
+            fields: Vec::new(),
             delimiter: None,
             quote: None,
             columns: None,

@@ -1,4 +1,6 @@
-//! The date of a capture or message, as its record states it.
+//! The date of a capture or message, as its record states it, and dates in fields.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
 /// Limit on the characters of a date in a form that is not known.
 const CHARS: usize = 40;
@@ -59,6 +61,136 @@ fn named_month(date: &str) -> Option<String> {
         Some(time) => format!("{date}T{time}Z"),
         None => date,
     })
+}
+
+/// A date in seconds since 1970, and the nanoseconds after them: one that [`date`] reads, or
+/// of RFC 2822, or in another common form in which the month cannot be mistaken for the day.
+pub fn moment(text: &str) -> Option<(i64, i64)> {
+    let day = text.get(..10).unwrap_or_default();
+    let is_day = day.as_bytes().get(4) == Some(&b'-') && day.as_bytes().get(7) == Some(&b'-');
+    // A record may be dated 30 February, but nobody wrote it then.
+    if is_day && NaiveDate::parse_from_str(day, "%Y-%m-%d").is_err() {
+        return None;
+    }
+    if let Some(moment) = expanded(text).or_else(|| instant(text)) {
+        return Some(moment);
+    }
+    let zoned = DateTime::parse_from_rfc2822(text)
+        .or_else(|_| DateTime::parse_from_str(text, "%A %B %d %H:%M:%S %z %Y"));
+    let days = [
+        "%Y-%m-%d",
+        "%Y/%m/%d",
+        "%B %d, %Y",
+        "%d %B %Y",
+        "%A, %B %d, %Y",
+        "%A, %d %B %Y",
+    ];
+    let mut naive = days.iter().filter_map(|day| {
+        let clock = |clock| NaiveDateTime::parse_from_str(text, &format!("{day} {clock}"));
+        let midnight = NaiveDate::parse_from_str(text, day).map(|day| day.and_time(NaiveTime::MIN));
+        midnight
+            .or_else(|_| clock("%H:%M:%S%.f"))
+            .or_else(|_| clock("%H:%M"))
+            .ok()
+    });
+    let seconds = match zoned {
+        Ok(zoned) => zoned.timestamp(),
+        Err(_) => naive.next()?.and_utc().timestamp(),
+    };
+    Some((seconds, 0))
+}
+
+/// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns
+/// since the year -400. A date without a zone is in UTC.
+pub fn date(text: &str) -> Option<u64> {
+    /// Seconds from 1 March of the year -400 to 1970.
+    const YEAR_400: i64 = (719_468 + 146_097) * 86_400;
+    let (seconds, nanoseconds) = instant(text)?;
+    u64::try_from((seconds + YEAR_400) * 10_000_000 + nanoseconds / 100).ok()
+}
+
+/// A date with a signed year, as ISO 8601 writes years of more than four digits. The calendar
+/// repeats after 400 years.
+fn expanded(text: &str) -> Option<(i64, i64)> {
+    let digits = text.strip_prefix(['+', '-'])?;
+    let (year, rest) = digits.split_at_checked(digits.find('-')?)?;
+    let year: i64 = text.get(..=year.len())?.parse().ok()?;
+    let year = year
+        .checked_sub(2000)
+        .filter(|_| digits.len() - rest.len() >= 4)?;
+    let (seconds, nanoseconds) = instant(&format!("{}{rest}", 2000 + year.rem_euclid(400)))?;
+    let cycles = year.div_euclid(400).checked_mul(146_097 * 86_400)?;
+    Some((seconds.checked_add(cycles)?, nanoseconds))
+}
+
+/// A date as [`date`] reads it, in seconds since 1970 and nanoseconds.
+fn instant(text: &str) -> Option<(i64, i64)> {
+    let text = text.trim();
+    let digits = |range: std::ops::Range<usize>| -> Option<i64> {
+        let part = text.get(range)?;
+        part.bytes()
+            .all(|b| b.is_ascii_digit())
+            .then(|| part.parse().ok())?
+    };
+    let at = |place: usize| text.as_bytes().get(place).copied();
+    let (year, month, day) = match (at(4), at(7)) {
+        (Some(b'-'), Some(b'-')) => (digits(0..4)?, digits(5..7)?, digits(8..10)?),
+        (Some(b'-'), None) => (digits(0..4)?, digits(5..7)?, 1),
+        (None, _) => (digits(0..4)?, 1, 1),
+        _ => return None,
+    };
+    // Days that a month does not have continue in the next one.
+    let month = NaiveDate::from_ymd_opt(year as i32, month as u32, 1)?;
+    if !(1..=31).contains(&day) {
+        return None;
+    }
+    let mut seconds = (i64::from(month.to_epoch_days()) + day - 1) * 86_400;
+    let mut fraction = 0;
+    if let Some(rest) = text.get(10..).filter(|rest| !rest.is_empty()) {
+        let mut rest = rest.strip_prefix(['T', 't', ' '])?;
+        let mut clock = [0; 3];
+        for (place, part) in clock.iter_mut().enumerate() {
+            if place > 0 {
+                match rest.strip_prefix(':') {
+                    Some(after) => rest = after,
+                    None => break,
+                }
+            }
+            *part = rest.get(..2)?.parse::<u32>().ok()?.into();
+            rest = &rest[2..];
+        }
+        let [hour, minute, second] = clock;
+        // A second may be the 61st of its minute.
+        if hour > 23 || minute > 59 || second > 60 {
+            return None;
+        }
+        seconds += hour * 3600 + minute * 60 + second;
+        if let Some(after) = rest.strip_prefix('.') {
+            let length = after.bytes().take_while(u8::is_ascii_digit).count();
+            let digits = format!("{:0<9}", &after[..length.min(9)]);
+            fraction = digits.parse::<i64>().ok()?;
+            rest = &after[length..];
+        }
+        seconds -= zone(rest)?;
+    }
+    Some((seconds, fraction))
+}
+
+/// The offset of a zone in seconds.
+fn zone(text: &str) -> Option<i64> {
+    let text = text.trim_start();
+    let (sign, rest) = match text.as_bytes() {
+        [] | [b'Z' | b'z'] | b"UTC" | b"GMT" => return Some(0),
+        [b'+', ..] => (1, &text[1..]),
+        [b'-', ..] => (-1, &text[1..]),
+        _ => return None,
+    };
+    let (hours, minutes) = match rest.split_once(':') {
+        Some(parts) => parts,
+        None => rest.split_at_checked(2)?,
+    };
+    let (hours, minutes): (u32, u32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    (hours < 24 && minutes < 60).then(|| sign * i64::from(hours * 3600 + minutes * 60))
 }
 
 #[cfg(test)]

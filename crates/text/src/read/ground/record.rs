@@ -173,6 +173,8 @@ pub struct RowFields {
     /// If the text has several columns: where the value of each is in the text; `None` if it is
     /// null. A line feed between two values is in neither.
     pub parts: Vec<Option<Range<usize>>>,
+    /// The values of [`super::config::ReadConfig::fields`], by their names.
+    pub kept: Vec<(String, String)>,
     /// Problems with a row that is usable.
     pub notices: Vec<(Reason, String)>,
 }

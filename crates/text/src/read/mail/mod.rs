@@ -1595,8 +1595,12 @@ impl Interpreter for Message {
         Some(own.map_or_else(|| self.docno.clone(), Cow::into_owned))
     }
 
+    fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
+        Fields::new(message_of(head_of(bytes), self.mbox)).first(name)
+    }
+
     fn date(&self, bytes: &[u8]) -> Option<String> {
-        Fields::new(message_of(head_of(bytes), self.mbox)).first("date")
+        self.field(bytes, "date")
     }
 }
 

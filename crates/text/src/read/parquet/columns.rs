@@ -207,6 +207,8 @@ pub(super) enum Role {
     Title,
     Kind,
     Text,
+    /// One of the fields that are kept, by its place.
+    Kept(usize),
     /// The values of a condition on the elements of a list.
     Condition,
 }
@@ -263,9 +265,8 @@ fn fits(column: &ColumnDescPtr, role: Role, given: bool) -> bool {
         }
         (_, Role::Text) => given,
         (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, _) => true,
-        (Physical::BOOLEAN, Role::Url) => given,
+        (_, Role::Kept(_)) => true,
         (Physical::BOOLEAN, _) => false,
-        // Also for the preferences of `dedup`, which reads the field of a policy as the URL.
         (_, role) => matches!(role, Role::Id | Role::Url),
     }
 }
@@ -438,13 +439,16 @@ pub(super) type TextColumns = Vec<Field<'static, (usize, usize)>>;
 /// searched for. There may be several columns of text; they are in the order of the paths.
 pub(super) fn choose(schema: &SchemaDescriptor, config: &ReadConfig) -> (Vec<Chosen>, TextColumns) {
     let mut chosen = Vec::new();
-    for (role, given, usual) in [
-        (Role::Id, &config.id_field, &ID_FIELDS[..]),
-        (Role::Url, &config.url_field, &URL_FIELDS),
-        (Role::Title, &None, &["title"]),
-        (Role::Kind, &None, &TYPE_FIELDS),
-    ] {
-        let given = given.as_deref();
+    let (id, url) = (config.id_field.as_deref(), config.url_field.as_deref());
+    let usual = [
+        (Role::Id, id, &ID_FIELDS[..]),
+        (Role::Url, url, &URL_FIELDS),
+        (Role::Title, None, &["title"]),
+        (Role::Kind, None, &TYPE_FIELDS),
+    ];
+    let kept = config.fields.iter().enumerate();
+    let kept = kept.map(|(at, field)| (Role::Kept(at), Some(&**field), &[][..]));
+    for (role, given, usual) in usual.into_iter().chain(kept) {
         let columns = Columns {
             schema,
             role,

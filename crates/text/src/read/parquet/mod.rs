@@ -519,6 +519,7 @@ impl ParquetFramer {
         // Whether all columns of the text are UTF-8.
         let mut utf8 = true;
         let mut marks = Marks::default();
+        let mut kept: Vec<(String, String)> = Vec::new();
         for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
             match guarded(|| column.next()) {
                 Ok(true) => {}
@@ -538,6 +539,11 @@ impl ParquetFramer {
                 Role::Title => title = name(),
                 Role::Kind => kind = name(),
                 Role::Condition => {}
+                Role::Kept(field) => {
+                    let field = self.config.fields.get(field);
+                    let new = field.filter(|field| kept.iter().all(|(known, _)| known != *field));
+                    kept.extend(new.cloned().zip(name()));
+                }
                 Role::Text => {
                     utf8 &= columns.get(at).is_some_and(Column::is_text);
                     parts.push(None);
@@ -605,6 +611,7 @@ impl ParquetFramer {
                 marks,
                 utf8,
                 parts,
+                kept,
                 notices,
             }))),
         };

@@ -68,6 +68,11 @@ impl Interpreter for TrecWeb {
         TrecSgml.docno(head)
     }
 
+    fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
+        let header = sgml::element(head_of(bytes), b"<DOCHDR>", b"</DOCHDR>")?;
+        field_after_line(header.trim_ascii_start(), name)
+    }
+
     fn date(&self, bytes: &[u8]) -> Option<String> {
         let header = sgml::element(head_of(bytes), b"<DOCHDR>", b"</DOCHDR>")?;
         let header = header.trim_ascii_start();

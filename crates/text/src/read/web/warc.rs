@@ -132,7 +132,9 @@ impl Interpreter for WarcRecord {
     }
 
     fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
-        field_after_line(head_of(bytes), name)
+        let head = head_of(bytes);
+        let http = || field_after_line(head.get(WarcHead::parse(bytes).block..)?, name);
+        field_after_line(head, name).or_else(http)
     }
 
     fn date(&self, bytes: &[u8]) -> Option<String> {

@@ -1,0 +1,537 @@
+//! Conditions on pairs: an expression in CEL over two documents `a` and `b` and their fields.
+//!
+//! # Algorithm
+//! The expression is parsed once, and each field in it becomes a variable: the text of the field, its
+//! number, or whether the document has it. What compares fields or calls a function is a *test*; the
+//! rest combines tests. A test holds only if the documents have all of its fields, so comparing a
+//! missing value gives false. All numbers are of 64 bits with a floating point, and a date is the
+//! number of seconds since 1970.
+//!
+//! # Invariants
+//! - An expression has no loops, and its length is limited: it ends for every input.
+//! - What cannot be evaluated, such as a difference of texts, is false.
+//! - The result depends only on the values of the fields, so documents with equal values are equal to
+//!   a condition. Documents with equal words are one class for the join only if they have equal values,
+//!   the condition does not depend on the order, and it holds between two of the class.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use cel::common::ast::{CallExpr, Expr, IdedExpr, ListExpr, LiteralValue, operators as op};
+use cel::common::types::{CelBool, CelDouble, CelString};
+use cel::common::value::{CowVal, Val};
+use cel::context::VariableResolver;
+use cel::parser::PrattParser;
+use cel::{Context as Scope, ExecutionError, Value};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::documents::DocumentView;
+use lookalike_base::Error;
+use lookalike_base::keywords::{alternatives, stored_as_text};
+use lookalike_text::read::moment;
+
+/// The most bytes of an expression.
+const MOST_BYTES: usize = 4 << 10;
+/// How deep it may be: it is evaluated on the stack of a thread.
+const MOST_DEPTH: usize = 300;
+/// The functions of a condition.
+const FUNCTIONS: [&str; 11] = [
+    "abs",
+    "contains",
+    "date",
+    "days",
+    "double",
+    "endsWith",
+    "has",
+    "hours",
+    "size",
+    "startsWith",
+    "string",
+];
+/// The operators that combine tests.
+const LOGIC: [&str; 4] = [
+    op::LOGICAL_AND,
+    op::LOGICAL_OR,
+    op::LOGICAL_NOT,
+    op::CONDITIONAL,
+];
+/// The operators of a condition that compute or compare.
+const OPERATORS: [&str; 12] = [
+    op::EQUALS,
+    op::NOT_EQUALS,
+    op::LESS,
+    op::LESS_EQUALS,
+    op::GREATER,
+    op::GREATER_EQUALS,
+    op::ADD,
+    op::SUBSTRACT,
+    op::MULTIPLY,
+    op::DIVIDE,
+    op::NEGATE,
+    op::IN,
+];
+
+/// A condition that a pair must meet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    test: Arc<IdedExpr>,
+    fields: Vec<String>,
+    /// For each field, whether a value that is neither a number nor a date cannot be used.
+    pub(super) numbers: Vec<bool>,
+    /// Whether the order of the two documents does not matter.
+    symmetric: bool,
+}
+
+impl Condition {
+    /// The fields that it names.
+    pub fn fields(&self) -> &[String] {
+        &self.fields
+    }
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Condition, String> {
+        if text.len() > MOST_BYTES || text.contains(char::is_control) {
+            let most = "one line of at most 4096 bytes";
+            return Err(format!(
+                "a condition is {most}, and this one has {} bytes",
+                text.len()
+            ));
+        }
+        let expression = PrattParser::default().parse(text).map_err(|errors| {
+            let first = errors.errors.first();
+            let place = first.map_or(0, |error| error.pos.1);
+            let why = first.map_or("it is empty", |error| &error.msg);
+            format!("`{text}` is not an expression: character {place}: {why}")
+        })?;
+        let mut reader = Variables::default();
+        let test = reader.logic(&expression)?;
+        if reader.fields.is_empty() {
+            return Err(format!("`{text}` names no field, such as a.source"));
+        }
+        let mut sides = [canonical(&test, false), canonical(&test, true)].into_iter();
+        Ok(Condition {
+            text: text.into(),
+            symmetric: sides.next() == sides.next(),
+            test: test.into(),
+            fields: reader.fields,
+            numbers: reader.numbers,
+        })
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+stored_as_text!(Condition);
+
+/// What a place in an expression does with a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It takes the text.
+    Text,
+    /// It takes the number, or the text if it is none.
+    Order,
+    /// It takes the number.
+    Number,
+}
+
+/// Turns the fields of an expression into variables.
+#[derive(Default)]
+struct Variables {
+    fields: Vec<String>,
+    numbers: Vec<bool>,
+    /// How deep the expression is that is being read.
+    depth: usize,
+}
+
+fn of(expr: Expr) -> IdedExpr {
+    IdedExpr { id: 0, expr }
+}
+
+fn call(name: &str, args: Vec<IdedExpr>) -> IdedExpr {
+    of(Expr::Call(CallExpr {
+        func_name: name.into(),
+        target: None,
+        args,
+    }))
+}
+
+/// The document and the path of a field.
+fn path(expression: &IdedExpr) -> Option<(char, String)> {
+    let (base, step) = match &expression.expr {
+        Expr::Ident(name) => match name.as_str() {
+            "a" => return Some(('a', String::new())),
+            "b" => return Some(('b', String::new())),
+            _ => return None,
+        },
+        Expr::Select(select) if !select.test => (&*select.operand, format!(".{}", select.field)),
+        Expr::Call(index) if index.func_name == op::INDEX => match &index.args[..] {
+            [base, at] => match &at.expr {
+                Expr::Literal(LiteralValue::String(name)) => (base, format!(".{}", name.inner())),
+                Expr::Literal(LiteralValue::Int(n)) => (base, format!("[{}]", n.inner())),
+                _ => return None,
+            },
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let (side, before) = path(base)?;
+    let path = before + &step;
+    Some((side, path.trim_start_matches('.').into()))
+}
+
+impl Variables {
+    /// The variable of a field.
+    fn variable(&mut self, (side, path): (char, String), kind: char) -> Result<String, String> {
+        if path.is_empty() {
+            return Err(format!(
+                "`{side}` is a document; name a field of it, such as {side}.source"
+            ));
+        }
+        let at = self.fields.iter().position(|field| *field == path);
+        let at = at.unwrap_or_else(|| {
+            self.fields.push(path);
+            self.numbers.push(false);
+            self.fields.len() - 1
+        });
+        Ok(format!("{side}{kind}{at}"))
+    }
+
+    /// Refuses an expression that is too deep; callers go up again.
+    fn descend(&mut self) -> Result<(), String> {
+        self.depth += 1;
+        match self.depth > MOST_DEPTH {
+            true => Err("the expression is nested too deep".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// What combines tests; everything else is a test.
+    fn logic(&mut self, expression: &IdedExpr) -> Result<IdedExpr, String> {
+        self.descend()?;
+        let read = match &expression.expr {
+            Expr::Call(combined) if LOGIC.contains(&&*combined.func_name) => {
+                let args = combined.args.iter().map(|arg| self.logic(arg));
+                call(&combined.func_name, args.collect::<Result<_, _>>()?)
+            }
+            _ => {
+                let mut used = Vec::new();
+                let mut test = self.value(expression, Use::Text, &mut used)?;
+                if matches!(&test.expr, Expr::Ident(name) if name.as_bytes().get(1) == Some(&b't'))
+                {
+                    let truth = of(Expr::Literal(LiteralValue::String(
+                        "true".to_string().into(),
+                    )));
+                    test = call(op::EQUALS, vec![test, truth]);
+                }
+                used.sort();
+                used.dedup();
+                used.into_iter().fold(test, |test, has| {
+                    call(op::LOGICAL_AND, vec![of(Expr::Ident(has)), test])
+                })
+            }
+        };
+        self.depth -= 1;
+        Ok(read)
+    }
+
+    /// A part of a test. The variables that say whether its fields are there go to `used`.
+    fn value(
+        &mut self,
+        expression: &IdedExpr,
+        as_what: Use,
+        used: &mut Vec<String>,
+    ) -> Result<IdedExpr, String> {
+        if let Some(field) = path(expression) {
+            used.push(self.variable(field.clone(), 'h')?);
+            let name = self.variable(field, if as_what == Use::Text { 't' } else { 'n' })?;
+            let at = name.get(2..).and_then(|at| at.parse::<usize>().ok());
+            if let Some(number) = at.and_then(|at| self.numbers.get_mut(at)) {
+                *number |= as_what == Use::Number;
+            }
+            return Ok(of(Expr::Ident(name)));
+        }
+        self.descend()?;
+        let read = of(match &expression.expr {
+            Expr::Literal(LiteralValue::Int(n)) => {
+                Expr::Literal(LiteralValue::Double((*n.inner() as f64).into()))
+            }
+            Expr::Literal(literal) => Expr::Literal(literal.clone()),
+            Expr::List(list) => {
+                let all = list
+                    .elements
+                    .iter()
+                    .map(|one| self.value(one, as_what, used));
+                Expr::List(ListExpr::new(all.collect::<Result<_, _>>()?))
+            }
+            Expr::Select(has) if has.test => {
+                let Some((side, before)) = path(&has.operand) else {
+                    return Err("has() asks for a field, such as has(a.date)".into());
+                };
+                let path = format!("{before}.{}", has.field);
+                let path = path.trim_start_matches('.').to_string();
+                Expr::Ident(self.variable((side, path), 'h')?)
+            }
+            Expr::Call(called) => {
+                let name = &*called.func_name;
+                if LOGIC.contains(&name) {
+                    self.depth -= 1;
+                    return self.logic(expression);
+                }
+                if !FUNCTIONS.contains(&name) && !OPERATORS.contains(&name) {
+                    let name = name.trim_matches('_');
+                    return Err(format!(
+                        "`{name}` is not possible; use {}",
+                        alternatives(&FUNCTIONS)
+                    ));
+                }
+                let args = || called.target.iter().map(|one| &**one).chain(&called.args);
+                let is_text = |one: &IdedExpr| {
+                    path(one).is_some()
+                        || matches!(
+                            one.expr,
+                            Expr::Literal(LiteralValue::String(_)) | Expr::List(_)
+                        )
+                };
+                let as_what = match name {
+                    op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS
+                        if args().all(is_text) =>
+                    {
+                        Use::Order
+                    }
+                    op::EQUALS | op::NOT_EQUALS | op::IN if args().all(is_text) => Use::Text,
+                    name if OPERATORS.contains(&name) => Use::Number,
+                    "abs" | "double" => Use::Number,
+                    _ => Use::Text,
+                };
+                let mut values = args().map(|arg| self.value(arg, as_what, used));
+                let target = match called.target {
+                    Some(_) => values.next().transpose()?.map(Box::new),
+                    None => None,
+                };
+                let args = values.collect::<Result<_, _>>()?;
+                let call = Expr::Call(CallExpr {
+                    func_name: name.into(),
+                    target,
+                    args,
+                });
+                match name {
+                    // All numbers are of one type.
+                    "size" => Expr::Call(CallExpr {
+                        func_name: "double".into(),
+                        target: None,
+                        args: vec![of(call)],
+                    }),
+                    _ => call,
+                }
+            }
+            Expr::Ident(name) => {
+                return Err(format!(
+                    "`{name}` is not known; write a.{name} or b.{name} for a field"
+                ));
+            }
+            _ => return Err("a condition has no loops, maps or types".into()),
+        });
+        self.depth -= 1;
+        Ok(read)
+    }
+}
+
+/// A form that two expressions share if they differ only in the order of operands that may change
+/// places; with `swapped`, that of the expression with `a` in place of `b`.
+fn canonical(expression: &IdedExpr, swapped: bool) -> String {
+    let of = |one: &IdedExpr| canonical(one, swapped);
+    match &expression.expr {
+        Expr::Ident(name) => match (swapped, name.split_at_checked(1)) {
+            (true, Some(("a", rest))) => format!("b{rest}"),
+            (true, Some(("b", rest))) => format!("a{rest}"),
+            _ => name.clone(),
+        },
+        Expr::Call(called) => {
+            let name = &*called.func_name;
+            /// The operands of a chain of one operator.
+            fn chain<'e>(one: &'e IdedExpr, name: &str, all: &mut Vec<&'e IdedExpr>) {
+                match &one.expr {
+                    Expr::Call(inner) if inner.func_name == name => {
+                        inner.args.iter().for_each(|one| chain(one, name, all));
+                    }
+                    _ => all.push(one),
+                }
+            }
+            let mut operands: Vec<&IdedExpr> = called.target.iter().map(|one| &**one).collect();
+            let chained = [op::LOGICAL_AND, op::LOGICAL_OR].contains(&name);
+            match chained {
+                true => called
+                    .args
+                    .iter()
+                    .for_each(|one| chain(one, name, &mut operands)),
+                false => operands.extend(&called.args),
+            }
+            let mut all: Vec<String> = operands.iter().map(|one| of(one)).collect();
+            let mut name = name;
+            match name {
+                op::EQUALS | op::NOT_EQUALS | op::ADD | op::MULTIPLY => all.sort(),
+                op::LOGICAL_AND | op::LOGICAL_OR => {
+                    all.sort();
+                    all.dedup();
+                }
+                op::GREATER | op::GREATER_EQUALS => {
+                    all.reverse();
+                    name = if name == op::GREATER {
+                        op::LESS
+                    } else {
+                        op::LESS_EQUALS
+                    };
+                }
+                // The sign of a difference is nothing to `abs`.
+                "abs" => {
+                    if let Some(Expr::Call(inner)) = called.args.first().map(|one| &one.expr)
+                        && inner.func_name == op::SUBSTRACT
+                    {
+                        all = inner.args.iter().map(of).collect();
+                        all.sort();
+                        name = "abs-";
+                    }
+                }
+                _ => {}
+            }
+            format!("{name}({})", all.join(","))
+        }
+        Expr::List(list) => {
+            let all: Vec<String> = list.elements.iter().map(of).collect();
+            format!("[{}]", all.join(","))
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// A number or a date, in seconds.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.or_else(|| moment(text).map(|(seconds, rest)| seconds as f64 + rest as f64 / 1e9))
+}
+
+/// The values of the fields of a document.
+pub(super) struct FieldValues(pub(super) Vec<Option<(CelString<'static>, Option<CelDouble>)>>);
+
+impl FieldValues {
+    /// Takes them from what the collection keeps ([`DocumentView`]), at these places.
+    pub(super) fn of(kept: &str, places: &[usize]) -> FieldValues {
+        let mut kept: Vec<Option<String>> = serde_json::from_str(kept).unwrap_or_default();
+        let values = places.iter().map(|&place| {
+            let text = kept.get_mut(place)?.clone()?;
+            let number = number(&text).map(CelDouble::from);
+            Some((CelString::from(text), number))
+        });
+        FieldValues(values.collect())
+    }
+}
+
+/// Two documents, as the variables of a condition.
+struct Two<'v> {
+    a: &'v FieldValues,
+    b: &'v FieldValues,
+}
+
+impl VariableResolver for Two<'_> {
+    fn resolve<'b>(&'b self, name: &str) -> Option<CowVal<'b, 'b>> {
+        let (side, rest) = name.split_at_checked(1)?;
+        let (kind, at) = rest.split_at_checked(1)?;
+        let values = if side == "a" { self.a } else { self.b };
+        let value = values.0.get(at.parse::<usize>().ok()?)?;
+        Some(match (kind, value) {
+            ("h", value) => CowVal::owned(CelBool::from(value.is_some())),
+            ("n", Some((_, Some(number)))) => CowVal::Borrowed(number as &dyn Val),
+            (_, value) => CowVal::Borrowed(&value.as_ref()?.0 as &dyn Val),
+        })
+    }
+}
+
+/// A condition with the functions that it may call.
+pub(crate) struct Rule {
+    pub(super) condition: Condition,
+    /// For each of its fields, the place among those that the collection keeps.
+    pub(super) places: Vec<usize>,
+    scope: Scope<'static, 'static>,
+}
+
+impl Rule {
+    /// A condition over fields that the collection keeps.
+    ///
+    /// # Errors
+    /// `BadParameter` if it does not keep one of them.
+    pub(crate) fn new(condition: &Condition, kept: &[String]) -> lookalike_base::Result<Rule> {
+        let condition = condition.clone();
+        let place = |field: &String| {
+            let known = kept.iter().position(|known| known == field);
+            known.ok_or_else(|| {
+                // A directory from somebody else may have any names.
+                let kept = kept.join(", ").escape_debug().to_string();
+                Error::parameter("where", &condition).because(format!(
+                    "the collection keeps no field {field}, only {kept}; read the inputs in a new \
+                     directory"
+                ))
+            })
+        };
+        let places = condition
+            .fields
+            .iter()
+            .map(place)
+            .collect::<lookalike_base::Result<_>>()?;
+        let mut scope = Scope::default();
+        let functions = (|| {
+            scope.add_function("abs", |x: Value| match x {
+                Value::Float(x) => Ok(x.abs()),
+                _ => Err(ExecutionError::function_error("abs", "not a number")),
+            })?;
+            scope.add_function("days", |n: f64| n * 86_400.0)?;
+            scope.add_function("hours", |n: f64| n * 3600.0)?;
+            scope.add_function("date", |text: Arc<String>| {
+                number(&text).ok_or_else(|| ExecutionError::function_error("date", "not a date"))
+            })
+        })();
+        functions
+            .map_err(|error| Error::parameter("where", &condition).because(error.to_string()))?;
+        Ok(Rule {
+            condition,
+            places,
+            scope,
+        })
+    }
+
+    pub(super) fn holds(&self, a: &FieldValues, b: &FieldValues) -> bool {
+        let two = Two { a, b };
+        // A scope of its own, because the values live for this call only.
+        let mut scope: Scope<'_, '_> = self.scope.new_inner_scope();
+        scope.set_variable_resolver(&two);
+        Value::resolve(&self.condition.test, &scope) == Ok(Value::Bool(true))
+    }
+
+    /// The key under which a document is the same as others for the join; `None` if it is the same as
+    /// no other.
+    pub(crate) fn key(&self, document: &DocumentView<'_>) -> Option<u128> {
+        let values = FieldValues::of(document.fields.0, &self.places);
+        let same = self.condition.symmetric && self.holds(&values, &values);
+        same.then(|| {
+            let mut key = document.md5.to_vec();
+            for value in values.0 {
+                // A length before each value: no two tuples have the same bytes.
+                let text = value.map(|(text, _)| text.inner().to_string());
+                key.extend(
+                    (text.as_ref().map_or(u64::MAX, |text| text.len() as u64)).to_le_bytes(),
+                );
+                key.extend(text.unwrap_or_default().into_bytes());
+            }
+            xxh3_128(&key)
+        })
+    }
+}

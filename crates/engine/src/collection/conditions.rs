@@ -1,0 +1,156 @@
+//! The condition of a collection, and the values of its documents.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Mutex;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::catalogue::{Catalogue, Extent, each_document, rule};
+use super::condition::{FieldValues, Rule};
+use super::records::{config, segments};
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::Context;
+use lookalike_base::threads::lock;
+use lookalike_store::workspace::Workspace;
+use lookalike_text::read::{FACTS, InputFile, RecordReader};
+
+/// The outcomes of pairs of values that are remembered, and their memory.
+const MOST_KNOWN: usize = 1 << 16;
+const KNOWN_BYTES: u64 = 64 * MOST_KNOWN as u64;
+/// Memory of a distinct tuple of values beside its bytes.
+const TUPLE_BYTES: u64 = 96;
+
+/// Refuses a field that no document has, and warns about values that cannot be used.
+pub(crate) fn check(
+    workspace: &Workspace,
+    inputs: &[InputFile],
+    context: &Context<'_>,
+) -> Result<()> {
+    let Some(rule) = rule(workspace)? else {
+        return Ok(());
+    };
+    let fields = rule.condition.fields();
+    let mut found = vec![0u64; fields.len()];
+    let mut unread = vec![(0u64, String::new()); fields.len()];
+    each_document(workspace, |number, document| {
+        context.tick("ingest", number)?;
+        let values = FieldValues::of(document.fields.0, &rule.places);
+        for (at, value) in values.0.into_iter().enumerate() {
+            found[at] += u64::from(value.is_some());
+            if let Some((text, None)) = value.filter(|_| rule.condition.numbers[at]) {
+                unread[at].0 += 1;
+                if unread[at].0 == 1 {
+                    unread[at].1 = text.inner().chars().take(64).collect();
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let documents = Extent::of(segments(&workspace.manifest)).documents;
+    for ((field, found), (unread, example)) in fields.iter().zip(found).zip(unread) {
+        if found == 0 && documents > 0 && !FACTS.contains(&&**field) {
+            let read = &config(&workspace.manifest).read;
+            let limit = RecordReader::no_such_field(field, inputs, read);
+            return refuse("where", &rule.condition, limit);
+        }
+        if found < documents {
+            context.progress.lost(&format!(
+                "warning: --where: {} of {} without {field}; comparisons with it are false",
+                count(documents - found),
+                counted(documents, "document"),
+            ));
+        }
+        if unread > 0 {
+            context.progress.lost(&format!(
+                "warning: --where: {} of {field} neither a number nor a date, such as \
+                 {example:?}; comparisons with them are false",
+                counted(unread, "value"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The condition of a collection, with the values of all documents.
+pub(crate) struct Conditions {
+    rule: Rule,
+    /// The number of each document's values.
+    numbers: Vec<u32>,
+    /// Distinct values, as the collection keeps them.
+    values: Vec<Box<str>>,
+    /// The outcome of pairs of values.
+    known: Mutex<HashMap<(u32, u32), bool>>,
+    bytes: u64,
+}
+
+impl Conditions {
+    /// Reads the values; `None` without a condition.
+    ///
+    /// # Errors
+    /// `BudgetTooSmall` if they take more than half of the memory.
+    pub(crate) fn open(workspace: &Workspace, context: &Context<'_>) -> Result<Option<Conditions>> {
+        let Some(rule) = rule(workspace)? else {
+            return Ok(None);
+        };
+        let documents = Catalogue::stats(workspace)?.documents;
+        let mut numbers = Vec::with_capacity(documents as usize);
+        let (mut values, mut places) = (Vec::new(), HashMap::new());
+        let mut bytes = documents * 4 + KNOWN_BYTES;
+        let what = || {
+            format!(
+                "the values of --where of {}",
+                counted(documents, "document")
+            )
+        };
+        each_document(workspace, |number, document| {
+            context.tick("join", number)?;
+            let next = values.len() as u32;
+            let entry = places.entry(xxh3_128(document.fields.0.as_bytes()));
+            if let Entry::Vacant(_) = entry {
+                values.push(Box::from(document.fields.0));
+                bytes += TUPLE_BYTES + document.fields.0.len() as u64;
+                (context.budget).require_share(context.budget.memory.0 / 2, bytes, what)?;
+            }
+            numbers.push(*entry.or_insert(next));
+            Ok(())
+        })?;
+        let known = Mutex::default();
+        Ok(Some(Conditions {
+            rule,
+            numbers,
+            values,
+            known,
+            bytes,
+        }))
+    }
+
+    /// The bytes of memory that they take.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether the condition holds for a pair of documents, a < b.
+    pub(crate) fn hold(&self, a: u32, b: u32) -> bool {
+        let number = |document: u32| self.numbers.get(document as usize).copied();
+        let Some(key) = number(a).zip(number(b)) else {
+            return false;
+        };
+        if let Some(&holds) = lock(&self.known).get(&key) {
+            return holds;
+        }
+        let [a, b] = [key.0, key.1].map(|number| {
+            let kept = self.values.get(number as usize);
+            kept.map(|kept| FieldValues::of(kept, &self.rule.places))
+        });
+        let holds = a.zip(b).is_some_and(|(a, b)| self.rule.holds(&a, &b));
+        let mut known = lock(&self.known);
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(key, holds);
+        holds
+    }
+}

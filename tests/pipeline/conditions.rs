@@ -1,0 +1,482 @@
+//! Conditions on pairs against a brute force over the definition, which knows nothing of the
+//! expression language: each condition is a tree of ours, evaluated here and printed for the library.
+
+use crate::common;
+use lookalike::engine::collection::Condition;
+use lookalike::engine::pipeline;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::corpus::Random;
+use common::{Run, assert_same_files, results, rows};
+use serde_json::{Value, json};
+
+use super::add::add;
+use super::against::against;
+
+#[derive(Clone, Debug)]
+enum Test {
+    And(Box<Test>, Box<Test>),
+    Or(Box<Test>, Box<Test>),
+    Not(Box<Test>),
+    Same(&'static str),
+    Differ(&'static str),
+    Is(char, &'static str, &'static str),
+    Has(char, &'static str),
+    /// `a.date` is before `b.date`.
+    Before,
+    /// Their dates differ by fewer days.
+    Near(i64),
+    /// The first has fewer words than this number more than the second.
+    Words(i64),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Document {
+    docno: String,
+    fields: BTreeMap<&'static str, String>,
+    words: Vec<String>,
+}
+
+const FIELDS: [&str; 2] = ["source", "meta.lang"];
+
+impl Test {
+    fn random(random: &mut Random, depth: usize) -> Test {
+        let field = FIELDS[random.below(2)];
+        let side = *random.pick(&['a', 'b']);
+        if depth > 0 && random.below(3) > 0 {
+            let mut inner = || Box::new(Test::random(random, depth - 1));
+            let (one, other) = (inner(), inner());
+            return match random.below(5) {
+                0 | 1 => Test::And(one, other),
+                2 | 3 => Test::Or(one, other),
+                _ => Test::Not(one),
+            };
+        }
+        match random.below(10) {
+            0 | 1 => Test::Same(field),
+            2 | 3 => Test::Differ(field),
+            4 => Test::Is(side, field, ["x", "y"][random.below(2)]),
+            5 => Test::Has(side, ["source", "date"][random.below(2)]),
+            6 => Test::Before,
+            7 | 8 => Test::Near(1 + random.below(20) as i64),
+            _ => Test::Words(random.below(9) as i64 - 4),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Test::And(a, b) => format!("({} && {})", a.text(), b.text()),
+            Test::Or(a, b) => format!("({} || {})", a.text(), b.text()),
+            Test::Not(a) => format!("!({})", a.text()),
+            Test::Same(field) => format!("a.{field} == b.{field}"),
+            Test::Differ(field) => format!("a.{field} != b.{field}"),
+            Test::Is(side, field, value) => format!("{side}.{field} == '{value}'"),
+            Test::Has(side, field) => format!("has({side}.{field})"),
+            Test::Before => "a.date - b.date < 0".into(),
+            Test::Near(days) => format!("abs(a.date - b.date) < days({days})"),
+            Test::Words(more) => format!("a.words - b.words < {more}"),
+        }
+    }
+
+    /// `None` if it cannot be evaluated.
+    fn holds(&self, a: &Document, b: &Document) -> Option<bool> {
+        let of = |side: char| if side == 'a' { a } else { b };
+        let both = |field| a.fields.get(field).zip(b.fields.get(field));
+        let days = |text: &String| {
+            let parts: Vec<i64> = text
+                .split('-')
+                .filter_map(|part| part.parse().ok())
+                .collect();
+            // All dates are of one month.
+            parts.get(2).copied()
+        };
+        let difference = |test: &dyn Fn(i64) -> bool| match both("date") {
+            None => Some(false),
+            Some((a, b)) => Some(test(days(a)? - days(b)?)),
+        };
+        match self {
+            Test::And(one, other) => match (one.holds(a, b), other.holds(a, b)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (one, other) => one.and(other),
+            },
+            Test::Or(one, other) => match (one.holds(a, b), other.holds(a, b)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (one, other) => one.and(other),
+            },
+            Test::Not(inner) => inner.holds(a, b).map(|holds| !holds),
+            Test::Same(field) => Some(both(field).is_some_and(|(a, b)| a == b)),
+            Test::Differ(field) => Some(both(field).is_some_and(|(a, b)| a != b)),
+            Test::Is(side, field, value) => Some(
+                of(*side)
+                    .fields
+                    .get(field)
+                    .is_some_and(|found| found == value),
+            ),
+            Test::Has(side, field) => Some(of(*side).fields.contains_key(field)),
+            Test::Before => difference(&|days| days < 0),
+            Test::Near(most) => difference(&|days| days.abs() < *most),
+            Test::Words(more) => Some((a.words.len() as i64 - b.words.len() as i64) < *more),
+        }
+    }
+}
+
+fn documents(random: &mut Random) -> Vec<Document> {
+    let word = |random: &mut Random| format!("w{}", random.below(400));
+    let bases: Vec<Vec<String>> = (0..3)
+        .map(|_| (0..12 + random.below(25)).map(|_| word(random)).collect())
+        .collect();
+    let count = 20 + random.below(20);
+    (0..count)
+        .map(|n| {
+            let mut words = random.pick(&bases).clone();
+            // Most are exact duplicates of others.
+            if random.once_in(2) {
+                for _ in 0..1 + random.below(3) {
+                    let at = random.below(words.len());
+                    words[at] = word(random);
+                }
+            }
+            if random.once_in(25) {
+                words.clear();
+            }
+            let mut fields = BTreeMap::new();
+            let mut put = |name, value: String, missing| {
+                if missing > 0 {
+                    fields.insert(name, value);
+                }
+            };
+            put(
+                "source",
+                random.pick(&["x", "y", "z\t\"{"]).to_string(),
+                random.below(7),
+            );
+            put(
+                "meta.lang",
+                random.pick(&["x", "de"]).to_string(),
+                random.below(5),
+            );
+            let date = match random.below(10) {
+                0 => "soon".to_string(),
+                _ => format!("2024-03-{:02}", 1 + random.below(28)),
+            };
+            put("date", date, random.below(6));
+            let docno = format!("d{n}");
+            Document {
+                docno,
+                fields,
+                words,
+            }
+        })
+        .collect()
+}
+
+fn write(documents: &[Document], path: &Path) {
+    let line = |document: &Document| {
+        let mut record = json!({"id": document.docno, "text": document.words.join(" ")});
+        for (name, value) in &document.fields {
+            match name.split_once('.') {
+                Some((outer, inner)) => record[outer] = json!({inner: value}),
+                None => record[*name] = json!(value),
+            }
+        }
+        format!("{record}\n")
+    };
+    fs::write(path, documents.iter().map(line).collect::<String>()).unwrap();
+}
+
+fn shingles(document: &Document) -> BTreeSet<&[String]> {
+    match document.words.len() {
+        0 => BTreeSet::new(),
+        1..3 => [&document.words[..]].into(),
+        _ => document.words.windows(3).collect(),
+    }
+}
+
+type Pairs = BTreeSet<(usize, usize)>;
+
+/// All pairs of documents that reach the threshold (in tenths), and for which the condition holds.
+fn expected(documents: &[Document], tenths: usize, test: &Test) -> Pairs {
+    let sets: Vec<_> = documents.iter().map(shingles).collect();
+    let mut pairs = Pairs::new();
+    for b in 0..documents.len() {
+        for a in 0..b {
+            let shared = sets[a].intersection(&sets[b]).count();
+            let all = sets[a].len() + sets[b].len() - shared;
+            let reached = shared > 0 && shared * 10 >= all * tenths;
+            if reached && test.holds(&documents[a], &documents[b]) == Some(true) {
+                pairs.insert((a, b));
+            }
+        }
+    }
+    pairs
+}
+
+/// The pairs that a directory has, between all documents: those of representatives stand for those
+/// of their exact duplicates.
+fn found(out: &Path, documents: &[Document]) -> Pairs {
+    found_in(&[out], documents)
+}
+
+/// As [`found`], of a collection and others that are compared with it.
+fn found_in(directories: &[&Path], documents: &[Document]) -> Pairs {
+    let all = |name: &str| -> Vec<String> {
+        let files = directories.iter().map(|out| rows(&results(out)[name]));
+        files.flatten().collect()
+    };
+    let number = |docno: &str| documents.iter().position(|d| d.docno == docno).unwrap();
+    let mut classes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for row in all("exact-duplicates.tsv") {
+        let mut cells = row.split('\t').map(number);
+        let (document, first) = (cells.next().unwrap(), cells.next().unwrap());
+        classes
+            .entry(first)
+            .or_insert_with(|| vec![first])
+            .push(document);
+    }
+    let class = |first: usize| classes.get(&first).cloned().unwrap_or_else(|| vec![first]);
+    let mut pairs = Pairs::new();
+    let mut put = |a: usize, b: usize| assert!(pairs.insert((a.min(b), a.max(b))));
+    for members in classes.values() {
+        for (at, a) in members.iter().enumerate() {
+            members[at + 1..].iter().for_each(|b| put(*a, *b));
+        }
+    }
+    for row in all("pairs.tsv") {
+        let mut cells = row.split('\t').map(number);
+        let (a, b) = (cells.next().unwrap(), cells.next().unwrap());
+        for x in class(a) {
+            class(b).into_iter().for_each(|y| put(x, y));
+        }
+    }
+    pairs
+}
+
+fn components(pairs: &Pairs, count: usize) -> BTreeSet<BTreeSet<usize>> {
+    let mut labels: Vec<usize> = (0..count).collect();
+    while let Some(&(a, b)) = pairs.iter().find(|(a, b)| labels[*a] != labels[*b]) {
+        let (from, to) = (labels[a].max(labels[b]), labels[a].min(labels[b]));
+        labels
+            .iter_mut()
+            .filter(|label| **label == from)
+            .for_each(|label| *label = to);
+    }
+    let all = (0..count).map(|n| (0..count).filter(|m| labels[*m] == labels[n]).collect());
+    all.filter(|members: &BTreeSet<usize>| members.len() > 1)
+        .collect()
+}
+
+fn clusters(out: &Path, documents: &[Document]) -> BTreeSet<BTreeSet<usize>> {
+    let files = results(out);
+    let lines = std::str::from_utf8(&files["clusters.jsonl"])
+        .unwrap()
+        .lines();
+    let number = |member: &Value| {
+        let docno = member["docno"].as_str().unwrap();
+        documents.iter().position(|d| d.docno == docno).unwrap()
+    };
+    lines
+        .map(|line| {
+            let cluster: Value = serde_json::from_str(line).unwrap();
+            cluster["members"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(number)
+                .collect()
+        })
+        .collect()
+}
+
+fn with(run: Run, condition: &str) -> Run {
+    let condition: Condition = condition
+        .parse()
+        .unwrap_or_else(|e| panic!("{condition}: {e}"));
+    let collection = run.collection.clone().with_condition(Some(condition));
+    Run { collection, ..run }
+}
+
+#[test]
+fn the_pairs_are_those_for_which_the_condition_holds() {
+    let (mut some, mut limited, mut twins) = (0, 0, 0);
+    for seed in 0..120 {
+        let random = &mut Random(seed * 7919 + 3);
+        let place = common::temporary();
+        let place = place.path();
+        let all = documents(random);
+        let cuts = [0, all.len() / 3, all.len() * 2 / 3, all.len()];
+        let files: Vec<PathBuf> = (0..3).map(|n| place.join(format!("{n}.jsonl"))).collect();
+        for (n, file) in files.iter().enumerate() {
+            write(&all[cuts[n]..cuts[n + 1]], file);
+        }
+        let paths: Vec<&Path> = files.iter().map(|file| &**file).collect();
+        let test = match seed {
+            0 => Test::Differ("source"),
+            1 => Test::Near(5),
+            2 => Test::Before,
+            _ => Test::random(random, 3),
+        };
+        let text = match test.text() {
+            text if text.contains("source") => text,
+            // Some field of every record that is never built in.
+            text => format!("{text} || a.source == 'none of them'"),
+        };
+        let tenths = 3 + random.below(6);
+        let threshold = format!("0.{tenths}");
+        let what = format!("seed {seed}, {threshold}: {text}");
+        let run = || with(Run::default().shingle_size(3), &text).threshold(&threshold);
+        let out = place.join("out");
+        run().run(&paths, &out).unwrap();
+        let wanted = expected(&all, tenths, &test);
+        assert_eq!(found(&out, &all), wanted, "{what}");
+        assert_eq!(
+            clusters(&out, &all),
+            components(&wanted, all.len()),
+            "{what}"
+        );
+        let without = expected(
+            &all,
+            tenths,
+            &Test::Not(Box::new(Test::Is('a', "none", "none"))),
+        );
+        some += usize::from(!wanted.is_empty());
+        limited += usize::from(wanted.len() < without.len());
+        let twin = |&(a, b): &(usize, usize)| all[a].words == all[b].words;
+        twins += usize::from(without.difference(&wanted).any(twin) && wanted.iter().any(twin));
+
+        let before = results(&out);
+        run().join("count").threads(1).run(&paths, &out).unwrap();
+        assert_same_files(&results(&out), &before, &format!("count, {what}"));
+        run().pairs("none").run(&paths, &out).unwrap();
+        assert_eq!(
+            clusters(&out, &all),
+            components(&wanted, all.len()),
+            "none, {what}"
+        );
+
+        if seed % 3 == 0 {
+            let grown = place.join("grown");
+            run().run(&paths[..2], &grown).unwrap();
+            add(&run(), &grown, &files[2..]).unwrap();
+            assert_same_files(&results(&grown), &before, &format!("added, {what}"));
+        }
+        if seed % 3 == 1 {
+            let (old, new) = (place.join("old"), place.join("new"));
+            run().run(&paths[..1], &old).unwrap();
+            against(&run(), &files[1..], &old, &new).unwrap();
+            let late = |pairs: &Pairs| -> Pairs {
+                pairs
+                    .iter()
+                    .copied()
+                    .filter(|(_, b)| *b >= cuts[1])
+                    .collect()
+            };
+            assert_eq!(
+                late(&found_in(&[&old, &new], &all)),
+                late(&wanted),
+                "against, {what}"
+            );
+        }
+        if seed % 3 < 2 {
+            continue;
+        }
+
+        // What a sample estimates does not depend on the condition.
+        let (sampled, plain) = (place.join("sampled"), place.join("plain"));
+        run().sampling("1/2").run(&paths, &sampled).unwrap();
+        let base = Run::default()
+            .shingle_size(3)
+            .threshold(&threshold)
+            .sampling("1/2");
+        base.run(&paths, &plain).unwrap();
+        let differ = |(a, b): &(usize, usize)| all[*a].words != all[*b].words;
+        let mut holds = found(&plain, &all);
+        holds.retain(|pair| differ(pair) && test.holds(&all[pair.0], &all[pair.1]) == Some(true));
+        let mut of_sample = found(&sampled, &all);
+        of_sample.retain(differ);
+        assert_eq!(of_sample, holds, "sampled, {what}");
+    }
+    assert!(
+        some > 60 && limited > 80 && twins > 20,
+        "{some}, {limited}, {twins}"
+    );
+}
+
+/// Which of the pairs are listed depends on the parameters alone.
+#[test]
+fn another_condition_needs_no_reading() {
+    let place = common::temporary();
+    let all = documents(&mut Random(5));
+    let file = place.path().join("in.jsonl");
+    write(&all, &file);
+    let first = "a.source != b.source && abs(a.date - b.date) < days(3)";
+    let second = "a.date != b.date";
+    let run = |text: &str| with(Run::default().shingle_size(3), text).threshold("0.5");
+    let out = place.path().join("out");
+    run(first).run(&[&file], &out).unwrap();
+    fs::remove_file(&file).unwrap();
+    let stop = lookalike::base::progress::Stop::default();
+    let silent = lookalike::base::progress::Silent;
+    let base = run(first);
+    let context = base.context(&stop, &silent);
+    let mut workspace = pipeline::open_texts(&out).unwrap();
+    let other = second.parse().unwrap();
+    pipeline::change_condition(&mut workspace, Some(other), &context).unwrap();
+    let format = base.question.results;
+    pipeline::search_again(&mut workspace, &base.question, format, &context).unwrap();
+    drop(workspace);
+    let wanted = expected(&all, 5, &Test::Differ("date"));
+    assert_eq!(found(&out, &all), wanted);
+
+    let mut workspace = pipeline::open_texts(&out).unwrap();
+    let other = "a.author != b.author".parse().unwrap();
+    let error = pipeline::change_condition(&mut workspace, Some(other), &context).unwrap_err();
+    assert!(
+        error.to_string().contains("keeps no field author, only"),
+        "{error}"
+    );
+    drop(workspace);
+    assert_eq!(found(&out, &all), wanted);
+}
+
+#[test]
+fn conditions_that_make_no_sense_are_refused() {
+    for (text, why) in [
+        ("", "is not an expression"),
+        ("a.x ==", "is not an expression"),
+        ("a == b", "name a field"),
+        ("x == a.y", "`x` is not known"),
+        ("1 < 2", "names no field"),
+        ("f(a.x)", "`f` is not possible"),
+        ("a.x % 2 == 0", "is not possible"),
+        ("[1, 2].all(n, a.x > n)", "no loops"),
+        ("a.x.all(n, n > 1)", "no loops"),
+        ("{'a': a.x} == {}", "no loops"),
+        ("a.x == 'b\nc'", "one line"),
+        (
+            &format!("a.x == '{}'", "y".repeat(5000)),
+            "at most 4096 bytes",
+        ),
+        (&format!("a.x{} == b.x", "-1".repeat(1500)), "too deep"),
+        (&format!("{}a.x == b.x", "!".repeat(4000)), ""),
+        (
+            &format!("{}a.x{} == b.x", "(".repeat(2000), ")".repeat(2000)),
+            "",
+        ),
+        (&format!("a.x{} == b.x", "[0]".repeat(1300)), ""),
+        (&vec!["a.x == b.x"; 280].join(" && "), "-"),
+    ] {
+        let parsed = text.parse::<Condition>();
+        match why {
+            // Deep or long: whatever it is, it ends.
+            "" => {}
+            "-" => assert!(parsed.is_ok(), "{parsed:?}"),
+            why => {
+                let error = parsed.expect_err(text);
+                assert!(error.contains(why), "{text}: {error}");
+            }
+        }
+    }
+}
