@@ -4,7 +4,7 @@
 #     scripts/test-python.sh
 #     scripts/test-python.sh --spark   # also the tests on Spark and Sail, which are most of the time
 #
-# LOOKALIKE_MODULE is the path of a module that is built, if there is one.
+# LOOKALIKE_MODULE and LOOKALIKE_LAB are the paths of a module and of the laboratory that are built, if there are.
 # Needs cargo, and python3 with venv; Java 17 for the tests on Spark. The module needs Python 3.10 or later, the libraries
 # of its tests 3.11. They come from PyPI, in the versions of python/requirements-*.txt, when these have changed.
 set -euo pipefail
@@ -42,6 +42,12 @@ if [ -n "${LOOKALIKE_MODULE:-}" ]; then
     cp "$LOOKALIKE_MODULE" lookalike/_native.abi3.so
 else
     maturin develop --locked --quiet
+fi
+
+# The program whose metrics are compared with those of trec_eval.
+if [ -z "${LOOKALIKE_LAB:-}" ]; then
+    cargo build --locked --quiet --manifest-path ../Cargo.toml --package lookalike-lab --bin lookalike-lab
+    export LOOKALIKE_LAB=$target/debug/lookalike-lab
 fi
 
 export PYTHONPATH=$PWD

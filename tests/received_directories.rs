@@ -1103,7 +1103,7 @@ fn a_directory_of_outputs_replaces_nothing_that_is_read() {
     };
     fs::create_dir(place.path().join("thin")).unwrap();
     let qrels = ["lab", "qrels", "qrels.txt", "--clusters", "d", "-o", "thin"];
-    for name in ["qrels", "inconsistent.jsonl"] {
+    for name in ["qrels", "contradictions.jsonl"] {
         let at = place.path().join("thin").join(name);
         symlink("../qrels.txt", &at).unwrap();
         refused(&qrels);

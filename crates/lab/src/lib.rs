@@ -3,6 +3,7 @@
 //! - [`study`]: precision and recall of every sampling ratio (Ye, Wen & Ma 2008, sections 5 and 6).
 //! - [`transfer`]: the labels of documents for their near-duplicates in another collection.
 //! - [`compare`]: the methods of the papers side by side.
+//! - [`effect`]: what near-duplicates do to the metrics of retrieval systems.
 //! - [`perturb`]: corpora with known pairs.
 //! - [`formulas`]: the values that the papers predict.
 //! - [`reproduce`]: the tables and figures of the papers on a collection.
@@ -13,6 +14,7 @@
 
 pub mod cli;
 pub mod compare;
+pub mod effect;
 pub mod formulas;
 pub mod perturb;
 pub mod report;

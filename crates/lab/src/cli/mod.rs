@@ -1,6 +1,7 @@
 //! The commands of the laboratory, in the frame of `lookalike` ([`lookalike::cli`]).
 
 mod compare;
+mod effect;
 mod formulas;
 mod method;
 mod perturb;
@@ -85,12 +86,26 @@ lookalike::commands! {
     /// Groups of exact duplicates and of near duplicates are counted separately. The row `all` sums
     /// up the topics; the row `distinct` counts each cluster and document once. With -o, writes the
     /// judgements and the ranking without duplicates, and lists the groups with different
-    /// judgements in inconsistent.jsonl.
+    /// judgements in contradictions.jsonl.
     "lookalike run sample-corpora/trec-web -o out"
     "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
     "lookalike lab qrels judged.txt --clusters out"
     "lookalike lab qrels judged.txt --clusters out -o clean --keep best"
     Qrels(qrels::Options),
+    /// Measure what near-duplicates do to metrics of rankings
+    ///
+    /// Prints MAP, nDCG@10, P@10, MRR and recall@1000 of each ranking, as trec_eval computes them
+    /// over all topics of the judgements, and again after each treatment of near-duplicates. unified: the
+    /// judged documents of a cluster have its highest relevance. irrelevant: the cluster has it, and
+    /// documents whose cluster ranks higher are not relevant. removed: these are removed (Bernstein &
+    /// Zobel 2005; Froebe et al. 2020). condensed: so are documents without a judgement (Sakai 2007).
+    /// Of several rankings, also says which change places, with Kendall's tau, and in which topics.
+    "lookalike run sample-corpora/trec-web -o out"
+    "printf '1 0 PG-000004 1\\n1 0 PG-000003 1\\n' > judged.txt"
+    "printf '1 Q0 PG-000025 1 9.1 bm25\\n1 Q0 PG-000004 2 9.0 bm25\\n' > bm25.txt"
+    "printf '1 Q0 PG-000003 1 9.1 bm25\\n1 Q0 PG-000001 2 9.0 bm25\\n' > bm25f.txt"
+    "lookalike lab effect --qrels judged.txt --run bm25.txt --run bm25f.txt --clusters out"
+    Effect(effect::EffectOptions),
     /// Carry judgements over to near-duplicates elsewhere
     ///
     /// The labels may be judgements or any list of docno and label. Looks up each labelled document
@@ -98,7 +113,7 @@ lookalike::commands! {
     /// gets, separately for each topic, the label of the most similar document of OLD whose
     /// resemblance reaches the threshold, or of the first one if several are equally similar. Exact
     /// duplicates get the same label. With -o, writes the labels in the form of the input,
-    /// transferred.tsv with both docnos and their resemblance, and conflicts.jsonl with the
+    /// transferred.tsv with both docnos and their resemblance, and contradictions.jsonl with the
     /// documents whose near-duplicates have different labels.
     "lookalike stage ingest sample-corpora/trec-web/a.gz -o old"
     "lookalike stage ingest sample-corpora/trec-web/b.gz -o new"

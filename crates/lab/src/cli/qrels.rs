@@ -3,14 +3,16 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::report::grid::{Grid, WIDTH};
 use clap::Args;
 use lookalike::line;
-use lookalike::report::terminal::{Line, named};
+use lookalike::report::terminal::Line;
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 use lookalike_tasks::evaluate::qrels::{
-    Differing, FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run as compare,
+    CONTRADICTIONS_FILE, FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts,
+    run as compare,
 };
 
 use lookalike::cli::flags::{Memory, Output};
@@ -34,22 +36,22 @@ pub(crate) struct Options {
     clusters: PathBuf,
     /// Ranking to deduplicate: lines of TOPIC Q0 DOCNO RANK SCORE TAG
     ///
-    /// The first line of each topic and cluster is kept, in the order of the file. Ranks are
+    /// The first line of each topic and cluster is kept, in the order of the file, with the docno
+    /// that the judgements keep. Ranks are
     /// assigned again; scores do not change. The file may be compressed.
     #[arg(long, value_name = "FILE")]
     run: Option<PathBuf>,
-    /// Directory for qrels, run and inconsistent.jsonl [default: none]
+    /// Directory for qrels, run and contradictions.jsonl [default: none]
     ///
     /// Without it, the command only counts.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Document to keep of a topic and cluster: first, best or map
+    /// Document to keep of a topic and cluster: best, first or map
     ///
-    /// first keeps the first document of the collection, with its own relevance. best keeps the
-    /// most relevant one, and the first of several. map replaces every docno of a cluster by the
-    /// docno of its representative, in the ranking too, with the highest relevance. A ranking keeps
-    /// the docno that it lists first. With first and best this may be a docno that the new qrels do
-    /// not have, so score such a ranking with the original qrels, or use map.
+    /// best keeps the most relevant document, and the first of several. first keeps the first
+    /// document of the collection, with its own relevance. map takes the representative of the
+    /// cluster, judged or not, with the highest relevance. The ranking gets the same docno, so that the
+    /// new judgements fit it.
     #[arg(long, value_name = "WHICH", default_value_t = Keep::default())]
     keep: Keep,
     /// Form of the judgements: auto, trec, ndeval or prels
@@ -86,7 +88,9 @@ impl Command for Options {
         for warning in warnings(&report, &self.clusters) {
             context.progress.note(&warning);
         }
-        out.result(&report, || Ok(table(&report)))
+        out.result(&report, || {
+            Ok(table(&report, self.output.as_deref(), out.columns()))
+        })
     }
 }
 
@@ -126,7 +130,7 @@ fn warnings(report: &QrelsReport, clusters: &Path) -> Vec<String> {
 }
 
 /// A warning about lines whose document the collection does not have, if there are many.
-fn unknown_in(file: &FileCounts, clusters: &Path) -> Option<String> {
+pub(super) fn unknown_in(file: &FileCounts, clusters: &Path) -> Option<String> {
     let unknown = file.unknown.unwrap_or(0);
     (unknown > 0 && unknown >= file.lines / UNKNOWN).then(|| {
         format!(
@@ -141,7 +145,7 @@ fn unknown_in(file: &FileCounts, clusters: &Path) -> Option<String> {
 }
 
 /// The report as text for people.
-fn table(report: &QrelsReport) -> String {
+fn table(report: &QrelsReport, output: Option<&Path>, columns: usize) -> String {
     let mut out = String::new();
     let form = match report.format {
         QrelsFormat::Trec => String::new(),
@@ -151,17 +155,61 @@ fn table(report: &QrelsReport) -> String {
     if let Some(run) = &report.run {
         file(&mut out, ("run", ""), run, report);
     }
-    let names = "topic, judged, clustered, groups, exact, documents, inconsistent, \
-        exact, near, documents, grades differ, exact, near, documents";
-    let mut rows = Vec::new();
     let (with, without): (Vec<_>, Vec<_>) =
         (report.topics.iter()).partition(|(_, counts)| counts.groups > 0);
-    for (topic, counts) in with {
-        rows.push(row(topic, counts));
+    let all = [("all", &report.all), ("distinct", &report.distinct)];
+    let with = with
+        .into_iter()
+        .map(|(topic, counts)| (topic.as_str(), counts));
+    let rows: Vec<_> = with.chain(all).collect();
+    let mut grid = |title: &str, head, row: &dyn Fn(&TopicCounts) -> Line| {
+        let rows = rows
+            .iter()
+            .map(|(topic, of)| [line![*topic], row(of)].concat());
+        out.push('\n');
+        Grid {
+            title: title.into(),
+            head: Grid::names(head),
+            rows: rows.collect(),
+        }
+        .print(WIDTH.min(columns), &mut out);
+    };
+    grid(
+        "Judged documents and their clusters",
+        "topic,judged,clustered,groups,exact,documents",
+        &|of| {
+            line![
+                of.judged,
+                of.clustered,
+                of.groups,
+                of.exact_groups,
+                of.documents
+            ]
+        },
+    );
+    grid(
+        "Contradictions: relevant and other documents in a group, or several grades",
+        "topic,inconsistent,exact,near,documents,grades,exact,near,documents",
+        &|of| {
+            let both = [&of.inconsistent, &of.grades_differ];
+            both.map(|of| line![of.groups, of.exact, of.near, of.documents])
+                .concat()
+        },
+    );
+    let contradictions = report.all.grades_differ.groups;
+    if contradictions > 0 {
+        let all = counted(contradictions, "contradiction");
+        let _ = match output {
+            Some(output) => {
+                let path = output.join(CONTRADICTIONS_FILE);
+                writeln!(out, "\n{all} in {}", path.display())
+            }
+            None => writeln!(
+                out,
+                "\n{all}; -o DIR lists them in DIR/{CONTRADICTIONS_FILE}"
+            ),
+        };
     }
-    rows.push(row("all", &report.all));
-    rows.push(row("distinct", &report.distinct));
-    named(names, rows, 1, &mut out);
     match without.len() {
         0 => {}
         1 => out.push_str("\n1 topic without groups is not listed\n"),
@@ -194,17 +242,4 @@ fn file(out: &mut String, (what, form): (&str, &str), counts: &FileCounts, repor
         }
     }
     out.push('\n');
-}
-
-fn row(topic: &str, of: &TopicCounts) -> Line {
-    let counts = line![
-        of.judged,
-        of.clustered,
-        of.groups,
-        of.exact_groups,
-        of.documents
-    ];
-    let differing = |of: &Differing| line![of.groups, of.exact, of.near, of.documents];
-    let both = [&of.inconsistent, &of.grades_differ].map(differing);
-    [line![topic], counts, both.concat()].concat()
 }

@@ -29,7 +29,7 @@ pub(crate) struct Options {
     /// index (`lookalike stage index`), few labels take little time.
     #[arg(long, value_name = "NEW")]
     to: PathBuf,
-    /// Directory for labels, transferred.tsv, conflicts.jsonl [default: none]
+    /// Directory for the labels and contradictions.jsonl [default: none]
     ///
     /// The labels are in qrels, or in labels.tsv, labels.txt, labels.csv or labels.jsonl, by their
     /// form. Without this flag, the command only counts.
@@ -124,7 +124,7 @@ fn table(report: &TransferReport) -> String {
     rows.count("  transferred", report.transferred);
     rows.count("documents that get labels", report.documents);
     rows.count("labels that they get", report.written);
-    rows.count("conflicts", report.conflicts);
+    rows.count("contradictions", report.contradictions);
     rows.count("docnos of the labels", report.docnos);
     rows.count("  unknown", report.unknown_docnos);
     let (path, format) = (report.path.display(), report.format);

@@ -4,6 +4,9 @@ use lookalike::report::page::markup::{Markup, html, plain, visible};
 use lookalike::report::terminal::{Table, wrapped};
 use lookalike_base::numbers::fraction;
 
+/// Columns of a terminal that is not wide.
+pub(crate) const WIDTH: usize = 80;
+
 /// Rows of cells, the first of which is the name of the row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Grid {

@@ -140,29 +140,19 @@ pub enum Cell {
     Nothing,
 }
 
-/// How a page draws the rows of an exhibit. Texts are names of columns.
+/// The lines that a page draws through the rows of an exhibit. Texts are names of columns.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub enum Plotted {
-    /// Lines through the rows.
-    Lines {
-        /// The column along the x axis.
-        x: String,
-        /// The columns along the y axis, each a line.
-        y: Vec<String>,
-        /// The column whose values each have a panel of their own, over the lines of the others.
-        panels: Option<String>,
-        /// Logarithmic axes: x and y.
-        #[serde(default)]
-        logarithmic: (bool, bool),
-    },
-    /// A bar for each row.
-    Bars {
-        /// The column with the name of a bar.
-        label: String,
-        /// The columns with its length, each a panel of its own.
-        values: Vec<String>,
-    },
+#[serde(deny_unknown_fields)]
+pub struct Plotted {
+    /// The column along the x axis.
+    pub x: String,
+    /// The columns along the y axis, each a line.
+    pub y: Vec<String>,
+    /// The column whose values each have a panel of their own, over the lines of the others.
+    pub panels: Option<String>,
+    /// Logarithmic axes: x and y.
+    #[serde(default)]
+    pub logarithmic: (bool, bool),
 }
 
 /// A row of values: some, and behind `;` all of a list.

@@ -366,11 +366,8 @@ mod tests {
                     "{name}"
                 );
                 let drawn: Vec<&String> = match &sheet.plot {
-                    Some(Plotted::Lines { x, y, panels, .. }) => {
+                    Some(Plotted { x, y, panels, .. }) => {
                         [x].into_iter().chain(y).chain(panels).collect()
-                    }
-                    Some(Plotted::Bars { label, values }) => {
-                        [label].into_iter().chain(values).collect()
                     }
                     None => Vec::new(),
                 };

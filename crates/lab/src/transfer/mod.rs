@@ -14,7 +14,7 @@
 //!
 //! - the labels of the other collection, in the form of the input;
 //! - `transferred.tsv`: each of these labels, with both docnos and their resemblance;
-//! - `conflicts.jsonl`: the documents whose near-duplicates have different labels.
+//! - `contradictions.jsonl`: the documents whose near-duplicates have different labels.
 //!
 //! # Definition
 //! A document B of the new collection is found by a labelled document A of the old one if their
@@ -25,7 +25,7 @@
 //! The labels of all documents that find B are its candidates, for each topic and subtopic by
 //! themselves; a list is one topic. B gets the candidate with the highest resemblance; among
 //! equals, the candidate whose document comes first in the old collection. If the candidates do not
-//! all say the same, B is a *conflict*. Judgements say the same if their relevance is the same
+//! all say the same, B is a *contradiction*. Judgements say the same if their relevance is the same
 //! number; other labels if they are the same text.
 //!
 //! # Algorithm
@@ -101,7 +101,7 @@ const STAGE: &str = "transfer";
 /// Each label that a document gets, with the document that it comes from.
 pub(crate) const TRANSFERRED_FILE: &str = "transferred.tsv";
 /// Documents whose candidates have different labels.
-pub(crate) const CONFLICTS_FILE: &str = "conflicts.jsonl";
+pub(crate) const CONTRADICTIONS_FILE: &str = "contradictions.jsonl";
 
 /// Bytes of memory of a link or a decision: 16, three times while a table grows.
 const LINK_BYTES: u64 = 48;
@@ -348,7 +348,7 @@ fn write(
         written: 0,
         unwritable: 0,
         repeated: 0,
-        conflicts: 0,
+        contradictions: 0,
     };
     let found = links.found(documents);
     let (mut decisions, mut count) = (Vec::new(), 0u64);
@@ -372,9 +372,9 @@ fn write(
                 .iter()
                 .any(|other| !labels.agree(of(first.label), of(other.label)))
             {
-                report.conflicts += 1;
+                report.contradictions += 1;
                 let docno = names.get(first.link.new)?;
-                out.conflict(&docno, candidates, &links, labels)?;
+                out.contradiction(&docno, candidates, &links, labels)?;
             }
         }
     }
@@ -416,8 +416,8 @@ fn write(
     }
     out.finish(config)?;
     let line = format!(
-        "transfer: {} of {} labels transferred; conflicts: {}",
-        report.transferred, report.labels, report.conflicts
+        "transfer: {} of {} labels transferred; contradictions: {}",
+        report.transferred, report.labels, report.contradictions
     );
     context.progress.end(&line);
     Ok(report)

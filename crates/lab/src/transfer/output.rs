@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::labels::Labels;
 use super::links::{Candidate, Decision, Links, resemblance};
-use super::{CONFLICTS_FILE, LabelsFormat, TRANSFERRED_FILE, TransferConfig, TransferReport};
+use super::{CONTRADICTIONS_FILE, LabelsFormat, TRANSFERRED_FILE, TransferConfig, TransferReport};
 use lookalike_base::Result;
 use lookalike_engine::outputs;
 use lookalike_store::disk::{self, AtomicFile};
@@ -27,7 +27,7 @@ pub(super) fn check_output(
     labels: &Labels,
     collections: [&Workspace; 2],
 ) -> Result<()> {
-    let files = [labels.file_name(), TRANSFERRED_FILE, CONFLICTS_FILE];
+    let files = [labels.file_name(), TRANSFERRED_FILE, CONTRADICTIONS_FILE];
     outputs::check_files(output, files, &collections, &[path])
 }
 
@@ -36,7 +36,7 @@ pub(super) fn check_output(
 pub(super) struct Outputs {
     labels: Option<AtomicFile>,
     transferred: Option<AtomicFile>,
-    conflicts: Option<AtomicFile>,
+    contradictions: Option<AtomicFile>,
     /// The topics, subtopics and docnos of the written labels, if docnos repeat.
     seen: Option<HashSet<(u32, u32, u128)>>,
 }
@@ -52,20 +52,20 @@ impl Outputs {
         Ok(Outputs {
             labels: create(labels.file_name())?,
             transferred: create(TRANSFERRED_FILE)?,
-            conflicts: create(CONFLICTS_FILE)?,
+            contradictions: create(CONTRADICTIONS_FILE)?,
             seen: None,
         })
     }
 
     /// Writes the candidates of a document that have different labels.
-    pub(crate) fn conflict(
+    pub(crate) fn contradiction(
         &mut self,
         docno: &str,
         candidates: &[Candidate],
         links: &Links,
         labels: &Labels,
     ) -> Result<()> {
-        let Some(out) = &mut self.conflicts else {
+        let Some(out) = &mut self.contradictions else {
             return Ok(());
         };
         let json = |text: &str| Value::from(text).to_string();
@@ -170,7 +170,7 @@ impl Outputs {
     }
 
     pub(crate) fn finish(self, config: &TransferConfig) -> Result<()> {
-        for file in [self.conflicts, self.transferred, self.labels]
+        for file in [self.contradictions, self.transferred, self.labels]
             .into_iter()
             .flatten()
         {

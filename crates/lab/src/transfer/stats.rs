@@ -40,5 +40,5 @@ pub struct TransferReport {
     pub repeated: u64,
     /// Representatives of the new collection, for each topic, whose candidates have different
     /// labels.
-    pub conflicts: u64,
+    pub contradictions: u64,
 }

@@ -6,6 +6,7 @@ mod common;
 mod help;
 
 mod command_line;
+mod effect;
 mod perturb;
 mod qrels;
 mod transfer;

@@ -161,9 +161,9 @@ fn counted_by_hand() {
     assert_eq!((ranked.lines, ranked.kept, ranked.removed), (8, 6, 2));
     assert_eq!(
         (ranked.renamed, ranked.unknown, ranked.scores_rise),
-        (0, Some(1), Some(1))
+        (3, Some(1), Some(1))
     );
-    let listed = fs::read_to_string(place.join("thin/inconsistent.jsonl")).unwrap();
+    let listed = fs::read_to_string(place.join("thin/contradictions.jsonl")).unwrap();
     let member = |docno, grade, kind| {
         format!("{{\"docno\":\"{docno}\",\"grade\":{grade},\"kind\":\"{kind}\"}}")
     };
@@ -245,14 +245,15 @@ fn what_is_kept() {
     let first = "301 1 a1 1\n301 0 c 1\n301 0 nowhere 0\n301 0 b1 2\n302 0 a3 1\n302 0 b1 -1\n303 0 a1 0\n304 0 a2 1\n";
     let best = "301 0 a3 2\n301 0 c 1\n301 0 nowhere 0\n301 0 b1 2\n302 0 a3 1\n302 0 b1 -1\n303 0 a1 0\n304 0 a2 1\n";
     let map = "301 0 a1 2\n302 0 a1 1\n301 0 c 1\n301 0 nowhere 0\n301 0 b1 2\n302 0 b1 -1\n303 0 a1 0\n304 0 a1 1\n";
-    let mapped_run = thin_run
-        .replace("a2", "a1")
-        .replace("b2", "b1")
-        .replace("a4", "a1");
-    for (keep, qrels, ranking, renamed) in [
-        (Keep::First, first, thin_run, 0),
-        (Keep::Best, best, thin_run, 0),
-        (Keep::Map, map, &mapped_run[..], 3),
+    // The ranking has the docnos that the judgements keep.
+    let renamed = |a: [&str; 2]| {
+        let run = thin_run.replace("a2", a[0]).replace("a4", a[1]);
+        run.replace("b2", "b1")
+    };
+    for (keep, qrels, ranking) in [
+        (Keep::First, first, renamed(["a1", "a3"])),
+        (Keep::Best, best, renamed(["a3", "a3"])),
+        (Keep::Map, map, renamed(["a1", "a1"])),
     ] {
         let report = compared(&config(place, &out, keep));
         assert_eq!(
@@ -265,7 +266,7 @@ fn what_is_kept() {
             ranking,
             "{keep}"
         );
-        assert_eq!(report.run.unwrap().renamed, renamed);
+        assert_eq!(report.run.unwrap().renamed, 3);
         // a3 302 -> a1, b2 301 -> b1, and so on: those whose line was another's.
         assert_eq!(report.qrels.renamed, if keep == Keep::Map { 5 } else { 0 });
     }
@@ -632,8 +633,14 @@ fn random_judgements_are_counted_as_defined() {
                 }
                 let rank = ranks.entry(*topic).or_insert(0u64);
                 *rank += 1;
-                let name = match cluster {
-                    Some(cluster) if keep == Keep::Map => &first_of[cluster as usize],
+                let group = cluster.and_then(|cluster| groups.get(&(*topic, cluster)));
+                let name = match (cluster, group) {
+                    (Some(cluster), _) if keep == Keep::Map => &first_of[cluster as usize],
+                    // What the judgements keep.
+                    (_, Some(group)) => {
+                        let n = group.iter().find(|n| kept.contains_key(n)).unwrap();
+                        &kept[n].0
+                    }
                     _ => docno,
                 };
                 writeln!(lines, "{topic} Q0 {name} {rank} {} x", -(n as i64)).unwrap();
@@ -712,13 +719,27 @@ fn the_command_prints_a_table() {
 qrels qrels.txt: 14 lines, 8 kept (--keep map), 6 removed, 5 renamed, 1 not in the collection
 run   run.txt: 8 lines, 6 kept (--keep map), 2 removed, 3 renamed, 1 not in the collection
 
-topic     judged  clustered  groups  exact  documents  inconsistent  exact  near  documents  grades differ  exact  near  documents
-301            7          5       2      0          5             1      1     0          3              2      1     1          5
-302            3          3       1      1          2             1      1     0          2              1      1     0          2
-303            2          2       1      1          2             0      0     0          0              1      1     0          2
-304            2          2       1      0          2             0      0     0          0              0      0     0          0
-all           14         12       5      2         11             2      2     0          5              4      3     1          9
-distinct       8          6       2      0          6             1      1     0          4              2      1     1          6
+Judged documents and their clusters
+
+topic     judged  clustered  groups  exact  documents
+301            7          5       2      0          5
+302            3          3       1      1          2
+303            2          2       1      1          2
+304            2          2       1      0          2
+all           14         12       5      2         11
+distinct       8          6       2      0          6
+
+Contradictions: relevant and other documents in a group, or several grades
+
+topic     inconsistent  exact  near  documents  grades  exact  near  documents
+301                  1      1     0          3       2      1     1          5
+302                  1      1     0          2       1      1     0          2
+303                  0      0     0          0       1      1     0          2
+304                  0      0     0          0       0      0     0          0
+all                  2      2     0          5       4      3     1          9
+distinct             1      1     0          4       2      1     1          6
+
+4 contradictions in thin/contradictions.jsonl
 ";
     assert_eq!(table, expected);
     assert!(
@@ -734,7 +755,7 @@ distinct       8          6       2      0          6             1      1     0
     assert_eq!(json["run"], serde_json::Value::Null);
     let (status, _, error) = command(&["qrels.txt", "--clusters", clusters, "--keep", "last"]);
     assert_eq!(status, Some(2));
-    assert!(error.contains("first, best or map"), "{error}");
+    assert!(error.contains("best, first or map"), "{error}");
 }
 
 /// A document has a line for each subtopic: judgements of different subtopics do not contradict
@@ -750,22 +771,34 @@ fn diversity_judgements_are_compared_by_subtopic() {
     let (status, table, warnings) = command(place, &arguments);
     assert_eq!(status, Some(0), "{warnings}");
     let expected = "\
-qrels qrels.txt (ndeval): 8 lines, 6 kept (--keep first), 2 removed
+qrels qrels.txt (ndeval): 8 lines, 6 kept (--keep best), 2 removed, 2 renamed
 
-topic     judged  clustered  groups  exact  documents  inconsistent  exact  near  documents  grades differ  exact  near  documents
-1              5          3       1      0          2             1      0     1          2              1      0     1          2
-2              3          3       1      0          2             0      0     0          0              0      0     0          0
-all            8          6       2      0          4             1      0     1          2              1      0     1          2
-distinct       5          4       2      0          4             1      0     1          2              1      0     1          2
+Judged documents and their clusters
+
+topic     judged  clustered  groups  exact  documents
+1              5          3       1      0          2
+2              3          3       1      0          2
+all            8          6       2      0          4
+distinct       5          4       2      0          4
+
+Contradictions: relevant and other documents in a group, or several grades
+
+topic     inconsistent  exact  near  documents  grades  exact  near  documents
+1                    1      0     1          2       1      0     1          2
+2                    0      0     0          0       0      0     0          0
+all                  1      0     1          2       1      0     1          2
+distinct             1      0     1          2       1      0     1          2
+
+1 contradiction in thin/contradictions.jsonl
 ";
     assert_eq!(table, expected);
     let read = |name: &str| fs::read_to_string(place.join("thin").join(name)).unwrap();
     assert_eq!(
         read("qrels"),
-        "1 1 a1 1\n1 2 a1 0\n1 1 c 1\n1 2 c 1\n2 1 b1 1\n2 3 b2 -1\n"
+        "1 1 a1 1\n1 2 a1 1\n1 1 c 1\n1 2 c 1\n2 1 b1 1\n2 3 b1 -1\n"
     );
     assert_eq!(
-        read("inconsistent.jsonl"),
+        read("contradictions.jsonl"),
         "{\"topic\":\"1\",\"subtopic\":\"2\",\"cluster\":0,\"differs\":\"relevance\",\"between\":\"near\",\"members\":[\
          {\"docno\":\"a1\",\"grade\":0,\"kind\":\"representative\"},{\"docno\":\"a3\",\"grade\":1,\"kind\":\"near\"}]}\n"
     );
@@ -961,15 +994,26 @@ fn the_table_has_no_rows_of_zeros() {
     assert_eq!(status, Some(0));
     let rows: Vec<Vec<&str>> = table
         .lines()
-        .skip(3)
+        .skip(5)
         .map(|row| row.split_whitespace().collect())
         .collect();
     let expected = [
-        "1 2 2 1 1 2 1 1 0 2 1 1 0 2",
-        "2 2 2 1 0 2 1 0 1 2 1 0 1 2",
-        "3 2 2 1 0 2 0 0 0 0 0 0 0 0",
-        "all 102 102 3 1 6 2 1 1 4 2 1 1 4",
-        "distinct 5 5 2 0 5 1 1 0 3 1 1 0 3",
+        "1 2 2 1 1 2",
+        "2 2 2 1 0 2",
+        "3 2 2 1 0 2",
+        "all 102 102 3 1 6",
+        "distinct 5 5 2 0 5",
+        "",
+        "Contradictions: relevant and other documents in a group, or several grades",
+        "",
+        "topic inconsistent exact near documents grades exact near documents",
+        "1 1 1 0 2 1 1 0 2",
+        "2 1 0 1 2 1 0 1 2",
+        "3 0 0 0 0 0 0 0 0",
+        "all 2 1 1 4 2 1 1 4",
+        "distinct 1 1 0 3 1 1 0 3",
+        "",
+        "2 contradictions; -o DIR lists them in DIR/contradictions.jsonl",
         "",
         "96 topics without groups are not listed",
     ];

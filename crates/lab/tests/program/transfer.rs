@@ -70,12 +70,12 @@ impl World {
     }
 }
 
-/// What the files must say: the labels, the rows of the table, and the conflicts.
+/// What the files must say: the labels, the rows of the table, and the contradictions.
 #[derive(Debug, PartialEq)]
 struct Expected {
     labels: String,
     rows: Vec<String>,
-    conflicts: Vec<Value>,
+    contradictions: Vec<Value>,
 }
 
 /// Whether two labels are for the same topic: in diversity judgements for the same subtopic.
@@ -121,7 +121,7 @@ fn expected(
     // Label, document -> decision.
     let mut decided: BTreeMap<(usize, usize), (usize, usize, usize)> = BTreeMap::new();
     // New document, order of the topics in the input -> candidates.
-    let mut conflicts = Vec::new();
+    let mut contradictions = Vec::new();
     let mut topics: Vec<(String, String)> = Vec::new();
     for label in labels {
         if !topics.contains(&topic(format, label)) {
@@ -188,18 +188,18 @@ fn expected(
                         })
                     })
                     .collect();
-                let mut conflict = json!({
+                let mut contradiction = json!({
                     "docno": world.new[new].docno,
                     "shingles": candidates[0].2.2,
                     "candidates": all,
                 });
                 if !wanted.0.is_empty() {
-                    conflict["topic"] = json!(wanted.0);
+                    contradiction["topic"] = json!(wanted.0);
                 }
                 if !wanted.1.is_empty() {
-                    conflict["subtopic"] = json!(wanted.1);
+                    contradiction["subtopic"] = json!(wanted.1);
                 }
-                conflicts.push(conflict);
+                contradictions.push(contradiction);
             }
         }
     }
@@ -229,7 +229,7 @@ fn expected(
     Expected {
         labels: text,
         rows,
-        conflicts,
+        contradictions,
     }
 }
 
@@ -267,7 +267,7 @@ fn file_name(format: LabelsFormat) -> &'static str {
 
 fn read(output: &Path, format: LabelsFormat) -> Expected {
     let text = |name: &str| fs::read_to_string(output.join(name)).unwrap();
-    let conflicts = text("conflicts.jsonl");
+    let contradictions = text("contradictions.jsonl");
     Expected {
         labels: text(file_name(format)),
         rows: text("transferred.tsv")
@@ -275,7 +275,7 @@ fn read(output: &Path, format: LabelsFormat) -> Expected {
             .skip(2)
             .map(String::from)
             .collect(),
-        conflicts: conflicts
+        contradictions: contradictions
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect(),
@@ -357,7 +357,7 @@ fn check(
         (labels.len() as u64, labels.len() as u64)
     );
     assert_eq!(report.written, wanted.rows.len() as u64);
-    assert_eq!(report.conflicts, wanted.conflicts.len() as u64);
+    assert_eq!(report.contradictions, wanted.contradictions.len() as u64);
     let known = |label: &&Label| world.old.iter().any(|doc| doc.docno == label.docno);
     let known = labels.iter().filter(known).count();
     assert_eq!(report.unknown_labels as usize, labels.len() - known);
@@ -429,7 +429,7 @@ fn random_labels_are_transferred_as_defined() {
             ..Spec::default()
         },
     ];
-    let (mut conflicts, mut overruled, mut more) = (0, 0, 0);
+    let (mut contradictions, mut overruled, mut more) = (0, 0, 0);
     for (seed, spec) in specs.iter().enumerate() {
         let directory = common::temporary();
         let place = directory.path();
@@ -464,15 +464,15 @@ fn random_labels_are_transferred_as_defined() {
             for format in FORMATS {
                 let labels = random_labels(&mut random, format, &world.old);
                 let report = check(place, &world, spec.threshold, format, &labels);
-                conflicts += report.conflicts;
+                contradictions += report.contradictions;
                 overruled += report.overruled;
                 more += report.documents;
             }
         }
     }
     assert!(
-        conflicts > 100 && overruled > 20 && more > 300,
-        "{conflicts} {overruled} {more}"
+        contradictions > 100 && overruled > 20 && more > 300,
+        "{contradictions} {overruled} {more}"
     );
 }
 
@@ -692,7 +692,7 @@ labels read                                      7
   transferred                                    3
 documents that get labels                        4
 labels that they get                             8
-conflicts                                        2
+contradictions                                   2
 docnos of the labels                             6
   unknown                                        1
 ";
@@ -725,14 +725,17 @@ docnos of the labels                             6
             "{{\"docno\":\"{docno}\",\"label\":{label},\"resemblance\":0.962264,\"shared\":51,\"shingles\":52}}"
         )
     };
-    let conflict = |docno| {
+    let contradiction = |docno| {
         format!(
             "{{\"topic\":\"1\",\"docno\":\"{docno}\",\"shingles\":52,\"candidates\":[{},{}]}}\n",
             candidate("a1", 1),
             candidate("a2", 0)
         )
     };
-    assert_eq!(read("conflicts.jsonl"), conflict("n1") + &conflict("n2"));
+    assert_eq!(
+        read("contradictions.jsonl"),
+        contradiction("n1") + &contradiction("n2")
+    );
     // Without a directory it only counts, and JSON has the same numbers.
     let before = tree(&place);
     let (status, text, warnings) = command(
@@ -808,10 +811,13 @@ fn lists_keep_their_form() {
         transfer(&config, &Run::default()).unwrap();
         assert_eq!(read(), expected, "{labels}");
     }
-    // Two documents with the same label do not conflict, however the label is written.
+    // Two documents with the same label do not contradict each other, however the label is written.
     fs::write(place.join("labels"), "1 0 a1 01\n1 0 a2 1\n").unwrap();
     config.format = LabelsFormat::Auto;
-    assert_eq!(transfer(&config, &Run::default()).unwrap().conflicts, 0);
+    assert_eq!(
+        transfer(&config, &Run::default()).unwrap().contradictions,
+        0
+    );
     fs::write(place.join("labels"), "").unwrap();
     let report = transfer(&config, &Run::default()).unwrap();
     assert_eq!((report.labels, report.written), (0, 0));

@@ -1,8 +1,8 @@
 //! Charts: typed results in, SVG out.
 //!
 //! # In and out
-//! In: numbers and labels. Out: markup for a page ([`Plot`], [`bars()`]), which takes its colours
-//! from the page's style.
+//! In: numbers and labels. Out: markup for a page ([`Plot`]), which takes its colours from the page's
+//! style.
 //!
 //! # Invariants
 //! - The same data give the same bytes.
@@ -14,12 +14,10 @@
 //! multiples of 1, 2 or 5 times a power of ten.
 
 mod axis;
-mod bars;
 mod line;
 mod plot;
 mod svg;
 
 pub(crate) use axis::Axis;
-pub(crate) use bars::{BarRow, bars};
 pub(crate) use line::{Line, Points, Tone};
 pub(crate) use plot::Plot;

@@ -3,7 +3,7 @@
 use std::slice;
 
 use super::panels::panels;
-use crate::report::charts::{Axis, BarRow, Line, Plot, Points, Tone, bars};
+use crate::report::charts::{Axis, Line, Plot, Points, Tone};
 use crate::report::compared::Named;
 use crate::report::grid::sticky;
 use crate::report::reproduced::{Reproduced, ReproducedPaper};
@@ -149,7 +149,7 @@ fn section(paper: Paper, exhibit: &Exhibit) -> Markup {
             @if exhibit.rows.is_empty() {
                 p.note { "This collection has no numbers for it." }
             } @else {
-                (plotted(exhibit))
+                @if let Some(plot) = &exhibit.plot { (plotted(exhibit, plot)) }
                 @if exhibit.rows.len() > ROWS_SHOWN && exhibit.plot.is_some() {
                     details {
                         summary { "All " (counted(exhibit.rows.len() as u64, "row")) }
@@ -240,45 +240,20 @@ impl<'e> Along<'e> {
     }
 }
 
-fn plotted(exhibit: &Exhibit) -> Markup {
-    match &exhibit.plot {
-        None => html! {},
-        Some(Plotted::Bars { label, values }) => {
-            let label = Along::of(exhibit, label);
-            html! {
-                div.panels {
-                    @for value in Along::all(exhibit, values) {
-                        figure.panel {
-                            figcaption { b { (visible(&value.whole_head())) } }
-                            (bars(&head(value.column), &bar_rows(label.as_ref(), &value)))
-                        }
-                    }
-                }
-            }
-        }
-        Some(Plotted::Lines {
-            x,
-            y,
-            panels: by,
-            logarithmic,
-        }) => {
-            let [x, y, by] =
-                [slice::from_ref(x), y, by.as_slice()].map(|of| Along::all(exhibit, of));
-            panels(&lines(&exhibit.title, (&x, &y), by.first(), *logarithmic))
-        }
-    }
-}
-
-fn bar_rows(label: Option<&Along<'_>>, value: &Along<'_>) -> Vec<BarRow> {
-    let labels = label.into_iter().flat_map(|label| &label.cells);
-    let each = labels.zip(&value.cells).filter_map(|(label, cell)| {
-        Some(BarRow {
-            label: Named::of(&label.shown(Form::Text)).label(),
-            value: cell.number()?.max(0.0),
-            text: cell.shown(value.column.form),
-        })
-    });
-    each.collect()
+/// The panels of a figure.
+fn plotted(exhibit: &Exhibit, plot: &Plotted) -> Markup {
+    let [x, y, by] = [
+        slice::from_ref(&plot.x),
+        plot.y.as_slice(),
+        plot.panels.as_slice(),
+    ]
+    .map(|names| Along::all(exhibit, names));
+    panels(&lines(
+        &exhibit.title,
+        (&x, &y),
+        by.first(),
+        plot.logarithmic,
+    ))
 }
 
 /// The axis of the values of some columns. That of parameters has a title and begins where they
@@ -383,7 +358,7 @@ mod tests {
             about: "About <it>.".into(),
             columns: columns.into(),
             rows: rows.collect(),
-            plot: Some(Plotted::Lines {
+            plot: Some(Plotted {
                 x: "edits".into(),
                 y: vec!["similarity".into(), "similarity_paper".into()],
                 panels: Some("method".into()),

@@ -56,7 +56,7 @@ fn definitions(compared: &StudyComparison) -> Markup {
                 " is the share of true pairs. Among all true pairs, " em { "recall" }
                 " is the share that the run lists. " em { "Uniform" } " sampling has one ratio for all documents, "
                 em { "adaptive" } " sampling one for each size group: the coarsest that reaches the precision within \
-                 the group. The " em { "lower limit" } " is the fewest shingles of any choice of ratios that reaches \
+                 the group, or the coarsest of all for a group without pairs. The " em { "lower limit" } " is the fewest shingles of any choice of ratios that reaches \
                  it over all pairs within groups. All shares are from 0 to 1."
             }
         }

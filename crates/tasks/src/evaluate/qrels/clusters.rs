@@ -12,7 +12,7 @@ use lookalike_text::read::lines::shorten;
 
 /// The place of a document in its cluster.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MemberPlace {
+pub struct MemberPlace {
     pub cluster: u32,
     /// Its position among the members, which are in the order of the collection.
     pub place: u64,
@@ -21,7 +21,7 @@ pub(super) struct MemberPlace {
 
 /// The documents of the qrels and the run, and their clusters. All lists are in the order of
 /// `names`.
-pub(super) struct Clusters {
+pub struct Clusters {
     names: Names,
     members: Vec<Option<MemberPlace>>,
     /// Equal for exact duplicates of each other.
@@ -35,7 +35,7 @@ pub(super) struct Clusters {
 }
 
 impl Clusters {
-    pub fn read(
+    pub(super) fn read(
         source: &Source,
         names: Names,
         renaming: bool,
@@ -149,7 +149,7 @@ impl Clusters {
     }
 
     /// The number of these documents that the collection does not contain, if its docnos are known.
-    pub(crate) fn tell_unknown(&self, keys: impl Iterator<Item = u128>) -> Option<u64> {
+    pub fn tell_unknown(&self, keys: impl Iterator<Item = u128>) -> Option<u64> {
         let known = self.known.as_ref()?;
         let unknown = keys.filter(|&key| !self.names.find(key).is_some_and(|at| known[at]));
         Some(unknown.count() as u64)

@@ -8,11 +8,11 @@ keywords! {
     /// Which judged document of a topic and cluster is kept.
     #[derive(Default)]
     pub enum Keep: "is not" {
-        /// The first document in the collection.
-        #[default]
-        First = "first",
         /// The document of highest relevance, and the first in the collection of several.
+        #[default]
         Best = "best",
+        /// The first document in the collection.
+        First = "first",
         /// The representative of the cluster, with the highest relevance of the judged documents.
         Map = "map",
     }

@@ -17,8 +17,9 @@ pub const MOST_LINE_BYTES: usize = 1 << 20;
 
 /// Memory of a line besides its text: the judgement (48, twice while the table grows), its place
 /// during the sort (24), its relevance, whether it is kept and what its groups are (13), its key
-/// and the data about its document (57).
-pub(super) const JUDGEMENT_BYTES: u64 = 200;
+/// and the data about its document (57), and the name of its cluster (13, three times while the
+/// table grows).
+pub(super) const JUDGEMENT_BYTES: u64 = 240;
 
 /// Memory of a topic or subtopic besides its name: entries of the tables that find its number and
 /// its name (24 and 32, twice while they grow), and its counts (128).
@@ -107,6 +108,11 @@ impl Topics {
         let number = self.0.len() as u32;
         self.0.insert(topic.into(), number);
         (number, true)
+    }
+
+    /// The number of a topic that has one.
+    pub fn find(&self, topic: &str) -> Option<u32> {
+        self.0.get(topic).copied()
     }
 }
 
@@ -290,6 +296,11 @@ impl Judgements {
     pub fn docno(&self, judgement: &Judgement) -> &str {
         let start = judgement.start as usize + judgement.repeated as usize;
         &self.text[start..start + judgement.docno as usize]
+    }
+
+    /// The docno of a judgement by its number.
+    pub(super) fn named(&self, number: u32) -> &str {
+        self.docno(&self.all[number as usize])
     }
 
     /// The line of a judgement with this docno and relevance.

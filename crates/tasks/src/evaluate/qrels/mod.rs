@@ -13,7 +13,7 @@
 //! In: TREC relevance judgements (*qrels*, in one of the forms below), the clusters (an output
 //! directory or a `clusters.jsonl`), and a TREC ranking (a *run*: lines of topic, `Q0`, docno,
 //! rank, score, tag). Fields are separated by white space, empty lines are ignored, and files may
-//! be compressed. Out: [`QrelsReport`], and the files `inconsistent.jsonl`, `qrels` and `run` in a
+//! be compressed. Out: [`QrelsReport`], and the files `contradictions.jsonl`, `qrels` and `run` in a
 //! directory.
 //!
 //! # The forms of judgements
@@ -52,21 +52,18 @@
 //! cluster, one line of the run. All lines whose document is in no cluster are kept. Lines keep
 //! their order; fields are separated by one space.
 //!
-//! - *first*: the judged document that comes first in the collection, with its own relevance.
 //! - *best*: the document of highest relevance; of several, the first in the collection.
+//! - *first*: the judged document that comes first in the collection, with its own relevance.
 //! - *map*: every docno of a cluster is replaced by the docno of the cluster's representative,
 //!   judged or not. The line takes the place of the first judged document, with its other fields
 //!   and the highest relevance of the group.
 //!
 //! A ranking is the lines of a topic in the order of the file. It keeps the first line of each
-//! cluster: with *first* and *best* under its own docno, with *map* under the docno of the
-//! representative. Ranks are renumbered in steps of one, from 0 if the topic's first line has rank
+//! cluster, under the docno that the judgements keep for the topic and cluster, so that the two files
+//! fit each other; with *map* under the docno of the representative. Of several subtopics, the first
+//! one decides which docno that is, in the judgements too. Ranks are renumbered in steps of one, from 0 if the topic's first line has rank
 //! 0 and otherwise from 1. Scores do not change. A program that ranks by score (trec_eval) sees the
 //! same order only if scores never rise within a topic, so lines whose score rises are counted.
-//!
-//! With *first* and *best*, the ranking may keep another document of a cluster than the qrels do.
-//! Score such a ranking with the original qrels. With *map*, the ranking and the qrels that are
-//! written match.
 //!
 //! # Algorithm
 //! 1. The qrels are read into memory; of the run, only the distinct hashes of its docnos.
@@ -83,7 +80,7 @@
 //!   subtopics of a topic; groups are in the order of the clusters.
 //!
 //! # Cost
-//! Memory: three times the bytes of the qrels, 200 bytes for each line of the qrels, 128 bytes for
+//! Memory: three times the bytes of the qrels, 240 bytes for each line of the qrels, 152 bytes for
 //! each line of the run, and with *map* the docnos of the representatives. Clusters are streamed,
 //! so their number and size do not matter.
 //!
@@ -113,13 +110,15 @@ use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_engine::{outputs, pipeline};
 use lookalike_store::disk::{self, AtomicFile};
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use clusters::Clusters;
 use lines::{JUDGEMENT_BYTES, Names};
 
+pub use clusters::Clusters;
 pub use lines::{Judgement, Judgements, MOST_LINE_BYTES, key_of};
+pub use ranking::{RunLine, each_ranked};
 
 pub use config::{Keep, QrelsConfig, QrelsFormat};
 pub use stats::{Differing, FileCounts, QrelsReport, TopicCounts};
@@ -130,7 +129,7 @@ const FIXED_BYTES: u64 = 8 << 20;
 
 /// The list of inconsistent groups, next to [`QRELS_FILE`] and [`RUN_FILE`] in the output
 /// directory.
-pub(crate) const INCONSISTENT_FILE: &str = "inconsistent.jsonl";
+pub const CONTRADICTIONS_FILE: &str = "contradictions.jsonl";
 /// The deduplicated qrels.
 pub(crate) const QRELS_FILE: &str = "qrels";
 /// The deduplicated ranking.
@@ -140,7 +139,7 @@ pub(crate) const RUN_FILE: &str = "run";
 const NONE: u32 = u32::MAX;
 
 /// The files with the clusters.
-struct Source {
+pub struct Source {
     clusters: PathBuf,
     /// `documents.tsv` and `exact-duplicates.tsv`.
     tables: Option<[PathBuf; 2]>,
@@ -148,7 +147,10 @@ struct Source {
 
 impl Source {
     /// Opens the given path and, for a directory, checks its files.
-    fn open(path: &Path) -> Result<Source> {
+    ///
+    /// # Errors
+    /// `StageMissing`, `Corrupt` or `Truncated` for a directory whose clusters are not whole.
+    pub fn open(path: &Path) -> Result<Source> {
         if !disk::is_directory(path)? {
             return Ok(Source {
                 clusters: path.into(),
@@ -172,15 +174,9 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
         check_output(config, &source, output)?;
     }
     let mut held = Held::new(STAGE, context, (0, 0));
-    let judgements = Judgements::read(&config.qrels, config.format, &mut held)?;
-    let mut names = Names::of(&judgements);
-    let ranked = match &config.run {
-        Some(path) => Some(ranking::look(path, &mut names, &mut held)?),
-        None => None,
-    };
-    names.close();
     let renaming = config.keep == Keep::Map;
-    let clusters = Clusters::read(&source, names, renaming, &mut held)?;
+    let given = (config.qrels.as_path(), config.format);
+    let (judgements, clusters, lines) = read(given, &source, &config.run, renaming, &mut held)?;
 
     let mut order: Vec<Placed> = (judgements.all.iter().zip(0..))
         .map(|(judgement, number)| Placed::of(judgement, number, &judgements, &clusters))
@@ -217,18 +213,22 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             continue;
         }
         report.qrels.kept += 1;
-        let mut docno = judgements.docno(judgement);
-        if let Some(to) = clusters.renamed(judgement.key)? {
-            report.qrels.renamed += u64::from(to != docno);
-            docno = to;
-        }
+        let place = clusters.member(judgement.key);
+        let place = place.map(|member| (judgement.topic, member.cluster));
+        let name = place.and_then(|place| chosen.names.get(&place));
+        let docno = match clusters.renamed(judgement.key)? {
+            Some(name) => name,
+            None => judgements.named(name.copied().unwrap_or(number as u32)),
+        };
+        report.qrels.renamed += u64::from(docno != judgements.docno(judgement));
         if let Some(out) = &mut out.qrels {
             let line = judgements.line(judgement, docno, chosen.grades[number]);
             out.put(line.as_bytes())?;
         }
     }
-    if let (Some(path), Some(lines)) = (&config.run, ranked) {
-        let thinned = ranking::thin(path, lines, &clusters, out.run.as_mut(), context);
+    for (path, lines) in config.run.iter().zip(lines) {
+        let given = (&judgements, &clusters);
+        let thinned = ranking::thin(path, lines, given, &chosen, out.run.as_mut(), context);
         report.run = Some(thinned?);
     }
     out.finish()?;
@@ -238,9 +238,45 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     Ok(report)
 }
 
+/// Reads judgements, the lines of some rankings, and the clusters of all documents in them.
+/// `renaming` keeps the docnos of representatives.
+///
+/// # Errors
+/// Those of the module.
+pub fn read<'r>(
+    (qrels, format): (&Path, QrelsFormat),
+    source: &Source,
+    rankings: impl IntoIterator<Item = &'r PathBuf>,
+    renaming: bool,
+    held: &mut Held<'_>,
+) -> Result<(Judgements, Clusters, Vec<u64>)> {
+    let judgements = Judgements::read(qrels, format, held)?;
+    let mut names = Names::of(&judgements);
+    let (mut lines, mut count) = (Vec::new(), 0u64);
+    for path in rankings {
+        let before = count;
+        each_ranked(path, |ranked| {
+            held.stop(count)?;
+            count += 1;
+            if held.memory.take(ranking::LINE_BYTES) {
+                names.add(ranked.key);
+            }
+            Ok(())
+        })?;
+        lines.push(count - before);
+    }
+    held.memory
+        .check(|| format!("the judgements and {count} ranked documents"))?;
+    names.close();
+    let clusters = Clusters::read(source, names, renaming, held)?;
+    Ok((judgements, clusters, lines))
+}
+
 /// What is decided about each judgement, by its number.
 struct Chosen {
     keep: Vec<bool>,
+    /// The judgement whose docno stands for a topic and cluster, in the ranking too.
+    names: HashMap<(u32, u32), u32>,
     /// With `map`, each line that is kept gets the highest relevance of its group.
     grades: Vec<i64>,
     marks: Vec<Marks>,
@@ -259,6 +295,7 @@ impl Chosen {
         let mut keep = vec![true; order.len()];
         let mut grades: Vec<i64> = judgements.all.iter().map(|j| j.grade).collect();
         let mut marks = vec![Marks::default(); order.len()];
+        let mut names = HashMap::new();
         let groups = order.chunk_by(|a, b| {
             (a.topic, a.subtopic, a.cluster) == (b.topic, b.subtopic, b.cluster)
                 && a.cluster != NONE
@@ -267,6 +304,22 @@ impl Chosen {
             context.tick(STAGE, n)?;
             let differing = Group::new(group, judgements, clusters);
             report.add(group[0].topic, &differing);
+            let best = group.iter().map(|p| grades[p.number as usize]).max();
+            let best = best.unwrap_or_default();
+            let kept = match config.keep {
+                Keep::First => Some(group[0].number),
+                Keep::Best => group
+                    .iter()
+                    .map(|p| p.number)
+                    .find(|&number| grades[number as usize] == best),
+                Keep::Map => group.iter().map(|p| p.number).min(),
+            };
+            if let (true, Some(kept)) = (differing.clustered, kept) {
+                // Of several subtopics, the first one names the cluster.
+                names
+                    .entry((group[0].topic, group[0].cluster))
+                    .or_insert(kept);
+            }
             if group.len() < 2 {
                 continue;
             }
@@ -274,23 +327,10 @@ impl Chosen {
                 marks[placed.number as usize] = Marks::of(&differing);
             }
             if differing.grades.is_some()
-                && let Some(out) = &mut out.inconsistent
+                && let Some(out) = &mut out.contradictions
             {
                 out.put(differing.line(judgements, clusters).as_bytes())?;
             }
-            let best = group
-                .iter()
-                .map(|p| judgements.all[p.number as usize].grade)
-                .max();
-            let best = best.unwrap_or_default();
-            let kept = match config.keep {
-                Keep::First => Some(group[0].number),
-                Keep::Best => group
-                    .iter()
-                    .map(|p| p.number)
-                    .find(|&number| judgements.all[number as usize].grade == best),
-                Keep::Map => group.iter().map(|p| p.number).min(),
-            };
             for placed in group {
                 keep[placed.number as usize] = Some(placed.number) == kept;
             }
@@ -300,6 +340,7 @@ impl Chosen {
         }
         Ok(Chosen {
             keep,
+            names,
             grades,
             marks,
         })
@@ -311,7 +352,7 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
     let mut reads: Vec<&Path> = vec![&config.qrels, &source.clusters];
     reads.extend(source.tables.iter().flatten().map(PathBuf::as_path));
     reads.extend(config.run.as_deref());
-    let files = [INCONSISTENT_FILE, QRELS_FILE, RUN_FILE];
+    let files = [CONTRADICTIONS_FILE, QRELS_FILE, RUN_FILE];
     outputs::check_files(output, files, &[], &reads)
 }
 
@@ -453,7 +494,7 @@ impl<'g> Group<'g> {
         }
     }
 
-    /// The group's line in [`INCONSISTENT_FILE`].
+    /// The group's line in [`CONTRADICTIONS_FILE`].
     fn line(&self, judgements: &Judgements, clusters: &Clusters) -> String {
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let differs = if self.relevance.is_some() {
@@ -494,7 +535,7 @@ impl<'g> Group<'g> {
 /// The output files that are open.
 #[derive(Default)]
 struct Outputs {
-    inconsistent: Option<AtomicFile>,
+    contradictions: Option<AtomicFile>,
     qrels: Option<AtomicFile>,
     run: Option<AtomicFile>,
 }
@@ -508,14 +549,14 @@ impl Outputs {
         disk::claim(output);
         let create = |name| AtomicFile::create(&output.join(name));
         Ok(Outputs {
-            inconsistent: Some(create(INCONSISTENT_FILE)?),
+            contradictions: Some(create(CONTRADICTIONS_FILE)?),
             qrels: Some(create(QRELS_FILE)?),
             run: config.run.as_ref().map(|_| create(RUN_FILE)).transpose()?,
         })
     }
 
     fn finish(self) -> Result<()> {
-        for file in [self.inconsistent, self.qrels, self.run]
+        for file in [self.contradictions, self.qrels, self.run]
             .into_iter()
             .flatten()
         {

@@ -6,9 +6,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::clusters::Clusters;
-use super::lines::{Lines, Names, Topics, key_of};
+use super::lines::{Judgements, Lines, Topics, key_of};
 use super::stats::FileCounts;
-use super::{Held, STAGE};
+use super::{Chosen, STAGE};
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -16,111 +16,150 @@ use lookalike_store::disk::AtomicFile;
 use lookalike_text::read::lines::shorten;
 
 /// Memory of a line: its key (16, twice while the table grows), the data about its document (41),
-/// and an entry in each of two tables, of documents by topic and of clusters by topic (9 each if
-/// the table is full, up to 27 while it grows).
-const LINE_BYTES: u64 = 128;
+/// and an entry in each of two tables, of documents by topic and of clusters by topic (17 and 9 if
+/// the table is full, up to 51 and 27 while it grows).
+pub(super) const LINE_BYTES: u64 = 152;
 
 const FIELDS: &[&str] = &["topic", "Q0", "docno", "rank", "score", "tag"];
 
-/// Collects the documents of a ranking and returns the number of its lines.
-pub(super) fn look(path: &Path, names: &mut Names, held: &mut Held<'_>) -> Result<u64> {
+/// A line of a ranking.
+pub struct RunLine<'l> {
+    /// The number of the topic, in the order in which the file names topics.
+    pub number: u32,
+    /// The first field.
+    pub topic: &'l str,
+    q0: &'l str,
+    /// The third field.
+    pub docno: &'l str,
+    /// The hash of the docno.
+    pub key: u128,
+    rank: i64,
+    /// The fifth field, a number.
+    pub score: f64,
+    written: &'l str,
+    tag: &'l str,
+}
+
+/// Reads the lines of a ranking, each docno of a topic once.
+///
+/// # Errors
+/// `BadLine`; `Io`; those of `take`.
+pub fn each_ranked(path: &Path, mut take: impl FnMut(&RunLine<'_>) -> Result<()>) -> Result<()> {
     let mut lines = Lines::open(path, vec![FIELDS])?;
+    let mut topics = Topics::default();
+    let mut seen: HashSet<u128> = HashSet::new();
     let mut fields = Vec::new();
-    let mut count = 0u64;
     while lines.next(&mut fields)? {
-        held.stop(count)?;
-        count += 1;
-        if held.memory.take(LINE_BYTES) {
-            names.add(key_of(lines.text(&fields[2])));
+        let [topic, q0, docno, rank, score, tag] = &fields[..] else {
+            continue;
+        };
+        let [topic, q0, docno] = [topic, q0, docno].map(|field| lines.text(field));
+        let [rank, written, tag] = [rank, score, tag].map(|field| lines.text(field));
+        let bad = |expected: &str, found: &str| lines.bad(expected, shorten(found.as_bytes()));
+        let rank = (rank.parse()).map_err(|_| bad("a rank that is an integer", rank))?;
+        let score = written.parse::<f64>().ok().filter(|score| !score.is_nan());
+        let score = score.ok_or_else(|| bad("a score that is a number", written))?;
+        let (number, key) = (topics.number(topic).0, key_of(docno));
+        // Docnos are hashes, so each topic has other ones.
+        if !seen.insert(key ^ u128::from(number) << 96) {
+            let again = format!("{docno} again");
+            return Err(bad("one line for each docno of a topic", &again));
         }
+        take(&RunLine {
+            number,
+            topic,
+            q0,
+            docno,
+            key,
+            rank,
+            score,
+            written,
+            tag,
+        })?;
     }
-    held.memory
-        .check(|| format!("the judgements and {count} ranked documents"))?;
-    Ok(count)
+    Ok(())
 }
 
 /// The state of a topic while its lines are read.
 struct Ranks {
     next: i64,
     score: f64,
+    /// The number of the topic among those of the judgements.
+    judged: Option<u32>,
 }
 
-/// Keeps the first line of each topic and cluster.
+/// Keeps the first line of each topic and cluster, under the docno that the judgements keep.
 pub(super) fn thin(
     path: &Path,
     expected: u64,
-    clusters: &Clusters,
+    (judgements, clusters): (&Judgements, &Clusters),
+    chosen: &Chosen,
     mut out: Option<&mut AtomicFile>,
     context: &Context<'_>,
 ) -> Result<FileCounts> {
-    let mut lines = Lines::open(path, vec![FIELDS])?;
     let mut counts = FileCounts {
         path: path.into(),
         unknown: clusters.unknown(0).map(|_| 0),
         scores_rise: Some(0),
         ..FileCounts::default()
     };
-    let mut topics = Topics::default();
+    let mut judged = Topics::default();
+    judgements.topics.iter().for_each(|topic| {
+        judged.number(topic);
+    });
     let mut ranks: Vec<Ranks> = Vec::new();
-    let mut documents: HashSet<(u32, u32)> = HashSet::new();
     let mut seen: HashSet<(u32, u32)> = HashSet::new();
-    let mut fields = Vec::new();
     let mut line = String::new();
-    while lines.next(&mut fields)? {
+    each_ranked(path, |ranked| {
         context.tick(STAGE, counts.lines)?;
         counts.lines += 1;
-        let [topic, q0, docno, rank, score, tag] = &fields[..] else {
-            continue;
-        };
-        let [topic, q0, docno] = [topic, q0, docno].map(|field| lines.text(field));
-        let [rank, score, tag] = [rank, score, tag].map(|field| lines.text(field));
-        let bad = |expected: &str, found: &str| lines.bad(expected, shorten(found.as_bytes()));
-        let stated: i64 = (rank.parse()).map_err(|_| bad("a rank that is an integer", rank))?;
-        let value = score.parse::<f64>().ok().filter(|score| !score.is_nan());
-        let value = value.ok_or_else(|| bad("a score that is a number", score))?;
-        let (number, new) = topics.number(topic);
-        if new {
+        let number = ranked.number as usize;
+        if number == ranks.len() {
             ranks.push(Ranks {
-                next: i64::from(stated != 0),
+                next: i64::from(ranked.rank != 0),
                 score: f64::INFINITY,
+                judged: judged.find(ranked.topic),
             });
         }
-        let key = key_of(docno);
-        let Some(document) = clusters.number(key) else {
+        if clusters.number(ranked.key).is_none() {
             return Err(changed(path, expected, "another docno"));
-        };
-        if !documents.insert((number, document)) {
-            return Err(bad(
-                "one line for each docno of a topic",
-                &format!("{docno} again"),
-            ));
         }
         if let Some(unknown) = &mut counts.unknown {
-            *unknown += u64::from(clusters.unknown(key) == Some(true));
+            *unknown += u64::from(clusters.unknown(ranked.key) == Some(true));
         }
-        let member = clusters.member(key);
-        // Always found: `number` is below the number of topics.
-        let Some(state) = ranks.get_mut(number as usize) else {
-            continue;
-        };
+        let member = clusters.member(ranked.key);
+        let state = &mut ranks[number];
         if let Some(rise) = &mut counts.scores_rise {
-            *rise += u64::from(value > state.score);
+            *rise += u64::from(ranked.score > state.score);
         }
-        state.score = value;
-        if member.is_some_and(|member| !seen.insert((number, member.cluster))) {
+        state.score = ranked.score;
+        if member.is_some_and(|member| !seen.insert((ranked.number, member.cluster))) {
             counts.removed += 1;
-            continue;
+            return Ok(());
         }
         counts.kept += 1;
-        let name = clusters.renamed(key)?.unwrap_or(docno);
-        counts.renamed += u64::from(name != docno);
+        let place = state.judged.zip(member.map(|member| member.cluster));
+        let kept = place.and_then(|place| chosen.names.get(&place));
+        let name = match clusters.renamed(ranked.key)? {
+            Some(name) => name,
+            None => kept.map_or(ranked.docno, |&kept| judgements.named(kept)),
+        };
+        counts.renamed += u64::from(name != ranked.docno);
         if let Some(out) = &mut out {
             line.clear();
-            let _ = writeln!(line, "{topic} {q0} {name} {} {score} {tag}", state.next);
+            let RunLine {
+                topic,
+                q0,
+                written,
+                tag,
+                ..
+            } = ranked;
+            let _ = writeln!(line, "{topic} {q0} {name} {} {written} {tag}", state.next);
             out.put(line.as_bytes())?;
         }
         state.next += 1;
-    }
+        Ok(())
+    })?;
     if counts.lines != expected {
         return Err(changed(path, expected, &counted(counts.lines, "line")));
     }

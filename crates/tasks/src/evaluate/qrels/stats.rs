@@ -95,7 +95,7 @@ pub struct FileCounts {
     pub kept: u64,
     /// Lines removed because the file keeps another line for their topic and cluster.
     pub removed: u64,
-    /// Kept lines in which the docno of a representative replaces the document's own.
+    /// Kept lines in which another docno of the cluster replaces the document's own.
     pub renamed: u64,
     /// Lines whose docno the collection does not contain. `None` if the docnos of the collection
     /// are not known.

@@ -1,0 +1,253 @@
+//! `effect`: what near-duplicates do to the metrics of rankings.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::qrels::unknown_in;
+use crate::effect::{EffectConfig, EffectReport, METRICS, SystemEffect, Treatment, Values, run};
+use crate::report::grid::{Grid, WIDTH};
+use lookalike::cli::flags::{Memory, Output};
+use lookalike::cli::{Command, Out, Setup};
+use lookalike_base::Result;
+use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::Context;
+use lookalike_store::table::cell;
+
+/// Limit on the topics in the table.
+const MOST_TOPICS: usize = 20;
+
+/// Options of `effect`.
+#[derive(Debug, Args)]
+pub(crate) struct EffectOptions {
+    /// Judgements: lines of TOPIC ITERATION DOCNO RELEVANCE
+    ///
+    /// A document is relevant above 0. The file may be compressed.
+    #[arg(long, value_name = "FILE")]
+    qrels: PathBuf,
+    /// Ranking: lines of TOPIC Q0 DOCNO RANK SCORE TAG; repeat it for each
+    ///
+    /// As for trec_eval, the scores decide about the order, and of equal ones the greater docno
+    /// comes first. The file may be compressed.
+    #[arg(long, value_name = "FILE", required = true)]
+    run: Vec<PathBuf>,
+    /// Output directory of a run, or its clusters.jsonl
+    #[arg(long, value_name = "PATH")]
+    clusters: PathBuf,
+    /// Print a line for each ranking, treatment and topic, with tabs
+    ///
+    /// The columns are called as in trec_eval. The topic `all` has the means.
+    #[arg(long, conflicts_with = "json")]
+    tsv: bool,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    print: Output,
+}
+
+impl Command for EffectOptions {
+    fn setup(&self) -> Setup {
+        self.memory.alone(self.print.printed().always())
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let config = EffectConfig {
+            qrels: self.qrels.clone(),
+            runs: self.run.clone(),
+            clusters: self.clusters.clone(),
+        };
+        let report = run(&config, context)?;
+        let files = report.systems.iter().map(|of| &of.file);
+        for file in std::iter::once(&report.qrels).chain(files) {
+            if let Some(warning) = unknown_in(file, &self.clusters) {
+                context.progress.note(&warning);
+            }
+        }
+        out.result(&report, || {
+            Ok(match self.tsv {
+                true => tsv(&report),
+                false => tables(&report, WIDTH.min(out.columns())),
+            })
+        })
+    }
+}
+
+/// Each value in a table with tabs.
+fn tsv(report: &EffectReport) -> String {
+    let mut text = format!(
+        "run\ttreatment\ttopic\t{}\n",
+        METRICS.map(|metric| metric.1).join("\t")
+    );
+    for system in &report.systems {
+        let path = system.file.path.display().to_string();
+        for ((treatment, means), topics) in
+            Treatment::ALL.iter().zip(&system.means).zip(&system.topics)
+        {
+            let names = report.topics.iter().map(String::as_str);
+            let lines = names.zip(topics).chain([("all", means)]);
+            for (topic, values) in lines {
+                let values = values.map(|value| format!("{value:.6}")).join("\t");
+                let _ = writeln!(text, "{}\t{treatment}\t{topic}\t{values}", cell(&path));
+            }
+        }
+    }
+    text
+}
+
+/// The report as text for people.
+fn tables(report: &EffectReport, width: usize) -> String {
+    let judged = (
+        report.topics.len() as u64,
+        report.qrels.lines,
+        report.qrels.kept,
+    );
+    let mut out = format!(
+        "{}: {}, {} of {} clusters or single documents\n",
+        report.qrels.path.display(),
+        counted(judged.0, "topic"),
+        counted(judged.1, "judgement"),
+        count(judged.2)
+    );
+    for system in &report.systems {
+        out.push('\n');
+        metrics(report, system).print(width, &mut out);
+    }
+    let several = report.systems.len() > 1;
+    if several {
+        out.push('\n');
+        orders(report).print(width, &mut out);
+    }
+    topics(report, several, width, &mut out);
+    out
+}
+
+/// The names of all metrics after that of the first column.
+fn head(first: &str) -> Vec<String> {
+    let names = METRICS.iter().map(|metric| metric.0);
+    std::iter::once(first)
+        .chain(names)
+        .map(String::from)
+        .collect()
+}
+
+/// The means of a system, and its places among several.
+fn metrics(report: &EffectReport, system: &SystemEffect) -> Grid {
+    let row = |(n, treatment): (usize, Treatment)| {
+        let value = |metric: usize| {
+            let of = |system: &SystemEffect| system.means[n][metric];
+            let own = of(system);
+            let better = report
+                .systems
+                .iter()
+                .filter(|other| of(other) > own)
+                .count();
+            match report.systems.len() {
+                1 => format!("{own:.4}"),
+                _ => format!("{own:.4} ({})", better + 1),
+            }
+        };
+        let values = (0..METRICS.len()).map(value);
+        std::iter::once(treatment.to_string())
+            .chain(values)
+            .collect()
+    };
+    let file = &system.file;
+    let mut title = format!(
+        "{}: {}, {} below a document of their cluster",
+        file.path.display(),
+        counted(file.lines, "line"),
+        count(file.removed)
+    );
+    if system.missing > 0 {
+        let _ = write!(title, "; {} missing", counted(system.missing, "topic"));
+    }
+    Grid {
+        title,
+        head: head("treatment"),
+        rows: Treatment::ALL.into_iter().enumerate().map(row).collect(),
+    }
+}
+
+/// Kendall's tau of each treatment and metric with the order as given.
+fn orders(report: &EffectReport) -> Grid {
+    let rows = Treatment::ALL.iter().zip(&report.tau).skip(1);
+    let rows = rows.map(|(treatment, tau)| {
+        let cells = tau.map(|tau| tau.map_or("-".into(), |tau| format!("{tau:.3}")));
+        std::iter::once(treatment.to_string())
+            .chain(cells)
+            .collect()
+    });
+    Grid {
+        title: format!(
+            "Kendall's tau of the order of {} and their order as given",
+            counted(report.systems.len() as u64, "run")
+        ),
+        head: head("treatment"),
+        rows: rows.collect(),
+    }
+}
+
+/// The topics that change most: pairs of systems in another order, or the values of one system.
+fn topics(report: &EffectReport, several: bool, width: usize, out: &mut String) {
+    let value = |n: usize, topic: usize| -> f64 {
+        let of = |values: &[Vec<Values>]| values[n][topic][0];
+        match several {
+            true => report.swaps[n][topic] as f64,
+            false => report
+                .systems
+                .first()
+                .map_or(0.0, |system| of(&system.topics)),
+        }
+    };
+    let change = |topic: usize| {
+        let each = (1..Treatment::ALL.len()).map(|n| (value(n, topic) - value(0, topic)).abs());
+        each.fold(0.0, f64::max)
+    };
+    let mut changed: Vec<usize> = (0..report.topics.len())
+        .filter(|&topic| change(topic) > 0.0)
+        .collect();
+    changed.sort_by(|&a, &b| change(b).total_cmp(&change(a)));
+    let all = changed.len();
+    changed.truncate(MOST_TOPICS);
+    let (what, first, decimals) = match several {
+        true => (
+            "with another order of the runs by MAP: pairs in another order",
+            1,
+            0,
+        ),
+        false => ("with another average precision", 0, 4),
+    };
+    let rows = changed.into_iter().map(|topic| {
+        let cells =
+            (first..Treatment::ALL.len()).map(|n| format!("{:.decimals$}", value(n, topic)));
+        std::iter::once(report.topics[topic].clone())
+            .chain(cells)
+            .collect()
+    });
+    let names = Treatment::ALL
+        .iter()
+        .skip(first)
+        .map(|treatment| treatment.to_string());
+    let grid = Grid {
+        title: format!(
+            "{} of {} {what}",
+            count(all as u64),
+            counted(report.topics.len() as u64, "topic")
+        ),
+        head: std::iter::once("topic".into()).chain(names).collect(),
+        rows: rows.collect(),
+    };
+    out.push('\n');
+    match grid.rows.is_empty() {
+        true => out.push_str(&(grid.title + "\n")),
+        false => grid.print(width, out),
+    }
+    if all > MOST_TOPICS {
+        let _ = writeln!(
+            out,
+            "\n{} more; --tsv prints all values",
+            count((all - MOST_TOPICS) as u64)
+        );
+    }
+}
