@@ -323,6 +323,10 @@ fn run_from_keeps_plans_and_what_was_asked() {
     assert!(!said.contains("error"), "{said}");
     let (said, last) = run(&format!("--from {out} --threshold 0.6"));
     assert_eq!(last["join_config"]["max_postings"], 7, "{said}");
+    let has = |name: &str| Path::new(out).join(name).exists();
+    assert!(has("pairs.tsv") && has("summary.json"));
+    let (said, _) = run(&format!("--from {out} --results none"));
+    assert!(!has("pairs.tsv") && !has("summary.json"), "{said}");
 }
 
 /// The flags have the defaults of the library.
@@ -410,6 +414,7 @@ fn defaults_of_flags_are_those_of_the_library() {
 /// Help is asked for by names of before and those within a command, also behind `--`.
 #[test]
 fn help_has_the_names_of_commands_within_commands() {
+    assert_eq!(printed(["help", "help"]), printed(["help"]));
     for (asked, named) in [
         ("help verify", "check verify"),
         ("help check verify", "check verify"),

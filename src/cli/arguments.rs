@@ -127,6 +127,12 @@ impl<P: Program> Arguments<P> {
         if arguments.get(1).is_some_and(|word| word == "--") {
             arguments.remove(1);
         }
+        if arguments
+            .get(1..3)
+            .is_some_and(|words| words == ["help", "help"])
+        {
+            arguments.remove(2);
+        }
         if arguments.len() > 2 && arguments[1] == "help" {
             if let Some(topic) = topics::page(&command, &arguments[2].to_string_lossy()) {
                 let page = topic.try_get_matches_from([P::STARTED, "--help"]);

@@ -15,9 +15,9 @@ use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
-use lookalike_store::workspace::{Cost, Workspace};
+use lookalike_store::workspace::Cost;
 use lookalike_tasks::dedup::Empty;
-use lookalike_tasks::passages::shown::most_shared;
+use lookalike_tasks::passages::shown::{SharedPair, ranked};
 use lookalike_tasks::passages::{
     self, Align, BoilerplateConfig, By, FILES, MatchesConfig, OVERLAPS_FILE, Of, PassagesConfig,
     RemovalConfig, RemovalSummary, Scope, Stats, Task, TextUnit, UnitsConfig,
@@ -288,8 +288,15 @@ impl Command for Options {
                 .units
                 .is_none()
                 .then_some(task.passages.length);
-            text += &pairs(&workspace, out.columns(), context)?;
-            text += &searched(&workspace, length, self.report.is_some())?;
+            let pairs = match disk::exists(&directory.join(OVERLAPS_FILE))? {
+                true => ranked(directory, SHOWN, context)?.pairs,
+                false => Vec::new(),
+            };
+            if !pairs.is_empty() {
+                text += &pairs_table(&pairs, out.columns());
+            }
+            let first = pairs.first().filter(|_| self.report.is_none());
+            text += &searched(&workspace, length, first.map(|pair| &pair.names))?;
             Ok(text)
         })?;
         if let Some(page) = &self.report {
@@ -330,29 +337,16 @@ impl Options {
     }
 }
 
-/// The pairs that share the most words, as a table.
-fn pairs(workspace: &Workspace, columns: usize, context: &Context<'_>) -> Result<String> {
-    if !disk::exists(&workspace.directory().join(OVERLAPS_FILE))? {
-        return Ok(String::new());
-    }
-    let shared = most_shared(workspace.directory(), SHOWN, context)?;
-    let rows = shared.pairs.iter().map(|pair| {
+/// Pairs as a table.
+fn pairs_table(pairs: &[SharedPair], columns: usize) -> String {
+    let rows = pairs.iter().map(|pair| {
         let [a, b] = pair.shares.map(|share| percent(share, 1));
         let [who, whom] = pair.names.clone();
         vec![who, whom, count(pair.words[0]), a, b]
     });
-    let rows: Vec<_> = rows.collect();
-    if rows.is_empty() {
-        return Ok(String::new());
-    }
-    let head = [
-        "document",
-        "shares with",
-        "words",
-        "of the document",
-        "of the other",
-    ];
-    Ok(format!("\n{}", Growing::new(head, 2, columns).rows(rows)))
+    let head = "document,shares with,words,of the document,of the other";
+    let table = Growing::new(head.split(','), 2, columns).rows(rows.collect());
+    format!("\n{table}")
 }
 
 /// What was removed, as text for people.

@@ -518,16 +518,16 @@ pub fn short_documents(collection: &Workspace) -> Result<Option<String>> {
 }
 
 /// The end of a search for passages of a collection: the documents and records that were not
-/// searched, and the command that shows the pairs, or the pair that shares the largest part if the
-/// page shows near-duplicates. `length` is the least number of tokens of a passage, if passages are
-/// not whole units.
+/// searched, and the command that shows the pairs, or the `first` one if the page shows
+/// near-duplicates. `length` is the least number of tokens of a passage, if passages are not whole
+/// units.
 ///
 /// # Errors
 /// Those of reading documents and pairs.
 pub(crate) fn searched(
     collection: &Workspace,
     length: Option<u32>,
-    has_page: bool,
+    first: Option<&[String; 2]>,
 ) -> Result<String> {
     let mut out = String::new();
     let directory = collection.directory();
@@ -546,62 +546,23 @@ pub(crate) fn searched(
         }
     }
     not_used(collection, directory, &mut out)?;
-    let most = most_in_common(directory)?.filter(|_| length.is_some());
-    let programs = programs(collection);
-    if has_page {
-        return Ok(out);
-    }
-    if most.is_some() && shows_passages(collection)? {
-        let place = in_shell(directory);
-        let _ = writeln!(
+    let (programs, place) = (programs(collection), in_shell(directory));
+    let _ = match (length, first) {
+        (Some(_), Some(_)) if shows_passages(collection)? => writeln!(
             out,
             "Next: lookalike report {place}{programs}   # shows the passages side by side"
-        );
-    } else if let (Some(length), Some((a, b))) = (length, most) {
-        let place = in_shell(directory);
-        let [a, b] = [&a, &b].map(|word| shell_word(word));
-        let _ = writeln!(
-            out,
-            "Next: lookalike diff{programs} --length {length} --full -o diff.html -- {place} {a} {b}   # the pair that shares \
-             the largest part"
-        );
-    }
+        ),
+        (Some(length), Some(names)) => {
+            let [a, b] = names.each_ref().map(|word| shell_word(word));
+            writeln!(
+                out,
+                "Next: lookalike diff{programs} --length {length} --full -o diff.html -- {place} {a} {b}   # the pair that \
+                 shares the most words"
+            )
+        }
+        _ => Ok(()),
+    };
     Ok(out)
-}
-
-/// The first of the pairs with the greatest share of a document in passages, among the first
-/// [`MOST_CLUSTERS`] bytes of the list.
-fn most_in_common(directory: &Path) -> Result<Option<(String, String)>> {
-    let path = directory.join("overlaps.tsv");
-    if !disk::exists(&path)? {
-        return Ok(None);
-    }
-    let lines = BufReader::with_capacity(disk::READ_BUFFER, disk::open(&path)?.take(MOST_CLUSTERS));
-    let (mut columns, mut most): (_, Option<((f64, u64), _)>) = (None, None);
-    for line in lines.split(b'\n') {
-        let line = line.map_err(Error::io("read", &path))?;
-        let line = String::from_utf8_lossy(&line);
-        if line.starts_with('#') {
-            continue;
-        }
-        let cells: Vec<&str> = line.split('\t').collect();
-        let Some(((a, b), tokens)) = columns else {
-            let at = |name| cells.iter().position(|cell| *cell == name);
-            columns = at("share_a").zip(at("share_b")).zip(at("tokens_a"));
-            if columns.is_none() {
-                break;
-            }
-            continue;
-        };
-        let share = |at: usize| cells.get(at).and_then(|cell| cell.parse::<f64>().ok());
-        let share = share(a).unwrap_or(0.0).max(share(b).unwrap_or(0.0));
-        let tokens = cells.get(tokens).and_then(|cell| cell.parse().ok());
-        let share = (share, tokens.unwrap_or(0));
-        if most.as_ref().is_none_or(|(most, _)| share > *most) && cells.len() > a.max(b) {
-            most = Some((share, (cells[0].to_string(), cells[1].to_string())));
-        }
-    }
-    Ok(most.map(|(_, pair)| pair))
 }
 
 /// The median number of words of the documents, or [`SHORT`] if it is larger.

@@ -692,7 +692,9 @@ pub fn results(
     context: &Context<'_>,
 ) -> Result<Summary> {
     if format == ResultFormat::None {
+        workspace.manifest.remove::<ResultsEntry>();
         workspace.commit(&[])?;
+        remove_stale(workspace)?;
         return Ok(Summary::of(&workspace.manifest));
     }
     let summary = cluster(workspace, context)?;

@@ -85,11 +85,46 @@ pub fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
     Ok(pairs * PAIR_BYTES + passages)
 }
 
-/// Reads the pairs that share the most words, at most `most`.
+/// Reads the pairs that share the most words, at most `most`, with their passages.
 ///
 /// # Errors
 /// `BadLine`, `Io`.
 pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Result<Shared> {
+    let mut shared = ranked(directory, most, context)?;
+    let pairs = shared.pairs.iter();
+    let mut longest: HashMap<_, _> = pairs
+        .map(|pair| (pair.documents, Least::new(MOST_PASSAGES)))
+        .collect();
+    let mut row = Vec::new();
+    let mut table = Table::open(&directory.join(MATCHES_FILE))?;
+    table.want_names(&["document_a", "document_b", "begin_a", "begin_b", "tokens"])?;
+    while table.next(&mut row)? {
+        context.tick(STAGE, table.number())?;
+        let [a, b, begin_a, begin_b, words] = cells(&table, &row)?;
+        if let Some(longest) = longest.get_mut(&[a as u32, b as u32]) {
+            longest.offer((Reverse(words), begin_a, begin_b));
+        }
+    }
+    for pair in &mut shared.pairs {
+        let found = longest.remove(&pair.documents).map(Least::sorted);
+        let passages = found
+            .into_iter()
+            .flatten()
+            .map(|(Reverse(words), a, b)| SharedPassage {
+                begins: [a as usize, b as usize],
+                words: words as usize,
+            });
+        pair.passages = passages.collect();
+        pair.passages.sort_unstable();
+    }
+    Ok(shared)
+}
+
+/// As [`most_shared`], without their passages, which may be many more lines.
+///
+/// # Errors
+/// As there.
+pub fn ranked(directory: &Path, most: usize, context: &Context<'_>) -> Result<Shared> {
     let mut table = Table::open(&directory.join(OVERLAPS_FILE))?;
     table.want_names(&[
         "tokens_a",
@@ -124,39 +159,15 @@ pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Resu
             row[4..].to_vec(),
         ));
     }
-    let mut longest = HashMap::new();
     for (_, a, b, words, rest) in largest.sorted() {
-        let documents = [a as u32, b as u32];
-        longest.insert(documents, Least::new(MOST_PASSAGES));
         shared.pairs.push(SharedPair {
-            documents,
+            documents: [a as u32, b as u32],
             names: [&rest[3], &rest[4]].map(|name| String::from_utf8_lossy(name).into_owned()),
             words,
             shares: [&rest[0], &rest[1]].map(|share| parsed(share).unwrap_or_default()),
             all: parsed(&rest[2]),
             passages: Vec::new(),
         });
-    }
-    let mut table = Table::open(&directory.join(MATCHES_FILE))?;
-    table.want_names(&["document_a", "document_b", "begin_a", "begin_b", "tokens"])?;
-    while table.next(&mut row)? {
-        context.tick(STAGE, table.number())?;
-        let [a, b, begin_a, begin_b, words] = cells(&table, &row)?;
-        if let Some(longest) = longest.get_mut(&[a as u32, b as u32]) {
-            longest.offer((Reverse(words), begin_a, begin_b));
-        }
-    }
-    for pair in &mut shared.pairs {
-        let found = longest.remove(&pair.documents).map(Least::sorted);
-        let passages = found
-            .into_iter()
-            .flatten()
-            .map(|(Reverse(words), a, b)| SharedPassage {
-                begins: [a as usize, b as usize],
-                words: words as usize,
-            });
-        pair.passages = passages.collect();
-        pair.passages.sort_unstable();
     }
     Ok(shared)
 }
