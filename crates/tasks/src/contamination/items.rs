@@ -365,7 +365,9 @@ impl Reading<'_> {
             reader.check_unchanged(input)?;
             slots.sort_by_key(|slot| slot.place);
         }
-        if let (Some(reject), Some(set)) = (&first, self.sets.sets.last_mut()) {
+        // A record that cannot be read says more than one without the fields, if no record has them.
+        let none = slots.iter().all(|slot| slot.item == NONE);
+        if let (true, Some(reject), Some(set)) = (none, &first, self.sets.sets.last_mut()) {
             set.first.get_or_insert_with(|| reject.line(&input.docno));
         }
         for slot in slots.iter().filter(|slot| slot.item == NONE) {
