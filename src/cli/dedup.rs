@@ -17,7 +17,7 @@ use lookalike_store::remote;
 use lookalike_store::workspace::Cost;
 use lookalike_tasks::audit::AuditConfig;
 use lookalike_tasks::dedup::{
-    self, DedupConfig, DedupSummary, Empty, Form, Policy, Rejects, Revisit, Rule, Search,
+    self, DedupConfig, DedupSummary, Empty, Form, Identical, Policy, Rejects, Revisit, Rule, Search,
 };
 
 use super::command::{Command, Out, Setup};
@@ -158,6 +158,21 @@ pub struct Options {
     /// Example: --rule one-per-cluster
     #[arg(long, value_name = "RULE", default_value_t = Rule::Star, help_heading = "Choice")]
     rule: Rule,
+    /// Only remove a record whose payload, text or words are identical
+    ///
+    /// No near-duplicate is removed. payload: the body of the WARC record is the same, byte for byte;
+    /// so with --revisit --keep oldest, each removed capture leaves a record that replay can follow.
+    /// text: the text is the same, byte for byte. words: only the words are.
+    ///
+    /// Example: --identical text
+    #[arg(
+        long,
+        value_name = "WHAT",
+        conflicts_with_all = ["rule", "score"],
+        help_heading = "Choice",
+        hide_short_help = true
+    )]
+    identical: Option<Identical>,
     /// Keep or drop documents without words
     ///
     /// A message without text other than its subject counts as one: the rest of it is an
@@ -319,7 +334,7 @@ impl Command for Options {
                     .map_err(|error| error.named_by("work", &work))?
             }
         };
-        if self.against.is_some() && !self.keep.is_empty() {
+        if workspace.manifest.base.is_some() && !self.keep.is_empty() {
             let line =
                 "--keep decides among the new documents; those of --against come before them";
             context.progress.note(line);
@@ -361,6 +376,7 @@ impl Options {
         DedupConfig {
             keep: self.keep.clone(),
             rule: self.rule,
+            identical: self.identical,
             empty: self.empty,
             rejects: self.rejects,
             form: match (self.annotate, self.ids_only) {

@@ -10,7 +10,7 @@ use lookalike_base::numbers::{count, counted};
 use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::dedup::{DedupConfig, DedupSummary, Form, Removal, Revisit, Rule};
+use lookalike_tasks::dedup::{DedupConfig, DedupSummary, Form, Removal, Rule};
 
 /// A finished deduplication.
 pub(crate) struct Deduplicated<'d> {
@@ -63,7 +63,7 @@ impl Deduplicated<'_> {
             }
         }
         let _ = writeln!(out, "{of} {was} {what}{why}.");
-        let revisits = revisits(summary, self.config.revisit);
+        let revisits = revisits(summary);
         if !revisits.is_empty() {
             let _ = writeln!(out, "{}", revisits.join(" "));
         }
@@ -107,16 +107,23 @@ impl Deduplicated<'_> {
 }
 
 /// What the answer says about `revisit` records that were written, and that the inputs have.
-pub(super) fn revisits(summary: &DedupSummary, which: Revisit) -> Vec<String> {
+pub(super) fn revisits(summary: &DedupSummary) -> Vec<String> {
     let (of, kept) = (&summary.references, summary.references.kept);
     let mut says = Vec::new();
     let gone = summary.records_removed();
-    if gone > 0 && (which != Revisit::None || summary.revisits > 0) {
+    if gone > 0 && (summary.untraced_copies.is_some() || summary.revisits > 0) {
         let left = counted(summary.revisits, "revisit record");
         let none = count(gone.saturating_sub(summary.revisits + summary.companions));
         says.push(format!(
             "{left} stand in the place of removed ones; {none} removed records left none (see --revisit)."
         ));
+        if let Some(copies) = summary.untraced_copies.filter(|copies| *copies > 0) {
+            let have = if copies == 1 { "has" } else { "have" };
+            says.push(format!(
+                "Of these, {} {have} the words of the record that was kept (see --identical).",
+                count(copies)
+            ));
+        }
     }
     if kept > 0 {
         says.push(format!(

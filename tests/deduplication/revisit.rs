@@ -487,3 +487,46 @@ fn linked(one: &Path, other: &Path) {
     let number = |path: &Path| fs::metadata(path).unwrap().ino();
     assert_eq!(number(one), number(other));
 }
+
+/// Only copies are removed, and with equal payloads each of them leaves a record.
+#[test]
+fn identical_says_what_a_removed_record_shares_with_the_kept_one() {
+    let mut all = archive();
+    all.push(capture(8, 2020, "", &BODY.replace("<p>", "<p class=x>")));
+    all.push(capture(9, 2021, "", "<p>One, two, three, four, five!"));
+    let (_guard, place) = place(&[("in/a.warc", all.concat().as_bytes())]);
+    for (which, kept, revisits) in [
+        ("payload", &[3, 4, 6, 7, 8][..], 4),
+        ("text", &[3, 4, 6, 7], 4),
+        ("words", &[4, 6, 7], 3),
+    ] {
+        for work in ["", " --pairs none", " --threads 1"] {
+            let out = format!("kept-{which}{}", work.len());
+            let call =
+                format!("in -o {out} --identical {which} --revisit --keep oldest {HOW}{work}");
+            let summary = dedup(&place, &call);
+            assert_eq!(summary["kept"], kept.len(), "{call}: {summary}");
+            assert_eq!(summary["revisits"], revisits, "{call}: {summary}");
+            let untraced = 9 - kept.len() - revisits;
+            assert_eq!(summary["untraced_copies"], untraced, "{call}: {summary}");
+            let bytes = fs::read_to_string(place.join(out).join("a.warc")).unwrap();
+            let stay = (1..=9).filter(|n| bytes.contains(&all[n - 1]));
+            assert_eq!(stay.collect::<Vec<_>>(), kept, "{call}");
+        }
+    }
+    let said = done(
+        &place,
+        &format!("dedup in -o said --revisit --report {HOW}"),
+    );
+    let told = "Of these, 4 have the words of the record that was kept (see --identical).";
+    assert!(said.stdout.contains(told), "{}", said.stdout);
+    let page = fs::read_to_string(place.join("said.report.html")).unwrap();
+    assert!(page.contains(told));
+    fs::create_dir(place.join("text")).unwrap();
+    fs::write(place.join("text/a.txt"), "one two three").unwrap();
+    let refused = call(&place, "dedup text -o none --identical payload");
+    assert!(
+        refused.stderr.contains("--identical payload"),
+        "{refused:?}"
+    );
+}

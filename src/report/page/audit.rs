@@ -29,7 +29,7 @@ use lookalike_tasks::audit::{
     Audit, AuditedCluster, ClusterMember, MEMBERS_SHOWN, SampleKind, SamplePair, Source,
     SourceTable, Tally,
 };
-use lookalike_tasks::dedup::{Removal, Revisit};
+use lookalike_tasks::dedup::Removal;
 use serde_json::{Map, Value, json};
 
 /// The script with which a person judges pairs.
@@ -261,7 +261,7 @@ impl Page<'_> {
                 @if summary.rejected > 0 {
                     p { (rejected(summary.rejected, summary.rejected_dropped)) }
                 }
-                @for line in revisits(summary, Revisit::None) { p { (line) } }
+                @for line in revisits(summary) { p { (line) } }
                 @if summary.companions > 0 {
                     p {
                         "With the removed captures, "

@@ -48,6 +48,12 @@ impl SharedTexts {
         }
     }
 
+    /// The digest of a document that shares its words, if it is known.
+    pub fn digest(&self, document: u32) -> Option<u64> {
+        let digest = self.digests[self.places.get(document)? as usize];
+        (!digest.is_unknown()).then(|| u64::from_le_bytes(digest.to_bytes()))
+    }
+
     /// Compares two different documents that have the same words.
     pub fn compare(&self, a: u32, b: u32) -> Sameness {
         let [a, b] = [a, b].map(|document| match self.places.get(document) {

@@ -3,8 +3,9 @@
 use super::listed::Listed;
 use super::order::Ranks;
 use super::policy::Rule;
+use super::revisit::Captures;
 use super::star::{self, OpenDocuments};
-use super::{Choosing, DedupConfig, Empty, STAGE};
+use super::{Choosing, DedupConfig, Empty, Identical, STAGE};
 use lookalike_base::bits::Bits;
 use lookalike_base::ids::Key;
 use lookalike_base::keywords::keywords;
@@ -30,6 +31,15 @@ item! {
         shared: u32,
         later: u32,
         earlier: u32,
+    }
+}
+
+item! {
+    /// A document by its class and by what its copies share.
+    struct Copy {
+        class: u32,
+        key: u128,
+        document: u32,
     }
 }
 
@@ -108,6 +118,8 @@ pub struct Choice {
     /// By representative: the preferred document with these words, unless that is the
     /// representative.
     preferred: Option<Vec<u32>>,
+    /// With [`DedupConfig::identical`], by document: the preferred one of its copies.
+    copies: Option<Vec<u32>>,
     /// By representative: the representative of the survivor; [`NONE`] if the class is kept.
     survivors: Vec<u32>,
     /// By representative: what the class shares with its survivor.
@@ -164,7 +176,11 @@ impl Choice {
             Ok(())
         })?;
         let mut choice = Choice {
-            rule: config.rule,
+            rule: match config.identical {
+                Some(_) => Rule::All,
+                None => config.rule,
+            },
+            copies: None,
             criterion,
             drop_empty: config.empty == Empty::Drop,
             first: collection::against(&workspace.manifest).documents,
@@ -283,6 +299,13 @@ impl Choice {
                 false => Fate::Kept,
             };
         }
+        if let Some(copies) = &self.copies
+            && copies[document as usize] != document
+        {
+            let survivor = copies[document as usize];
+            let same = self.texts.compare(document, survivor);
+            return removed(same.into(), Some(survivor), NONE);
+        }
         if self.rule == Rule::All {
             return Fate::Kept;
         }
@@ -333,6 +356,66 @@ impl Choice {
     pub(crate) fn kept_of(&self, representative: u32) -> Option<u32> {
         let preferred = self.preferred(representative);
         (preferred != NONE && self.fate(preferred) == Fate::Kept).then_some(preferred)
+    }
+
+    /// Removes each document of which a copy comes before it in the order of preference.
+    pub(super) fn remove_copies(
+        &mut self,
+        choosing: Choosing<'_>,
+        which: Identical,
+        ranks: &Ranks,
+    ) -> Result<()> {
+        let counts = |document: &u32| !self.is_empty(*document) && !self.is_listed(*document);
+        let mut equal = Bits::new(self.representatives.len());
+        for (document, &first) in (0..).zip(&self.representatives) {
+            if document != first {
+                equal.insert(document);
+                equal.insert(first);
+            }
+        }
+        let captures = match which {
+            Identical::Payload => Some(Captures::read(choosing, &equal)?),
+            _ => None,
+        };
+        let mut sort = choosing.sort("copies")?;
+        for document in equal.iter().filter(counts) {
+            choosing.context.tick(STAGE, document)?;
+            let payload = |captures: &Captures| {
+                let payload = captures.get(document)?.and_then(|it| it.payload);
+                Ok(payload.map(|payload| payload.xxh3))
+            };
+            let key = match (&captures, which) {
+                (Some(captures), _) => payload(captures)?,
+                (_, Identical::Text) => self.texts.digest(document).map(u128::from),
+                _ => Some(0),
+            };
+            let class = self.representative(document);
+            key.map_or(Ok(()), |key| {
+                sort.push(Copy {
+                    class,
+                    key,
+                    document,
+                })
+            })?;
+        }
+        let mut copies: Vec<u32> = (0..self.documents()).collect();
+        let mut group = Vec::new();
+        sort.finish()?.groups(
+            |copy| (copy.class, copy.key),
+            |_, all| {
+                group.clear();
+                while let Some(copy) = all.next()? {
+                    group.push(copy.document);
+                }
+                let preferred = group.iter().copied().min_by_key(|&copy| ranks.of(copy));
+                for &document in &group {
+                    copies[document as usize] = preferred.unwrap_or(document);
+                }
+                Ok(())
+            },
+        )?;
+        self.copies = Some(copies);
+        Ok(())
     }
 
     /// The first document of the cluster of each document, and by this document the members, of

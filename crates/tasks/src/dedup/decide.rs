@@ -67,6 +67,7 @@ impl Decided {
         };
         let revisits = referred::revisits(workspace, documents);
         let columns = Choice::bytes(workspace, documents, listing)?
+            + config.identical.map_or(0, |_| documents * 16)
             + listed_bytes
             + Places::bytes(documents, inputs.len() as u64)
             + ranks_bytes
@@ -106,6 +107,9 @@ impl Decided {
             FingerprintKind::Xxh3 => choice.compare_sets::<u64>(choosing, &ranks),
             FingerprintKind::Md5 => choice.compare_sets::<u128>(choosing, &ranks),
         }?;
+        if let Some(which) = config.identical {
+            choice.remove_copies(choosing, which, &ranks)?;
+        }
         drop(ranks);
         context
             .progress

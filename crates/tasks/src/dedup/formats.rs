@@ -1,6 +1,6 @@
 //! Whether the formats and fields of the inputs fit the parameters.
 
-use super::{DedupConfig, Form, Policy, Revisit, STAGE};
+use super::{DedupConfig, Form, Policy, STAGE};
 use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -26,7 +26,8 @@ pub(super) fn check(
             parquet::refuse_encrypted(&file, &input.path)?;
         }
     }
-    if !annotated && config.revisit == Revisit::None {
+    let payloads = config.needs_payloads();
+    if !annotated && payloads.is_none() {
         return Ok(());
     }
     for input in inputs {
@@ -45,11 +46,14 @@ pub(super) fn check(
             Some(_) => {}
         }
     }
-    if annotated {
-        return Ok(());
+    match payloads.filter(|_| !annotated) {
+        None => Ok(()),
+        Some((parameter, value)) => refuse(
+            parameter,
+            value,
+            "no input is a WARC file; leave the flag out",
+        ),
     }
-    Err(Error::parameter("revisit", config.revisit.text())
-        .because("no input is a WARC file; leave the flag out"))
 }
 
 /// Bytes and rows at the beginning of each input in which fields are looked for.

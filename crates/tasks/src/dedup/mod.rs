@@ -153,6 +153,18 @@ keywords! {
     }
 }
 
+keywords! {
+    /// What a removed document has in common with its survivor.
+    pub enum Identical: "does not say what is identical; use" {
+        /// The payload of the WARC record, byte for byte.
+        Payload = "payload",
+        /// The text as read, byte for byte.
+        Text = "text",
+        /// The words.
+        Words = "words",
+    }
+}
+
 impl Revisit {
     fn is_none(&self) -> bool {
         *self == Revisit::None
@@ -166,6 +178,9 @@ pub struct DedupConfig {
     pub keep: Vec<Policy>,
     /// Which documents of a group are kept.
     pub rule: Rule,
+    /// Removes copies alone, in place of the rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identical: Option<Identical>,
     /// Documents without words.
     pub empty: Empty,
     /// Rejected records.
@@ -185,6 +200,17 @@ pub struct DedupConfig {
     /// decides which command may continue a directory.
     #[serde(skip)]
     pub remove: Option<PathBuf>,
+}
+
+impl DedupConfig {
+    /// The parameter that needs the payloads of WARC records, if one does.
+    fn needs_payloads(&self) -> Option<(&'static str, &'static str)> {
+        match (self.revisit, self.identical) {
+            (_, Some(which @ Identical::Payload)) => Some(("identical", which.text())),
+            (Revisit::None, _) => None,
+            (which, _) => Some(("revisit", which.text())),
+        }
+    }
 }
 
 /// Counts of a deduplication.
@@ -208,6 +234,10 @@ pub struct DedupSummary {
     pub companions: u64,
     /// Removed documents in whose place there is a `revisit` record.
     pub revisits: u64,
+    /// With [`DedupConfig::revisit`], the removed documents without one that have the words of their
+    /// survivor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untraced_copies: Option<u64>,
     /// `revisit` records of the inputs, and the documents that are kept because of them.
     #[serde(default, skip_serializing_if = "References::is_empty")]
     pub references: References,
@@ -342,9 +372,9 @@ fn check(
         let limit = "a document of the other collection would have to go for a longer new one";
         return refuse("score", "containment", limit);
     }
-    if against && config.revisit != Revisit::None {
-        let limit = "the payloads of the other collection are not read; leave --revisit out";
-        return refuse("revisit", config.revisit.text(), limit);
+    if let (true, Some((parameter, value))) = (against, config.needs_payloads()) {
+        let limit = "the payloads of the other collection are not read; leave the flag out";
+        return refuse(parameter, value, limit);
     }
     if contained && !matches!(config.rule, Rule::Star | Rule::All) {
         let limit = "with --score containment only the star rule is defined";
@@ -492,9 +522,9 @@ fn least_of_threads(
     there: u64,
 ) -> u64 {
     // Fields are read from records, and requests of removed ones are found among them.
-    let reading = match config.revisit {
-        Revisit::None => values::memory_of_reader(read),
-        _ => memory_of_payloads(read),
+    let reading = match config.needs_payloads() {
+        None => values::memory_of_reader(read),
+        Some(_) => memory_of_payloads(read),
     };
     let outputs = 1 + u64::from(places.1.is_some());
     let sending = memory_of_objects(places, inputs, true);
@@ -656,6 +686,7 @@ pub fn run(
         };
         summary.whole_files = rewrite::rewrite(&job, &writing)?;
         summary.companions = writing.companions.into_inner();
+        summary.untraced_copies = revisits.as_ref().map(|revisits| revisits.untraced_copies);
         summary.revisits = revisits.map_or(0, |revisits| revisits.count());
         costs.insert("write", meter.cost());
     }

@@ -52,6 +52,8 @@ pub(super) struct Revisits {
     survivors: Vec<u32>,
     stands: Bits,
     count: u64,
+    /// The documents that leave none and have the words of their survivor.
+    pub untraced_copies: u64,
     measure: Measure,
 }
 
@@ -89,17 +91,21 @@ impl Revisits {
             survivors,
             stands: wanted,
             count: 0,
+            untraced_copies: 0,
             measure,
         };
         revisits.stands = Bits::new(choice.documents() as usize);
         for document in 0..choice.documents() {
             choosing.context.tick(STAGE, document)?;
-            let Some((removed, survivor)) = revisits.pair(document)? else {
-                continue;
-            };
-            if which == Revisit::All || is_identical(&removed, &survivor) {
+            let pair = revisits.pair(document)?;
+            let stands = pair.is_some_and(|(removed, survivor)| {
+                which == Revisit::All || is_identical(&removed, &survivor)
+            });
+            if stands {
                 revisits.stands.insert(document);
                 revisits.count += 1;
+            } else if let Fate::Removed { reason, .. } = choice.fate(document) {
+                revisits.untraced_copies += u64::from(reason.is_of_equals());
             }
         }
         Ok(revisits)
@@ -176,7 +182,7 @@ fn is_identical(removed: &Capture, survivor: &Capture) -> bool {
 }
 
 /// Captures, which several threads store in any order.
-struct Captures {
+pub(super) struct Captures {
     bytes: Aside,
     /// By document, where its capture begins; [`NONE`] without one.
     places: Vec<AtomicU64>,
@@ -241,7 +247,7 @@ impl Captures {
     }
 
     /// Stores the captures of the wanted documents, with `memory` for all threads together.
-    fn read(choosing: Choosing<'_>, wanted: &Bits) -> Result<Captures> {
+    pub(super) fn read(choosing: Choosing<'_>, wanted: &Bits) -> Result<Captures> {
         let documents = Catalogue::stats(choosing.workspace)?.documents;
         let captures = Captures {
             bytes: Aside::new(choosing.scratch),
@@ -255,7 +261,7 @@ impl Captures {
         Ok(captures)
     }
 
-    fn get(&self, document: u32) -> Result<Option<Capture>> {
+    pub(super) fn get(&self, document: u32) -> Result<Option<Capture>> {
         let place = self.places[document as usize].load(Ordering::Relaxed);
         if place == NONE {
             return Ok(None);
