@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::Item;
 use super::disk::{self, File};
+use super::{Item, VERSION, meta};
+use bincode::{Decode, Encode};
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
 
@@ -99,6 +100,46 @@ impl Aside {
         let mut state = lock(&self.state);
         state.written = 0;
         state.waiting.clear();
+    }
+}
+
+/// SetAside that threads set aside.
+pub struct SetAside<T> {
+    bytes: Aside,
+    of: PhantomData<fn(T) -> T>,
+}
+
+impl<T: Encode + Decode<u16>> SetAside<T> {
+    /// Makes a temporary file in `directory` if there are many values.
+    pub fn new(directory: &Path) -> SetAside<T> {
+        SetAside {
+            bytes: Aside::new(directory),
+            of: PhantomData,
+        }
+    }
+
+    /// Adds a value. Returns its place.
+    pub fn put(&self, value: &T) -> Result<u64> {
+        let mut bytes = vec![0; 4];
+        let put = meta::encode(value, &mut bytes).map_err(std::io::Error::other);
+        put.map_err(Error::io("encode a value for", &self.bytes.directory))?;
+        let length = (bytes.len() as u32 - 4).to_le_bytes();
+        bytes[..4].copy_from_slice(&length);
+        self.bytes.put(&bytes)
+    }
+
+    /// Reads the value at a place.
+    pub fn get(&self, place: u64) -> Result<T> {
+        let mut length = [0; 4];
+        self.bytes.get(place, &mut length)?;
+        let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
+        self.bytes.get(place + 4, &mut bytes)?;
+        let value = meta::decode(&bytes, VERSION).map(|(value, _)| value);
+        value.map_err(|found| {
+            Error::corrupt("(a temporary file)", "value")
+                .at(place)
+                .expected("what this command wrote", found)
+        })
     }
 }
 

@@ -41,7 +41,7 @@ mod sort;
 pub mod table;
 pub mod workspace;
 
-pub use aside::{Aside, List, Rows};
+pub use aside::{Aside, List, Rows, SetAside};
 pub use item::Item;
 pub use map::Mapped;
 pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};

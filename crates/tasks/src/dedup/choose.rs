@@ -1,9 +1,9 @@
 //! Which documents are kept, which are removed, and the survivor of each removed one.
 
+use super::captures::Captures;
 use super::listed::Listed;
 use super::order::Ranks;
 use super::policy::Rule;
-use super::revisit::Captures;
 use super::star::{self, OpenDocuments};
 use super::{Choosing, DedupConfig, Empty, Identical, STAGE};
 use lookalike_base::bits::Bits;
@@ -36,7 +36,7 @@ item! {
 
 item! {
     /// A document by its class and by what its copies share.
-    struct Copy {
+    struct Twin {
         class: u32,
         key: u128,
         document: u32,
@@ -391,7 +391,7 @@ impl Choice {
             };
             let class = self.representative(document);
             key.map_or(Ok(()), |key| {
-                sort.push(Copy {
+                sort.push(Twin {
                     class,
                     key,
                     document,

@@ -44,6 +44,7 @@
 //! records, all WARC files are framed once more. A WARC file that loses a record is framed once
 //! more, to find the request and the metadata of the removed capture.
 
+mod captures;
 mod choose;
 mod choosing;
 mod decide;

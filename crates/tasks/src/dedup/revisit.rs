@@ -16,23 +16,13 @@
 //! The WARC files are read once more. Memory: 12 bytes and two bits a document, and for each thread
 //! a record, and once more without its transfer coding.
 
-use std::io;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use super::captures::Captures;
 use super::choose::{Choice, Fate};
 use super::{Choosing, Revisit, STAGE};
+use lookalike_base::Result;
 use lookalike_base::bits::Bits;
 use lookalike_base::measure::Measure;
-use lookalike_base::memory::Credit;
-use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{Catalogue, InputRecord, InputRecords};
-use lookalike_rewrite::again::Again;
-use lookalike_store::{Aside, VERSION, meta};
-use lookalike_text::read::date;
-use lookalike_text::read::{
-    Capture, Container, InputFile, Reason, RecordKind, Reference, capture, labelled,
-};
+use lookalike_text::read::{Capture, Reference, date, labelled};
 
 /// The profile of the standard for payloads of the same bytes.
 const IDENTICAL: &str = "http://netpreserve.org/warc/{version}/revisit/identical-payload-digest";
@@ -40,9 +30,6 @@ const IDENTICAL: &str = "http://netpreserve.org/warc/{version}/revisit/identical
 /// Our profile: the text of the capture resembles the text of the record to which it refers. The
 /// block is the header of the response, if there is one. The payload is in no record.
 const SIMILAR: &str = "urn:x-lookalike:revisit:similar-text";
-
-/// Marks a document without a capture.
-const NONE: u64 = u64::MAX;
 
 /// The removed documents that leave a `revisit` record, and the captures of these documents and of
 /// their survivors.
@@ -179,104 +166,4 @@ fn is_identical(removed: &Capture, survivor: &Capture) -> bool {
         .zip(when(survivor))
         .is_some_and(|(removed, survivor)| survivor <= removed);
     ordered && removed.payload.is_some() && removed.payload == survivor.payload
-}
-
-/// Captures, which several threads store in any order.
-pub(super) struct Captures {
-    bytes: Aside,
-    /// By document, where its capture begins; [`NONE`] without one.
-    places: Vec<AtomicU64>,
-}
-
-impl Captures {
-    /// Stores the captures of the wanted documents of one file.
-    fn read_file(
-        &self,
-        choosing: Choosing<'_>,
-        file: u32,
-        input: &InputFile,
-        entries: &mut InputRecords<'_>,
-        wanted: &Bits,
-    ) -> Result<()> {
-        let (config, stop) = (choosing.read(), choosing.context.stop);
-        let mut records = None;
-        while let Some(entry) = entries.next_of(file)? {
-            let InputRecord::Document(number, document) = entry else {
-                continue;
-            };
-            if !wanted.contains(number) {
-                continue;
-            }
-            let records = match &mut records {
-                Some(records) => records,
-                None => {
-                    input.check_path()?;
-                    let mut opened = Again::open(input, file, config, stop);
-                    if opened.container()? != Some(Container::Warc) {
-                        return Ok(());
-                    }
-                    records.insert(opened)
-                }
-            };
-            records.seek(document.offset)?;
-            let Some((record, bytes)) = records.record() else {
-                continue;
-            };
-            let measured = record
-                .notice
-                .as_ref()
-                .is_none_or(|notice| notice.reason != Reason::WrongLength);
-            if record.kind == RecordKind::Warc
-                && let Some(capture) = capture(bytes, measured)
-            {
-                self.put(number, &capture)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn put(&self, document: u32, capture: &Capture) -> Result<()> {
-        let mut bytes = vec![0; 4];
-        let put = meta::encode(capture, &mut bytes);
-        put.map_err(|what| Error::io("encode", Path::new("a capture"))(io::Error::other(what)))?;
-        let length = (bytes.len() as u32 - 4).to_le_bytes();
-        bytes[..4].copy_from_slice(&length);
-        let place = self.bytes.put(&bytes)?;
-        self.places[document as usize].store(place, Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// Stores the captures of the wanted documents, with `memory` for all threads together.
-    pub(super) fn read(choosing: Choosing<'_>, wanted: &Bits) -> Result<Captures> {
-        let documents = Catalogue::stats(choosing.workspace)?.documents;
-        let captures = Captures {
-            bytes: Aside::new(choosing.scratch),
-            places: (0..documents).map(|_| AtomicU64::new(NONE)).collect(),
-        };
-        let memory = Credit::new(choosing.memory);
-        choosing.each_file("payloads", |file, input, entries| {
-            let _memory = memory.hold(super::memory_of_payloads(choosing.read()));
-            captures.read_file(choosing, file, input, entries, wanted)
-        })?;
-        Ok(captures)
-    }
-
-    pub(super) fn get(&self, document: u32) -> Result<Option<Capture>> {
-        let place = self.places[document as usize].load(Ordering::Relaxed);
-        if place == NONE {
-            return Ok(None);
-        }
-        let mut length = [0; 4];
-        self.bytes.get(place, &mut length)?;
-        let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
-        self.bytes.get(place + 4, &mut bytes)?;
-        match meta::decode(&bytes, VERSION) {
-            Ok((capture, _)) => Ok(Some(capture)),
-            Err(found) => Err(
-                Error::corrupt("(a temporary file)", "capture of a WARC record")
-                    .at(place)
-                    .expected("what this command wrote", found),
-            ),
-        }
-    }
 }

@@ -241,6 +241,11 @@ pub fn versions(
                      --score resemblance --pairs all`";
         return refuse("DIR", workspace.directory().display(), limit);
     }
+    if collection::config(&workspace.manifest).condition.is_some() {
+        let limit = "its pairs have a condition (--where), and so would what moved; run again into \
+                     a directory without one";
+        return refuse("DIR", workspace.directory().display(), limit);
+    }
     let until = config.at.as_deref().map(until).transpose()?;
     let (crawls, inputs) = Crawls::of(workspace, config)?;
     let (mut documents, mut addresses) = (0u64, 0);

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::{Deserialize, Serialize};
+use bincode::{Decode, Encode};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::crawls::Crawls;
@@ -17,7 +17,7 @@ use lookalike_engine::collection::{self, InputRecord, InputRecords};
 use lookalike_engine::document::{READER_BYTES, record_bytes};
 use lookalike_rewrite::again::Again;
 use lookalike_rewrite::files;
-use lookalike_store::Aside;
+use lookalike_store::SetAside;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::{InputFile, Interpreted, Record, RecordKind, WarcHead, date, interpret};
 
@@ -29,7 +29,7 @@ pub(super) const UNDATED: u64 = (1 << 52) - 1;
 const MOST_ADDRESS: usize = 64 << 10;
 
 /// A document, or a record of an archive that is none, as its record states it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct Capture {
     /// Its address, or its id.
     pub address: String,
@@ -62,7 +62,7 @@ pub(super) struct Captures<'c> {
     workspace: &'c Workspace,
     by: By,
     crawls: &'c Crawls,
-    bytes: Aside,
+    values: SetAside<Capture>,
     places: Vec<AtomicU64>,
     /// By crawl, its earliest and its latest capture with a date, and their dates.
     pub dates: Vec<Mutex<Option<Ends>>>,
@@ -82,7 +82,7 @@ impl<'c> Captures<'c> {
             workspace,
             by,
             crawls,
-            bytes: Aside::new(scratch),
+            values: SetAside::new(scratch),
             places: (0..documents).map(|_| AtomicU64::new(NONE)).collect(),
             dates: crawls.names.iter().map(|_| Mutex::default()).collect(),
         };
@@ -153,9 +153,7 @@ impl<'c> Captures<'c> {
                 let [first, last] = known.take().unwrap_or_else(|| [at.clone(), at.clone()]);
                 *known = Some([first.min(at.clone()), last.max(at)]);
             }
-            let json = lookalike_store::to_json(&capture, &input.path)?;
-            let length = (json.len() as u32).to_le_bytes();
-            let place = self.bytes.put(&[&length, json.as_slice()].concat())?;
+            let place = self.values.put(&capture)?;
             match number {
                 Some(number) => self.places[number as usize].store(place, Ordering::Relaxed),
                 None => lock(others).push((file, place)),
@@ -234,19 +232,10 @@ impl<'c> Captures<'c> {
 
     /// A capture; `None` without an address.
     pub(super) fn get(&self, capture: u32) -> Result<Option<Capture>> {
-        let place = self.places[capture as usize].load(Ordering::Relaxed);
-        if place == NONE {
-            return Ok(None);
+        match self.places[capture as usize].load(Ordering::Relaxed) {
+            NONE => Ok(None),
+            place => self.values.get(place).map(Some),
         }
-        let mut length = [0; 4];
-        self.bytes.get(place, &mut length)?;
-        let mut json = vec![0; u32::from_le_bytes(length) as usize];
-        self.bytes.get(place + 4, &mut json)?;
-        serde_json::from_slice(&json).map(Some).map_err(|found| {
-            Error::corrupt("(a temporary file)", "capture")
-                .at(place)
-                .expected("what this command wrote", found)
-        })
     }
 }
 
