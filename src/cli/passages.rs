@@ -59,7 +59,7 @@ const SHOWN: usize = 10;
              are, and may be a directory.\n\n\
              Example: --exclude-text template.txt",
         ),
-    "keep_text" | "shingle_size" | "short" | "fingerprint" | "seed" | "size_groups" => {
+    "condition" | "keep_text" | "shingle_size" | "short" | "fingerprint" | "seed" | "size_groups" => {
         arg.hide(true)
     }
     _ => arg,

@@ -450,6 +450,7 @@ fn conditions_that_make_no_sense_are_refused() {
         ("x == a.y", "`x` is not known"),
         ("1 < 2", "names no field"),
         ("f(a.x)", "`f` is not possible"),
+        ("a.x == true", "by itself"),
         ("a.x % 2 == 0", "is not possible"),
         ("[1, 2].all(n, a.x > n)", "no loops"),
         ("a.x.all(n, n > 1)", "no loops"),
@@ -478,5 +479,85 @@ fn conditions_that_make_no_sense_are_refused() {
                 assert!(error.contains(why), "{text}: {error}");
             }
         }
+    }
+}
+
+/// The docnos of the pairs of a file under a condition.
+fn pairs_of(bytes: &[u8], name: &str, condition: &str) -> Vec<String> {
+    let place = common::temporary();
+    let (file, out) = (place.path().join(name), place.path().join("out"));
+    fs::write(&file, bytes).unwrap();
+    with(Run::default(), condition)
+        .threshold("0.5")
+        .run(&[&file], &out)
+        .unwrap();
+    let pairs = rows(&results(&out)["pairs.tsv"]);
+    let docnos = |row: &String| row.split('\t').take(2).collect::<Vec<_>>().join(" ");
+    pairs.iter().map(docnos).collect()
+}
+
+#[test]
+fn fields_are_columns_and_headers() {
+    let text: String = (0..40).map(|n| format!("w{n} ")).collect();
+    let all = 0..4;
+    let table: String = all
+        .clone()
+        .map(|n| format!("c{n},{},{n},{text}{n}\n", n % 2))
+        .collect();
+    let table = format!("id,source,n,text\n{table}");
+    let found = pairs_of(
+        table.as_bytes(),
+        "t.csv",
+        "a.source == b.source && b.n in [2, 3.0]",
+    );
+    assert_eq!(found, ["c0 c2", "c1 c3"]);
+    let mail: String = all
+        .clone()
+        .map(|n| {
+            let day = 10 + n * 2;
+            format!(
+                "From a@b Sat Jan 31 12:00:00 2004\nMessage-ID: <m{n}>\nX-List: l{}\n\
+                 Date: {day} Jan 2004 12:00:00 +0000\n\n{text}{n}\n\n",
+                n % 2
+            )
+        })
+        .collect();
+    let near = r#"a["X-List"] != b["X-List"] && b.date - a.date <= days(2)"#;
+    assert_eq!(pairs_of(mail.as_bytes(), "m.mbox", near).len(), 3);
+    let web: String = all
+        .map(|n| {
+            let page = format!("HTTP/1.1 200 OK\r\nServer: s{}\r\n\r\n{text}{n}", n % 2);
+            format!(
+                "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{n}>\r\n\
+                 WARC-Target-URI: http://H{n}.org:80/p{}?q\r\nWARC-Date: 2024-01-0{}T00:00:00Z\r\n\
+                 Content-Length: {}\r\n\r\n{page}\r\n\r\n",
+                n / 2,
+                n + 1,
+                page.len()
+            )
+        })
+        .collect();
+    for (condition, expected) in [
+        (
+            "a.Server == b.Server && a.date < b.date",
+            vec!["0 2", "1 3"],
+        ),
+        ("a.path == b.path && a.host != b.host", vec!["0 1", "2 3"]),
+        ("a.path == b.path && a.host == 'h0.org'", vec!["0 1"]),
+        ("a['WARC-Date'] > b['WARC-Date']", vec![]),
+        (
+            "a.words == b.words && date('2024-01-02') == a.date",
+            vec!["1 2", "1 3"],
+        ),
+        (
+            "size(a.docno) == 1 && b.url.contains('p1') && a.file == 'w.warc' && a.docno == '0'",
+            vec!["0 2", "0 3"],
+        ),
+    ] {
+        assert_eq!(
+            pairs_of(web.as_bytes(), "w.warc", condition),
+            expected,
+            "{condition}"
+        );
     }
 }

@@ -280,59 +280,10 @@ impl Variables {
                 let path = path.trim_start_matches('.').to_string();
                 Expr::Ident(self.variable((side, path), 'h')?)
             }
-            Expr::Call(called) => {
-                let name = &*called.func_name;
-                if LOGIC.contains(&name) {
-                    self.depth -= 1;
-                    return self.logic(expression);
-                }
-                if !FUNCTIONS.contains(&name) && !OPERATORS.contains(&name) {
-                    let name = name.trim_matches('_');
-                    return Err(format!(
-                        "`{name}` is not possible; use {}",
-                        alternatives(&FUNCTIONS)
-                    ));
-                }
-                let args = || called.target.iter().map(|one| &**one).chain(&called.args);
-                let is_text = |one: &IdedExpr| {
-                    path(one).is_some()
-                        || matches!(
-                            one.expr,
-                            Expr::Literal(LiteralValue::String(_)) | Expr::List(_)
-                        )
-                };
-                let as_what = match name {
-                    op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS
-                        if args().all(is_text) =>
-                    {
-                        Use::Order
-                    }
-                    op::EQUALS | op::NOT_EQUALS | op::IN if args().all(is_text) => Use::Text,
-                    name if OPERATORS.contains(&name) => Use::Number,
-                    "abs" | "double" => Use::Number,
-                    _ => Use::Text,
-                };
-                let mut values = args().map(|arg| self.value(arg, as_what, used));
-                let target = match called.target {
-                    Some(_) => values.next().transpose()?.map(Box::new),
-                    None => None,
-                };
-                let args = values.collect::<Result<_, _>>()?;
-                let call = Expr::Call(CallExpr {
-                    func_name: name.into(),
-                    target,
-                    args,
-                });
-                match name {
-                    // All numbers are of one type.
-                    "size" => Expr::Call(CallExpr {
-                        func_name: "double".into(),
-                        target: None,
-                        args: vec![of(call)],
-                    }),
-                    _ => call,
-                }
+            Expr::Call(called) if LOGIC.contains(&&*called.func_name) => {
+                self.logic(expression)?.expr
             }
+            Expr::Call(called) => self.call(called, used)?,
             Expr::Ident(name) => {
                 return Err(format!(
                     "`{name}` is not known; write a.{name} or b.{name} for a field"
@@ -342,6 +293,52 @@ impl Variables {
         });
         self.depth -= 1;
         Ok(read)
+    }
+
+    /// A call of a function or an operator.
+    fn call(&mut self, called: &CallExpr, used: &mut Vec<String>) -> Result<Expr, String> {
+        /// Fields and texts, and lists of them.
+        fn is_text(one: &IdedExpr) -> bool {
+            match &one.expr {
+                Expr::Literal(LiteralValue::String(_)) => true,
+                Expr::List(list) => list.elements.iter().all(is_text),
+                _ => path(one).is_some(),
+            }
+        }
+        let name = &*called.func_name;
+        if !FUNCTIONS.contains(&name) && !OPERATORS.contains(&name) {
+            let (name, known) = (name.trim_matches('_'), alternatives(&FUNCTIONS));
+            return Err(format!("`{name}` is not possible; use {known}"));
+        }
+        let args = || called.target.iter().map(|one| &**one).chain(&called.args);
+        let is_truth = |one: &IdedExpr| matches!(one.expr, Expr::Literal(LiteralValue::Boolean(_)));
+        if args().any(is_truth) && args().any(is_text) {
+            return Err("a field is true or false by itself: write a.flag or !a.flag".into());
+        }
+        const ORDERS: [&str; 4] = [op::LESS, op::LESS_EQUALS, op::GREATER, op::GREATER_EQUALS];
+        let as_what = match name {
+            name if ORDERS.contains(&name) && args().all(is_text) => Use::Order,
+            op::EQUALS | op::NOT_EQUALS | op::IN if args().all(is_text) => Use::Text,
+            name if OPERATORS.contains(&name) => Use::Number,
+            "abs" | "double" => Use::Number,
+            _ => Use::Text,
+        };
+        let mut values = args().map(|arg| self.value(arg, as_what, used));
+        let target = match called.target {
+            Some(_) => values.next().transpose()?.map(Box::new),
+            None => None,
+        };
+        let args = values.collect::<Result<_, _>>()?;
+        let made = Expr::Call(CallExpr {
+            func_name: name.into(),
+            target,
+            args,
+        });
+        // All numbers are of one type.
+        Ok(match name {
+            "size" => call("double", vec![of(made)]).expr,
+            _ => made,
+        })
     }
 }
 

@@ -99,23 +99,26 @@ impl Conditions {
         let mut numbers = Vec::with_capacity(documents as usize);
         let (mut values, mut places) = (Vec::new(), HashMap::new());
         let mut bytes = documents * 4 + KNOWN_BYTES;
-        let what = || {
-            format!(
-                "the values of --where of {}",
-                counted(documents, "document")
-            )
-        };
         each_document(workspace, |number, document| {
             context.tick("join", number)?;
             let next = values.len() as u32;
             let entry = places.entry(xxh3_128(document.fields.0.as_bytes()));
             if let Entry::Vacant(_) = entry {
-                values.push(Box::from(document.fields.0));
                 bytes += TUPLE_BYTES + document.fields.0.len() as u64;
-                (context.budget).require_share(context.budget.memory.0 / 2, bytes, what)?;
+                // What does not fit is only counted.
+                if bytes * 2 > context.budget.memory.0 {
+                    return Ok(());
+                }
+                values.push(Box::from(document.fields.0));
             }
             numbers.push(*entry.or_insert(next));
             Ok(())
+        })?;
+        context.budget.require(bytes * 2, || {
+            format!(
+                "the values of --where of {}",
+                counted(documents, "document")
+            )
         })?;
         let known = Mutex::default();
         Ok(Some(Conditions {
