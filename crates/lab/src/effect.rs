@@ -37,8 +37,8 @@
 //! Kendall's tau is tau-b: systems that are equal in one of the orders do not count as a pair of it.
 //!
 //! # Cost
-//! Memory: that of [`lookalike_tasks::evaluate::qrels`], and for the longest ranking 208 bytes and the
-//! docno of each line. The rankings are read twice.
+//! Memory: that of [`lookalike_tasks::evaluate::qrels`], and for each line of the rankings 208 bytes
+//! and its docno. The rankings are read twice.
 //!
 //! # Errors
 //! Those of [`lookalike_tasks::evaluate::qrels`].
@@ -50,7 +50,6 @@ use serde::{Serialize, Serializer};
 
 use lookalike_base::Result;
 use lookalike_base::keywords::keywords;
-use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_tasks::evaluate::qrels::{
     Clusters, FileCounts, Held, Judgements, QrelsFormat, Source, each_ranked, read,
@@ -272,6 +271,7 @@ impl JudgedTopic {
 pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport> {
     let source = Source::open(&config.clusters)?;
     let mut held = Held::new(STAGE, context, (0, JUDGED_BYTES));
+    held.ranked_bytes = LINE_BYTES;
     let given = (config.qrels.as_path(), QrelsFormat::Trec);
     let (judgements, clusters, _) = read(given, &source, &config.runs, false, &mut held)?;
     let judged = JudgedTopic::of(&judgements, &clusters);
@@ -280,10 +280,7 @@ pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport>
         clusters: &clusters,
         judged: &judged,
     };
-    let systems = config
-        .runs
-        .iter()
-        .map(|path| of.system(path, held.memory, context));
+    let systems = config.runs.iter().map(|path| of.system(path, context));
     let systems = systems.collect::<Result<Vec<_>>>()?;
     let keys = judgements.all.iter().map(|judgement| judgement.key);
     let order = |treatment: usize, metric: usize| -> Vec<f64> {
@@ -297,12 +294,14 @@ pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport>
         };
         PairOrders::of(&by(0), &by(treatment)).against
     };
+    let kept = judged.iter().map(|topic| topic.once.len() as u64).sum();
     let treatments = 0..Treatment::ALL.len();
     Ok(EffectReport {
         qrels: FileCounts {
             path: config.qrels.clone(),
             lines: judgements.all.len() as u64,
-            kept: judged.iter().map(|topic| topic.once.len() as u64).sum(),
+            kept,
+            removed: judgements.all.len() as u64 - kept,
             unknown: clusters.tell_unknown(keys),
             ..FileCounts::default()
         },
@@ -331,7 +330,7 @@ struct Collection<'c> {
 }
 
 impl Collection<'_> {
-    fn system(&self, path: &Path, mut held: Memory, context: &Context<'_>) -> Result<SystemEffect> {
+    fn system(&self, path: &Path, context: &Context<'_>) -> Result<SystemEffect> {
         let names = self.judgements.topics.iter().map(String::as_str);
         let names: HashMap<&str, usize> = names.zip(0..).collect();
         let mut file = FileCounts {
@@ -347,14 +346,11 @@ impl Collection<'_> {
             if let Some(unknown) = &mut file.unknown {
                 *unknown += u64::from(self.clusters.unknown(ranked.key) == Some(true));
             }
-            if let Some(&topic) = names.get(ranked.topic)
-                && held.take(LINE_BYTES + ranked.docno.len() as u64)
-            {
+            if let Some(&topic) = names.get(ranked.topic) {
                 lines[topic].push((ranked.score as f32, ranked.docno.into(), ranked.key));
             }
             Ok(())
         })?;
-        held.check(|| format!("{} ranked documents", file.lines))?;
         let mut effect = SystemEffect {
             file,
             missing: lines.iter().filter(|lines| lines.is_empty()).count() as u64,

@@ -23,7 +23,8 @@ const MOST_TOPICS: usize = 20;
 pub(crate) struct EffectOptions {
     /// Judgements: lines of TOPIC ITERATION DOCNO RELEVANCE
     ///
-    /// A document is relevant above 0. The file may be compressed.
+    /// A document is relevant above 0. Judgements of subtopics (ndeval) and prels are refused. The
+    /// file may be compressed.
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
     /// Ranking: lines of TOPIC Q0 DOCNO RANK SCORE TAG; repeat it for each

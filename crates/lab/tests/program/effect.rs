@@ -2,6 +2,8 @@
 //! definitions. `python/tests/test_effect.py` compares with trec_eval itself.
 
 use crate::common;
+use lookalike::base::progress::{Silent, Stop};
+use lookalike_lab::effect::{EffectConfig, run as measure};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -296,6 +298,35 @@ fn what_cannot_be_read_is_named() {
         let flowed = flowed.replace('`', "");
         assert!(flowed.contains(found), "{found}: {error}");
     }
+}
+
+/// A budget too small is refused with the least that will do, and that will do.
+#[test]
+fn the_least_memory_that_is_told_is_enough() {
+    let directory = common::temporary();
+    let place = directory.path();
+    written(place);
+    let mut ranking = String::from(FIRST);
+    for n in 0..20_000 {
+        writeln!(ranking, "1 Q0 document-{n} {n} -{n} t").unwrap();
+    }
+    fs::write(place.join("first.txt"), ranking).unwrap();
+    let config = EffectConfig {
+        qrels: place.join("qrels.txt"),
+        runs: vec![place.join("first.txt"), place.join("second.txt")],
+        clusters: place.join("clusters.jsonl"),
+    };
+    let stop = Stop::default();
+    let measured = |memory| {
+        let run = common::Run::default().memory(memory);
+        let report = measure(&config, &run.context(&stop, &Silent))?;
+        Ok(report.systems[0].means[0][0])
+    };
+    let (least, map) = common::least_memory(measured);
+    assert!(
+        least > 8 << 20 && (map - 0.65 / 9.0).abs() < 1e-12,
+        "{least} {map}"
+    );
 }
 
 struct Numbers(u64);

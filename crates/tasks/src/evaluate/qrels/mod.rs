@@ -258,7 +258,8 @@ pub fn read<'r>(
         each_ranked(path, |ranked| {
             held.stop(count)?;
             count += 1;
-            if held.memory.take(ranking::LINE_BYTES) {
+            let bytes = ranking::LINE_BYTES + held.ranked_bytes + ranked.docno.len() as u64;
+            if held.memory.take(bytes) {
                 names.add(ranked.key);
             }
             Ok(())
@@ -363,6 +364,8 @@ pub struct Held<'a> {
     pub memory: Memory,
     /// Bytes of memory of a judgement besides its text.
     line_bytes: u64,
+    /// What the caller needs for each line of a ranking, besides what [`read`] needs and its docno.
+    pub ranked_bytes: u64,
 }
 
 impl<'a> Held<'a> {
@@ -378,6 +381,7 @@ impl<'a> Held<'a> {
             stage,
             memory: Memory::new(&context.budget, FIXED_BYTES + bytes),
             line_bytes: JUDGEMENT_BYTES + line_bytes,
+            ranked_bytes: 0,
         }
     }
 
