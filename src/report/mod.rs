@@ -8,7 +8,6 @@
 
 mod answer;
 #[doc(hidden)]
-pub mod charts;
 mod dedup;
 mod graph;
 mod ledger;

@@ -15,7 +15,6 @@ use maud::PreEscaped;
 pub use maud::{Markup, Render, html};
 use sha2::{Digest, Sha256};
 
-use crate::report::charts::Drawing;
 use lookalike_base::utf8::is_deceptive;
 
 /// The output for a character.
@@ -145,11 +144,6 @@ pub(super) fn begin_class(element: &'static str, class: &'static str) -> Markup 
 /// The end of an element.
 pub(super) fn end(element: &'static str) -> Markup {
     PreEscaped(format!("</{element}>"))
-}
-
-/// A drawing of this program ([`crate::report::charts`]), which escapes the text in it itself.
-pub fn drawing(drawn: &Drawing) -> Markup {
-    PreEscaped(drawn.text().to_string())
 }
 
 /// A style sheet of this program.

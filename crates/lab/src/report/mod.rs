@@ -1,6 +1,5 @@
 //! Results of the laboratory as text, tables, figures and pages.
 
-mod charts;
 mod compared;
 mod compared_tables;
 mod csv;

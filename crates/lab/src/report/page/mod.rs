@@ -2,5 +2,6 @@
 
 pub(crate) mod compare;
 mod panels;
+mod plotted;
 pub mod reproduced;
 pub mod study;

@@ -1,22 +1,8 @@
-//! Parts that several pages of the laboratory share: small panels side by side, and names of methods.
+//! Parts that several pages of the laboratory share: names of methods and columns.
 
-use crate::report::charts::Plot;
 use crate::report::compared::Named;
-use lookalike::report::page::markup::{Markup, drawing, html, isolated, visible};
-
-/// Panels side by side, each with its title.
-pub(super) fn panels(panels: &[(String, Plot)]) -> Markup {
-    html! {
-        div.panels {
-            @for (title, plot) in panels {
-                figure.panel {
-                    figcaption { b { (visible(title)) } }
-                    (drawing(&plot.drawing()))
-                }
-            }
-        }
-    }
-}
+use crate::reproduce::Column;
+use lookalike::report::page::markup::{Markup, html, isolated, visible};
 
 /// A method: its name, and its parameters after it.
 pub(super) fn method(spec: &str) -> Markup {
@@ -38,4 +24,10 @@ pub(super) fn numbered(n: usize, spec: &str) -> Markup {
 /// A specification, to be typed or copied. A click selects all of it.
 pub(super) fn spec(text: &str) -> Markup {
     html! { code.spec { (isolated(text)) } }
+}
+
+/// A column's name for people; the paper's are marked.
+pub(super) fn head(column: &Column) -> String {
+    let name = column.name.strip_suffix("_paper").unwrap_or(&column.name);
+    name.replace('_', " ")
 }

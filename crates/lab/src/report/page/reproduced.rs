@@ -1,21 +1,16 @@
 //! The pages of reproductions: claims first, then every table and figure of a paper.
 
-use std::slice;
-
-use super::panels::panels;
-use crate::report::charts::{Axis, Line, Plot, Points, Tone};
-use crate::report::compared::Named;
+use super::panels::head;
+use super::plotted::plotted;
 use crate::report::grid::sticky;
 use crate::report::reproduced::{Reproduced, ReproducedPaper};
-use crate::reproduce::{Cell, Claim, Column, Exhibit, Finding, Form, Paper, Plotted, Reproduction};
+use crate::reproduce::{Cell, Claim, Column, Exhibit, Finding, Form, Paper, Reproduction};
 use lookalike::report::page::frame::Frame;
 use lookalike::report::page::markup::{Markup, html, visible};
 use lookalike_base::numbers::{count, counted};
 
 /// More rows than this are folded.
 const ROWS_SHOWN: usize = 24;
-/// Limit on the panels of a figure.
-const MOST_PANELS: usize = 24;
 
 /// The page of a paper.
 pub(crate) fn page(of: &Reproduction, program: &str) -> Vec<u8> {
@@ -164,12 +159,6 @@ fn section(paper: Paper, exhibit: &Exhibit) -> Markup {
     }
 }
 
-/// A column's name for people; the paper's are marked.
-fn head(column: &Column) -> String {
-    let name = column.name.strip_suffix("_paper").unwrap_or(&column.name);
-    name.replace('_', " ")
-}
-
 fn is_text(column: &Column) -> bool {
     column.form == Form::Text
 }
@@ -207,132 +196,10 @@ fn rows(exhibit: &Exhibit) -> Markup {
     )
 }
 
-/// A column and its values by row.
-struct Along<'e> {
-    column: &'e Column,
-    cells: Vec<&'e Cell>,
-}
-
-impl<'e> Along<'e> {
-    fn of(exhibit: &'e Exhibit, name: &str) -> Option<Along<'e>> {
-        let at = exhibit.columns.iter().position(|of| of.name == name)?;
-        Some(Along {
-            column: &exhibit.columns[at],
-            cells: exhibit.rows.iter().filter_map(|row| row.get(at)).collect(),
-        })
-    }
-
-    /// The columns with some names.
-    fn all<'n>(
-        exhibit: &'e Exhibit,
-        names: impl IntoIterator<Item = &'n String>,
-    ) -> Vec<Along<'e>> {
-        let names = names.into_iter();
-        names.filter_map(|name| Along::of(exhibit, name)).collect()
-    }
-
-    /// Its name for people, which says whose the values are.
-    fn whole_head(&self) -> String {
-        match self.column.is_paper() {
-            true => format!("{}, in the paper", head(self.column)),
-            false => head(self.column),
-        }
-    }
-}
-
-/// The panels of a figure.
-fn plotted(exhibit: &Exhibit, plot: &Plotted) -> Markup {
-    let [x, y, by] = [
-        slice::from_ref(&plot.x),
-        plot.y.as_slice(),
-        plot.panels.as_slice(),
-    ]
-    .map(|names| Along::all(exhibit, names));
-    panels(&lines(
-        &exhibit.title,
-        (&x, &y),
-        by.first(),
-        plot.logarithmic,
-    ))
-}
-
-/// The axis of the values of some columns. That of parameters has a title and begins where they
-/// begin; shares and counts begin at 0.
-fn axis(of: &[Along<'_>], decades: bool, parameters: bool) -> Axis {
-    let values = of.iter().flat_map(|of| &of.cells);
-    let values = values.filter_map(|cell| cell.number());
-    let values: Vec<f64> = values.filter(|value| !decades || *value > 0.0).collect();
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let first = of.first().filter(|_| parameters);
-    let title = first.map_or_else(String::new, |of| head(of.column));
-    match (values.is_empty(), decades) {
-        (true, _) => Axis::linear(&title, 0.0, 1.0, 5),
-        (_, true) => Axis::decades(&title, least, most),
-        (_, false) if parameters => Axis::linear(&title, least, most, 5),
-        (_, false) => Axis::linear(&title, least.min(0.0), most, 5),
-    }
-}
-
-/// Panels of lines: title and drawing.
-fn lines(
-    about: &str,
-    (x, y): (&[Along<'_>], &[Along<'_>]),
-    by: Option<&Along<'_>>,
-    (x_decades, y_decades): (bool, bool),
-) -> Vec<(String, Plot)> {
-    let along: Vec<&Cell> = x.iter().flat_map(|x| x.cells.clone()).collect();
-    let group = |row: usize| by.map(|by| by.cells[row].shown(Form::Text));
-    let mut groups: Vec<Option<String>> = Vec::new();
-    for group in (0..along.len()).map(group) {
-        if !groups.contains(&group) {
-            groups.push(group);
-        }
-    }
-    let points = |of: &Option<String>, y: &Along<'_>| -> Points {
-        let rows = along.iter().zip(&y.cells).enumerate();
-        let rows = rows.filter(|(row, _)| group(*row) == *of);
-        rows.filter_map(|(_, (x, y))| Some((x.number()?, y.number())))
-            .collect()
-    };
-    let (across, up) = (axis(x, x_decades, true), axis(y, y_decades, false));
-    let tones = [Tone::First, Tone::Second, Tone::Third];
-    let shown_groups = groups.iter().take(MOST_PANELS);
-    let each = shown_groups.map(|group| {
-        let own = y.iter().zip(tones.iter().cycle()).map(|(of, &tone)| {
-            let several = y.len() > 1;
-            let label = if several {
-                of.whole_head()
-            } else {
-                String::new()
-            };
-            Line::new(label, tone, points(group, of))
-        });
-        let others = groups.iter().filter(|other| *other != group);
-        let others = others.flat_map(|other| {
-            let first = y.first().map(|of| points(other, of));
-            first.map(|points| Line::new("", Tone::Context, points))
-        });
-        let lines: Vec<Line> = own.filter(Line::is_defined).chain(others).collect();
-        let title = match group {
-            Some(group) => Named::of(group).label(),
-            None => y.first().map_or_else(String::new, |of| head(of.column)),
-        };
-        let plot = Plot {
-            about: format!("{about}: {title}"),
-            x: across.clone(),
-            y: up.clone(),
-            lines,
-        };
-        (title, plot)
-    });
-    each.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::cells;
+    use crate::reproduce::{Plotted, cells};
 
     fn figure() -> Exhibit {
         let methods = ["mod", "min:n=3"].into_iter();
