@@ -228,9 +228,9 @@ impl FieldSink for Preferences<'_> {
 /// What is read of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'p> {
-    /// The field with this name ([`RecordKind::field`]).
+    /// The field with this name.
     Field(&'p str),
-    /// The date ([`RecordKind::date`]).
+    /// The date.
     Date,
 }
 
