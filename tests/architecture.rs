@@ -552,11 +552,11 @@ const SIZES: &[Row] = &[
     ("source", [2900, 0, 63]),
     ("text", [22423, 9, 563]),
     ("rewrite", [3107, 0, 147]),
-    ("engine", [22942, 10, 1253]),
+    ("engine", [22952, 10, 1253]),
     ("methods", [3653, 1, 88]),
-    ("tasks", [22491, 14, 1171]),
+    ("tasks", [22277, 13, 1182]),
     ("lab", [10844, 4, 527]),
-    ("lookalike", [12718, 4, 379]),
+    ("lookalike", [12626, 3, 380]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -1,12 +1,11 @@
 //! What changed between crawls: in a table of counts, in result tables and on a page.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::page::versions::{Changes, about, kinds, write};
+use super::page::versions::{Changes, about, kinds, numbers_of, write};
 use super::terminal::Table;
 use lookalike_base::Result;
-use lookalike_base::numbers::count;
 use lookalike_base::progress::Context;
 use lookalike_engine::{cluster, outputs};
 use lookalike_store::disk::AtomicFile;
@@ -23,24 +22,24 @@ pub(crate) fn write_versions(
     pairs: usize,
     context: &Context<'_>,
 ) -> Result<VersionsSummary> {
+    let parameters = cluster::parameters(&workspace.manifest);
+    let (mut pages, mut tables) = (Vec::new(), Vec::new());
     for file in files {
         outputs::check_outside("output", file, workspace)?;
         outputs::check_place("output", file)?;
+        if file.extension().is_some_and(|ending| ending == "html") {
+            pages.push(file);
+        } else {
+            let out = AtomicFile::create(file)?;
+            tables.push(table::Table::new(file, out, &parameters, &COLUMNS)?);
+        }
     }
-    let is_page = |file: &&Path| file.extension().is_some_and(|ending| ending == "html");
-    let (pages, files): (Vec<&Path>, Vec<&Path>) =
-        files.iter().map(PathBuf::as_path).partition(is_page);
-    let parameters = cluster::parameters(&workspace.manifest);
-    let mut tables = Vec::new();
-    for file in files {
-        let out = AtomicFile::create(file)?;
-        tables.push(table::Table::new(file, out, &parameters, &COLUMNS)?);
-    }
-    let mut listed = Changes::new(pairs);
-    let take = |version: &Version<'_>| {
-        listed.add(version);
+    let mut listed = Changes::default();
+    let take = |version: Version| {
         let mut tables = tables.iter_mut();
-        tables.try_for_each(|table| table.row(&version.cells()))
+        tables.try_for_each(|table| table.row(&version.cells()))?;
+        listed.add(version, pairs);
+        Ok(())
     };
     let summary = versions(workspace, config, take, context)?;
     for table in tables {
@@ -59,11 +58,7 @@ pub(crate) fn changes(summary: &VersionsSummary, width: usize) -> String {
     for crawl in &summary.crawls {
         let from = crawl.first.as_deref().and_then(|date| date.get(..10));
         let mut row = vec![crawl.name.clone(), from.unwrap_or("-").into()];
-        row.extend(
-            kinds
-                .iter()
-                .map(|kind| count(crawl.kinds.get(kind).copied().unwrap_or(0))),
-        );
+        row.extend(numbers_of(crawl, &kinds));
         table.row(row);
     }
     let mut out = String::new();

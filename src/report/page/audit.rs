@@ -69,10 +69,8 @@ pub(crate) fn write(
     context.start(STAGE, Unit::Count("steps"), Some(2));
     let pairs = audit.pairs.iter();
     let wanted: HashSet<u32> = pairs.flat_map(|pair| [pair.document, pair.other]).collect();
-    let documents = audit.documents.values();
-    let places = documents.map(|document| document.place).collect();
-    let texts_only = (&wanted, &HashSet::new());
-    let read = texts::read(workspace, places, texts_only, &mut memory, None, context)?;
+    let (documents, texts_only) = (&audit.documents, (&wanted, &HashSet::new()));
+    let read = texts::read(workspace, documents, texts_only, &mut memory, None, context)?;
     memory.check(what)?;
     context.progress.at(1);
 
@@ -406,7 +404,6 @@ impl Page<'_> {
         let Some(document) = self.audit.documents.get(&member.document) else {
             return html! {};
         };
-        let known = self.read.known.get(&member.document);
         let fate = html! {
             @match (member.removed, member.of_other) {
                 (None, true) => strong { "in the other collection" },
@@ -416,7 +413,7 @@ impl Page<'_> {
         };
         let score = html! { (member.score.as_deref().map(short).unwrap_or_default()) };
         let replay = self.look.replay.as_ref();
-        member_row(document, known, &self.audit.files, replay, &fate, &score)
+        member_row(document, self.read, replay, &fate, &score)
     }
 
     fn sample_head(&self, kind: SampleKind) -> Markup {
@@ -456,9 +453,8 @@ impl Page<'_> {
     }
 
     fn pair(&self, pair: &SamplePair, open: bool) -> Markup {
-        let (first, second) = (pair.document, pair.other);
         let documents = &self.audit.documents;
-        let (Some(a), Some(b)) = (documents.get(&first), documents.get(&second)) else {
+        let (Some(a), Some(b)) = (documents.get(&pair.document), documents.get(&pair.other)) else {
             return html! {};
         };
         let verdict = self.verdicts.and_then(|verdicts| verdicts.0.get(&pair.id));
@@ -484,20 +480,19 @@ impl Page<'_> {
                     }
                     fieldset.options id={ "judge-" (pair.id) } hidden {}
                     (options(false))
-                    div.two-texts.heads { (self.head(first, a, left)) (self.head(second, b, right)) }
-                    (both_texts(self.read, [(first, a), (second, b)]))
+                    div.two-texts.heads { (self.head(a, left)) (self.head(b, right)) }
+                    (both_texts(self.read, [a, b]))
                 }
             }
         }
     }
 
     /// The identity of a document of a pair, below its fate.
-    fn head(&self, number: u32, document: &ShownDocument, fate: &str) -> Markup {
-        let known = self.read.known.get(&number);
+    fn head(&self, document: &ShownDocument, fate: &str) -> Markup {
         html! {
             div {
                 p.soft { (fate) }
-                (heading(document, &self.audit.files, known, self.look.replay.as_ref()))
+                (heading(document, self.read, self.look.replay.as_ref()))
             }
         }
     }

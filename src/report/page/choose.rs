@@ -9,7 +9,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::union_find::UnionFind;
 use lookalike_engine::cluster::ClusterStats;
 use lookalike_engine::collection::{self, Catalogue, Representatives};
-use lookalike_engine::document::{ShownDocument, Wanted, look_up};
+use lookalike_engine::document::{ShownDocument, look_up};
 use lookalike_engine::join::closest::{self, Search};
 use lookalike_engine::join::{
     Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
@@ -19,8 +19,7 @@ use lookalike_store::workspace::Workspace;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::documents::Known;
-use super::texts::ShownText;
+use super::texts::{Known, ShownText};
 use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE, WORDS_COMPARED};
 
 /// Limit on the words of the documents whose texts a page compares in clusters, so that a page has
@@ -124,11 +123,6 @@ impl Chosen {
     pub(super) fn pairs(&self) -> impl Iterator<Item = &ShownPair> {
         let listed = self.nearest.iter().chain(&self.random);
         listed.chain(&self.closest)
-    }
-
-    /// What is read again of its documents.
-    pub(super) fn wanted(&self) -> Vec<Wanted> {
-        self.documents.values().map(|it| it.place).collect()
     }
 
     /// The representatives.

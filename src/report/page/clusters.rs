@@ -2,18 +2,18 @@
 //! searches and opens them.
 
 use super::choose::{Chosen, Member, ShownCluster};
-use super::documents::{Known, Replay, address, date, place, title};
+use super::documents::{Replay, address, date, place, title};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
 use super::pairs::compared;
 use super::panels::{short, table};
+use super::texts::Read;
 use super::{Page, Texts};
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::count;
 use lookalike_engine::document::ShownDocument;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 
 /// The head of the section, with the controls of the list, which the script shows.
 pub(super) fn head(page: &Page<'_>) -> Markup {
@@ -141,7 +141,7 @@ pub(super) fn beside(
                 (isolated(&second.docno)) " beside " (isolated(&first.docno)) " "
                 span.soft.small { @if page.listed || member.similarity.is_some() { (score) } }
             }
-            div.in { (compared(page, [(cluster.root, first), (member.document, second)])) }
+            div.in { (compared(page.read, page.config.replay.as_ref(), [first, second])) }
         }
     }
 }
@@ -168,7 +168,6 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
     let Some(document) = page.chosen.documents.get(&member.document) else {
         return html! {};
     };
-    let known = page.read.known.get(&member.document);
     let score = html! {
         @match similarity(page, cluster, member) {
             Some(similarity) => (short(&similarity)),
@@ -179,7 +178,7 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
     };
     let kind = html! { (kind(cluster, member)) };
     let replay = page.config.replay.as_ref();
-    member_row(document, known, page.files, replay, &kind, &score)
+    member_row(document, page.read, replay, &kind, &score)
 }
 
 /// The columns of a member of a cluster after its docno, what it is and its score.
@@ -188,12 +187,12 @@ pub(super) const MEMBER: [&str; 5] = [">words", "date", "title", "address", "fil
 /// A member of a cluster: its docno, what it is, its score, and [`MEMBER`].
 pub(super) fn member_row(
     document: &ShownDocument,
-    known: Option<&Known>,
-    files: &HashMap<u32, String>,
+    read: &Read,
     replay: Option<&Replay>,
     kind: &Markup,
     score: &Markup,
 ) -> Markup {
+    let known = read.known.get(&document.place.number);
     html! {
         tr {
             td.name { (isolated(&document.docno)) }
@@ -203,7 +202,7 @@ pub(super) fn member_row(
             td.date { (isolated(&date(known).unwrap_or_default())) }
             td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
             td.long { (address(document, known, replay)) }
-            td.long { (isolated(&place(document, files))) }
+            td.long { (isolated(&place(document, read))) }
         }
     }
 }
@@ -216,11 +215,11 @@ pub(super) fn member_row(
 /// and beginning of its text; what is empty at its end is left out. The links are the places of two
 /// members and their similarity, one after the other.
 pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet) -> Result<()> {
-    let mut places: Vec<u32> = page.files.keys().copied().collect();
+    let mut places: Vec<u32> = page.read.files.keys().copied().collect();
     places.sort_unstable();
     let names: Vec<&String> = places
         .iter()
-        .filter_map(|file| page.files.get(file))
+        .filter_map(|file| page.read.files.get(file))
         .collect();
     let head = json!({
         "noun": page.wording.noun(),

@@ -1,20 +1,11 @@
 //! How a document is named: where it is, its address, its date.
 
 use super::markup::{Markup, html, isolated, link, named_link};
+use super::texts::{Known, Read};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::Catalogue;
 use lookalike_engine::document::ShownDocument;
 use lookalike_store::workspace::Workspace;
-use std::collections::HashMap;
-
-/// Facts in the record of a document that the collection does not keep.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    /// The date that the record states.
-    pub date: Option<String>,
-    /// The beginning of the text; empty for an exact duplicate.
-    pub begins: String,
-}
 
 /// Where captures are replayed: an address with `{url}` and `{timestamp}` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +56,11 @@ pub(super) fn files_bytes(workspace: &Workspace) -> Result<u64> {
 }
 
 /// File and record: `a.jsonl:12`.
-pub(super) fn place(document: &ShownDocument, files: &HashMap<u32, String>) -> String {
-    let file = files.get(&document.place.file).map_or("", String::as_str);
+pub(super) fn place(document: &ShownDocument, read: &Read) -> String {
+    let file = read
+        .files
+        .get(&document.place.file)
+        .map_or("", String::as_str);
     match document.record {
         Some(record) => format!("{file}:{record}"),
         None => file.to_string(),
@@ -122,19 +116,15 @@ pub(super) fn address(
 }
 
 /// The identity of one of the two documents of a pair.
-pub(super) fn heading(
-    document: &ShownDocument,
-    files: &HashMap<u32, String>,
-    known: Option<&Known>,
-    replay: Option<&Replay>,
-) -> Markup {
+pub(super) fn heading(document: &ShownDocument, read: &Read, replay: Option<&Replay>) -> Markup {
+    let known = read.known.get(&document.place.number);
     let date = date(known);
     html! {
         div {
             p { strong { (isolated(&document.docno)) } }
             @if let Some(title) = &document.title { p { (isolated(title)) } }
             p.soft {
-                (isolated(&place(document, files))) ", "
+                (isolated(&place(document, read))) ", "
                 (super::frame::many(document.words, "word"))
                 @if let Some(date) = date { ", " (isolated(&date)) }
             }

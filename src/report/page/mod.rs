@@ -80,7 +80,7 @@ use lookalike_base::progress::{Context, Unit};
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultsEntry;
 use lookalike_engine::collection::Catalogue;
-use lookalike_engine::document::{files_of, record_bytes};
+use lookalike_engine::document::record_bytes;
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::disk;
@@ -210,7 +210,7 @@ pub fn write(
     let compared = &chosen.compared() | &texts;
     let wanted = (&compared, &(&firsts | &compared));
     let room = &mut memory;
-    let read = texts::read(workspace, chosen.wanted(), wanted, room, None, context)?;
+    let read = texts::read(workspace, &chosen.documents, wanted, room, None, context)?;
     memory.check(what)?;
     context.progress.at(2);
     context.stop.check(STAGE)?;
@@ -220,7 +220,6 @@ pub fn write(
         summary: &summary,
         wording: &Wording::of(&summary).ok_or(missing)?,
         listed: choose::pairs_listed(workspace),
-        files: &files_of(workspace, &chosen.documents)?,
         chosen: &chosen,
         read: &read,
         texts: Texts::Here(&texts),
@@ -280,8 +279,6 @@ struct Page<'p> {
     wording: &'p Wording<'p>,
     /// Whether pairs are listed.
     listed: bool,
-    /// Names of input files, by number.
-    files: &'p HashMap<u32, String>,
     chosen: &'p Chosen,
     read: &'p Read,
     texts: Texts<'p>,

@@ -1,7 +1,7 @@
 //! Pairs of documents, with their texts side by side.
 
 use super::choose::ShownPair;
-use super::documents::heading;
+use super::documents::{Replay, heading};
 use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
 use super::panels::short;
@@ -88,24 +88,25 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
             }
             div.in {
                 p.soft.small { (shared) "." }
-                (compared(page, [(pair.a, a), (pair.b, b)]))
+                (compared(page.read, page.config.replay.as_ref(), [a, b]))
             }
         }
     }
 }
 
 /// Both documents, with their texts side by side.
-pub(super) fn compared(page: &Page<'_>, pair: [(u32, &ShownDocument); 2]) -> Markup {
-    let replay = page.config.replay.as_ref();
-    let [(a, _), (b, _)] = pair;
+pub(super) fn compared(read: &Read, replay: Option<&Replay>, pair: [&ShownDocument; 2]) -> Markup {
     html! {
-        div.two-texts.heads {
-            @for (number, document) in pair {
-                (heading(document, page.files, page.read.known.get(&number), replay))
-            }
-        }
-        @if page.read.both(a, b).is_some() { (options(false)) }
-        (both_texts(page.read, pair))
+        (headings(read, replay, pair))
+        @if read.both(pair).is_some() { (options(false)) }
+        (both_texts(read, pair))
+    }
+}
+
+/// The identities of both documents.
+pub(super) fn headings(read: &Read, replay: Option<&Replay>, pair: [&ShownDocument; 2]) -> Markup {
+    html! {
+        div.two-texts.heads { @for document in pair { (heading(document, read, replay)) } }
     }
 }
 
@@ -120,10 +121,10 @@ pub(super) fn names(a: &ShownDocument, b: &ShownDocument) -> Markup {
 }
 
 /// The reasons why a text is missing.
-pub(super) fn why_missing(read: &Read, pair: [(u32, &ShownDocument); 2]) -> Markup {
+pub(super) fn why_missing(read: &Read, pair: [&ShownDocument; 2]) -> Markup {
     html! {
-        @for (number, document) in pair {
-            @if let Some(ShownText::Missing(problem)) = read.texts.get(&number) {
+        @for document in pair {
+            @if let Some(ShownText::Missing(problem)) = read.texts.get(&document.place.number) {
                 p.note {
                     "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem)) "."
                 }
@@ -133,9 +134,9 @@ pub(super) fn why_missing(read: &Read, pair: [(u32, &ShownDocument); 2]) -> Mark
 }
 
 /// Both texts, or the reasons why one is missing.
-pub(super) fn both_texts(read: &Read, [a, b]: [(u32, &ShownDocument); 2]) -> Markup {
-    let Some([first, second]) = read.both(a.0, b.0) else {
-        return why_missing(read, [a, b]);
+pub(super) fn both_texts(read: &Read, pair: [&ShownDocument; 2]) -> Markup {
+    let Some([first, second]) = read.both(pair) else {
+        return why_missing(read, pair);
     };
     html! {
         (two_texts(&TextComparison::new(first, second).of_whole_words()))

@@ -1,14 +1,14 @@
 //! The page of a search for passages: the pairs of documents that share the most words, with their
 //! passages side by side.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
-use super::documents::{day, files_bytes, heading, named, title};
+use super::documents::{day, files_bytes, named, title};
 use super::frame::{Frame, Sheet, many};
 use super::ledger::{FILES_NAMED, unread};
 use super::markup::{Markup, begin, end, html, isolated, visible};
-use super::pairs::{names, why_missing};
+use super::pairs::{headings, names, why_missing};
 use super::panels::{headline, table};
 use super::side_by_side::{block, options};
 use super::texts::{self, Read};
@@ -20,7 +20,7 @@ use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::words::shell_word;
 use lookalike_engine::align::{TextComparison, Words};
-use lookalike_engine::document::{ShownDocument, files_of, look_up, record_bytes};
+use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::passages::shown::{
@@ -48,23 +48,14 @@ pub(crate) fn write(
     context.start(STAGE, Unit::Count("steps"), Some(3));
     let shared = most_shared(workspace.directory(), config.pairs, context)?;
     context.progress.at(1);
-    let wanted: HashSet<u32> = shared
-        .pairs
-        .iter()
-        .flat_map(|pair| pair.documents)
-        .collect();
-    let numbers = wanted.iter().copied().collect();
-    let documents = look_up(workspace, numbers, &mut memory, STAGE, context)?;
-    let places = documents.values().map(|it| it.place).collect();
-    let texts_only = (&wanted, &HashSet::new());
-    let read = texts::read(workspace, places, texts_only, &mut memory, None, context)?;
+    let wanted = shared.pairs.iter().flat_map(|pair| pair.documents);
+    let (documents, read) = texts::of_pairs(workspace, wanted, &mut memory, context)?;
     memory.check(what)?;
     context.progress.at(2);
     let page = Page {
         read_documents: Summary::of(&workspace.manifest).ingest.documents,
         shared: &shared,
         config,
-        files: &files_of(workspace, &documents)?,
         documents: &documents,
         read: &read,
     };
@@ -137,8 +128,6 @@ struct Page<'p> {
     read_documents: u64,
     shared: &'p Shared,
     config: &'p PageConfig,
-    /// Names of input files, by number.
-    files: &'p HashMap<u32, String>,
     documents: &'p HashMap<u32, ShownDocument>,
     read: &'p Read,
 }
@@ -258,11 +247,7 @@ impl Page<'_> {
                         "Shared: " (words_a) " of the first document (" (share_a) "), " (words_b)
                         " of the second (" (share_b) ")."
                     }
-                    div.two-texts.heads {
-                        @for (number, document) in [(a, first), (b, second)] {
-                            (heading(document, self.files, self.read.known.get(&number), replay))
-                        }
-                    }
+                    (headings(self.read, replay, [first, second]))
                     (self.passages(pair, [first, second]))
                 }
             }
@@ -271,10 +256,8 @@ impl Page<'_> {
 
     /// The passages of a pair, or why they are missing.
     fn passages(&self, pair: &SharedPair, documents: [&ShownDocument; 2]) -> Markup {
-        let [a, b] = pair.documents;
-        let Some(texts) = self.read.both(a, b) else {
-            let [first, second] = documents;
-            return why_missing(self.read, [(a, first), (b, second)]);
+        let Some(texts) = self.read.both(documents) else {
+            return why_missing(self.read, documents);
         };
         let shown = shown(&pair.passages, texts);
         let rest = pair.all.map(|all| all.saturating_sub(shown.len() as u64));

@@ -17,7 +17,7 @@ use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_engine::cluster;
-use lookalike_engine::document::{files_of, record_bytes};
+use lookalike_engine::document::record_bytes;
 use lookalike_engine::pipeline::{self, Summary};
 use lookalike_store::workspace::{ResultFile, Workspace};
 use lookalike_store::{Aside, disk};
@@ -124,7 +124,7 @@ fn write(
         let wanted = (&chosen.different(), &chosen.roots());
         let aside = Some(Aside::new(workspace.directory()));
         let room = &mut memory;
-        let mut read = texts::read(workspace, chosen.wanted(), wanted, room, aside, context)?;
+        let mut read = texts::read(workspace, &chosen.documents, wanted, room, aside, context)?;
         memory.check(what)?;
         missing += read.missing();
         sheets.texts(&chosen, &mut read)?;
@@ -135,7 +135,7 @@ fn write(
     let chosen = survey.gather(&[], true, &mut memory, context)?;
     let wanted = (&chosen.compared(), &none);
     let room = &mut memory;
-    let read = texts::read(workspace, chosen.wanted(), wanted, room, None, context)?;
+    let read = texts::read(workspace, &chosen.documents, wanted, room, None, context)?;
     memory.check(what)?;
     sheets.front(&chosen, &read)?;
     let files = sheets.files;
@@ -237,7 +237,6 @@ impl Sheets<'_> {
     /// Pages with the texts of the members of these clusters, each beside the representative's. A
     /// page ends after [`TEXT_PAGE_BYTES`].
     fn texts(&mut self, chosen: &Chosen, read: &mut Read) -> Result<()> {
-        let files = &files_of(self.workspace, &chosen.documents)?;
         let parse = &self.summary.collection.shingle.parse;
         self.texts.of.clear();
         for cluster in &chosen.clusters {
@@ -254,7 +253,7 @@ impl Sheets<'_> {
                         h2 id={ "t" (cluster.number) } { (isolated(title)) }
                     });
                 }
-                let page = self.page(chosen, read, files);
+                let page = self.page(chosen, read);
                 let beside = beside(&page, cluster, member, n == 0);
                 self.texts.put(beside);
                 read.unload(member.document);
@@ -301,7 +300,6 @@ impl Sheets<'_> {
         chosen: &Chosen,
         read: &Read,
     ) -> Result<()> {
-        let files = &files_of(self.workspace, &chosen.documents)?;
         let mut rest = chosen.clusters.as_slice();
         for (number, part) in (first..).zip(parts) {
             let (here, others) = rest.split_at(part.ranks.len().min(rest.len()));
@@ -329,7 +327,7 @@ impl Sheets<'_> {
                 ..Frame::default()
             };
             self.sheet(&file("clusters", number), &frame, |sheets, sheet| {
-                let page = sheets.page(chosen, read, files);
+                let page = sheets.page(chosen, read);
                 for cluster in here {
                     sheet.put(one_cluster(&page, cluster, MEMBERS_LISTED, false))?;
                 }
@@ -339,18 +337,12 @@ impl Sheets<'_> {
         Ok(())
     }
 
-    fn page<'p>(
-        &'p self,
-        chosen: &'p Chosen,
-        read: &'p Read,
-        files: &'p HashMap<u32, String>,
-    ) -> Page<'p> {
+    fn page<'p>(&'p self, chosen: &'p Chosen, read: &'p Read) -> Page<'p> {
         Page {
             config: self.config,
             summary: self.summary,
             wording: self.wording,
             listed: choose::pairs_listed(self.workspace),
-            files,
             chosen,
             read,
             texts: Texts::There(&self.texts.of),
@@ -409,9 +401,8 @@ impl Sheets<'_> {
 
     /// The front page.
     fn front(&mut self, chosen: &Chosen, read: &Read) -> Result<()> {
-        let files = &files_of(self.workspace, &chosen.documents)?;
         let (title, contents, below) = {
-            let page = self.page(chosen, read, files);
+            let page = self.page(chosen, read);
             (page.title(self.workspace)?, page.contents(), page.date())
         };
         let frame = Frame {
@@ -422,7 +413,7 @@ impl Sheets<'_> {
             ..Frame::default()
         };
         self.sheet("index.html", &frame, |sheets, sheet| {
-            let page = sheets.page(chosen, read, files);
+            let page = sheets.page(chosen, read);
             sheet.put(found::found(page.summary, page.wording, page.scores()))?;
             if !sheets.parts.is_empty() {
                 sheet.put(sheets.contents())?;

@@ -7,7 +7,7 @@ use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::align::Words;
 use lookalike_engine::collection;
 use lookalike_engine::document::{
-    Beginning, READER_BYTES, Reread, Wanted, read_again, record_bytes,
+    Beginning, READER_BYTES, Reread, ShownDocument, files_of, look_up, read_again, record_bytes,
 };
 use lookalike_store::Aside;
 use lookalike_store::workspace::Workspace;
@@ -15,7 +15,6 @@ use lookalike_text::parse::{ParseConfig, TokenKind};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-use super::documents::Known;
 use super::{STAGE, WORDS_COMPARED};
 
 /// Limit on the bytes of a text that are kept. 20,000 words of ordinary length take half of it.
@@ -26,6 +25,15 @@ const MOST_TEXT_BYTES: u64 =
 
 /// Characters of the beginning of a text, by which a reader recognises a document.
 const BEGINNING: usize = 160;
+
+/// Facts in the record of a document that the collection does not keep.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The date that the record states.
+    pub date: Option<String>,
+    /// The beginning of the text; empty for an exact duplicate.
+    pub begins: String,
+}
 
 /// A text, or the reason why there is none.
 #[derive(Debug)]
@@ -39,6 +47,8 @@ pub(super) enum ShownText {
 pub(super) struct Read {
     /// The texts of the pairs.
     pub texts: HashMap<u32, ShownText>,
+    /// The names of the files of the documents, by number.
+    pub files: HashMap<u32, String>,
     /// By document.
     pub known: HashMap<u32, Known>,
     /// Texts that are not in memory, and where each is.
@@ -56,8 +66,11 @@ struct Place {
 
 impl Read {
     /// The texts of two documents, if both could be read again.
-    pub(super) fn both(&self, a: u32, b: u32) -> Option<[&Words; 2]> {
-        match [self.texts.get(&a)?, self.texts.get(&b)?] {
+    pub(super) fn both(&self, [a, b]: [&ShownDocument; 2]) -> Option<[&Words; 2]> {
+        match [
+            self.texts.get(&a.place.number)?,
+            self.texts.get(&b.place.number)?,
+        ] {
             [ShownText::Found(a), ShownText::Found(b)] => Some([a, b]),
             _ => None,
         }
@@ -115,13 +128,28 @@ impl Read {
     }
 }
 
+/// Looks the documents of pairs up, and reads their texts, as far as there is room.
+pub(super) fn of_pairs(
+    workspace: &Workspace,
+    documents: impl Iterator<Item = u32>,
+    memory: &mut Memory,
+    context: &Context<'_>,
+) -> Result<(HashMap<u32, ShownDocument>, Read)> {
+    let compared: HashSet<u32> = documents.collect();
+    let wanted = compared.iter().copied().collect();
+    let documents = look_up(workspace, wanted, memory, STAGE, context)?;
+    let texts_only = (&compared, &HashSet::new());
+    let read = read(workspace, &documents, texts_only, memory, None, context)?;
+    Ok((documents, read))
+}
+
 /// Reads documents again, as far as there is room: the texts of `compared`, and the dates and
 /// beginnings of all. The page gives the reason in place of a text that is missing. Several threads
 /// read files. With `aside` the texts are kept there, and loaded one by
 /// one.
 pub(super) fn read(
     workspace: &Workspace,
-    documents: Vec<Wanted>,
+    documents: &HashMap<u32, ShownDocument>,
     (compared, beginnings): (&HashSet<u32>, &HashSet<u32>),
     memory: &mut Memory,
     aside: Option<Aside>,
@@ -136,6 +164,7 @@ pub(super) fn read(
     let stored = aside.map(|aside| (aside, HashMap::new()));
     let read = Read {
         stored,
+        files: files_of(workspace, documents)?,
         ..Read::default()
     };
     let found = Mutex::new((read, memory, Ok(())));
@@ -177,14 +206,8 @@ pub(super) fn read(
             *kept = Err(error);
         }
     };
-    read_again(
-        workspace,
-        documents,
-        threads as usize,
-        STAGE,
-        context,
-        &take,
-    )?;
+    let places = documents.values().map(|it| it.place).collect();
+    read_again(workspace, places, threads as usize, STAGE, context, &take)?;
     let (read, _, kept) = unlocked(found);
     kept.map(|()| read)
 }

@@ -1,14 +1,13 @@
 //! The page of what changed between crawls.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use super::documents::{files_bytes, heading};
+use super::documents::files_bytes;
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, begin, end, html, isolated, link, plain, visible};
-use super::pairs::both_texts;
+use super::pairs::compared;
 use super::panels::{short, table};
-use super::side_by_side::options;
 use super::texts::{self, Read};
 use super::{FIXED_BYTES, STAGE};
 use lookalike_base::Result;
@@ -17,9 +16,9 @@ use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 use lookalike_base::utf8::cut_after;
 use lookalike_base::words::shell_word;
-use lookalike_engine::document::{ShownDocument, files_of, look_up, record_bytes};
+use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::versions::{Change, Version, VersionsSummary};
+use lookalike_tasks::versions::{Change, Crawl, Version, VersionsSummary};
 
 const FILTER: &str = include_str!("versions.js");
 
@@ -28,39 +27,18 @@ const MOST: usize = 2000;
 const NAME_CHARS: usize = 300;
 
 /// The versions that a page lists: the first ones that are no unchanged page.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Changes {
-    rows: Vec<ChangeRow>,
+    /// Only versions whose texts are shown have the numbers of documents.
+    rows: Vec<Version>,
     all: u64,
-    /// Pairs of texts that may follow.
+    /// The versions whose texts are shown.
     pairs: usize,
 }
 
-#[derive(Debug)]
-struct ChangeRow {
-    kind: Change,
-    address: String,
-    score: Option<String>,
-    /// The crawls and dates of both, and the address of the earlier document.
-    crawls: [String; 2],
-    dates: [Option<String>; 2],
-    docnos: [Option<String>; 2],
-    from: Option<String>,
-    note: String,
-    /// The documents, if their texts are shown.
-    texts: Option<[u32; 2]>,
-}
-
 impl Changes {
-    pub(crate) fn new(pairs: usize) -> Changes {
-        Changes {
-            rows: Vec::new(),
-            all: 0,
-            pairs,
-        }
-    }
-
-    pub(crate) fn add(&mut self, version: &Version<'_>) {
+    /// Adds a version, whose texts are shown if fewer than `most` pairs were before.
+    pub(crate) fn add(&mut self, mut version: Version, most: usize) {
         use Change::{Edited, First, Moved, Revisit, Rewritten, SameBytes, SameText, SameWords};
         if let First | SameBytes | SameText | SameWords | Revisit = version.kind {
             return;
@@ -69,25 +47,16 @@ impl Changes {
         if self.rows.len() == MOST {
             return;
         }
-        let cut = |text: &str| cut_after(text.into(), NAME_CHARS);
-        let (a, b) = (version.a.map(|a| a.1), version.b.map(|b| b.1));
-        let compared = matches!(version.kind, Edited | Rewritten | Moved) && self.pairs > 0;
-        let numbers = version
-            .a
-            .zip(version.b.and_then(|b| b.0))
-            .filter(|_| compared);
-        self.pairs -= usize::from(numbers.is_some());
-        self.rows.push(ChangeRow {
-            kind: version.kind,
-            address: cut(version.address()),
-            score: version.resemblance().map(|score| short(&score.json())),
-            crawls: version.crawls.map(|name| cut(name.unwrap_or_default())),
-            dates: [a, b].map(|of| of?.date.clone()),
-            docnos: [a, b].map(|of| Some(cut(&of?.docno))),
-            from: a.filter(|_| version.kind == Moved).map(|a| cut(&a.address)),
-            note: b.map_or_else(String::new, |b| cut(&b.note)),
-            texts: numbers.map(|((a, _), b)| [a, b]),
-        });
+        match version.kind {
+            Edited | Rewritten | Moved if self.pairs < most => self.pairs += 1,
+            _ => version.documents = [None; 2],
+        }
+        let captures = version.captures.iter_mut().flatten();
+        let names = captures.flat_map(|it| [&mut it.address, &mut it.docno, &mut it.note]);
+        for name in names.chain(version.crawls.iter_mut().flatten()) {
+            *name = cut_after(std::mem::take(name), NAME_CHARS);
+        }
+        self.rows.push(version);
     }
 }
 
@@ -99,23 +68,17 @@ pub(crate) fn write(
     output: &Path,
     context: &Context<'_>,
 ) -> Result<()> {
-    let what = || format!("a page of {}", counted(listed.rows.len() as u64, "version"));
-    let held = listed.rows.len() * (6 * NAME_CHARS + size_of::<ChangeRow>());
+    let rows = &listed.rows;
+    let held = rows.len() * (8 * NAME_CHARS + size_of::<Version>());
     let fixed = FIXED_BYTES + record_bytes(workspace) + files_bytes(workspace)? + held as u64;
     let mut memory = Memory::new(&context.budget, fixed);
-    let wanted = listed.rows.iter().filter_map(|row| row.texts).flatten();
-    let wanted: HashSet<u32> = wanted.collect();
-    let numbers = wanted.iter().copied().collect();
-    let documents = look_up(workspace, numbers, &mut memory, STAGE, context)?;
-    let places = documents.values().map(|it| it.place).collect();
-    let texts_only = (&wanted, &HashSet::new());
-    let read = texts::read(workspace, places, texts_only, &mut memory, None, context)?;
-    memory.check(what)?;
+    let wanted = rows.iter().flat_map(|row| row.documents).flatten();
+    let (documents, read) = texts::of_pairs(workspace, wanted, &mut memory, context)?;
+    memory.check(|| format!("a page of {}", counted(rows.len() as u64, "version")))?;
     let page = VersionsPage {
         directory: shell_word(&workspace.directory().display().to_string()).into_owned(),
-        files: &files_of(workspace, &documents)?,
-        documents: &documents,
-        read: &read,
+        documents,
+        read,
     };
     let frame = Frame {
         title: "What changed between crawls",
@@ -127,7 +90,7 @@ pub(crate) fn write(
     sheet.put(counts(summary))?;
     sheet.put(begin("section", "versions"))?;
     sheet.put(head(listed))?;
-    for row in &listed.rows {
+    for row in rows {
         context.stop.check(STAGE)?;
         sheet.put(page.row(row))?;
     }
@@ -139,20 +102,19 @@ pub(crate) fn write(
 fn counts(summary: &VersionsSummary) -> Markup {
     let kinds = kinds(summary);
     let numbers: Vec<String> = kinds.iter().map(|kind| format!(">{kind}")).collect();
-    let heads = ["crawl", "from", "to"]
-        .into_iter()
-        .chain(numbers.iter().map(String::as_str));
+    let mut heads = vec!["crawl", "from", "to"];
+    heads.extend(numbers.iter().map(String::as_str));
     html! {
         section id="crawls" {
             h2 { "Crawls" }
-            (table("", &heads.collect::<Vec<_>>(), &html! {
+            (table("", &heads, &html! {
                 @for crawl in &summary.crawls {
                     tr {
                         td.name { (isolated(&crawl.name)) }
                         @for date in [&crawl.first, &crawl.last] {
                             td.date { (visible(date.as_deref().unwrap_or("–"))) }
                         }
-                        @for kind in &kinds { td.n { (count(crawl.kinds.get(kind).copied().unwrap_or(0))) } }
+                        @for number in numbers_of(crawl, &kinds) { td.n { (number) } }
                     }
                 }
             }))
@@ -167,12 +129,13 @@ fn counts(summary: &VersionsSummary) -> Markup {
 
 fn head(listed: &Changes) -> Markup {
     let kinds: BTreeSet<Change> = listed.rows.iter().map(|row| row.kind).collect();
+    let shown = listed.rows.len() as u64;
     html! {
         h2 { "Changes" }
-        @if (listed.rows.len() as u64) < listed.all {
+        @if shown < listed.all {
             p.note {
-                "The page lists the first " (count(listed.rows.len() as u64)) " of "
-                (many(listed.all, "change")) "; a table with --output versions.tsv has all of them."
+                "The page lists the first " (count(shown)) " of " (many(listed.all, "change"))
+                "; a table with --output versions.tsv has all of them."
             }
         }
         p.options id="filter" hidden {
@@ -188,87 +151,71 @@ fn head(listed: &Changes) -> Markup {
     }
 }
 
-struct VersionsPage<'p> {
+struct VersionsPage {
     directory: String,
-    files: &'p HashMap<u32, String>,
-    documents: &'p HashMap<u32, ShownDocument>,
-    read: &'p Read,
+    documents: HashMap<u32, ShownDocument>,
+    read: Read,
 }
 
-impl VersionsPage<'_> {
-    fn row(&self, row: &ChangeRow) -> Markup {
-        let words = [
-            Some(&row.address),
-            row.from.as_ref(),
-            row.docnos[0].as_ref(),
-            row.docnos[1].as_ref(),
-        ];
-        let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
-        let date = |n: usize| row.dates[n].as_deref().unwrap_or(&row.crawls[n]);
+impl VersionsPage {
+    fn row(&self, row: &Version) -> Markup {
+        let kind = row.kind.text();
+        let [a, b] = row.captures.each_ref().map(Option::as_ref);
+        let from = a.filter(|_| row.kind == Change::Moved).map(|a| &*a.address);
+        let docnos = [a, b].map(|of| Some(of?.docno.as_str()));
+        let words = [Some(row.address()), from].into_iter().chain(docnos);
+        let words: Vec<&str> = words.flatten().collect();
+        let dates = [a, b].map(|of| of?.date.as_ref());
+        let crawls = row.crawls.each_ref().map(Option::as_ref);
+        let [date_a, date_b] = [0, 1].map(|n| dates[n].or(crawls[n]).map_or("", String::as_str));
         html! {
-            details.pair.version data-kind=(row.kind.text()) data-words=(plain(&words.join(" "))) {
+            details.pair.version data-kind=(kind) data-words=(plain(&words.join(" "))) {
                 summary {
-                    b { (row.kind.text()) @if let Some(score) = &row.score { " " (score) } } " "
-                    (isolated(&row.address))
-                    @if let Some(from) = &row.from { " " span.soft { "from " (isolated(from)) } }
-                    " " span.soft {
-                        @if row.docnos[0].is_some() { (visible(date(0))) " → " }
-                        (visible(date(1)))
-                    }
+                    b { (kind) @if let Some(score) = row.resemblance() { " " (short(&score.json())) } } " "
+                    (isolated(row.address()))
+                    @if let Some(from) = from { " " span.soft { "from " (isolated(from)) } }
+                    " " span.soft { @if a.is_some() { (visible(date_a)) " → " } (visible(date_b)) }
                 }
-                div.in { (self.texts(row)) }
+                div.in { (self.texts(row, docnos)) }
             }
         }
     }
 
     /// Both texts, or what else is known.
-    fn texts(&self, row: &ChangeRow) -> Markup {
-        let shown = row
-            .texts
-            .and_then(|[a, b]| Some([(a, self.documents.get(&a)?), (b, self.documents.get(&b)?)]));
+    fn texts(&self, row: &Version, docnos: [Option<&str>; 2]) -> Markup {
+        let documents = row.documents.map(|number| self.documents.get(&number?));
+        if let [Some(a), Some(b)] = documents {
+            return compared(&self.read, None, [a, b]);
+        }
+        let note = row.captures[1].as_ref().map_or("", |b| &b.note);
         html! {
-            @match (shown, &row.docnos) {
-                (Some(pair), _) => {
-                    div.two-texts.heads {
-                        @for (number, document) in pair {
-                            (heading(document, self.files, self.read.known.get(&number), None))
-                        }
-                    }
-                    (options(false))
-                    (both_texts(self.read, pair))
-                }
-                (None, docnos) => {
-                    p { (link(&row.address)) }
-                    @for (n, docno) in docnos.iter().enumerate() {
-                        @if let Some(docno) = docno {
-                            p.soft { (isolated(&row.crawls[n])) ": " (isolated(docno)) }
-                        }
-                    }
-                    @if let [Some(a), Some(b)] = docnos {
-                        p.soft { "To see both: " code {
-                            (isolated(&format!("lookalike diff {} {} {}", self.directory, shell_word(a), shell_word(b))))
-                        } }
-                    }
-                    @if !row.note.is_empty() { p.note { (visible(&row.note)) } }
+            p { (link(row.address())) }
+            @for (crawl, docno) in row.crawls.iter().zip(docnos) {
+                @if let (Some(crawl), Some(docno)) = (crawl, docno) {
+                    p.soft { (isolated(crawl)) ": " (isolated(docno)) }
                 }
             }
+            @if let [Some(a), Some(b)] = docnos.map(|docno| docno.map(shell_word)) {
+                p.soft { "To see both: " code {
+                    (isolated(&format!("lookalike diff {} {a} {b}", self.directory)))
+                } }
+            }
+            @if !note.is_empty() { p.note { (visible(note)) } }
         }
     }
 }
 
 /// The kinds that there are.
 pub(crate) fn kinds(summary: &VersionsSummary) -> Vec<&'static str> {
-    let has = |kind: &&str| {
-        summary
-            .crawls
-            .iter()
-            .any(|crawl| crawl.kinds.contains_key(kind))
-    };
-    Change::ALL
-        .map(Change::text)
-        .into_iter()
-        .filter(has)
-        .collect()
+    let mut kinds = Change::ALL.map(Change::text).to_vec();
+    kinds.retain(|kind| (summary.crawls.iter()).any(|crawl| crawl.kinds.contains_key(kind)));
+    kinds
+}
+
+/// The rows of a crawl, by kind.
+pub(crate) fn numbers_of(crawl: &Crawl, kinds: &[&'static str]) -> impl Iterator<Item = String> {
+    let number = |kind| crawl.kinds.get(kind).copied().unwrap_or(0);
+    kinds.iter().map(move |kind| count(number(kind)))
 }
 
 /// How pages and crawls were told apart, and what is left out.
@@ -277,22 +224,16 @@ pub(crate) fn about(summary: &VersionsSummary) -> String {
     if summary.order == "inputs" {
         out += " Not every crawl has a date, so the crawls are in the order of the inputs; --crawl gives another.";
     }
-    let with = |n: u64, one: &str, many: &str| {
-        format!(" {} {}", count(n), if n == 1 { one } else { many })
-    };
-    if summary.without_document > 0 {
-        out += &with(
-            summary.without_document,
-            "address without a capture that could be read as a document is left out.",
-            "addresses without a capture that could be read as a document are left out.",
-        );
-    }
-    if summary.without_address > 0 {
-        out += &with(
-            summary.without_address,
-            "document without an address is left out.",
-            "documents without an address are left out.",
-        );
+    let unread = "address without a capture that could be read as a document";
+    for (n, what) in [
+        (summary.without_document, unread),
+        (summary.without_address, "document without an address"),
+    ] {
+        let (noun, rest) = what.split_once(' ').unwrap_or_default();
+        let are = if n == 1 { "is" } else { "are" };
+        if n > 0 {
+            out += &format!(" {} {rest} {are} left out.", counted(n, noun));
+        }
     }
     out
 }

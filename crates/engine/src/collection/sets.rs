@@ -403,6 +403,18 @@ impl MappedSets {
         }
     }
 
+    /// The number of keys that two documents share, and the keys of each.
+    pub fn shared(&self, a: u32, b: u32) -> Result<[u64; 3]> {
+        let keys = |document| (self.bytes_of(document) / self.key_bytes) as u64;
+        let looking = self.look();
+        let shared = match self.key_bytes {
+            _ if a == b => Some(keys(a)),
+            8 => u64::shared_le(looking.get(a)?, looking.get(b)?, 0),
+            _ => u128::shared_le(looking.get(a)?, looking.get(b)?, 0),
+        };
+        Ok([shared.unwrap_or(0), keys(a), keys(b)])
+    }
+
     /// The bytes of a document's set.
     pub fn bytes_of(&self, document: u32) -> usize {
         self.stored.get(document).unwrap_or(0) as usize * self.key_bytes

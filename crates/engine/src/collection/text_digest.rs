@@ -55,7 +55,7 @@ impl TextDigest {
     }
 
     /// Whether the text was read by a program that made no digest.
-    pub fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         self.0 == 0
     }
 }

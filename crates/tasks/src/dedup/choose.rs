@@ -670,15 +670,9 @@ impl Choice {
                 continue;
             }
             choosing.context.stop.check(STAGE)?;
-            let looking = sets.look();
-            let (a, b) = (
-                looking.get(class)?,
-                looking.get(self.survivors[class as usize])?,
-            );
-            let shared = K::shared_le(a, b, 0).unwrap_or_default();
-            let keys = |set: &[u8]| (set.len() / K::BYTES) as u64;
+            let [shared, a, b] = sets.shared(class, self.survivors[class as usize])?;
             // Without a list of pairs, the two may reach the threshold.
-            let chain = match self.criterion.reached(shared, keys(a), keys(b)) {
+            let chain = match self.criterion.reached(shared, a, b) {
                 true => 0,
                 false => CHAIN,
             };

@@ -3,23 +3,23 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use super::VersionsConfig;
+use super::{Crawl, VersionsConfig};
+use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
-use lookalike_base::{Error, Result};
 use lookalike_rewrite::again;
 use lookalike_store::workspace::{InputList, Workspace};
 use lookalike_text::read::{InputFile, normal_url};
 
-/// The most crawls: their number takes 12 bits of the key of a sort.
+/// The most crawls: each has a row in the summary.
 const MOST: usize = 1 << 12;
 
 /// The crawls of a collection. The directory in which all inputs lie has a folder or a file for each.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Crawls {
-    pub names: Vec<String>,
+    pub all: Vec<Crawl>,
     /// By input file, its crawl, and its path in the crawl's folder.
-    files: Vec<(u32, String)>,
+    pub files: Vec<(u32, String)>,
 }
 
 impl Crawls {
@@ -29,78 +29,60 @@ impl Crawls {
         config: &VersionsConfig,
     ) -> Result<(Crawls, Vec<InputFile>)> {
         let (mut paths, mut inputs) = (Vec::new(), Vec::new());
-        let mut reals = Vec::new();
         let mut entries = InputList::open(workspace.directory())?;
         while let Some(entry) = entries.next()? {
             inputs.push(again::listed(entry)?);
-            paths.push(entry.path.clone());
-            reals.push(entry.real.clone().unwrap_or_else(|| entry.path.clone()));
+            let real = entry.real.as_ref().unwrap_or(&entry.path);
+            paths.push([entry.path.clone(), real.clone()]);
         }
         // Absolute and relative paths have no directory in common.
-        let absolute = |path: &String| Path::new(path).is_absolute();
-        if paths.iter().any(absolute) && !paths.iter().all(absolute) {
-            paths = reals;
-        }
-        let parts: Vec<Vec<Component<'_>>> = (paths.iter())
-            .map(|path| Path::new(path).components().collect())
-            .collect();
-        let first = parts.first().map_or(&[][..], Vec::as_slice);
+        let absolute = |path: &[String; 2]| Path::new(&path[0]).is_absolute();
+        let real = paths.iter().any(absolute) && !paths.iter().all(absolute);
+        let paths = paths.iter().map(|path| Path::new(&path[usize::from(real)]));
+        let parts: Vec<Vec<_>> = paths.map(|path| path.components().collect()).collect();
         let common = parts.iter().map(|path| {
-            let equal = path.iter().zip(first).take_while(|(a, b)| a == b).count();
-            equal.min(path.len().saturating_sub(1))
+            let equal = path.iter().zip(&parts[0]).take_while(|(a, b)| a == b);
+            equal.count().min(path.len().saturating_sub(1))
         });
         let common = common.min().unwrap_or(0);
         let mut crawls = Crawls::default();
         let mut places = HashMap::new();
         for path in &parts {
-            let own = path.get(common..).unwrap_or_default();
-            let named = own
-                .iter()
-                .position(|part| matches!(part, Component::Normal(_)));
+            let own = &path[common..];
+            let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
+            let named = own.iter().position(is_name);
             let (name, rest) = own.split_at(named.map_or(own.len(), |at| at + 1));
-            let [name, rest] = [name, rest].map(|parts| {
-                let path: PathBuf = parts.iter().collect();
-                path.to_string_lossy().into_owned()
-            });
-            let next = crawls.names.len();
-            let crawl = *places.entry(name.clone()).or_insert(next);
-            if crawl == next {
-                crawls.names.push(name);
+            let joined = |parts: &[Component<'_>]| parts.iter().collect::<PathBuf>();
+            let [name, rest] = [name, rest].map(|parts| joined(parts).display().to_string());
+            let number = *places
+                .entry(name.clone())
+                .or_insert(crawls.all.len() as u32);
+            if number as usize == crawls.all.len() {
+                crawls.all.push(Crawl {
+                    name,
+                    number,
+                    ..Crawl::default()
+                });
             }
-            crawls.files.push((crawl as u32, rest));
+            crawls.files.push((number, rest));
         }
-        let directory = workspace.directory().display();
-        if crawls.names.len() > MOST {
+        let names: Vec<&str> = crawls.all.iter().map(|crawl| &*crawl.name).collect();
+        if names.len() > MOST {
             let limit = format!(
                 "its inputs are {}, because the directory in which all of them lie has as many files \
                  and folders, and there may be {MOST} crawls; put the files of each crawl into a \
                  folder",
-                counted(crawls.names.len() as u64, "crawl")
+                counted(names.len() as u64, "crawl")
             );
-            return Err(Error::parameter("DIR", directory).because(limit));
+            return refuse("DIR", workspace.directory().display(), limit);
         }
         for wanted in &config.crawls {
-            if !crawls.names.contains(wanted) {
-                let limit = format!("the crawls are {}", crawls.names.join(", "));
+            if !names.contains(&wanted.as_str()) {
+                let limit = format!("the crawls are {}", names.join(", "));
                 return refuse("crawl", wanted, limit);
             }
         }
         Ok((crawls, inputs))
-    }
-
-    /// The crawl of a file.
-    pub(super) fn crawl(&self, file: u32) -> u32 {
-        self.files[file as usize].0
-    }
-
-    /// The name of a document in its crawl. A docno that begins with the name of the file may have
-    /// the name of the crawl in it.
-    pub(super) fn id(&self, file: u32, name: &str, docno: &str) -> String {
-        let rest = &self.files[file as usize].1;
-        match docno.strip_prefix(name) {
-            Some(behind) if !rest.is_empty() => format!("{rest}{behind}"),
-            _ => docno.into(),
-        }
     }
 }
 

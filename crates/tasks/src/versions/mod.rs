@@ -16,60 +16,59 @@
 //!
 //! # Algorithm
 //! 1. Read the captures from the inputs, aside (`read.rs`).
-//! 2. Sort them by page and time. Each page gives its events, and what is new and what is gone in
-//!    each crawl.
-//! 3. Go through the pairs once, to find what has moved.
-//! 4. Sort the events by the first capture of their page, and pass them on. The resemblance is that
-//!    of the stored sets.
+//! 2. Sort them by page and time.
+//! 3. Go through the pages to find what is new and what is gone in each crawl, and through the pairs
+//!    to find what has moved.
+//! 4. Make the rows of each page, in the order of the first captures. The resemblance is that of the
+//!    stored sets.
 //!
 //! # Cost
-//! The inputs are read once more. Memory: [`CAPTURE_BYTES`] for each capture, the mapped sets, a
-//! record for each thread, and two sorts.
+//! The inputs are read once more. Memory: [`CAPTURE_BYTES`] for each capture, the mapped sets, and a
+//! record for each thread.
 //!
 //! # What is not guaranteed
-//! Two addresses with the same hash of 96 bits are one page.
+//! Two addresses with the same hash of 128 bits are one page.
 
 mod crawls;
 mod read;
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Mutex;
 
+use bincode::{Decode, Encode};
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::dedup::{check_pairs, sizes};
 use crawls::Crawls;
-use lookalike_base::budget::ByteSize;
+use lookalike_base::Result;
 use lookalike_base::error::refuse;
-use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::ids::FingerprintKind;
 use lookalike_base::keywords::keywords;
 use lookalike_base::measure::Measure;
-use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
-use lookalike_base::{Error, Result};
+use lookalike_base::ratio::Ratio;
+use lookalike_base::threads::lock;
 use lookalike_engine::collection::{self, Catalogue, MappedSets, each_document};
 use lookalike_engine::document::{READER_BYTES, record_bytes};
 use lookalike_engine::join::{Pairs, PairsEntry, each_measured_pair};
 use lookalike_engine::sample::Sampled;
-use lookalike_store::Sort;
-use lookalike_store::item::item;
+use lookalike_store::SetAside;
 use lookalike_store::table::{Cell, Column, cells, columns};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::date;
 
 pub use read::Capture;
-use read::{Captures, Ends, UNDATED};
+use read::{Captures, UNDATED, Visit};
 
 const STAGE: &str = "versions";
 
-/// Memory of a capture: its place, its representative, its group in a sort, and whether it is new or
-/// gone.
-const CAPTURE_BYTES: u64 = 80;
+/// Memory of a capture: its visit, its page, its representative, and whether it is new, gone or a
+/// source.
+const CAPTURE_BYTES: u64 = 160;
 /// Readers, writers and the buffers of tables.
 const FIXED_BYTES: u64 = 32 << 20;
-/// The least memory of the sorts.
-const LEAST_SORT_BYTES: u64 = 4 << 20;
 
 keywords! {
     /// What names a page from crawl to crawl.
@@ -81,9 +80,10 @@ keywords! {
 
 keywords! {
     /// What became of a page.
-    #[derive(PartialOrd, Ord)]
+    #[derive(Default, PartialOrd, Ord, Encode, Decode)]
     pub enum Change {
         /// Its first capture, in the first crawl.
+        #[default]
         First = "first",
         SameBytes = "same bytes",
         SameText = "same text",
@@ -121,25 +121,25 @@ pub const COLUMNS: [Column; 13] = columns! {
 
 /// A capture of a page and the document before it, or a crawl without the page.
 #[derive(Debug)]
-pub struct Version<'v> {
+pub struct Version {
     pub kind: Change,
     /// Shared shingles and those of both documents, if both are known.
     pub shared: Option<[u64; 3]>,
-    /// The earlier document, with its number.
-    pub a: Option<(u32, &'v Capture)>,
-    /// The capture; `None` if the page is gone. It has no number if it is no document.
-    pub b: Option<(Option<u32>, &'v Capture)>,
+    /// The earlier document and the capture, which is `None` if the page is gone.
+    pub captures: [Option<Capture>; 2],
+    /// Their numbers. A capture that is no document has none.
+    pub documents: [Option<u32>; 2],
     /// The names of their crawls.
-    pub crawls: [Option<&'v str>; 2],
+    pub crawls: [Option<String>; 2],
     /// The dates of the first and of the last capture of the page.
-    pub seen: [Option<&'v str>; 2],
+    pub seen: [Option<String>; 2],
 }
 
-impl<'v> Version<'v> {
+impl Version {
     /// The address of the page.
-    pub fn address(&self) -> &'v str {
-        let page = self.b.map(|b| b.1).or(self.a.map(|a| a.1));
-        page.map_or("", |page| &page.address)
+    pub fn address(&self) -> &str {
+        let mut captures = self.captures.iter().rev().flatten();
+        captures.next().map_or("", |page| &page.address)
     }
 
     /// The resemblance of both documents.
@@ -149,14 +149,16 @@ impl<'v> Version<'v> {
     }
 
     /// The cells of its row.
-    pub fn cells(&self) -> [Cell<'v>; COLUMNS.len()] {
-        let (a, b) = (self.a.map(|a| a.1), self.b.map(|b| b.1));
-        let date = |of: Option<&'v Capture>| of.and_then(|of| of.date.as_deref());
-        let docno = |of: Option<&'v Capture>| of.map(|of| &of.docno);
+    pub fn cells(&self) -> [Cell<'_>; COLUMNS.len()] {
+        let [a, b] = self.captures.each_ref().map(Option::as_ref);
+        let [date_a, date_b] = [a, b].map(|of| of?.date.as_ref());
+        let [docno_a, docno_b] = [a, b].map(|of| Some(&of?.docno));
+        let ([crawl_a, crawl_b], [first, last]) = (self.crawls.each_ref(), self.seen.each_ref());
+        let note = b.map(|b| &b.note).filter(|note| !note.is_empty());
         cells! {
-            self.address(), self.kind.text(), self.resemblance(), self.crawls[0], date(a), docno(a),
-            a.map(|a| &a.address), self.crawls[1].unwrap_or_default(), date(b), docno(b),
-            self.seen[0], self.seen[1], b.map(|b| &b.note).filter(|note| !note.is_empty()),
+            self.address(), self.kind.text(), self.resemblance(), crawl_a.as_ref(), date_a, docno_a,
+            a.map(|a| &a.address), crawl_b.as_ref(), date_b, docno_b, first.as_ref(), last.as_ref(),
+            note,
         }
     }
 }
@@ -170,6 +172,11 @@ pub struct Crawl {
     pub last: Option<String>,
     /// Rows by [`Change`].
     pub kinds: BTreeMap<&'static str, u64>,
+    /// Its number in the order of the inputs, and the time of its earliest capture.
+    #[serde(skip)]
+    number: u32,
+    #[serde(skip)]
+    begin: Option<u64>,
 }
 
 /// Counts of the versions.
@@ -188,41 +195,6 @@ pub struct VersionsSummary {
     pub without_address: u64,
 }
 
-item! {
-    /// A capture by its page.
-    struct OfPage {
-        page: u64,
-        more: u32,
-        /// The place of the crawl and the time.
-        when: u64,
-        capture: u32,
-    }
-}
-
-item! {
-    /// An event of a page.
-    struct Event {
-        /// The first capture of the page.
-        page: u32,
-        at: u32,
-        /// [`NONE`] if the page is gone.
-        capture: u32,
-        before: u32,
-        last: u32,
-        /// The place of the crawl and the kind.
-        what: u32,
-    }
-}
-
-const NONE: u32 = u32::MAX;
-
-/// [`Key::shared_le`].
-type SharedKeys = fn(&[u8], &[u8], u64) -> Option<u64>;
-
-/// A document with its representative that is new or gone in a crawl: (representative, crawl,
-/// document).
-type Moving = (u32, u32, u32);
-
 /// Finds the versions, and passes each to `take`, page by page.
 ///
 /// # Errors
@@ -231,402 +203,279 @@ type Moving = (u32, u32, u32);
 pub fn versions(
     workspace: &Workspace,
     config: &VersionsConfig,
-    mut take: impl FnMut(&Version<'_>) -> Result<()>,
+    take: impl FnMut(Version) -> Result<()>,
     context: &Context<'_>,
 ) -> Result<VersionsSummary> {
     let criterion = check_pairs(workspace)?;
-    let listed = !workspace.matches::<PairsEntry>(|pairs| pairs.config.pairs == Pairs::None);
+    let listed = workspace.matches::<PairsEntry>(|pairs| pairs.config.pairs != Pairs::None);
+    let collected = collection::config(&workspace.manifest);
+    let unfit = |limit| refuse("DIR", workspace.directory().display(), limit);
     if criterion.measure != Measure::Resemblance || !listed {
-        let limit = "its pairs by resemblance are not listed; find them: `lookalike run --from DIR \
-                     --score resemblance --pairs all`";
-        return refuse("DIR", workspace.directory().display(), limit);
+        return unfit(
+            "its pairs by resemblance are not listed; find them: `lookalike run --from DIR \
+             --score resemblance --pairs all`",
+        );
     }
-    if collection::config(&workspace.manifest).condition.is_some() {
-        let limit = "its pairs have a condition (--where), and so would what moved; run again into \
-                     a directory without one";
-        return refuse("DIR", workspace.directory().display(), limit);
+    if collected.condition.is_some() {
+        return unfit(
+            "its pairs have a condition (--where), and so would what moved; run again into a \
+             directory without one",
+        );
     }
-    let until = config.at.as_deref().map(until).transpose()?;
+    let until = config.at.as_deref().map_or(Ok(u64::MAX), until)?;
     let (crawls, inputs) = Crawls::of(workspace, config)?;
-    let (mut documents, mut addresses) = (0u64, 0);
+    let mut by = By::Id;
     each_document(workspace, |_, document| {
-        documents += 1;
-        addresses += u64::from(document.url.is_some());
+        by = document.url.map_or(by, |_| By::Address);
         Ok(())
     })?;
-    let by = config
-        .by
-        .unwrap_or(if addresses > 0 { By::Address } else { By::Id });
-    if by == By::Address && addresses == 0 {
+    if config.by == Some(By::Address) && by == By::Id {
         let limit = "no document has an address; use id, or name the field of the address when you \
                      run: --url-field";
-        return refuse("by", by, limit);
+        return refuse("by", By::Address, limit);
     }
+    let by = config.by.unwrap_or(by);
     let segments = collection::segments(&workspace.manifest).iter();
     let others = segments.flat_map(|segment| {
         let revisits = segment.stats.skipped.get("revisit");
         revisits.into_iter().chain(segment.stats.rejected.values())
     });
-    let all = documents + others.sum::<u64>();
-    if all >= NONE.into() {
-        return Err(Error::too_many("captures", all, NONE.into()));
-    }
     let extent = Catalogue::extent(workspace)?;
-    let used = FIXED_BYTES
-        + all * CAPTURE_BYTES
-        + MappedSets::bytes(extent)
-        + Sampled::bytes_for(criterion.measure, 1, extent);
-    let least = record_bytes(workspace) + READER_BYTES + LEAST_SORT_BYTES;
-    let what = || {
-        format!(
-            "comparing the versions of {}",
-            counted(documents, "document")
-        )
-    };
+    let all = extent.documents + others.sum::<u64>();
+    let columns = MappedSets::bytes(extent) + Sampled::bytes(1, extent);
+    let used = FIXED_BYTES + all * CAPTURE_BYTES + columns;
+    let documents = counted(extent.documents, "document");
+    let what = || format!("comparing the versions of {documents}");
+    let least = record_bytes(workspace) + READER_BYTES;
     let spare = context.budget.rest(used, least, what)?;
     let scratch = workspace.scratch(context)?;
-    let sorting = ByteSize((spare / 4).clamp(1 << 20, MOST_SORT_BYTES));
-    let place = (scratch.path(), spare);
-    let captures = Captures::read(workspace, &inputs, (by, &crawls), documents, place, context)?;
-
-    // By crawl, its place in the order of time.
-    let dates = captures
-        .dates
-        .iter()
-        .map(|dates| lookalike_base::threads::lock(dates).clone());
-    let dates: Vec<Option<Ends>> = dates.collect();
-    let mut order: Vec<usize> = (0..crawls.names.len()).collect();
-    let by_date = dates.iter().all(Option::is_some);
-    let named = |crawl: &usize| {
-        config
-            .crawls
-            .iter()
-            .position(|name| *name == crawls.names[*crawl])
+    let captures = Captures {
+        workspace,
+        read: &collected.read,
+        by,
+        crawls: &crawls,
+        context,
+        values: SetAside::new(scratch.path()),
+        visits: Mutex::new(Vec::with_capacity(all as usize)),
     };
-    if !config.crawls.is_empty() {
-        order.retain(|crawl| named(crawl).is_some());
-        order.sort_by_key(named);
-    } else if by_date {
-        order.sort_by_key(|&crawl| dates[crawl].as_ref().map(|[first, _]| first.0));
-    }
-    if let Some(until) = until {
-        let begun = |crawl: &usize| {
-            dates[*crawl]
-                .as_ref()
-                .is_some_and(|[first, _]| first.0 <= until)
-        };
-        order.retain(begun);
-        if order.is_empty() {
-            return refuse(
-                "at",
-                config.at.as_deref().unwrap_or_default(),
-                "no capture is that early",
-            );
-        }
-    }
-    let mut places = vec![None; crawls.names.len()];
-    order
-        .iter()
-        .zip(0u64..)
-        .for_each(|(&crawl, place)| places[crawl] = Some(place));
-    let last_crawl = order.len().saturating_sub(1) as u32;
+    captures.read(&inputs, spare)?;
+    let mut visits = std::mem::take(&mut *lock(&captures.visits));
+    let documents = visits.iter().filter_map(Visit::document).count() as u64;
+    let all = crawls.all.clone();
+    let (order, crawls) = in_order(&mut visits, &captures.values, all, (config, until))?;
+    let mut pages: Vec<&[Visit]> = visits.chunk_by(|a, b| a.page == b.page).collect();
+    let addresses = pages.len();
+    pages.retain(|page| page.iter().any(|it| it.document().is_some()));
+    pages.sort_by_key(|page| page[0].order);
     let mut summary = VersionsSummary {
         by,
-        order: match () {
-            () if !config.crawls.is_empty() => "--crawl",
-            () if by_date => "date",
-            () => "inputs",
-        },
-        crawls: Vec::new(),
-        pages: 0,
-        without_document: 0,
-        without_address: 0,
+        order,
+        crawls,
+        pages: pages.len() as u64,
+        without_document: (addresses - pages.len()) as u64,
+        without_address: extent.documents - documents,
     };
-    for &crawl in &order {
-        let [first, last] = dates[crawl]
-            .clone()
-            .map_or([None, None], |ends| ends.map(|end| Some(end.1)));
-        let name = crawls.names[crawl].clone();
-        summary.crawls.push(Crawl {
-            name,
-            first,
-            last,
-            kinds: BTreeMap::new(),
-        });
-    }
-
-    let mut sort = Sort::scratch(&scratch.path().join("pages"), sorting)?;
-    for number in 0..captures.count() {
-        context.tick(STAGE, number)?;
-        let Some(capture) = captures.get(number)? else {
-            summary.without_address += u64::from(u64::from(number) < documents);
-            continue;
-        };
-        let (Some(place), time) = (places[capture.crawl as usize], capture.time()) else {
-            continue;
-        };
-        if until.is_none_or(|until| time <= until) {
-            let page = match by {
-                By::Address => xxh3_128(&crawls::normal(&capture.address)),
-                By::Id => xxh3_128(capture.address.as_bytes()),
-            };
-            let (page, more) = ((page >> 64) as u64, page as u32);
-            sort.push(OfPage {
-                page,
-                more,
-                when: place << 52 | time,
-                capture: number,
-            })?;
-        }
-    }
-    let mut first_of = Vec::with_capacity(documents as usize);
-    Catalogue::each_representative(workspace, |_, first| {
-        first_of.push(first);
-        Ok(())
-    })?;
-    let mut events = Sort::scratch(&scratch.path().join("events"), sorting)?;
-    let (mut new, mut gone): (Vec<Moving>, Vec<Moving>) = Default::default();
-    let mut group: Vec<(u32, u32)> = Vec::new();
-    let mut passed = 0u64;
-    context.start(
-        STAGE,
-        Unit::Count("captures"),
-        Some(captures.count().into()),
-    );
-    sort.finish()?.groups(
-        |of| (of.page, of.more),
-        |_, all| {
-            group.clear();
-            while let Some(of) = all.next()? {
-                passed += 1;
-                context.tick(STAGE, passed)?;
-                group.push(((of.when >> 52) as u32, of.capture));
-            }
-            let is_document = |capture: u32| u64::from(capture) < documents;
-            if !group.iter().any(|&(_, capture)| is_document(capture)) {
-                summary.without_document += 1;
-                return Ok(());
-            }
-            summary.pages += 1;
-            let (page, last) = (group[0].1, group[group.len() - 1].1);
-            let mut at = 0;
-            let mut put = |place: u32, kind: Change, capture, before: Option<u32>, ends: bool| {
-                at += 1;
-                let (before, what) = (before.unwrap_or(NONE), place << 8 | kind as u32);
-                match until.is_none() || ends {
-                    true => events.push(Event {
-                        page,
-                        at,
-                        capture,
-                        before,
-                        last,
-                        what,
-                    }),
-                    false => Ok(()),
-                }
-            };
-            let mut before: Option<(u32, Capture)> = None;
-            for (n, &(place, number)) in group.iter().enumerate() {
-                let next = group.get(n + 1).map(|next| next.0);
-                let left = next.map_or(place < last_crawl, |next| next > place + 1);
-                let ends = next.is_none();
-                let Some(capture) = captures.get(number)? else {
-                    continue;
-                };
-                let known = before.as_ref().map(|before| before.0);
-                let kind = match &before {
-                    _ if !is_document(number) => Change::ALL[capture.is],
-                    None if place == 0 => Change::First,
-                    // Its source is to be found.
-                    None if n == 0 => Change::Moved,
-                    None => Change::New,
-                    Some((earlier, as_it_was)) => {
-                        let equal = first_of[*earlier as usize] == first_of[number as usize];
-                        match () {
-                            () if as_it_was.body == capture.body => Change::SameBytes,
-                            () if !equal => Change::Edited,
-                            () if as_it_was.text == capture.text => Change::SameText,
-                            () => Change::SameWords,
-                        }
-                    }
-                };
-                if kind == Change::Moved {
-                    new.push((first_of[number as usize], place, number));
-                }
-                put(place, kind, number, known, ends && !left)?;
-                if is_document(number) {
-                    before = Some((number, capture));
-                }
-                if left && let Some((document, _)) = before {
-                    gone.push((first_of[document as usize], place + 1, document));
-                    put(place + 1, Change::Gone, NONE, Some(document), ends)?;
-                }
-            }
-            Ok(())
-        },
-    )?;
-
-    let sizes = sizes(workspace)?;
-    let moves = Moves::find(workspace, new, gone, &sizes, context)?;
-    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
-    let mapped = spare / 4;
-    let (sets, shared_le): (_, SharedKeys) = match kind {
-        FingerprintKind::Xxh3 => (MappedSets::open::<u64>(workspace, mapped)?, u64::shared_le),
-        FingerprintKind::Md5 => (
-            MappedSets::open::<u128>(workspace, mapped)?,
-            u128::shared_le,
-        ),
-    };
-    let mut passed = 0u64;
-    events.finish()?.for_each(|event| {
-        passed += 1;
-        context.tick(STAGE, passed)?;
-        let place = event.what >> 8;
-        let mut kind = Change::ALL[(event.what & 0xff) as usize];
-        let document = Some(event.capture).filter(|&capture| u64::from(capture) < documents);
-        let mut before = Some(event.before).filter(|&before| before != NONE);
-        let mut shared = None;
-        if let (Change::Moved, Some(document)) = (kind, document) {
-            match moves.source(first_of[document as usize], place) {
-                Some((source, of_both)) => (before, shared) = (Some(source), Some(of_both)),
-                None => kind = Change::New,
-            }
-        } else if let (Some(document), Some(earlier)) = (document, before) {
-            let [a, b] = [earlier, document].map(|document| first_of[document as usize]);
-            let (of_a, of_b) = sizes.measured(a, b);
-            let looking = sets.look();
-            let of_both = match a == b {
-                true => of_a.into(),
-                false => shared_le(looking.get(a)?, looking.get(b)?, 0).unwrap_or(0),
-            };
-            shared = Some([of_both, of_a.into(), of_b.into()]);
-            if kind == Change::Edited && !criterion.reached(of_both, of_a.into(), of_b.into()) {
-                kind = Change::Rewritten;
-            }
-        } else if kind == Change::Gone
-            && before.is_some_and(|of| moves.sources.binary_search(&(of, place)).is_ok())
-        {
-            kind = Change::MovedAway;
-        }
-        let get = |number: Option<u32>| number.map_or(Ok(None), |number| captures.get(number));
-        let [a, b] = [
-            get(before)?,
-            get(Some(event.capture).filter(|&of| of != NONE))?,
-        ];
-        let [first, last] = [captures.get(event.page)?, captures.get(event.last)?];
-        let seen = |of: &'_ Option<Capture>| of.as_ref().and_then(|of| of.date.clone());
-        let seen = [seen(&first), seen(&last)];
-        let name = |of: &Capture| crawls.names[of.crawl as usize].as_str();
-        *summary.crawls[place as usize]
-            .kinds
-            .entry(kind.text())
-            .or_default() += 1;
-        take(&Version {
-            kind,
-            shared,
-            a: a.as_ref().and_then(|a| Some((before?, a))),
-            b: b.as_ref().map(|b| (document, b)),
-            crawls: [
-                a.as_ref().map(name),
-                Some(&crawls.names[order[place as usize]]),
-            ],
-            seen: seen.each_ref().map(Option::as_deref),
-        })
-    })?;
-    context
-        .progress
-        .end(&format!("{STAGE}: {}", counted(summary.pages, "page")));
+    captures.rows(&pages, (spare / 4, config.at.is_some()), &mut summary, take)?;
+    let pages = counted(summary.pages, "page");
+    context.progress.end(&format!("{STAGE}: {pages}"));
     Ok(summary)
 }
 
 /// The last time of a date, or of a day.
 fn until(text: &str) -> Result<u64> {
     const DAY: u64 = 86_400_000;
-    match date(text).map(|found| found / 10_000) {
-        Some(begin) if text.len() == "2004-01-31".len() => Ok(begin + DAY - 1),
-        Some(time) if text.len() > "2004-01-31".len() => Ok(time.min(UNDATED - 1)),
-        _ => refuse(
-            "at",
-            text,
-            "not a date; write it as 2024-01-31 or 2024-01-31T12:00:00Z",
-        ),
+    let day = "2004-01-31".len();
+    let Some(begin) = date(text).filter(|_| text.len() >= day) else {
+        let limit = "not a date; write it as 2024-01-31 or 2024-01-31T12:00:00Z";
+        return refuse("at", text, limit);
+    };
+    Ok(begin / 10_000 + if text.len() == day { DAY - 1 } else { 0 })
+}
+
+/// By what the crawls are ordered, and the crawls that are compared. Leaves the visits of these,
+/// page by page, with the places of the crawls in the order.
+fn in_order(
+    visits: &mut Vec<Visit>,
+    values: &SetAside<Capture>,
+    mut crawls: Vec<Crawl>,
+    (config, until): (&VersionsConfig, u64),
+) -> Result<(&'static str, Vec<Crawl>)> {
+    visits.sort_unstable();
+    for visits in visits.chunk_by(|a, b| a.crawl == b.crawl) {
+        let dated = &visits[..visits.partition_point(|it| it.time < UNDATED)];
+        if let (Some(first), Some(last)) = (dated.first(), dated.last()) {
+            let crawl = &mut crawls[first.crawl as usize];
+            crawl.begin = Some(first.time);
+            crawl.first = values.get(first.order.2)?.date;
+            crawl.last = values.get(last.order.2)?.date;
+        }
     }
+    let asked = |crawl: &Crawl| config.crawls.iter().position(|name| *name == crawl.name);
+    let order = if !config.crawls.is_empty() {
+        crawls.retain(|crawl| asked(crawl).is_some());
+        crawls.sort_by_key(asked);
+        "--crawl"
+    } else if crawls.iter().all(|crawl| crawl.begin.is_some()) {
+        crawls.sort_by_key(|crawl| crawl.begin);
+        "date"
+    } else {
+        "inputs"
+    };
+    if let Some(at) = &config.at {
+        crawls.retain(|crawl| crawl.begin.is_some_and(|begin| begin <= until));
+        if crawls.is_empty() {
+            return refuse("at", at, "no capture is that early");
+        }
+    }
+    let places = crawls.iter().map(|crawl| crawl.number).zip(0..);
+    let places: HashMap<u32, u32> = places.collect();
+    visits.retain_mut(|it| {
+        let place = places.get(&it.crawl);
+        it.crawl = place.copied().unwrap_or_default();
+        place.is_some() && it.time <= until
+    });
+    // The sort is stable: the visits of a crawl stay in the order of time.
+    visits.sort_by_key(|it| (it.page, it.crawl));
+    Ok((order, crawls))
 }
 
-/// From where the new pages of each crawl have come.
-struct Moves {
-    /// In rising order, and for each the document that is gone, with what both share.
-    new: Vec<(u32, u32)>,
-    found: Vec<Option<(u32, [u64; 3])>>,
-    /// The documents of pages that moved away, with the crawl.
-    sources: Vec<(u32, u32)>,
+/// A crawl, the last document before, and the capture: `None` if the page is gone.
+type Event<'v> = (u32, Option<&'v Visit>, Option<&'v Visit>);
+
+/// What becomes of a page in this number of crawls.
+fn events(page: &[Visit], crawls: u32) -> impl Iterator<Item = Event<'_>> {
+    let mut before = None;
+    page.iter().enumerate().flat_map(move |(n, it)| {
+        let captured = (it.crawl, before, Some(it));
+        before = it.document().map(|_| it).or(before);
+        let next = page.get(n + 1).map_or(crawls, |next| next.crawl);
+        let gone = next > it.crawl + 1 && before.is_some();
+        let gone = gone.then_some((it.crawl + 1, before, None));
+        [Some(captured), gone].into_iter().flatten()
+    })
 }
 
-impl Moves {
-    fn find(
-        workspace: &Workspace,
-        new: Vec<Moving>,
-        mut gone: Vec<Moving>,
-        sizes: &Sampled,
-        context: &Context<'_>,
-    ) -> Result<Moves> {
-        let mut new: Vec<(u32, u32)> = new.into_iter().map(|(of, crawl, _)| (of, crawl)).collect();
-        new.sort_unstable();
-        new.dedup();
-        gone.sort_unstable();
-        gone.dedup_by_key(|(of, crawl, _)| (*of, *crawl));
-        let source = |of: u32, crawl: u32| {
-            let at = gone.binary_search_by_key(&(of, crawl), |(of, crawl, _)| (*of, *crawl));
-            at.ok().map(|at| gone[at].2)
-        };
+/// By class and crawl of a new page: what it shares with the page from which it has moved, and the
+/// last document of that page.
+type Moves<'v> = BTreeMap<(u32, u32), Option<(u32, &'v Visit)>>;
+
+impl Captures<'_> {
+    /// Finds from where the pages have moved.
+    fn moves<'v>(
+        &self,
+        pages: &[&'v [Visit]],
+        crawls: u32,
+        class: impl Fn(&Visit) -> u32,
+    ) -> Result<Moves<'v>> {
+        let sizes = sizes(self.workspace)?;
+        let (mut new, mut gone) = (BTreeMap::new(), BTreeMap::new());
+        for page in pages {
+            if page[0].crawl > 0 && page[0].document().is_some() {
+                new.insert((class(&page[0]), page[0].crawl), None);
+            }
+            for event in events(page, crawls) {
+                if let (crawl, Some(it), None) = event {
+                    let first = gone.entry((class(it), crawl)).or_insert(it);
+                    *first = std::cmp::min_by_key(*first, it, |it| it.order);
+                }
+            }
+        }
         // The same words are more similar than any pair.
-        let found = new.iter().map(|&(of, crawl)| {
-            let size = sizes.measured(of, of).0.into();
-            source(of, crawl).map(|document| (document, [size; 3]))
-        });
-        let mut found: Vec<_> = found.collect();
+        for (of, source) in &mut new {
+            *source = gone.get(of).map(|&it| (sizes.own(of.0), it));
+        }
         let mut passed = 0u64;
-        each_measured_pair(workspace, sizes, |pair, (a, b)| {
+        each_measured_pair(self.workspace, &sizes, |pair, _| {
             passed += 1;
-            context.tick(STAGE, passed)?;
-            for (of, other, sizes) in [(pair.a, pair.b, [a, b]), (pair.b, pair.a, [b, a])] {
-                let from = new.partition_point(|new| *new < (of, 0));
-                let same = new[from..].iter().zip(&mut found[from..]);
-                for (&(_, crawl), best) in same.take_while(|(new, _)| new.0 == of) {
-                    let Some(document) = source(other, crawl) else {
-                        continue;
+            self.context.tick(STAGE, passed)?;
+            for (of, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
+                for (&(_, crawl), source) in new.range_mut((of, 0)..=(of, u32::MAX)) {
+                    let found = gone.get(&(other, crawl)).map(|&it| (pair.shared, it));
+                    let rank = |&(shared, it): &(u32, &Visit)| {
+                        let sizes = sizes.measured(class(it), of);
+                        let score = Ratio::of(Measure::Resemblance, shared, sizes);
+                        (score, Reverse(it.order))
                     };
-                    let [size, of_source] = sizes.map(u64::from);
-                    let found = (document, [pair.shared.into(), of_source, size]);
-                    if best.as_ref().is_none_or(|best| is_better(&found, best)) {
-                        *best = Some(found);
-                    }
+                    *source = source.iter().copied().chain(found).max_by_key(rank);
                 }
             }
             Ok(())
         })?;
-        let sources = new.iter().zip(&found);
-        let sources = sources.filter_map(|(&(_, crawl), found)| Some(((*found)?.0, crawl)));
-        let mut sources: Vec<(u32, u32)> = sources.collect();
-        sources.sort_unstable();
-        Ok(Moves {
-            new,
-            found,
-            sources,
-        })
+        Ok(new)
     }
 
-    fn source(&self, of: u32, crawl: u32) -> Option<(u32, [u64; 3])> {
-        self.found[self.new.binary_search(&(of, crawl)).ok()?]
+    /// Makes the rows, of which `last` leaves the last one of each page, and counts them.
+    fn rows(
+        &self,
+        pages: &[&[Visit]],
+        (mapped, last): (u64, bool),
+        summary: &mut VersionsSummary,
+        mut take: impl FnMut(Version) -> Result<()>,
+    ) -> Result<()> {
+        let config = collection::config(&self.workspace.manifest);
+        let sets = match config.shingle.fingerprint {
+            FingerprintKind::Xxh3 => MappedSets::open::<u64>(self.workspace, mapped)?,
+            FingerprintKind::Md5 => MappedSets::open::<u128>(self.workspace, mapped)?,
+        };
+        let criterion = check_pairs(self.workspace)?;
+        let crawls = summary.crawls.len() as u32;
+        let representatives = Catalogue::representatives(self.workspace)?;
+        let class = |it: &Visit| representatives.of(it.order.0);
+        let moves = self.moves(pages, crawls, class)?;
+        let sources = moves.iter();
+        let sources = sources.filter_map(|(of, source)| Some((of.1, source.as_ref()?.1.order)));
+        let sources: HashSet<_> = sources.collect();
+        let get = |it: Option<&Visit>| it.map(|it| self.values.get(it.order.2)).transpose();
+        let captures = pages.iter().map(|page| page.len() as u64).sum();
+        let unit = Unit::Count("captures");
+        self.context.start(STAGE, unit, Some(captures));
+        let mut passed = 0u64;
+        for page in pages {
+            let seen = [get(page.first())?, get(page.last())?].map(|of| of?.date);
+            let mut events = events(page, crawls).peekable();
+            while let Some((crawl, before, capture)) = events.next() {
+                passed += 1;
+                self.context.tick(STAGE, passed)?;
+                if last && events.peek().is_some() {
+                    continue;
+                }
+                let document = capture.filter(|it| it.document().is_some());
+                let is_new = before.is_none() && capture == page.first();
+                let source = document.filter(|_| is_new);
+                let source = source.and_then(|it| (*moves.get(&(class(it), crawl))?)?.1.into());
+                let before = before.or(source);
+                let classes = before.zip(document).map(|(a, b)| [class(a), class(b)]);
+                let shared = classes.map(|[a, b]| sets.shared(a, b)).transpose()?;
+                let captures = [get(before)?, get(capture)?];
+                let is_equal = classes.is_some_and(|[a, b]| a == b);
+                let is_source = before.is_some_and(|it| sources.contains(&(crawl, it.order)));
+                let reached = |[both, a, b]: [u64; 3]| criterion.reached(both, a, b);
+                let kind = match &captures {
+                    [_, None] if is_source => Change::MovedAway,
+                    [_, None] => Change::Gone,
+                    [_, Some(b)] if document.is_none() => b.kind,
+                    [None, _] if crawl == 0 => Change::First,
+                    [None, _] => Change::New,
+                    _ if source.is_some() => Change::Moved,
+                    [Some(a), Some(b)] if a.body == b.body => Change::SameBytes,
+                    [Some(a), Some(b)] if is_equal && a.text == b.text => Change::SameText,
+                    _ if is_equal => Change::SameWords,
+                    _ if shared.is_some_and(reached) => Change::Edited,
+                    _ => Change::Rewritten,
+                };
+                let kinds = &mut summary.crawls[crawl as usize].kinds;
+                *kinds.entry(kind.text()).or_default() += 1;
+                let name = |crawl: u32| summary.crawls[crawl as usize].name.clone();
+                take(Version {
+                    kind,
+                    shared,
+                    captures,
+                    documents: [before, document].map(|it| it?.document()),
+                    crawls: [before.map(|it| name(it.crawl)), Some(name(crawl))],
+                    seen: seen.clone(),
+                })?;
+            }
+        }
+        Ok(())
     }
-}
-
-/// Whether a source is more similar than another one, or as similar and before it.
-fn is_better((document, [shared, a, b]): &(u32, [u64; 3]), best: &(u32, [u64; 3])) -> bool {
-    let (other, [best_shared, best_a, best_b]) = best;
-    let [this, that] = [
-        u128::from(*shared) * u128::from(best_a + best_b - best_shared),
-        u128::from(*best_shared) * u128::from(a + b - shared),
-    ];
-    this > that || this == that && document < other
 }
