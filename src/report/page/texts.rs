@@ -48,7 +48,7 @@ pub(super) struct Read {
     /// The texts of the pairs.
     pub texts: HashMap<u32, ShownText>,
     /// The names of the files of the documents, by number.
-    pub files: HashMap<u32, String>,
+    pub(super) files: HashMap<u32, String>,
     /// By document.
     pub known: HashMap<u32, Known>,
     /// Texts that are not in memory, and where each is.

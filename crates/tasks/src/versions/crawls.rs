@@ -17,9 +17,9 @@ const MOST: usize = 1 << 12;
 /// The crawls of a collection. The directory in which all inputs lie has a folder or a file for each.
 #[derive(Default)]
 pub(super) struct Crawls {
-    pub all: Vec<Crawl>,
+    pub(super) all: Vec<Crawl>,
     /// By input file, its crawl, and its path in the crawl's folder.
-    pub files: Vec<(u32, String)>,
+    pub(super) files: Vec<(u32, String)>,
 }
 
 impl Crawls {

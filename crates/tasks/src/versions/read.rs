@@ -48,14 +48,14 @@ pub struct Capture {
 /// A capture in the order of its crawl.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Visit {
-    pub crawl: u32,
+    pub(super) crawl: u32,
     /// Milliseconds, or [`UNDATED`].
-    pub time: u64,
+    pub(super) time: u64,
     /// The order of the inputs, in which documents come first: the number of a document or [`NONE`],
     /// the file, and where the capture is set aside. One thread reads a file.
-    pub order: (u32, u32, u64),
+    pub(super) order: (u32, u32, u64),
     /// A hash of what names the page.
-    pub page: u128,
+    pub(super) page: u128,
 }
 
 impl Visit {
@@ -67,13 +67,13 @@ impl Visit {
 
 /// The captures of a collection, which several threads set aside.
 pub(super) struct Captures<'c> {
-    pub workspace: &'c Workspace,
-    pub read: &'c ReadConfig,
-    pub by: By,
-    pub crawls: &'c Crawls,
-    pub context: &'c Context<'c>,
-    pub values: SetAside<Capture>,
-    pub visits: Mutex<Vec<Visit>>,
+    pub(super) workspace: &'c Workspace,
+    pub(super) read: &'c ReadConfig,
+    pub(super) by: By,
+    pub(super) crawls: &'c Crawls,
+    pub(super) context: &'c Context<'c>,
+    pub(super) values: SetAside<Capture>,
+    pub(super) visits: Mutex<Vec<Visit>>,
 }
 
 impl Captures<'_> {
