@@ -157,10 +157,8 @@ fn key(rule: Option<&Rule>, record: &DocumentView<'_>) -> Option<u128> {
 /// The condition of a collection, if it has one.
 pub(super) fn rule(workspace: &Workspace) -> Result<Option<Rule>> {
     let config = super::config(&workspace.manifest);
-    let condition = config.condition.as_ref();
-    condition
-        .map(|condition| Rule::new(condition, &config.read.fields))
-        .transpose()
+    let rule = |condition| Rule::new(condition, &config.read.fields);
+    config.condition.as_ref().map(rule).transpose()
 }
 
 /// The hash of a docno.
@@ -249,10 +247,9 @@ pub fn run(workspace: &mut Workspace, md5s: EachMd5<'_>, context: &Context<'_>) 
         Some(CatalogueBefore(before)) => making.continued(workspace, before, md5s)?,
         None => {
             let (first, stats) = making.write(workspace, &making.repeated()?, &[], &[])?;
-            let added = Vec::new();
             CatalogueEntry {
                 first,
-                added,
+                added: Vec::new(),
                 stats,
             }
         }
@@ -660,11 +657,7 @@ impl Columns {
         self.lengths.push(document.docno.len() as u32);
         // The size of a stored set counts even if its document takes no part, because readers have
         // to skip the set.
-        let size = if document.stored {
-            document.shingles
-        } else {
-            0
-        };
+        let size = document.shingles * u32::from(document.stored);
         self.stored.extend(size.to_le_bytes());
         if repeated.of(number) == number {
             self.of_groups.push((document.group, document.shingles));

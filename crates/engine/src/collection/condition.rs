@@ -29,6 +29,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::documents::DocumentView;
 use lookalike_base::Error;
 use lookalike_base::keywords::{alternatives, stored_as_text};
+use lookalike_base::words::words;
 use lookalike_text::read::moment;
 
 /// The most bytes of an expression.
@@ -36,41 +37,12 @@ const MOST_BYTES: usize = 4 << 10;
 /// How deep it may be: it is evaluated on the stack of a thread.
 const MOST_DEPTH: usize = 300;
 /// The functions of a condition.
-const FUNCTIONS: [&str; 11] = [
-    "abs",
-    "contains",
-    "date",
-    "days",
-    "double",
-    "endsWith",
-    "has",
-    "hours",
-    "size",
-    "startsWith",
-    "string",
-];
-/// The operators that combine tests.
-const LOGIC: [&str; 4] = [
-    op::LOGICAL_AND,
-    op::LOGICAL_OR,
-    op::LOGICAL_NOT,
-    op::CONDITIONAL,
-];
+const FUNCTIONS: [&str; 11] =
+    words("abs contains date days double endsWith has hours size startsWith string");
+/// The operators that combine tests, by their names in CEL.
+const LOGIC: [&str; 4] = words("_&&_ _||_ !_ _?_:_");
 /// The operators of a condition that compute or compare.
-const OPERATORS: [&str; 12] = [
-    op::EQUALS,
-    op::NOT_EQUALS,
-    op::LESS,
-    op::LESS_EQUALS,
-    op::GREATER,
-    op::GREATER_EQUALS,
-    op::ADD,
-    op::SUBSTRACT,
-    op::MULTIPLY,
-    op::DIVIDE,
-    op::NEGATE,
-    op::IN,
-];
+const OPERATORS: [&str; 12] = words("_==_ _!=_ _<_ _<=_ _>_ _>=_ _+_ _-_ _*_ _/_ -_ @in");
 
 /// A condition that a pair must meet.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,10 +68,9 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> std::result::Result<Condition, String> {
         if text.len() > MOST_BYTES || text.contains(char::is_control) {
-            let most = "one line of at most 4096 bytes";
+            let (most, bytes) = ("one line of at most 4096 bytes", text.len());
             return Err(format!(
-                "a condition is {most}, and this one has {} bytes",
-                text.len()
+                "a condition is {most}, and this one has {bytes} bytes"
             ));
         }
         let expression = PrattParser::default().parse(text).map_err(|errors| {
@@ -113,10 +84,9 @@ impl FromStr for Condition {
         if reader.fields.is_empty() {
             return Err(format!("`{text}` names no field, such as a.source"));
         }
-        let mut sides = [canonical(&test, false), canonical(&test, true)].into_iter();
         Ok(Condition {
             text: text.into(),
-            symmetric: sides.next() == sides.next(),
+            symmetric: canonical(&test, false) == canonical(&test, true),
             test: test.into(),
             fields: reader.fields,
             numbers: reader.numbers,
@@ -131,17 +101,6 @@ impl fmt::Display for Condition {
 }
 
 stored_as_text!(Condition);
-
-/// What a place in an expression does with a field.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// It takes the text.
-    Text,
-    /// It takes the number, or the text if it is none.
-    Order,
-    /// It takes the number.
-    Number,
-}
 
 /// Turns the fields of an expression into variables.
 #[derive(Default)]
@@ -189,7 +148,8 @@ fn path(expression: &IdedExpr) -> Option<(char, String)> {
 }
 
 impl Variables {
-    /// The variable of a field.
+    /// The variable of a field: whether it is there (`h`), its text (`t`), its number (`n`), or its
+    /// number and without one its text (`o`).
     fn variable(&mut self, (side, path): (char, String), kind: char) -> Result<String, String> {
         if path.is_empty() {
             return Err(format!(
@@ -202,6 +162,7 @@ impl Variables {
             self.numbers.push(false);
             self.fields.len() - 1
         });
+        self.numbers[at] |= kind == 'n';
         Ok(format!("{side}{kind}{at}"))
     }
 
@@ -224,13 +185,10 @@ impl Variables {
             }
             _ => {
                 let mut used = Vec::new();
-                let mut test = self.value(expression, Use::Text, &mut used)?;
-                if matches!(&test.expr, Expr::Ident(name) if name.as_bytes().get(1) == Some(&b't'))
-                {
-                    let truth = of(Expr::Literal(LiteralValue::String(
-                        "true".to_string().into(),
-                    )));
-                    test = call(op::EQUALS, vec![test, truth]);
+                let mut test = self.value(expression, 't', &mut used)?;
+                if path(expression).is_some() {
+                    let truth = LiteralValue::String(String::from("true").into());
+                    test = call(op::EQUALS, vec![test, of(Expr::Literal(truth))]);
                 }
                 used.sort();
                 used.dedup();
@@ -243,21 +201,17 @@ impl Variables {
         Ok(read)
     }
 
-    /// A part of a test. The variables that say whether its fields are there go to `used`.
+    /// A part of a test, which takes fields as this kind of variables. The variables that say
+    /// whether its fields are there go to `used`.
     fn value(
         &mut self,
         expression: &IdedExpr,
-        as_what: Use,
+        kind: char,
         used: &mut Vec<String>,
     ) -> Result<IdedExpr, String> {
         if let Some(field) = path(expression) {
             used.push(self.variable(field.clone(), 'h')?);
-            let name = self.variable(field, if as_what == Use::Text { 't' } else { 'n' })?;
-            let at = name.get(2..).and_then(|at| at.parse::<usize>().ok());
-            if let Some(number) = at.and_then(|at| self.numbers.get_mut(at)) {
-                *number |= as_what == Use::Number;
-            }
-            return Ok(of(Expr::Ident(name)));
+            return Ok(of(Expr::Ident(self.variable(field, kind)?)));
         }
         self.descend()?;
         let read = of(match &expression.expr {
@@ -266,10 +220,8 @@ impl Variables {
             }
             Expr::Literal(literal) => Expr::Literal(literal.clone()),
             Expr::List(list) => {
-                let all = list
-                    .elements
-                    .iter()
-                    .map(|one| self.value(one, as_what, used));
+                let all = list.elements.iter();
+                let all = all.map(|one| self.value(one, kind, used));
                 Expr::List(ListExpr::new(all.collect::<Result<_, _>>()?))
             }
             Expr::Select(has) if has.test => {
@@ -315,15 +267,14 @@ impl Variables {
         if args().any(is_truth) && args().any(is_text) {
             return Err("a field is true or false by itself: write a.flag or !a.flag".into());
         }
-        const ORDERS: [&str; 4] = [op::LESS, op::LESS_EQUALS, op::GREATER, op::GREATER_EQUALS];
-        let as_what = match name {
-            name if ORDERS.contains(&name) && args().all(is_text) => Use::Order,
-            op::EQUALS | op::NOT_EQUALS | op::IN if args().all(is_text) => Use::Text,
-            name if OPERATORS.contains(&name) => Use::Number,
-            "abs" | "double" => Use::Number,
-            _ => Use::Text,
+        let texts = args().all(is_text);
+        let kind = match name {
+            op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS if texts => 'o',
+            op::EQUALS | op::NOT_EQUALS | op::IN if texts => 't',
+            _ if OPERATORS.contains(&name) || ["abs", "double"].contains(&name) => 'n',
+            _ => 't',
         };
-        let mut values = args().map(|arg| self.value(arg, as_what, used));
+        let mut values = args().map(|arg| self.value(arg, kind, used));
         let target = match called.target {
             Some(_) => values.next().transpose()?.map(Box::new),
             None => None,
@@ -345,6 +296,15 @@ impl Variables {
 /// A form that two expressions share if they differ only in the order of operands that may change
 /// places; with `swapped`, that of the expression with `a` in place of `b`.
 fn canonical(expression: &IdedExpr, swapped: bool) -> String {
+    /// The operands of a chain of one operator.
+    fn chain<'e>(one: &'e IdedExpr, name: &str) -> Vec<&'e IdedExpr> {
+        match &one.expr {
+            Expr::Call(inner) if inner.func_name == name => {
+                inner.args.iter().flat_map(|one| chain(one, name)).collect()
+            }
+            _ => vec![one],
+        }
+    }
     let of = |one: &IdedExpr| canonical(one, swapped);
     match &expression.expr {
         Expr::Ident(name) => match (swapped, name.split_at_checked(1)) {
@@ -353,40 +313,19 @@ fn canonical(expression: &IdedExpr, swapped: bool) -> String {
             _ => name.clone(),
         },
         Expr::Call(called) => {
-            let name = &*called.func_name;
-            /// The operands of a chain of one operator.
-            fn chain<'e>(one: &'e IdedExpr, name: &str, all: &mut Vec<&'e IdedExpr>) {
-                match &one.expr {
-                    Expr::Call(inner) if inner.func_name == name => {
-                        inner.args.iter().for_each(|one| chain(one, name, all));
-                    }
-                    _ => all.push(one),
-                }
-            }
-            let mut operands: Vec<&IdedExpr> = called.target.iter().map(|one| &**one).collect();
-            let chained = [op::LOGICAL_AND, op::LOGICAL_OR].contains(&name);
-            match chained {
-                true => called
-                    .args
-                    .iter()
-                    .for_each(|one| chain(one, name, &mut operands)),
-                false => operands.extend(&called.args),
-            }
-            let mut all: Vec<String> = operands.iter().map(|one| of(one)).collect();
-            let mut name = name;
-            match name {
+            let mut name = called.func_name.clone();
+            let target = called.target.iter().map(|one| &**one);
+            let mut all: Vec<String> = target.chain(&called.args).map(of).collect();
+            match &*name {
                 op::EQUALS | op::NOT_EQUALS | op::ADD | op::MULTIPLY => all.sort(),
                 op::LOGICAL_AND | op::LOGICAL_OR => {
+                    all = chain(expression, &name).into_iter().map(of).collect();
                     all.sort();
                     all.dedup();
                 }
                 op::GREATER | op::GREATER_EQUALS => {
                     all.reverse();
-                    name = if name == op::GREATER {
-                        op::LESS
-                    } else {
-                        op::LESS_EQUALS
-                    };
+                    name = name.replace('>', "<");
                 }
                 // The sign of a difference is nothing to `abs`.
                 "abs" => {
@@ -395,7 +334,7 @@ fn canonical(expression: &IdedExpr, swapped: bool) -> String {
                     {
                         all = inner.args.iter().map(of).collect();
                         all.sort();
-                        name = "abs-";
+                        name = "abs-".into();
                     }
                 }
                 _ => {}
@@ -447,7 +386,7 @@ impl VariableResolver for Two<'_> {
         let value = values.0.get(at.parse::<usize>().ok()?)?;
         Some(match (kind, value) {
             ("h", value) => CowVal::owned(CelBool::from(value.is_some())),
-            ("n", Some((_, Some(number)))) => CowVal::Borrowed(number as &dyn Val),
+            ("n" | "o", Some((_, Some(number)))) => CowVal::Borrowed(number as &dyn Val),
             (_, value) => CowVal::Borrowed(&value.as_ref()?.0 as &dyn Val),
         })
     }
@@ -479,11 +418,8 @@ impl Rule {
                 ))
             })
         };
-        let places = condition
-            .fields
-            .iter()
-            .map(place)
-            .collect::<lookalike_base::Result<_>>()?;
+        let places = condition.fields.iter().map(place);
+        let places = places.collect::<lookalike_base::Result<_>>()?;
         let mut scope = Scope::default();
         let functions = (|| {
             scope.add_function("abs", |x: Value| match x {
@@ -523,9 +459,8 @@ impl Rule {
             for value in values.0 {
                 // A length before each value: no two tuples have the same bytes.
                 let text = value.map(|(text, _)| text.inner().to_string());
-                key.extend(
-                    (text.as_ref().map_or(u64::MAX, |text| text.len() as u64)).to_le_bytes(),
-                );
+                let length = text.as_ref().map_or(u64::MAX, |text| text.len() as u64);
+                key.extend(length.to_le_bytes());
                 key.extend(text.unwrap_or_default().into_bytes());
             }
             xxh3_128(&key)

@@ -1,6 +1,5 @@
 //! The records that ingest and the catalogue leave in the manifest.
 
-use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CatalogueStats, CollectionConfig, SegmentStats};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
+use lookalike_base::words::words;
 use lookalike_store::workspace::{
     MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Workspace,
 };
@@ -87,19 +87,6 @@ impl SegmentEntry {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Segments(pub Vec<SegmentEntry>);
-
-impl Deref for Segments {
-    type Target = Vec<SegmentEntry>;
-    fn deref(&self) -> &Vec<SegmentEntry> {
-        &self.0
-    }
-}
-
-impl DerefMut for Segments {
-    fn deref_mut(&mut self) -> &mut Vec<SegmentEntry> {
-        &mut self.0
-    }
-}
 
 /// Inputs that were added to a collection whose inputs before them were all read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,21 +207,10 @@ impl StageRecord for Segments {
     const NAME: &'static str = "segments";
     const DIRECTORY: Option<&'static str> = Some("collection");
     const FROM_INPUTS: bool = true;
-    const TAKES_ALONG: &'static [&'static str] = &[
-        "catalogue_before",
-        "ingested",
-        "catalogue",
-        "checkpoint",
-        "index",
-        "before",
-        "sample",
-        "runs",
-        "postings",
-        "joining",
-        "pairs",
-        "results",
-        "tables",
-    ];
+    const TAKES_ALONG: &'static [&'static str] = &words::<13>(
+        "catalogue_before ingested catalogue checkpoint index before sample runs postings joining \
+         pairs results tables",
+    );
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {
         self.0.iter().flat_map(SegmentEntry::parts).collect()
@@ -327,9 +303,8 @@ pub fn has_all_shingles(workspace: &Workspace, because: &str) -> Result<()> {
 
 /// The segments committed so far.
 pub fn segments(manifest: &Manifest) -> &[SegmentEntry] {
-    manifest
-        .get::<Segments>()
-        .map_or(&[], |segments| &segments.0)
+    let segments = manifest.get::<Segments>();
+    segments.map_or(&[], |segments| &segments.0)
 }
 
 /// The segments committed so far, for adding to them.
@@ -377,9 +352,7 @@ pub fn other_number(manifest: &Manifest, more: impl Iterator<Item = u64>) -> Opt
 
 /// Whether all segments are committed.
 pub fn ingested(manifest: &Manifest) -> bool {
-    manifest
-        .get::<Ingested>()
-        .is_some_and(|ingested| ingested.0)
+    manifest.get::<Ingested>().is_some_and(|of| of.0)
 }
 
 /// Opens or creates a directory that depends on the inputs of `base`, on its parts, and on its

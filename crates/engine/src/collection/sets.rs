@@ -123,11 +123,8 @@ impl<K: Key> SetReader<K> {
 
     /// Opens a segment's sets in a workspace.
     pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
-        SetReader::open(
-            workspace.places(),
-            workspace.collection_parameters(),
-            segment,
-        )
+        let parameters = workspace.collection_parameters();
+        SetReader::open(workspace.places(), parameters, segment)
     }
 
     /// Passes the bytes of the next document's set of `size` keys to `take`, with room for the keys of
@@ -286,15 +283,11 @@ impl MappedSets {
     pub fn open<K: Key>(workspace: &Workspace, most_resident: u64) -> Result<MappedSets> {
         let bytes = Extent::of(super::segments(&workspace.manifest)).set_bytes;
         let files = super::segments(&workspace.manifest).len();
-        limits::room_for_mappings(files, bytes, || {
-            format!(
-                "looking at {} of sets",
-                counted(files as u64, "mapped file")
-            )
-        })?;
+        let mapped = || counted(files as u64, "mapped file");
+        limits::room_for_mappings(files, bytes, || format!("looking at {} of sets", mapped()))?;
         let stored = Catalogue::stored(workspace)?;
         let parameters = workspace.collection_parameters();
-        let mut segments = Vec::with_capacity(super::segments(&workspace.manifest).len());
+        let mut segments = Vec::with_capacity(files);
         let mut offsets = Vec::with_capacity(stored.len() / STRIDE + 1);
         for segment in super::segments(&workspace.manifest) {
             let (info, first) = (&segment.fingerprints, segment.first_document);
@@ -339,9 +332,7 @@ impl MappedSets {
                 map,
                 info: info.clone(),
                 sets,
-                checked: (0..blocks.div_ceil(64))
-                    .map(|_| AtomicU64::new(0))
-                    .collect(),
+                checked: unchecked(blocks),
             });
         }
         Ok(MappedSets {
@@ -381,8 +372,7 @@ impl MappedSets {
         self.at_last_reading.store(resident, Ordering::Relaxed);
         let mapped = process::mapped_bytes().saturating_sub(self.others);
         if mapped >= self.most_resident {
-            self.resident
-                .fetch_max(self.most_resident, Ordering::Relaxed);
+            (self.resident).fetch_max(self.most_resident, Ordering::Relaxed);
         }
         resident.max(mapped) >= self.most_resident
     }
@@ -431,18 +421,14 @@ impl MappedSets {
 
     /// The segment of a document, and where its set is in the payload.
     fn place(&self, document: u32) -> Result<(&MappedSegment, Range<usize>)> {
-        let at = self
-            .segments
-            .partition_point(|segment| segment.first_document <= document);
+        let at = (self.segments).partition_point(|segment| segment.first_document <= document);
         let missing = || {
             let expected = format!("a segment with it, of {} documents", self.stored.len());
             Error::corrupt(&self.manifest, format!("the set of document {document}"))
                 .expected(expected, "none")
         };
-        let (Some(segment), Some(stored)) = (
-            at.checked_sub(1).map(|at| &self.segments[at]),
-            self.stored.get(document),
-        ) else {
+        let segment = at.checked_sub(1).map(|at| &self.segments[at]);
+        let (Some(segment), Some(stored)) = (segment, self.stored.get(document)) else {
             return Err(missing());
         };
         let n = (document - segment.first_document) as usize;
@@ -486,13 +472,15 @@ impl MappedSets {
     }
 }
 
+/// A bit for each block, none of which is checked yet.
+fn unchecked(blocks: usize) -> Vec<AtomicU64> {
+    let words = 0..blocks.div_ceil(64);
+    words.map(|_| AtomicU64::new(0)).collect()
+}
+
 /// The blocks that a range of the payload touches.
 fn blocks_of(range: &Range<usize>) -> Range<usize> {
-    let end = if range.is_empty() {
-        range.start
-    } else {
-        range.end
-    };
+    let end = range.start + range.len();
     range.start / SET_BLOCK_BYTES..end.div_ceil(SET_BLOCK_BYTES)
 }
 
@@ -501,11 +489,10 @@ fn check_block(path: &Path, block: usize, stated: u64, bytes: &[u8]) -> Result<(
     if stated == found {
         return Ok(());
     }
-    Err(
-        Error::corrupt(path, format!("checksum of block {block} of the sets"))
-            .at((HEADER_BYTES + block * SET_BLOCK_BYTES) as u64)
-            .expected(format!("{stated:016x}"), format!("{found:016x}")),
-    )
+    let what = format!("checksum of block {block} of the sets");
+    Err(Error::corrupt(path, what)
+        .at((HEADER_BYTES + block * SET_BLOCK_BYTES) as u64)
+        .expected(format!("{stated:016x}"), format!("{found:016x}")))
 }
 
 /// The block of a file of sets that was read last, for the next set in it.
@@ -542,12 +529,10 @@ impl SetFile {
             return Err(part.corrupt(part.payload_end(), "bytes of payload", all, found));
         }
         let sets = sets as usize;
-        let mut checked = Vec::new();
-        checked.resize_with(sets.div_ceil(64 * SET_BLOCK_BYTES), AtomicU64::default);
         Ok(SetFile {
             part,
             sets,
-            checked,
+            checked: unchecked(sets.div_ceil(SET_BLOCK_BYTES)),
         })
     }
 

@@ -45,12 +45,17 @@ pub struct Target {
 }
 
 impl Target {
-    pub fn precision_asked(&self) -> f64 {
-        self.precision.to_f64()
-    }
-
-    pub fn recall_asked(&self) -> Option<f64> {
-        self.recall.map(Threshold::to_f64)
+    /// Whether the precision, and the recall if it counts, are known and enough for what is asked of
+    /// them.
+    pub fn all_of(
+        &self,
+        (precision, recall): (Option<Estimate>, Option<Estimate>),
+        is_enough: impl Fn(Estimate, f64) -> bool,
+    ) -> bool {
+        let holds = |estimate: Option<Estimate>, asked: Threshold| {
+            estimate.is_some_and(|estimate| is_enough(estimate, asked.to_f64()))
+        };
+        holds(precision, self.precision) && self.recall.is_none_or(|asked| holds(recall, asked))
     }
 }
 

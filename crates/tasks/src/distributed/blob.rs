@@ -26,7 +26,7 @@ const BLOCK: usize = 2048;
 /// The level of zstd for texts and classes.
 const LEVEL: i32 = 1;
 
-pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 128 {
         out.push(value as u8 | 128);
         value >>= 7;

@@ -62,11 +62,8 @@ impl Pairs {
 
     /// The pairs within a list, which is sorted by size.
     fn within(&mut self, list: &[Entry], out: &mut Vec<Row>) {
-        for (n, a) in list.iter().enumerate() {
-            let most = self.criterion.largest_partner(a[0] as u32);
-            for b in list[n + 1..].iter().take_while(|b| b[0] <= most) {
-                self.add(a, b, out);
-            }
+        for n in 0..list.len() {
+            self.between(&list[n..=n], &list[n + 1..], out);
         }
     }
 
@@ -87,9 +84,8 @@ impl Pairs {
         }
         let blocks: Vec<&[Entry]> = list.chunks(self.block).collect();
         for (i, small) in blocks.iter().enumerate() {
-            let most = small
-                .last()
-                .map(|a| self.criterion.largest_partner(a[0] as u32));
+            let largest = small.last();
+            let most = largest.map(|a| self.criterion.largest_partner(a[0] as u32));
             for (j, large) in blocks.iter().enumerate().skip(i) {
                 if large.first().map(|b| b[0]) > most {
                     break;
@@ -102,12 +98,9 @@ impl Pairs {
                 if i < j {
                     put_rows(&mut blob, large);
                 }
-                let spread =
-                    (key ^ (i as u64) << 32 ^ j as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                out.push(Row {
-                    place: place_of(spread, places),
-                    blob,
-                });
+                let blocks = key ^ (i as u64) << 32 ^ j as u64;
+                let place = place_of(blocks.wrapping_mul(0x9e37_79b9_7f4a_7c15), places);
+                out.push(Row { place, blob });
             }
         }
     }
@@ -244,10 +237,10 @@ impl Blocks {
 impl Stage for Blocks {
     fn take(&mut self, place: u32, blob: &[u8], out: &mut Vec<Row>) -> Result<()> {
         match blob.first() {
-            Some(&PAIRS) => out.push(Row {
-                place,
-                blob: blob.into(),
-            }),
+            Some(&PAIRS) => {
+                let blob = blob.into();
+                out.push(Row { place, blob });
+            }
             Some(&BLOCKS) => {
                 let mut reader = Reader::of(STAGE, BLOCKS, blob)?;
                 let small = reader.bytes()?;
@@ -259,10 +252,9 @@ impl Stage for Blocks {
                 if most > BLOCK {
                     return Err(bad(STAGE, format!("blocks of {BLOCK} documents"), most));
                 }
-                if large.is_empty() {
-                    self.pairs.within(&small, out);
-                } else {
-                    self.pairs.between(&small, &large, out);
+                match large.is_empty() {
+                    true => self.pairs.within(&small, out),
+                    false => self.pairs.between(&small, &large, out),
                 }
             }
             kind => return Err(unexpected(STAGE, kind.copied())),

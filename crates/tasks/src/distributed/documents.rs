@@ -11,7 +11,7 @@ use lookalike_store::Aside;
 use lookalike_text::read::{ContentKind, RawDocument};
 
 use super::blob::{DOCUMENTS, Reader, compress, put, put_bytes};
-use super::{Config, Row, bad, place_of};
+use super::{Config, Row, absent, bad, place_of};
 
 const STAGE: &str = "documents";
 /// Text that is kept before it is sent to its parts.
@@ -200,6 +200,7 @@ fn part_of_digest(&[a, b, c, d, e, f, g, h, ..]: &[u8; 16], places: u32) -> u32 
 }
 
 /// A document of a part.
+#[derive(Default)]
 pub(super) struct Member {
     part: u32,
     digest: [u8; 16],
@@ -223,14 +224,10 @@ impl Member {
     /// Reads what `put` wrote.
     pub fn read(reader: &mut Reader<'_>) -> Result<Member> {
         Ok(Member {
-            part: 0,
-            digest: [0; 16],
             side: reader.byte()?,
-            group: 0,
             id: reader.bytes()?.into(),
             rank: reader.bytes()?.into(),
-            at: 0,
-            length: 0,
+            ..Member::default()
         })
     }
 }
@@ -325,10 +322,7 @@ impl Documents {
         let first = self.parts.get(&part);
         let node = first.map(|&first| first as usize + rank as usize);
         let node = node.filter(|&node| node < self.nodes() && self.first(node).part == part);
-        node.ok_or_else(|| {
-            let expected = format!("document {rank} of part {part} in the same task");
-            bad(stage, expected, format!("{} documents", self.nodes()))
-        })
+        node.ok_or_else(|| absent(stage, document, self.nodes()))
     }
 
     pub fn members(&self, node: usize) -> &[Member] {
@@ -430,11 +424,5 @@ impl Sampler {
     /// The range of a shortened key.
     pub fn place(&self, short: u64) -> u32 {
         self.share(short, self.places.into()) as u32
-    }
-}
-
-impl std::fmt::Debug for Intake {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Intake").finish_non_exhaustive()
     }
 }

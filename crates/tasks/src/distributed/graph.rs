@@ -9,7 +9,7 @@ use lookalike_base::{Error, Result};
 ///
 /// Memory: about 100 bytes for each document that is in a pair, and 8 for each pair of documents
 /// with different words.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Graph {
     numbers: HashMap<Box<[u8]>, u32>,
     ranks: Vec<Box<[u8]>>,
@@ -22,10 +22,8 @@ impl Graph {
         if let Some(&number) = self.numbers.get(id) {
             return Ok(number);
         }
-        let number = u32::try_from(self.numbers.len())
-            .ok()
-            .filter(|&n| n < u32::MAX);
-        let number = number.ok_or_else(|| {
+        let number = u32::try_from(self.numbers.len()).ok();
+        let number = number.filter(|&number| number < u32::MAX).ok_or_else(|| {
             Error::parameter("pairs", "more than 2^32 documents")
                 .because("fewer; one task holds all documents that are in pairs")
         })?;
@@ -37,10 +35,8 @@ impl Graph {
     /// Adds a pair. `ranks` are the places in the order of preference, as [`super::Found::ranks`];
     /// without any, the least identifier is preferred.
     pub fn add(&mut self, ids: [&[u8]; 2], ranks: [&[u8]; 2], exact: bool) -> Result<()> {
-        let pair = [
-            self.number(ids[0], ranks[0])?,
-            self.number(ids[1], ranks[1])?,
-        ];
+        let one = self.number(ids[0], ranks[0])?;
+        let pair = [one, self.number(ids[1], ranks[1])?];
         match exact {
             true => self.equal.push(pair),
             false => self.near.push(pair),
@@ -151,13 +147,5 @@ impl Graph {
                 take(ids[number], ids[survivor as usize]);
             }
         }
-    }
-}
-
-impl std::fmt::Debug for Graph {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Graph")
-            .field("documents", &self.ranks.len())
-            .finish_non_exhaustive()
     }
 }

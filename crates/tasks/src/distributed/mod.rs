@@ -68,6 +68,7 @@ use lookalike_engine::sample::Sampling;
 use lookalike_engine::shingle::ShingleConfig;
 
 pub use blob::Weight;
+pub(crate) use blob::put;
 pub use candidates::{Blocks, Candidates};
 pub use documents::{Intake, Side};
 pub use frequencies::{Classes, Frequencies};
@@ -158,6 +159,13 @@ fn document(part: u32, rank: u32) -> u64 {
 
 fn part_of(document: u64) -> u32 {
     (document >> 32) as u32
+}
+
+/// An error about a document that is not among this number of documents of a task.
+fn absent(stage: &'static str, document: u64, documents: usize) -> Error {
+    let (part, rank) = (part_of(document), document as u32);
+    let expected = format!("document {rank} of part {part} in the same task");
+    bad(stage, expected, format!("{documents} documents"))
 }
 
 /// An error about the rows of a stage.

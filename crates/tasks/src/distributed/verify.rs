@@ -14,7 +14,7 @@ use super::blob::{
 };
 use super::candidates::{PAIRS_TOGETHER, pairs_row};
 use super::documents::{Documents, Member, Sampler, Side, set_of};
-use super::{Config, Row, Stage, bad, part_of};
+use super::{Config, Row, Stage, absent, bad, part_of};
 
 const STAGE: &str = "verify";
 /// Bytes of texts in a row.
@@ -58,11 +58,8 @@ impl Sets {
     }
 
     fn place(&self, document: u64) -> Result<(u64, u32, u8)> {
-        self.places.get(&document).copied().ok_or_else(|| {
-            let (part, rank) = (part_of(document), document as u32);
-            let expected = format!("document {rank} of part {part} in the same task");
-            bad(STAGE, expected, format!("{} documents", self.places.len()))
-        })
+        let place = self.places.get(&document).copied();
+        place.ok_or_else(|| absent(STAGE, document, self.places.len()))
     }
 
     /// Shared fingerprints and sizes of two documents, if they reach the threshold.
@@ -352,10 +349,8 @@ impl Stage for Verify {
             if part_of(a) != part_of(b) {
                 continue;
             }
-            let nodes = [
-                self.documents.node(STAGE, a)?,
-                self.documents.node(STAGE, b)?,
-            ];
+            let documents = &self.documents;
+            let nodes = [documents.node(STAGE, a)?, documents.node(STAGE, b)?];
             for (node, number) in nodes.into_iter().zip([a, b]) {
                 if !self.sets.places.contains_key(&number) {
                     self.documents.set(node, &mut set)?;

@@ -58,12 +58,8 @@ impl Plan {
             let task = Task { step, number };
             let file = self.open(task)?;
             held += file.facts_bytes() * FACTS_TAKE;
-            let what = || {
-                format!(
-                    "gathering the segments of {}",
-                    counted(self.tasks().into(), "task")
-                )
-            };
+            let tasks = || counted(self.tasks().into(), "task");
+            let what = || format!("gathering the segments of {}", tasks());
             context.budget.require(held, what)?;
             let facts: Facts = file.facts()?;
             match facts.fits() {
@@ -282,16 +278,13 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     let mut said = SaidOnce::default();
     for segment in facts.iter().flat_map(|share| &share.segments) {
         let path = plan.exchange.join(COLLECTION).join(&segment.rejects.name);
-        each_reject(
-            (&path, parameters, &segment.rejects),
-            &mut said,
-            |reject, kept| {
-                let input = inputs.get(reject.source.file as usize);
-                let file = input.map(|input| input.path.to_string_lossy());
-                listed.rejects += u64::from(!kept);
-                rejects.put(reject_line(&file.unwrap_or_default(), reject, kept).as_bytes())
-            },
-        )?;
+        let of = (&*path, parameters, &segment.rejects);
+        each_reject(of, &mut said, |reject, kept| {
+            let input = inputs.get(reject.source.file as usize);
+            let file = input.map(|input| input.path.to_string_lossy());
+            listed.rejects += u64::from(!kept);
+            rejects.put(reject_line(&file.unwrap_or_default(), reject, kept).as_bytes())
+        })?;
     }
     for file in [near, equal, rejects] {
         file.finish()?;

@@ -302,11 +302,8 @@ fn named_document(name: &[u8]) -> Option<(u32, u64, &str)> {
     let (task, rest) = name.split_first_chunk()?;
     let (number, docno) = rest.split_first_chunk()?;
     let docno = std::str::from_utf8(docno).ok()?;
-    Some((
-        u32::from_be_bytes(*task),
-        u64::from_be_bytes(*number),
-        docno,
-    ))
+    let (task, number) = (u32::from_be_bytes(*task), u64::from_be_bytes(*number));
+    Some((task, number, docno))
 }
 
 /// The number of a document among all: 64 bits, whatever the number of documents.

@@ -136,11 +136,8 @@ impl Planned<'_> {
             let limit = "it cannot be read; leave it out";
             return refuse("INPUT", input.path.display(), limit);
         }
-        if let Some(input) = self
-            .inputs
-            .iter()
-            .find(|input| input.path.to_str().is_none())
-        {
+        let is_odd = |input: &&InputFile| input.path.to_str().is_none();
+        if let Some(input) = self.inputs.iter().find(is_odd) {
             let limit = "its path is not UTF-8; rename it";
             return refuse("INPUT", input.path.display(), limit);
         }
@@ -242,11 +239,8 @@ impl Plan {
             Err(_) => {}
         }
         if is_taken(exchange)? {
-            return refuse(
-                "output",
-                exchange.display(),
-                "it is not empty; give a new place",
-            );
+            let limit = "it is not empty; give a new place";
+            return refuse("output", exchange.display(), limit);
         }
         for (name, content) in [(INPUTS, &lines), (PLAN, &bytes)] {
             let path = exchange.join(name);
@@ -526,7 +520,6 @@ pub fn summary(plan: &Plan) -> Result<String> {
 /// Whether there is anything in a directory or below an address but a list of inputs, which a plan
 /// begins with.
 fn is_taken(exchange: &Path) -> Result<bool> {
-    Ok(names(exchange)?
-        .iter()
-        .any(|name| name != INPUTS && !name.starts_with("lookalike-")))
+    let is_other = |name: &String| name != INPUTS && !name.starts_with("lookalike-");
+    Ok(names(exchange)?.iter().any(is_other))
 }

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::distributed::Row;
+use crate::distributed::{self, Row};
 use lookalike_base::byte_size::ByteSize;
 use lookalike_base::progress::{Context, Stop};
 use lookalike_base::{Error, Result};
@@ -129,7 +129,7 @@ impl Writer {
                 blob.resize(length as usize, 0);
                 self.aside.get(offset, &mut blob)?;
                 head.clear();
-                put_number(&mut head, length.into());
+                distributed::put(&mut head, length.into());
                 for bytes in [&head, &blob] {
                     hash.update(bytes);
                     out.put(bytes)?;
@@ -143,25 +143,16 @@ impl Writer {
         let mut end = lookalike_store::to_json(facts, path)?;
         let facts = end.len() as u64;
         end.extend_from_slice(&index);
-        end.extend_from_slice(&at.to_le_bytes());
-        end.extend_from_slice(&facts.to_le_bytes());
-        end.extend_from_slice(&origin.plan.to_le_bytes());
-        end.extend_from_slice(&origin.task.to_le_bytes());
-        end.extend_from_slice(&origin.places.to_le_bytes());
-        end.extend_from_slice(&[0; 4]);
+        let Origin { plan, task, places } = origin;
+        let plan = [plan as u64, (plan >> 64) as u64];
+        for number in [at, facts, plan[0], plan[1], task, places.into()] {
+            end.extend_from_slice(&number.to_le_bytes());
+        }
         let sum = xxh3_64(&end);
         end.extend_from_slice(&sum.to_le_bytes());
         out.put(&end)?;
         out.finish()
     }
-}
-
-fn put_number(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 128 {
-        out.push(value as u8 | 128);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// The file of a task that is done.
@@ -225,10 +216,8 @@ impl Rows {
         let found = xxh3_64(before);
         if sum != found.to_le_bytes() {
             let expected = u64::from_le_bytes(std::array::from_fn(|n| sum[n]));
-            return Err(corrupt(
-                format!("xxh3 {expected:016x}"),
-                format!("{found:016x}"),
-            ));
+            let (expected, found) = (format!("xxh3 {expected:016x}"), format!("{found:016x}"));
+            return Err(corrupt(expected, found));
         }
         let rows = Rows {
             path: path.into(),
@@ -347,10 +336,8 @@ impl Rows {
                     return Err(cut());
                 }
             }
-            left = left
-                .checked_sub(row)
-                .filter(|_| row <= MOST_ROW)
-                .ok_or_else(cut)?;
+            let rest = left.checked_sub(row).filter(|_| row <= MOST_ROW);
+            left = rest.ok_or_else(cut)?;
             context.budget.require(LEAST_BYTES + 2 * row, || {
                 format!("a row of {} in {}", ByteSize(row), self.path.display())
             })?;

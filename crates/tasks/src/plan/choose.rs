@@ -62,7 +62,6 @@ fn attempt(cells: &Cells, coarsest: &[u8], target: &Target) -> Result<Vec<Choice
 
 /// Whether a group meets the target at a ratio, given the ratios of the larger groups.
 fn meets(cells: &Cells, chosen: &[u8], group: usize, ratio: u8, target: &Target) -> Option<Choice> {
-    let precision_asked = target.precision_asked();
     let mut first = group;
     loop {
         // Groups of smaller documents have no ratio yet; their pairs are borrowed at this one.
@@ -77,47 +76,30 @@ fn meets(cells: &Cells, chosen: &[u8], group: usize, ratio: u8, target: &Target)
                 of.push((on, smaller as u8, larger as u8));
             }
         }
-        let (precision, recall) = cells.estimates(&of);
-        let evidence = if first == group {
-            Evidence::Own
-        } else {
-            Evidence::Pooled { first: first as u8 }
+        let measured = cells.estimates(&of);
+        let met = target.all_of(measured, |estimate, asked| estimate.low >= asked);
+        let choice = Choice {
+            ratio,
+            evidence: match (met, first == group) {
+                (false, _) => Evidence::TooLittle,
+                (true, true) => Evidence::Own,
+                (true, false) => Evidence::Pooled { first: first as u8 },
+            },
+            precision: measured.0,
+            recall: measured.1,
         };
-        let recall_asked = target.recall_asked();
-        let all = of.iter().all(|&(ratio, ..)| ratio == 0);
-        let at_least = |estimate: &Option<Estimate>, asked: f64| {
-            estimate.is_some_and(|estimate| estimate.low >= asked)
-        };
-        let met = at_least(&precision, precision_asked)
-            && recall_asked.is_none_or(|asked| at_least(&recall, asked));
-        if met || all {
-            let evidence = if met { evidence } else { Evidence::TooLittle };
-            return Some(Choice {
-                ratio,
-                evidence,
-                precision,
-                recall,
-            });
+        if met || of.iter().all(|&(ratio, ..)| ratio == 0) {
+            return Some(choice);
         }
-        let enough = |estimate: &Option<Estimate>, asked: f64| {
-            estimate.is_some_and(|estimate| could_show(estimate.worth, asked))
-        };
-        if first == group
-            && enough(&precision, precision_asked)
-            && recall_asked.is_none_or(|asked| enough(&recall, asked))
-        {
+        let enough = |estimate: Estimate, asked| could_show(estimate.worth, asked);
+        if first == group && target.all_of(measured, enough) {
             return None;
         }
         if first == 0 {
             // Too few pairs to show anything. If the group uses all its own fingerprints, false
             // pairs are pairs with larger documents, and there are not enough of them to draw a
             // conclusion.
-            return (ratio == 0).then_some(Choice {
-                ratio,
-                evidence: Evidence::TooLittle,
-                precision,
-                recall,
-            });
+            return (ratio == 0).then_some(choice);
         }
         first -= 1;
     }
@@ -135,15 +117,9 @@ pub fn uniform_overall(
         for smaller in 0..groups as u8 {
             of.extend((smaller..groups as u8).map(|larger| (ratio, smaller, larger)));
         }
-        let (precision, recall) = cells.estimates(&of);
-        let at_least =
-            |estimate: &Option<Estimate>, asked: f64| estimate.is_some_and(|e| e.low >= asked);
-        if at_least(&precision, target.precision_asked())
-            && target
-                .recall_asked()
-                .is_none_or(|asked| at_least(&recall, asked))
-        {
-            return (ratio, precision);
+        let measured = cells.estimates(&of);
+        if target.all_of(measured, |estimate, asked| estimate.low >= asked) {
+            return (ratio, measured.0);
         }
     }
     (0, None)

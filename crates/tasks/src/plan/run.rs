@@ -1,6 +1,7 @@
 //! Makes a plan for a collection and a target.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,7 @@ use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
 use lookalike_base::Result;
 use lookalike_base::ids::{FingerprintKind, Key};
 use lookalike_base::numbers::counted;
+use lookalike_base::process::cpu_seconds;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::sample::{Rate, Sampled, Sampling};
@@ -55,30 +57,29 @@ pub fn run(base: &Workspace, config: &PlanConfig, context: &Context<'_>) -> Resu
 }
 
 fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) -> Result<Planned> {
-    let (start, cpu) = (
-        std::time::Instant::now(),
-        lookalike_base::process::cpu_seconds(),
-    );
+    let (start, cpu) = (Instant::now(), cpu_seconds());
     let trials = config.ratios.len() as u64 + 2;
     context.start(STAGE, Unit::Count("trials"), Some(trials));
     let directory = base.directory().join(DIRECTORY);
     disk::create_directory(&directory)?;
     let mut cost = PlanCost::default();
-    let plan;
-    if let Some(subset) = &config.subset {
-        let place = directory.join("subset");
-        let which = format!("subset {} of seed {}", subset.share, subset.seed);
-        let mut part = collection::beside(base, &place, &which)?;
-        let selection = DocumentSubset::new(subset);
-        subset::make::<K>(base, &mut part, selection, context)?;
-        plan = measure(base, &part, config, &mut cost, context)?;
-        part.discard()?;
-    } else {
-        plan = measure(base, base, config, &mut cost, context)?;
-    }
+    let measured = match &config.subset {
+        Some(subset) => {
+            let place = directory.join("subset");
+            let which = format!("subset {} of seed {}", subset.share, subset.seed);
+            let mut part = collection::beside(base, &place, &which)?;
+            let selection = DocumentSubset::new(subset);
+            subset::make::<K>(base, &mut part, selection, context)?;
+            let measured = gather(base, &part, config, &mut cost, context)?;
+            part.discard()?;
+            measured
+        }
+        None => gather(base, base, config, &mut cost, context)?,
+    };
+    let plan = measured.plan(base, config)?;
     clear(base)?;
     cost.wall_seconds = start.elapsed().as_secs_f64();
-    cost.cpu_seconds = lookalike_base::process::cpu_seconds() - cpu;
+    cost.cpu_seconds = cpu_seconds() - cpu;
     Ok(Planned { plan, cost })
 }
 
@@ -91,18 +92,6 @@ fn clear(base: &Workspace) -> Result<()> {
         }
     }
     disk::remove_directory(&directory)
-}
-
-/// Measures on `part`, which is a subset of `base` or `base` itself, and chooses the plan.
-fn measure(
-    base: &Workspace,
-    part: &Workspace,
-    config: &PlanConfig,
-    cost: &mut PlanCost,
-    context: &Context<'_>,
-) -> Result<Plan> {
-    let measured = gather(base, part, config, cost, context)?;
-    measured.plan(base, config)
 }
 
 /// Makes plans for several targets from measurements on the whole collection. All targets have the
@@ -120,10 +109,8 @@ pub fn run_all(
     disk::create_directory(&base.directory().join(DIRECTORY))?;
     let measured = gather(base, base, first, &mut cost, context)?;
     clear(base)?;
-    configs
-        .iter()
-        .map(|config| measured.plan(base, config))
-        .collect()
+    let plans = configs.iter().map(|config| measured.plan(base, config));
+    plans.collect()
 }
 
 /// The pairs of a collection or a subset at every ratio.
@@ -132,7 +119,7 @@ struct Measured {
     documents: u64,
 }
 
-/// Runs the trials and counts their pairs.
+/// Runs the trials on `part`, which is a subset of `base` or `base` itself, and counts their pairs.
 fn gather(
     base: &Workspace,
     part: &Workspace,
@@ -148,14 +135,8 @@ fn gather(
     context.budget.require(least, what)?;
     let threshold = config.target.threshold;
     let place = |name: &str| base.directory().join(DIRECTORY).join(name);
-    let (truth, exact) = trial::ask(
-        part,
-        &place("truth"),
-        &Sampling::Full,
-        threshold,
-        0,
-        context,
-    )?;
+    let (all, at) = (&Sampling::Full, place("truth"));
+    let (truth, exact) = trial::ask(part, &at, all, threshold, 0, context)?;
     cost.exact = exact;
     context.progress.at(1);
     let known = Documents::load(part)?;
@@ -182,10 +163,10 @@ fn gather(
             }
             // Choosing needs as much memory again, for a table by document.
             context.budget.require(least + 2 * cells.bytes(), || {
+                let ratios = counted(u64::from(ratio) + 1, "ratio");
                 format!(
-                    "the pairs of {} at {}",
-                    counted(documents, "document"),
-                    counted(u64::from(ratio) + 1, "ratio")
+                    "the pairs of {} at {ratios}",
+                    counted(documents, "document")
                 )
             })
         })?;
@@ -226,10 +207,8 @@ impl Measured {
             })
             .collect();
         let all: u64 = groups.iter().map(|group| group.shingles).sum();
-        let taken: f64 = groups
-            .iter()
-            .map(|group| group.shingles as f64 / f64::from(group.ratio.0))
-            .sum();
+        let taken = |group: &PlannedGroup| group.shingles as f64 / f64::from(group.ratio.0);
+        let taken: f64 = groups.iter().map(taken).sum();
         if groups.len() != count {
             return Err(base.missing("catalogue"));
         }

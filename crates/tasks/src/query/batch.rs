@@ -6,7 +6,7 @@ use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::progress::Context;
 use lookalike_base::workers::on_threads;
 use lookalike_engine::collection::{
-    self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader, TextDigest,
+    self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
 };
 use lookalike_engine::index::{IndexSearcher as LookUps, Lists};
 use lookalike_store::disk;
@@ -14,14 +14,13 @@ use lookalike_store::workspace::Workspace;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::{ControlFlow, Range};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::indexed::{Asked, Indexed, Looker, prefix};
-use super::{Answer, Match, QueryConfig, STAGE, Search, Why};
+use super::{Answer, Compared, Match, QueryConfig, STAGE, Search, Why};
 
-/// Allocator overhead of a score and a docno.
+/// Allocator overhead of a docno, and the score while it is printed.
 const MATCH_BYTES: usize = 64;
 
 /// Memory that is always available for matches.
@@ -43,7 +42,7 @@ pub(super) struct QueryBatch<'a, K> {
     config: &'a QueryConfig,
     indexed: Option<Indexed<'a>>,
     /// Read when the sets are searched for the first time.
-    columns: OnceLock<(Representatives, Column)>,
+    columns: Option<(Representatives, Column)>,
     queries: Vec<Asked>,
     /// The keys of each query, little-endian, and the end of each query's keys.
     sets: Vec<u8>,
@@ -56,23 +55,17 @@ pub(super) struct QueryBatch<'a, K> {
     look_ups: u64,
     /// The cost of reading all sets, in keys.
     all: u64,
-    sets_allowed: bool,
+    /// Whether batches that cost less in the sets than in the index are looked up there.
+    pub(super) sets_allowed: bool,
     /// How long the last pass over the sets took.
     pass: Duration,
 }
 
-/// A match before it is handed on. The best match is the greatest.
+/// A match, with its score before it is rounded. The best match is the greatest.
 #[derive(PartialEq)]
 struct Matched {
     score: f64,
-    /// The printed score.
-    printed: String,
-    contains: f64,
-    document: Reverse<u32>,
-    why: Why,
-    shared: u64,
-    keys: u64,
-    docno: String,
+    found: Match,
 }
 
 impl Eq for Matched {}
@@ -85,19 +78,19 @@ impl PartialOrd for Matched {
 
 impl Ord for Matched {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let exact = |found: &Matched| !matches!(found.why, Why::Near | Why::Contains);
-        exact(self)
-            .cmp(&exact(other))
+        let exact = |found: &Match| !matches!(found.why, Why::Near | Why::Contains);
+        let (a, b) = (&self.found, &other.found);
+        (exact(a).cmp(&exact(b)))
             .then(self.score.total_cmp(&other.score))
-            .then(self.contains.total_cmp(&other.contains))
-            .then(self.document.cmp(&other.document))
+            .then(a.contains_query.total_cmp(&b.contains_query))
+            .then(b.document.cmp(&a.document))
     }
 }
 
 impl Matched {
-    /// Memory of a match, including its score and docno.
+    /// Memory of a match, including its docno.
     fn bytes(&self) -> u64 {
-        (size_of::<Matched>() + MATCH_BYTES + self.printed.len() + self.docno.len()) as u64
+        (size_of::<Matched>() + MATCH_BYTES + self.found.docno.len()) as u64
     }
 }
 
@@ -184,17 +177,6 @@ impl Best {
     }
 }
 
-/// A document that a query is compared with.
-struct Compared<'a> {
-    number: u32,
-    md5: [u8; 16],
-    text: TextDigest,
-    words: u64,
-    keys: u64,
-    /// Its keys, if the measure needs them.
-    set: &'a [u8],
-}
-
 impl<'a, K: Key> QueryBatch<'a, K> {
     pub(super) fn new(workspace: &'a Workspace, config: &'a QueryConfig) -> Result<Self> {
         let indexed = match config.search {
@@ -208,7 +190,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             workspace,
             config,
             indexed,
-            columns: OnceLock::new(),
+            columns: None,
             queries: Vec::new(),
             sets: Vec::new(),
             ends: Vec::new(),
@@ -238,14 +220,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
 
     /// Keeps up to this number of bytes of the index in memory.
     pub(super) fn keep_tables(&mut self, bytes: u64) {
-        if let Some(indexed) = self.indexed.take() {
-            self.indexed = Some(indexed.keeping(bytes));
-        }
-    }
-
-    /// Allows batches that cost less in the sets than in the index to be looked up there.
-    pub(super) fn may_read_sets(&mut self) {
-        self.sets_allowed = true;
+        self.indexed = self.indexed.take().map(|of| of.keeping(bytes));
     }
 
     /// How long the input may pause until the batch is looked up: the time that the look-up takes,
@@ -356,14 +331,10 @@ impl<'a, K: Key> QueryBatch<'a, K> {
 
     /// Whether to answer queries from the index instead of reading all sets.
     fn prefers_index(&self, queries: &Range<usize>) -> bool {
-        if self.indexed.is_none() {
-            return false;
-        }
-        if self.config.search == Search::Index {
-            return true;
-        }
-        let asked = &self.queries[queries.clone()];
-        self.costs_less_by_index(asked.iter().map(|asked| self.look_ups(asked)).sum())
+        let asked = self.queries[queries.clone()].iter();
+        let look_ups = asked.map(|asked| self.look_ups(asked)).sum();
+        let by_index = self.config.search == Search::Index || self.costs_less_by_index(look_ups);
+        self.indexed.is_some() && by_index
     }
 
     /// Look-ups in the index that a query needs: one for each key, and one for its candidates.
@@ -377,10 +348,9 @@ impl<'a, K: Key> QueryBatch<'a, K> {
 
     /// Sorts the keys of some of the queries.
     fn load(&mut self, queries: Range<usize>) -> Result<()> {
-        if self.columns.get().is_none() {
+        if self.columns.is_none() {
             let representatives = Catalogue::representatives(self.workspace)?;
-            let stored = Catalogue::stored(self.workspace)?;
-            self.columns.get_or_init(|| (representatives, stored));
+            self.columns = Some((representatives, Catalogue::stored(self.workspace)?));
         }
         let mut keys = std::mem::take(&mut self.keys);
         keys.clear();
@@ -409,8 +379,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         let index = BatchIndex::new(&self.keys);
         let next = AtomicUsize::new(0);
         let work = |_| -> Result<Vec<Best>> {
-            let mut best: Vec<Best> = Vec::new();
-            best.resize_with(queries.len(), Best::default);
+            let mut best: Vec<Best> = queries.clone().map(|_| Best::default()).collect();
             let mut look = Look {
                 batch: self,
                 index: &index,
@@ -517,14 +486,9 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             }
             Ok(answered)
         };
-        let mut best: Vec<Best> = Vec::new();
-        best.resize_with(queries.len(), Best::default);
-        for (at, answered) in on_threads(STAGE, threads, work, None)?
-            .into_iter()
-            .flatten()
-        {
-            best[at] = answered;
-        }
+        let mut best: Vec<Best> = queries.clone().map(|_| Best::default()).collect();
+        let answered = on_threads(STAGE, threads, work, None)?.into_iter();
+        answered.flatten().for_each(|(at, found)| best[at] = found);
         Ok(best)
     }
 
@@ -540,42 +504,31 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         let asked = &self.queries[query];
         let (set, indexed) = (self.set(query as u32), looker.indexed);
         let mut looked_at = 0u32;
-        looker.query::<K>(self.config, asked, set, Some(read), |candidate| {
+        looker.query::<K>(self.config, asked, set, read, |document, facts| {
             looked_at += 1;
             context.tick(STAGE, looked_at)?;
-            let (facts, number) = (candidate.facts, candidate.document);
-            let document = Compared {
-                number,
-                md5: facts.md5,
-                text: facts.text,
-                words: facts.words,
-                keys: facts.keys.into(),
-                set: candidate.set,
-            };
-            let docno = || indexed.docno(number, &facts);
-            if let Some(found) = self.found(query as u32, &document, candidate.shared, docno)? {
+            let docno = || indexed.docno(document.number, facts);
+            if let Some(found) = self.found(query as u32, &document, docno)? {
                 best.push(found, self.config.top, account);
             }
-            Ok(if account.ends() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
+            Ok(match account.ends() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             })
         })
     }
 
-    /// The match of a query and a document with `shared` common keys, if it is to be listed.
+    /// The match of a query and a document, if it is to be listed.
     fn found(
         &self,
         query: u32,
         document: &Compared<'_>,
-        shared: u64,
         docno: impl FnOnce() -> Result<String>,
     ) -> Result<Option<Matched>> {
         let asked = &self.queries[query as usize];
         let criterion = self.config.criterion;
         let measure = criterion.measure;
-        let (keys, keys_of_document) = (asked.keys, document.keys);
+        let (keys, keys_of_document, shared) = (asked.keys, document.keys, document.shared);
         let (x, y) = match measure.of_words() {
             true => (asked.words, document.words),
             false => (keys, keys_of_document),
@@ -602,20 +555,21 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             0 => (1.0, "1".into()),
             _ => (measure.value(counted, x, y), measure.text(counted, x, y)),
         };
-        Ok(Some(Matched {
-            score,
-            printed,
-            contains: shared as f64 / keys.max(1) as f64,
-            document: Reverse(document.number),
+        let found = Match {
+            document: document.number,
+            docno: docno()?,
             why: match (exact, alike) {
                 (true, _) => Why::equal(asked.text, document.text),
                 (false, true) => Why::Near,
                 (false, false) => Why::Contains,
             },
+            score: printed.parse().unwrap_or(score),
+            contains_query: shared as f64 / keys.max(1) as f64,
+            in_query: counted as f64 / keys_of_document.max(1) as f64,
             shared: counted,
             keys: keys_of_document,
-            docno: docno()?,
-        }))
+        };
+        Ok(Some(Matched { score, found }))
     }
 
     /// The keys of a query.
@@ -637,30 +591,13 @@ fn cost_of_sets(workspace: &Workspace) -> u64 {
 }
 
 fn answer(asked: &mut Asked, best: Best) -> Answer {
-    let mut matches: Vec<Matched> = best.heap.into_iter().map(|Reverse(found)| found).collect();
-    matches.sort_unstable_by(|a, b| b.cmp(a));
-    let share = |part: u64, whole: u64| match whole {
-        0 => 0.0,
-        _ => part as f64 / whole as f64,
-    };
+    let matches = best.heap.into_sorted_vec().into_iter();
     Answer {
         query: std::mem::take(&mut asked.docno),
         words: asked.words,
         keys_query: asked.keys,
         found: best.found,
-        matches: matches
-            .into_iter()
-            .map(|found| Match {
-                document: found.document.0,
-                docno: found.docno,
-                why: found.why,
-                score: found.printed.parse().unwrap_or(found.score),
-                contains_query: found.contains,
-                in_query: share(found.shared, found.keys),
-                shared: found.shared,
-                keys: found.keys,
-            })
-            .collect(),
+        matches: matches.map(|Reverse(matched)| matched.found).collect(),
     }
 }
 
@@ -710,7 +647,7 @@ impl<K: Key> Look<'_, '_, K> {
         context: &Context<'_>,
     ) -> Result<()> {
         let batch = self.batch;
-        let Some((representatives, stored)) = batch.columns.get() else {
+        let Some((representatives, stored)) = &batch.columns else {
             return Ok(());
         };
         let workspace = batch.workspace;
@@ -739,17 +676,13 @@ impl<K: Key> Look<'_, '_, K> {
                 }
                 Ok(())
             })?;
-            let same = match takes_part {
-                true => batch.md5s.get(&document.md5),
-                false => None,
-            };
+            let same = batch.md5s.get(&document.md5).filter(|_| takes_part);
             for &query in same.into_iter().flatten() {
                 if self.queries.contains(&(query as usize)) && self.counts[query as usize] == 0 {
                     self.met.push(query);
                 }
             }
             for query in self.met.drain(..) {
-                let shared = std::mem::take(&mut self.counts[query as usize]);
                 let compared = Compared {
                     number,
                     md5: document.md5,
@@ -757,9 +690,10 @@ impl<K: Key> Look<'_, '_, K> {
                     words: document.words,
                     keys: size.into(),
                     set: &set,
+                    shared: std::mem::take(&mut self.counts[query as usize]),
                 };
                 let docno = || Ok(document.docno.clone());
-                if let Some(found) = batch.found(query, &compared, shared, docno)? {
+                if let Some(found) = batch.found(query, &compared, docno)? {
                     let best = &mut best[query as usize - self.queries.start];
                     best.push(found, batch.config.top, self.account);
                 }

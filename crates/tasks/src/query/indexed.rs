@@ -11,7 +11,7 @@ use lookalike_store::workspace::Workspace;
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
-use super::QueryConfig;
+use super::{Compared, QueryConfig};
 
 /// Descriptors that are left to others when the files of sets are kept open.
 const OTHER_FILES: u64 = 64;
@@ -83,15 +83,11 @@ impl<'a> Indexed<'a> {
             let what = format!("the set of document {document}");
             Error::corrupt(self.workspace.directory(), what).expected("a segment with it", "none")
         };
-        let after = self
-            .segments
-            .partition_point(|segment| segment.first_document <= document);
+        let after = (self.segments).partition_point(|segment| segment.first_document <= document);
         let at = after.checked_sub(1).ok_or_else(missing)?;
         let open = || SetFile::open::<K>(self.workspace, &self.segments[at]);
-        let end = facts
-            .set
-            .saturating_add(u64::from(facts.keys) * K::BYTES as u64);
-        let range = facts.set..end;
+        let bytes = u64::from(facts.keys) * K::BYTES as u64;
+        let range = facts.set..facts.set.saturating_add(bytes);
         if state.block.0 != at {
             state.block = (at, SetBlock::default());
         }
@@ -154,14 +150,6 @@ fn least(config: &QueryConfig, keys: u64, size: u64) -> Option<u64> {
     least.into_iter().flatten().min().map(|least| least.max(1))
 }
 
-/// A document that has keys of a query.
-pub(super) struct Candidate<'a> {
-    pub document: u32,
-    pub facts: Facts,
-    pub set: &'a [u8],
-    pub shared: u64,
-}
-
 /// Buffers of a set.
 #[derive(Default)]
 struct SetBuffers {
@@ -196,15 +184,15 @@ impl<'a> Looker<'a> {
         self.search.read_lists(&self.indexed.index, keys)
     }
 
-    /// Calls `each` with the documents that may be listed, in order. `set` has the query's keys;
-    /// `lists` those that are already read of the first of them.
+    /// Calls `each` with the documents that may be listed, in order, and their facts. `set` has the
+    /// query's keys; `lists` those that are already read of the first of them.
     pub(super) fn query<K: Key>(
         &mut self,
         config: &QueryConfig,
         asked: &Asked,
         set: &[u8],
-        lists: Option<(&Lists, Range<usize>)>,
-        mut each: impl FnMut(Candidate<'_>) -> Result<ControlFlow<()>>,
+        lists: (&Lists, Range<usize>),
+        mut each: impl FnMut(Compared<'_>, &Facts) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let indexed = self.indexed;
         let search = &mut self.search;
@@ -216,7 +204,7 @@ impl<'a> Looker<'a> {
             }
             (keys, words) => {
                 let prefix = prefix(config, keys, words);
-                search.find_in::<K>(&indexed.index, lists, indexed.count, set, prefix)?;
+                search.find_in::<K>(&indexed.index, Some(lists), indexed.count, set, prefix)?;
             }
         }
         let state = &mut self.state;
@@ -234,12 +222,16 @@ impl<'a> Looker<'a> {
                     }
                 }
             };
-            each(Candidate {
-                document,
-                facts,
+            let compared = Compared {
+                number: document,
+                md5: facts.md5,
+                text: facts.text,
+                words: facts.words,
+                keys: size,
                 set: &state.set,
                 shared,
-            })
+            };
+            each(compared, &facts)
         })
     }
 }

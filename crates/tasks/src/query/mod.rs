@@ -200,6 +200,19 @@ pub struct Answer {
     pub matches: Vec<Match>,
 }
 
+/// A document that a query is compared with.
+struct Compared<'a> {
+    number: u32,
+    md5: [u8; 16],
+    text: TextDigest,
+    words: u64,
+    keys: u64,
+    /// Its keys, if the measure needs them.
+    set: &'a [u8],
+    /// The keys that it shares with the query.
+    shared: u64,
+}
+
 /// A record that should be a document but is not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rejected {
@@ -404,7 +417,7 @@ impl Asking<'_> {
             workspace.release();
         } else if needs_columns || fixed + columns + 4 * LEAST_ROOM <= memory {
             fixed += columns;
-            batch.may_read_sets();
+            batch.sets_allowed = true;
         }
         if !needs_columns {
             // All or nothing, so that a refusal says what is enough.
@@ -686,10 +699,9 @@ impl<K: Key> Batches<'_, '_, K> {
         let rejects = &mut self.rejects;
         rejects.bytes += (size_of::<(u64, Reply)>() + bytes) as u64;
         // Records may be rejected before the queries in front of them are turned into keys.
-        let at = rejects
-            .waiting
-            .partition_point(|(other, _)| *other <= before);
-        rejects.waiting.insert(at, (before, reply));
+        let waiting = &mut rejects.waiting;
+        let at = waiting.partition_point(|(other, _)| *other <= before);
+        waiting.insert(at, (before, reply));
     }
 
     /// How long standard input may pause until the queries are looked up; `None` if there are none.

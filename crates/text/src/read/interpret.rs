@@ -157,31 +157,21 @@ fn converted<'a>(
 /// A warning about a text that is a word for nothing, as databases and Python write it.
 fn like_null(body: &[u8], config: &ReadConfig) -> Option<(Reason, String)> {
     const NULLS: [&str; 11] = words("NULL null Null nan NaN None N/A n/a NA <NA> \\N");
-    let several = config
-        .text_field
-        .as_ref()
-        .is_some_and(|field| field.contains(','));
-    let one = |text: &[u8]| {
-        NULLS
-            .iter()
-            .find(|null| null.as_bytes() == text.trim_ascii())
-    };
+    let field = config.text_field.as_ref();
+    let several = field.is_some_and(|field| field.contains(','));
+    let one = |text: &[u8]| (NULLS.iter()).find(|null| null.as_bytes() == text.trim_ascii());
     let found = one(body).or_else(|| match several {
         true => body.split(|&byte| byte == b'\n').find_map(one),
         false => None,
     })?;
     let flag = flag_word("--null", found);
-    Some((
-        Reason::PerhapsNull,
-        format!("it is {found}; {flag} says that this is no text"),
-    ))
+    let detail = format!("it is {found}; {flag} says that this is no text");
+    Some((Reason::PerhapsNull, detail))
 }
 
 fn too_long(docno: &str) -> String {
-    format!(
-        "a docno of {} bytes; at most {HEAD} are possible",
-        docno.len()
-    )
+    let bytes = docno.len();
+    format!("a docno of {bytes} bytes; at most {HEAD} are possible")
 }
 
 impl RecordKind {
@@ -260,10 +250,7 @@ impl RawDocument<'_> {
             "file" => Some(record.origin.name().to_string()),
             "url" => self.url.as_ref().map(ToString::to_string),
             "host" => host(address()?),
-            "path" => address()?
-                .find('/')
-                .and_then(|at| address()?.get(at..))
-                .map(Into::into),
+            "path" => Some(format!("/{}", address()?.split_once('/')?.1)),
             "date" => match record.kind.field(bytes, name) {
                 Some(date) => Some(usual_date(date.trim())),
                 None => record.kind.date(bytes),

@@ -1,13 +1,12 @@
 //! The date of a capture or message, as its record states it, and dates in fields.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use lookalike_base::words::words;
 
 /// Limit on the characters of a date in a form that is not known.
 const CHARS: usize = 40;
 
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-];
+const MONTHS: [&str; 12] = words("jan feb mar apr may jun jul aug sep oct nov dec");
 
 /// A date in the usual form, or as it is.
 pub fn usual_date(date: &str) -> String {
