@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::report;
-use crate::report::page::AuditLook;
+use crate::report::page::PageConfig;
 use crate::report::{Deduplicated, dedup_ledger};
 use clap::Args;
 use lookalike_base::Result;
@@ -364,7 +364,7 @@ impl Command for Options {
             seed: self.sample_seed,
             ..AuditConfig::default()
         };
-        let (kept, look) = (&flags.output, AuditLook::default());
+        let (kept, look) = (&flags.output, PageConfig::default());
         let told = (self.audit).write(kept, &workspace, &page, audited, &look, context)?;
         out.note(|| Ok(told))?;
         unread::warn(&workspace, context)

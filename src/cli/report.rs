@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::report;
-use crate::report::page::{self, AuditLook, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
+use crate::report::page::{self, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -170,9 +170,10 @@ impl Options {
             let limit = "the page of a deduplication is one file; leave the flag out";
             return refuse("split", kept.display(), limit);
         }
-        let look = AuditLook {
+        let look = PageConfig {
             title: self.title.clone(),
             replay: self.replay.clone(),
+            ..PageConfig::default()
         };
         let (given, review) = (self.output.as_deref(), self.audit.review());
         let output = report::place_audit(kept, "output", given, review, &[])?;

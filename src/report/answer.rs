@@ -150,8 +150,10 @@ fn found_lines(
     let largest = counted(cluster.largest, "document");
     let _ = write!(out, "{clusters}; the largest has {largest}");
     if let Some(name) = largest_name(results, cluster.largest)? {
+        // Nothing in a docno may end the line or control the terminal.
+        let name = cut_after(visible(&name), MOST_OF_NAME);
         let others = counted(cluster.largest - 1, "other");
-        let _ = write!(out, ": {} and {others}", short_name(&name));
+        let _ = write!(out, ": {name} and {others}");
     }
     if !pairs.is_empty() {
         let _ = write!(out, ". {pairs}");
@@ -192,11 +194,6 @@ fn reservation(summary: &Summary) -> &'static str {
 
 /// The most characters of a name that are shown.
 const MOST_OF_NAME: usize = 80;
-
-/// A docno inside a line: nothing in it may end the line or control the terminal.
-fn short_name(name: &str) -> String {
-    cut_after(visible(name), MOST_OF_NAME)
-}
 
 /// The representative of the first cluster of this size, if it is among the first
 /// [`MOST_CLUSTERS`] bytes of the clusters. A cluster can have millions of members, so no line is
@@ -254,12 +251,9 @@ pub(super) fn not_used(collection: &Workspace, directory: &Path, out: &mut Strin
         return Ok(());
     }
     // Pages of errors and images are expected in a crawl; damage is not, so it comes first.
-    let is_expected = |reason: &str| {
-        [Reason::HttpStatus, Reason::NotText]
-            .iter()
-            .any(|r| r.text() == reason)
-    };
-    sorted.sort_by_key(|&(reason, n)| (is_expected(reason), std::cmp::Reverse(*n), reason));
+    let expected = [Reason::HttpStatus, Reason::NotText].map(Reason::text);
+    let expected = |reason: &String| expected.contains(&reason.as_str());
+    sorted.sort_by_key(|&(reason, n)| (expected(reason), std::cmp::Reverse(*n), reason));
     let all = reasons.values().sum();
     let shown = sorted.iter().take(MOST_REASONS);
     let mut shown: Vec<String> = shown

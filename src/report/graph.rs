@@ -22,6 +22,7 @@
 //! duplicates (`exact-duplicates.tsv`) are left out too, because they resemble the same documents
 //! as their representative.
 
+use lookalike_base::bits::Bits;
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::keywords::keywords;
 use lookalike_base::numbers::counted;
@@ -105,18 +106,15 @@ pub fn graph(
     });
     put(out.as_bytes())?;
     if format != GraphFormat::Tsv {
-        let mut in_a_pair = vec![0u64; documents.div_ceil(64) as usize];
+        let mut in_a_pair = Bits::new(documents as usize);
         each_pair(workspace, |pair| {
             for document in [pair.a, pair.b] {
-                if let Some(word) = in_a_pair.get_mut(document as usize / 64) {
-                    *word |= 1 << (document % 64);
-                }
+                in_a_pair.insert(document);
             }
             stop()
         })?;
         for document in 0..documents as u32 {
-            let word = in_a_pair.get(document as usize / 64).copied().unwrap_or(0);
-            if word >> (document % 64) & 1 == 0 {
+            if !in_a_pair.contains(document) {
                 continue;
             }
             stop()?;

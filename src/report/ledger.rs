@@ -277,17 +277,8 @@ pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
         .into_iter()
         .filter_map(|stage| Some((stage, *summary.costs.get(stage)?)))
         .collect();
-    let costs = summary.costs.values();
-    let all = Cost {
-        // A fold, because `sum()` of no values is -0.0.
-        wall_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.wall_seconds),
-        cpu_seconds: costs.clone().fold(0.0, |sum, cost| sum + cost.cpu_seconds),
-        undivided_seconds: costs
-            .clone()
-            .fold(0.0, |sum, cost| sum + cost.undivided_seconds),
-        peak_bytes: costs.clone().map(|cost| cost.peak_bytes).max().unwrap_or(0),
-        ended: costs.map(|cost| cost.ended).max().unwrap_or(0),
-    };
+    let mut all = Cost::default();
+    summary.costs.values().for_each(|cost| all.add(cost));
     rows.push(("all", all));
     rows
 }

@@ -1,7 +1,8 @@
 //! The files of a collection from which no document was read.
 
 use lookalike_base::Result;
-use lookalike_engine::collection::{config, each_unread, own_segments};
+use lookalike_engine::collection::{config, each_unread};
+use lookalike_engine::pipeline::Summary;
 use lookalike_rewrite::again;
 use lookalike_store::disk;
 use lookalike_store::workspace::{InputList, Workspace};
@@ -22,10 +23,8 @@ pub fn unread_files(workspace: &Workspace) -> Result<Vec<String>> {
     let list = workspace.directory().join("rejects.jsonl");
     let list = disk::exists(&list)?.then_some(list);
     let read = &config(&workspace.manifest).read;
-    let documents = own_segments(&workspace.manifest)
-        .iter()
-        .any(|segment| segment.stats.documents > 0);
-    let used = read.used_fields(documents);
+    let documents = Summary::of(&workspace.manifest).ingest.documents;
+    let used = read.used_fields(documents > 0);
     Ok(unread.warnings(list.as_deref(), used))
 }
 
@@ -35,19 +34,9 @@ pub fn unread_files(workspace: &Workspace) -> Result<Vec<String>> {
 /// Those of reading the list of inputs.
 pub fn unused_id_field(workspace: &Workspace) -> Result<Option<String>> {
     let read = &config(&workspace.manifest).read;
-    let stats = || {
-        own_segments(&workspace.manifest)
-            .iter()
-            .map(|segment| &segment.stats)
-    };
-    let [documents, unnamed] = stats().fold([0, 0], |[documents, unnamed], stats| {
-        [documents + stats.documents, unnamed + stats.unnamed]
-    });
-    let Some(field) = read
-        .id_field
-        .as_deref()
-        .filter(|_| documents > 0 && documents == unnamed)
-    else {
+    let ingest = Summary::of(&workspace.manifest).ingest;
+    let none = ingest.documents > 0 && ingest.documents == ingest.unnamed;
+    let Some(field) = read.id_field.as_deref().filter(|_| none) else {
         return Ok(None);
     };
     let mut inputs = InputList::open(workspace.directory())?;

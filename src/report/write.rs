@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::page::{self, AuditLook, PageConfig, PageStats};
+use super::page::{self, PageConfig, PageStats};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::document::{Both, Passages};
@@ -44,7 +44,7 @@ pub fn write_audit(
     config: &AuditConfig,
     output: &Path,
     reviewed: Option<&Path>,
-    look: &AuditLook,
+    look: &PageConfig,
     context: &Context<'_>,
 ) -> Result<(PageStats, Reviewed)> {
     check_audit(kept, "output", output, reviewed, &[])?;

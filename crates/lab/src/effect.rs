@@ -275,12 +275,8 @@ pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport>
     let given = (config.qrels.as_path(), QrelsFormat::Trec);
     let (judgements, clusters, _) = read(given, &source, &config.runs, false, &mut held)?;
     let judged = JudgedTopic::of(&judgements, &clusters);
-    let of = Collection {
-        judgements: &judgements,
-        clusters: &clusters,
-        judged: &judged,
-    };
-    let systems = config.runs.iter().map(|path| of.system(path, context));
+    let of = (&judgements, &clusters, &judged[..]);
+    let systems = config.runs.iter().map(|path| system(path, of, context));
     let systems = systems.collect::<Result<Vec<_>>>()?;
     let keys = judgements.all.iter().map(|judgement| judgement.key);
     let order = |treatment: usize, metric: usize| -> Vec<f64> {
@@ -322,65 +318,61 @@ pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport>
     })
 }
 
-/// What all rankings are compared with.
-struct Collection<'c> {
-    judgements: &'c Judgements,
-    clusters: &'c Clusters,
-    judged: &'c [JudgedTopic],
-}
-
-impl Collection<'_> {
-    fn system(&self, path: &Path, context: &Context<'_>) -> Result<SystemEffect> {
-        let names = self.judgements.topics.iter().map(String::as_str);
-        let names: HashMap<&str, usize> = names.zip(0..).collect();
-        let mut file = FileCounts {
-            path: path.into(),
-            unknown: self.clusters.unknown(0).map(|_| 0),
-            ..FileCounts::default()
-        };
-        // Score, docno, hash of each line, by topic of the judgements.
-        let mut lines: Vec<Vec<(f32, String, u128)>> = vec![Vec::new(); names.len()];
-        each_ranked(path, |ranked| {
-            context.tick(STAGE, file.lines)?;
-            file.lines += 1;
-            if let Some(unknown) = &mut file.unknown {
-                *unknown += u64::from(self.clusters.unknown(ranked.key) == Some(true));
-            }
-            if let Some(&topic) = names.get(ranked.topic) {
-                lines[topic].push((ranked.score as f32, ranked.docno.into(), ranked.key));
-            }
-            Ok(())
-        })?;
-        let mut effect = SystemEffect {
-            file,
-            missing: lines.iter().filter(|lines| lines.is_empty()).count() as u64,
-            means: Vec::new(),
-            topics: vec![Vec::new(); Treatment::ALL.len()],
-        };
-        for (topic, mut lines) in self.judged.iter().zip(lines) {
-            lines.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));
-            let key = |line: &(f32, String, u128)| (line.2, unit(self.clusters, line.2));
-            let ranked: Vec<_> = lines.iter().map(key).collect();
-            for (values, treatment) in effect.topics.iter_mut().zip(Treatment::ALL) {
-                let (grades, judged) = topic.grades(&ranked, treatment);
-                values.push(METRICS.map(|(_, _, measure)| measure(&grades, judged)));
-                if treatment == Treatment::Removed {
-                    effect.file.kept += grades.len() as u64;
-                    effect.file.removed += (ranked.len() - grades.len()) as u64;
-                }
+/// Measures the effect on one ranking.
+fn system(
+    path: &Path,
+    (judgements, clusters, judged): (&Judgements, &Clusters, &[JudgedTopic]),
+    context: &Context<'_>,
+) -> Result<SystemEffect> {
+    let names = judgements.topics.iter().map(String::as_str);
+    let names: HashMap<&str, usize> = names.zip(0..).collect();
+    let mut file = FileCounts {
+        path: path.into(),
+        unknown: clusters.unknown(0).map(|_| 0),
+        ..FileCounts::default()
+    };
+    // Score, docno, hash of each line, by topic of the judgements.
+    let mut lines: Vec<Vec<(f32, String, u128)>> = vec![Vec::new(); names.len()];
+    each_ranked(path, |ranked| {
+        context.tick(STAGE, file.lines)?;
+        file.lines += 1;
+        if let Some(unknown) = &mut file.unknown {
+            *unknown += u64::from(clusters.unknown(ranked.key) == Some(true));
+        }
+        if let Some(&topic) = names.get(ranked.topic) {
+            lines[topic].push((ranked.score as f32, ranked.docno.into(), ranked.key));
+        }
+        Ok(())
+    })?;
+    let mut effect = SystemEffect {
+        file,
+        missing: lines.iter().filter(|lines| lines.is_empty()).count() as u64,
+        means: Vec::new(),
+        topics: vec![Vec::new(); Treatment::ALL.len()],
+    };
+    for (topic, mut lines) in judged.iter().zip(lines) {
+        lines.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));
+        let key = |line: &(f32, String, u128)| (line.2, unit(clusters, line.2));
+        let ranked: Vec<_> = lines.iter().map(key).collect();
+        for (values, treatment) in effect.topics.iter_mut().zip(Treatment::ALL) {
+            let (grades, judged) = topic.grades(&ranked, treatment);
+            values.push(METRICS.map(|(_, _, measure)| measure(&grades, judged)));
+            if treatment == Treatment::Removed {
+                effect.file.kept += grades.len() as u64;
+                effect.file.removed += (ranked.len() - grades.len()) as u64;
             }
         }
-        let count = self.judged.len().max(1) as f64;
-        let mean = |values: &Vec<Values>| {
-            let sum = values.iter().fold([0.0; METRICS.len()], |mut sum, of| {
-                sum.iter_mut().zip(of).for_each(|(sum, of)| *sum += of);
-                sum
-            });
-            sum.map(|sum| sum / count)
-        };
-        effect.means = effect.topics.iter().map(mean).collect();
-        Ok(effect)
     }
+    let count = judged.len().max(1) as f64;
+    let mean = |values: &Vec<Values>| {
+        let sum = values.iter().fold([0.0; METRICS.len()], |mut sum, of| {
+            sum.iter_mut().zip(of).for_each(|(sum, of)| *sum += of);
+            sum
+        });
+        sum.map(|sum| sum / count)
+    };
+    effect.means = effect.topics.iter().map(mean).collect();
+    Ok(effect)
 }
 
 /// Pairs of things that have two values each, by their order.

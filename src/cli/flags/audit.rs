@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::report::page::AuditLook;
+use crate::report::page::PageConfig;
 use crate::report::{self, Reviewed};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -76,7 +76,7 @@ impl AuditFlags {
         workspace: &Workspace,
         output: &Path,
         config: AuditConfig,
-        look: &AuditLook,
+        look: &PageConfig,
         context: &Context<'_>,
     ) -> Result<String> {
         let config = AuditConfig {

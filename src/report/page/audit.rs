@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::clusters::{MEMBER, member_row};
-use super::documents::{Replay, heading, title};
+use super::documents::{heading, title};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated, json_block, visible};
 use super::pairs::{both_texts, names};
@@ -13,7 +13,7 @@ use super::panels::{headline, part, share_bar, short, table};
 use super::side_by_side::options;
 use super::texts::{self, Read};
 use super::title::collection_name;
-use super::{FIXED_BYTES, PageStats, STAGE};
+use super::{FIXED_BYTES, PageConfig, PageStats, STAGE};
 use crate::report::dedup::{named, revisits};
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
@@ -35,15 +35,6 @@ use serde_json::{Map, Value, json};
 /// The script with which a person judges pairs.
 const JUDGE: &str = include_str!("judge.js");
 
-/// How the page of an audit looks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AuditLook {
-    /// The title; without one, it has the name of the inputs.
-    pub title: Option<String>,
-    /// Where captures are replayed.
-    pub replay: Option<Replay>,
-}
-
 /// Begins the memory of the page. Refuses a budget with which no page can be written, before the
 /// audit takes its time.
 pub(crate) fn check_memory(workspace: &Workspace, context: &Context<'_>) -> Result<Memory> {
@@ -57,7 +48,7 @@ pub(crate) fn write(
     workspace: &Workspace,
     audit: &Audit,
     verdicts: Option<&Verdicts>,
-    look: &AuditLook,
+    look: &PageConfig,
     output: &Path,
     context: &Context<'_>,
 ) -> Result<PageStats> {
@@ -121,24 +112,17 @@ pub(crate) fn write(
     for (id, name, table) in &tables {
         sheet.put(html! { section id=(id) { h2 { (visible(name)) } (table) } })?;
     }
-    let (bytes, checksum) = sheet.finish()?;
+    let written = sheet.finish()?;
     disk::sync_parent(output)?;
-    let stats = PageStats {
-        clusters: audit.clusters.len() as u64,
-        pairs: audit.pairs.len() as u64,
-        missing: read.missing(),
-        bytes,
-        checksum,
-    };
-    context.progress.end(&stats.says());
-    Ok(stats)
+    let shown = [audit.clusters.len(), audit.pairs.len()];
+    Ok(PageStats::end(written, shown, &read, context))
 }
 
 /// What the sections of the page show.
 struct Page<'p> {
     audit: &'p Audit,
     verdicts: Option<&'p Verdicts>,
-    look: &'p AuditLook,
+    look: &'p PageConfig,
     read: &'p Read,
 }
 

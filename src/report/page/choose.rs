@@ -249,15 +249,6 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
     Ok(sum.min(1 << 60))
 }
 
-/// The number of clusters whose members are gathered at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ranked {
-    /// At least this number, and more up to [`PAGE_DOCUMENTS`].
-    Page(usize),
-    /// All, later and in several parts ([`Survey::gather`]).
-    All,
-}
-
 /// Pairs that were chosen, and the clusters by size.
 pub(super) struct Survey<'w> {
     workspace: &'w Workspace,
@@ -299,8 +290,8 @@ pub(super) fn choose(
     memory: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Chosen> {
-    let which = Ranked::Page(config.clusters);
-    let mut survey = Survey::new(workspace, config, which, memory, context)?;
+    let least = Some(config.clusters);
+    let mut survey = Survey::new(workspace, config, least, memory, context)?;
     let all = std::mem::take(&mut survey.ranked);
     survey.gather(&all, true, memory, context)
 }
@@ -310,7 +301,7 @@ impl<'w> Survey<'w> {
     pub(super) fn new(
         workspace: &'w Workspace,
         config: &PageConfig,
-        which: Ranked,
+        least: Option<usize>,
         memory: &mut Memory,
         context: &Context<'_>,
     ) -> Result<Survey<'w>> {
@@ -326,7 +317,8 @@ impl<'w> Survey<'w> {
         let measure = entry.map_or(Measure::default(), |pairs| pairs.config.measure);
         let mut n = 0u64;
         each_measured_pair(workspace, &sampled, |pair, sizes| {
-            check_now_and_then(&mut n, context)?;
+            n += 1;
+            context.tick(STAGE, n)?;
             sets.union(pair.a, pair.b);
             if listed {
                 let amount = pair.amount(measure);
@@ -371,7 +363,7 @@ impl<'w> Survey<'w> {
         }
         Ok(Survey {
             workspace,
-            ranked: largest(&mut sets, first..documents, which),
+            ranked: largest(&mut sets, first..documents, least),
             sets,
             sampled,
             nearest,
@@ -448,15 +440,9 @@ fn may_search(workspace: &Workspace) -> bool {
     whole && resemblance && pairs_listed(workspace) && workspace.manifest.method.is_none()
 }
 
-fn check_now_and_then(n: &mut u64, context: &Context<'_>) -> Result<()> {
-    *n += 1;
-    context.tick(STAGE, *n)?;
-    Ok(())
-}
-
-/// The clusters of one page, or all.
-/// The largest clusters with one of these documents: those of `clusters.jsonl`.
-fn largest(sets: &mut UnionFind, own: Range<u32>, which: Ranked) -> Vec<Rank> {
+/// The largest clusters with one of these documents, those of `clusters.jsonl`: at least this number,
+/// and more up to [`PAGE_DOCUMENTS`]; without a number, all.
+fn largest(sets: &mut UnionFind, own: Range<u32>, least: Option<usize>) -> Vec<Rank> {
     // One more than the size of a cluster that counts.
     let mut sizes = vec![0u32; own.end as usize];
     for document in own.clone() {
@@ -467,10 +453,8 @@ fn largest(sets: &mut UnionFind, own: Range<u32>, which: Ranked) -> Vec<Rank> {
         let size = &mut sizes[sets.find(document) as usize];
         *size += u32::from(*size > 0);
     }
-    let mut largest = Least::new(match which {
-        Ranked::Page(least) => least.max(PAGE_DOCUMENTS as usize / 2),
-        Ranked::All => usize::MAX,
-    });
+    let most = |least: usize| least.max(PAGE_DOCUMENTS as usize / 2);
+    let mut largest = Least::new(least.map_or(usize::MAX, most));
     let mut number = 0;
     for (root, &size) in sizes.iter().enumerate() {
         if size > 0 {
@@ -481,7 +465,7 @@ fn largest(sets: &mut UnionFind, own: Range<u32>, which: Ranked) -> Vec<Rank> {
         }
     }
     let mut sorted = largest.sorted();
-    if let Ranked::Page(least) = which {
+    if let Some(least) = least {
         let mut listed = 0;
         let fits = sorted.iter().take_while(|rank| {
             listed += rank.listed();
@@ -564,7 +548,8 @@ fn link(
     let mut trees = UnionFind::new(documents);
     let mut n = 0u64;
     each_pair(workspace, |pair| {
-        check_now_and_then(&mut n, context)?;
+        n += 1;
+        context.tick(STAGE, n)?;
         let at = by_root.get(&sets.find(pair.a));
         let Some(cluster) = at.and_then(|&at| clusters.get_mut(at)) else {
             return Ok(());

@@ -1,7 +1,7 @@
 //! The clusters: the largest as a table each, and all of them as data for the script, which lists,
 //! searches and opens them.
 
-use super::choose::{Chosen, Member, ShownCluster};
+use super::choose::{Member, ShownCluster};
 use super::documents::{Replay, address, date, place, title};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
@@ -282,9 +282,4 @@ fn one(page: &Page<'_>, cluster: &ShownCluster, places: &[u32]) -> Value {
         members,
         links
     ])
-}
-
-/// Whether there is anything to list.
-pub(super) fn any(chosen: &Chosen) -> bool {
-    !chosen.clusters.is_empty()
 }

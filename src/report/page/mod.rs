@@ -89,12 +89,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::wording::Wording;
-pub use audit::AuditLook;
 use choose::Chosen;
 pub use documents::Replay;
 use frame::{Frame, Sheet};
 use markup::{Markup, html};
-use pairs::Which;
 pub(crate) use records::records;
 pub use split::{SPLIT_DIRECTORY, write_split};
 use texts::Read;
@@ -224,31 +222,39 @@ pub fn write(
         read: &read,
         texts: Texts::Here(&texts),
     };
-    let (bytes, checksum) = page.write(workspace, output, context)?;
-    let stats = PageStats {
-        clusters: chosen.clusters.len() as u64,
-        pairs: chosen.pairs().count() as u64,
-        missing: read.missing(),
-        bytes,
-        checksum,
-    };
-    context.progress.end(&stats.says());
-    Ok(stats)
+    let written = page.write(workspace, output, context)?;
+    let shown = [chosen.clusters.len(), chosen.pairs().count()];
+    Ok(PageStats::end(written, shown, &read, context))
 }
 
 impl PageStats {
-    /// The line at the end of the work.
-    fn says(&self) -> String {
-        let missing = match self.missing {
+    /// Ends the work on a page of this length and checksum, with this number of clusters and pairs.
+    fn end(
+        (bytes, checksum): (u64, u64),
+        shown: [usize; 2],
+        read: &Read,
+        context: &Context<'_>,
+    ) -> PageStats {
+        let [clusters, pairs] = shown.map(|n| n as u64);
+        let stats = PageStats {
+            clusters,
+            pairs,
+            missing: read.missing(),
+            bytes,
+            checksum,
+        };
+        let missing = match stats.missing {
             0 => String::new(),
             n => format!(", {} of their texts missing", count(n)),
         };
-        let clusters = match self.clusters {
+        let clusters = match stats.clusters {
             0 => String::new(),
             n => format!("{}, ", counted(n, "cluster")),
         };
-        let pairs = counted(self.pairs, "pair");
-        format!("{STAGE}: {clusters}{pairs}{missing}")
+        let pairs = counted(stats.pairs, "pair");
+        let line = format!("{STAGE}: {clusters}{pairs}{missing}");
+        context.progress.end(&line);
+        stats
     }
 }
 
@@ -305,7 +311,7 @@ impl Page<'_> {
         // Elsewhere, the link would lead nowhere.
         let inside = workspace.other_name(output).is_some();
         let study = if inside { study_link(workspace)? } else { None };
-        let any = clusters::any(self.chosen);
+        let any = !self.chosen.clusters.is_empty();
         let frame = Frame {
             title: &title,
             below: self.date(),
@@ -348,15 +354,15 @@ impl Page<'_> {
             sheet.put(closest::closest(self))?;
         }
         if self.listed {
-            for (which, id, shown) in [
-                (Which::Nearest, "nearest", &self.chosen.nearest),
-                (Which::Random, "random", &self.chosen.random),
+            for (head, id, shown) in [
+                (pairs::nearest(self), "nearest", &self.chosen.nearest),
+                (pairs::random(self), "random", &self.chosen.random),
             ] {
                 if shown.is_empty() {
                     continue;
                 }
                 sheet.put(markup::begin("section", id))?;
-                sheet.put(pairs::head(self, which))?;
+                sheet.put(head)?;
                 for (at, pair) in shown.iter().enumerate() {
                     context.stop.check(STAGE)?;
                     sheet.put(pairs::one_pair(self, pair, at == 0))?;

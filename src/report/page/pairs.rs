@@ -13,31 +13,25 @@ use lookalike_engine::align::TextComparison;
 use lookalike_engine::document::ShownDocument;
 use lookalike_text::parse::TokenKind;
 
-/// Which pairs a section shows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
-    Nearest,
-    Random,
-}
-
-pub(super) fn head(page: &Page<'_>, which: Which) -> Markup {
+/// The head of the section of the pairs nearest the threshold.
+pub(super) fn nearest(page: &Page<'_>) -> Markup {
     let all = page.summary.join.as_ref().map_or(0, |join| join.pairs);
     html! {
-        @match which {
-            Which::Nearest => {
-                h2 { "Pairs nearest the threshold" }
-                p {
-                    "The pairs nearest to " (page.wording.least()) ", of " (many(all, "pair"))
-                    " in total. Use them to judge whether the threshold is right. " (marks(page))
-                }
-            }
-            Which::Random => {
-                h2 { "Pairs at random" }
-                p {
-                    "A random choice of the other pairs, with seed " (page.config.seed)
-                    ". All pairs are in " code { "pairs.tsv" } "."
-                }
-            }
+        h2 { "Pairs nearest the threshold" }
+        p {
+            "The pairs nearest to " (page.wording.least()) ", of " (many(all, "pair"))
+            " in total. Use them to judge whether the threshold is right. " (marks(page))
+        }
+    }
+}
+
+/// The head of the section of some others.
+pub(super) fn random(page: &Page<'_>) -> Markup {
+    html! {
+        h2 { "Pairs at random" }
+        p {
+            "A random choice of the other pairs, with seed " (page.config.seed)
+            ". All pairs are in " code { "pairs.tsv" } "."
         }
     }
 }

@@ -78,16 +78,9 @@ pub(crate) fn write(
     }
     sheet.put(short(workspace, &shared)?)?;
     sheet.put(unread(workspace)?)?;
-    let (bytes, checksum) = sheet.finish()?;
-    let stats = PageStats {
-        clusters: 0,
-        pairs: shared.pairs.len() as u64,
-        missing: read.missing(),
-        bytes,
-        checksum,
-    };
-    context.progress.end(&stats.says());
-    Ok(stats)
+    let written = sheet.finish()?;
+    let shown = [0, shared.pairs.len()];
+    Ok(PageStats::end(written, shown, &read, context))
 }
 
 /// The documents that are too short for a passage.

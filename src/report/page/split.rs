@@ -1,7 +1,7 @@
 //! A folder of pages: all clusters with the texts of their members, and an index of their documents,
 //! without a script.
 
-use super::choose::{self, Chosen, Rank, Ranked, Survey};
+use super::choose::{self, Chosen, Rank, Survey};
 use super::clusters::{beside, one_cluster};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated};
@@ -91,7 +91,7 @@ fn write(
         format!("pages of {documents} in clusters")
     };
     memory.check(what)?;
-    let mut survey = Survey::new(workspace, config, Ranked::All, &mut memory, context)?;
+    let mut survey = Survey::new(workspace, config, None, &mut memory, context)?;
     memory.check(what)?;
     let ranked = std::mem::take(&mut survey.ranked);
     let parts = parts(&ranked);
@@ -216,17 +216,25 @@ impl TextPages {
 }
 
 impl Sheets<'_> {
-    /// Writes one page.
+    /// Writes one page, with a title and a line below it.
     fn sheet(
         &mut self,
         name: &str,
-        frame: &Frame<'_>,
+        (title, below): (&str, Option<Markup>),
+        contents: Vec<(&'static str, String)>,
         content: impl FnOnce(&Self, &mut Sheet) -> Result<()>,
     ) -> Result<()> {
         self.context.stop.check(STAGE)?;
         let name = format!("{SPLIT_DIRECTORY}/{name}");
         let path = self.workspace.directory().join(&name);
-        let mut sheet = Sheet::create(&path, frame)?;
+        let frame = Frame {
+            title,
+            below,
+            contents,
+            program: &self.summary.program,
+            ..Frame::default()
+        };
+        let mut sheet = Sheet::create(&path, &frame)?;
         content(self, &mut sheet)?;
         let written = sheet.finish()?;
         self.files.push(ResultFile::new(&name, written));
@@ -273,19 +281,15 @@ impl Sheets<'_> {
         }
         let number = self.texts.written;
         let title = format!("Texts of clusters, page {}", count(number as u64 + 1));
-        let frame = Frame {
-            title: &title,
-            below: Some(html! {
-                a href="index.html" { "Front page" }
-                ". Each text is beside the first text of its cluster."
-            }),
-            program: &self.summary.program,
-            ..Frame::default()
+        let below = html! {
+            a href="index.html" { "Front page" }
+            ". Each text is beside the first text of its cluster."
         };
         let sections = std::mem::take(&mut self.texts.sections);
         self.texts.bytes = 0;
         self.texts.written += 1;
-        self.sheet(&file("texts", number), &frame, |_, sheet| {
+        let head = (&*title, Some(below));
+        self.sheet(&file("texts", number), head, Vec::new(), |_, sheet| {
             sections
                 .into_iter()
                 .try_for_each(|markup| sheet.put(markup))
@@ -320,13 +324,8 @@ impl Sheets<'_> {
                 count(part.ranks.start as u64 + 1),
                 count(part.ranks.end as u64)
             );
-            let frame = Frame {
-                title: &title,
-                below: Some(self.around(number)),
-                program: &self.summary.program,
-                ..Frame::default()
-            };
-            self.sheet(&file("clusters", number), &frame, |sheets, sheet| {
+            let (name, head) = (file("clusters", number), Some(self.around(number)));
+            self.sheet(&name, (&title, head), Vec::new(), |sheets, sheet| {
                 let page = sheets.page(chosen, read);
                 for cluster in here {
                     sheet.put(one_cluster(&page, cluster, MEMBERS_LISTED, false))?;
@@ -371,13 +370,11 @@ impl Sheets<'_> {
         entries.sort_unstable_by(|a, b| (&a.docno, a.document).cmp(&(&b.docno, b.document)));
         for (number, some) in entries.chunks(INDEX_DOCUMENTS).enumerate() {
             let title = format!("Documents in clusters, page {}", number + 1);
-            let frame = Frame {
-                title: &title,
-                below: Some(html! { a href="index.html" { "Front page" } }),
-                program: &self.summary.program,
-                ..Frame::default()
-            };
-            self.sheet(&file("documents", number), &frame, |_, sheet| {
+            let head = (
+                &*title,
+                Some(html! { a href="index.html" { "Front page" } }),
+            );
+            self.sheet(&file("documents", number), head, Vec::new(), |_, sheet| {
                 for some in some.chunks(1000) {
                     sheet.put(html! {
                         ul.index {
@@ -405,14 +402,7 @@ impl Sheets<'_> {
             let page = self.page(chosen, read);
             (page.title(self.workspace)?, page.contents(), page.date())
         };
-        let frame = Frame {
-            title: &title,
-            below,
-            contents,
-            program: &self.summary.program,
-            ..Frame::default()
-        };
-        self.sheet("index.html", &frame, |sheets, sheet| {
+        self.sheet("index.html", (&title, below), contents, |sheets, sheet| {
             let page = sheets.page(chosen, read);
             sheet.put(found::found(page.summary, page.wording, page.scores()))?;
             if !sheets.parts.is_empty() {

@@ -213,13 +213,9 @@ impl Texts<'_> {
                 }
                 self.marked(&mut flow, b, false);
             }
-            for line in flow.take() {
-                put(&(line.text + "\n"))?;
-            }
+            put_lines(flow.take(), put)?;
         }
-        for line in flow.finish() {
-            put(&(line.text + "\n"))?;
-        }
+        put_lines(flow.finish(), put)?;
         Ok(())
     }
 
@@ -265,9 +261,9 @@ impl Texts<'_> {
     }
 }
 
-/// Words of a passage that are shown at each end, unless it is shown whole.
-fn ends_of(context: usize) -> usize {
-    context.saturating_mul(2).max(1)
+fn put_lines(lines: Vec<Line>, put: Put<'_>) -> Result<()> {
+    let mut lines = lines.into_iter();
+    lines.try_for_each(|line| put(&(line.text + "\n")))
 }
 
 /// Prints the measures and the passages that both texts have.
@@ -310,7 +306,8 @@ pub(crate) fn passages(
         }
         let mut flow = Flow::new(screen);
         let [from, to] = at_a.tokens;
-        let ends = context.map_or(usize::MAX, ends_of);
+        // At each end, unless the passage is shown whole.
+        let ends = context.map_or(usize::MAX, |words| words.saturating_mul(2).max(1));
         let text = |range| a.text.get(a.bytes_of(&range)).unwrap_or_default();
         let hidden = (to - from).saturating_sub(ends.saturating_mul(2));
         if hidden < LEAST_FOLDED {
@@ -322,9 +319,7 @@ pub(crate) fn passages(
             flow.text(&format!("… {words} more …\n"), Style::Soft);
             flow.text(text(to - ends..to), Style::Plain);
         }
-        for line in flow.finish() {
-            put(&(line.text + "\n"))?;
-        }
+        put_lines(flow.finish(), put)?;
     }
     let listed = passages.listed.len() as u64;
     if listed < passages.total {

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
-use std::str::FromStr;
 use std::time::Duration;
 
 use crate::compare::{COST, CompareConfig, QueryConfig, Sample};
@@ -58,7 +57,7 @@ pub(crate) struct Options {
     ///
     /// Example: --method minhash --queries 100
     #[arg(long, value_name = "SAMPLE")]
-    queries: Option<Queries>,
+    queries: Option<Sample>,
     /// Method that the increase of recall over queries is relative to
     ///
     /// It is also run.
@@ -95,22 +94,6 @@ pub(crate) struct Options {
     csv: bool,
     #[command(flatten)]
     limits: Limits,
-}
-
-/// The queries, as the user names them.
-#[derive(Clone, Debug)]
-struct Queries(Sample);
-
-impl FromStr for Queries {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> std::result::Result<Queries, Self::Err> {
-        Ok(Queries(match (text, text.parse()) {
-            ("all", _) => Sample::All,
-            (_, Ok(number)) => Sample::Some(number),
-            (path, Err(_)) => Sample::Listed(path.into()),
-        }))
-    }
 }
 
 impl Command for Options {
@@ -166,7 +149,7 @@ impl Options {
                 methods.insert(0, more.clone());
             }
         }
-        let queries = self.queries.clone().map(|Queries(sample)| QueryConfig {
+        let queries = self.queries.clone().map(|sample| QueryConfig {
             sample,
             seed: self.query_seed,
             against: self.baseline.clone(),

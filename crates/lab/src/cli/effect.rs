@@ -98,17 +98,12 @@ fn tsv(report: &EffectReport) -> String {
 
 /// The report as text for people.
 fn tables(report: &EffectReport, width: usize) -> String {
-    let judged = (
-        report.topics.len() as u64,
-        report.qrels.lines,
-        report.qrels.kept,
-    );
     let mut out = format!(
         "{}: {}, {} of {} clusters or single documents\n",
         report.qrels.path.display(),
-        counted(judged.0, "topic"),
-        counted(judged.1, "judgement"),
-        count(judged.2)
+        counted(report.topics.len() as u64, "topic"),
+        counted(report.qrels.lines, "judgement"),
+        count(report.qrels.kept)
     );
     for system in &report.systems {
         out.push('\n');
@@ -125,11 +120,7 @@ fn tables(report: &EffectReport, width: usize) -> String {
 
 /// The names of all metrics after that of the first column.
 fn head(first: &str) -> Vec<String> {
-    let names = METRICS.iter().map(|metric| metric.0);
-    std::iter::once(first)
-        .chain(names)
-        .map(String::from)
-        .collect()
+    Grid::row(first, METRICS.map(|metric| metric.0.into()))
 }
 
 /// The means of a system, and its places among several.
@@ -149,9 +140,7 @@ fn metrics(report: &EffectReport, system: &SystemEffect) -> Grid {
             }
         };
         let values = (0..METRICS.len()).map(value);
-        std::iter::once(treatment.to_string())
-            .chain(values)
-            .collect()
+        Grid::row(treatment.text(), values)
     };
     let file = &system.file;
     let mut title = format!(
@@ -175,9 +164,7 @@ fn orders(report: &EffectReport) -> Grid {
     let rows = Treatment::ALL.iter().zip(&report.tau).skip(1);
     let rows = rows.map(|(treatment, tau)| {
         let cells = tau.map(|tau| tau.map_or("-".into(), |tau| format!("{tau:.3}")));
-        std::iter::once(treatment.to_string())
-            .chain(cells)
-            .collect()
+        Grid::row(treatment.text(), cells)
     });
     Grid {
         title: format!(
@@ -222,9 +209,7 @@ fn topics(report: &EffectReport, several: bool, width: usize, out: &mut String) 
     let rows = changed.into_iter().map(|topic| {
         let cells =
             (first..Treatment::ALL.len()).map(|n| format!("{:.decimals$}", value(n, topic)));
-        std::iter::once(report.topics[topic].clone())
-            .chain(cells)
-            .collect()
+        Grid::row(&report.topics[topic], cells)
     });
     let names = Treatment::ALL
         .iter()
@@ -236,7 +221,7 @@ fn topics(report: &EffectReport, several: bool, width: usize, out: &mut String) 
             count(all as u64),
             counted(report.topics.len() as u64, "topic")
         ),
-        head: std::iter::once("topic".into()).chain(names).collect(),
+        head: Grid::row("topic", names),
         rows: rows.collect(),
     };
     out.push('\n');

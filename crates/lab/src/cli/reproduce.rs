@@ -1,7 +1,6 @@
 //! `reproduce`: the tables and figures of the papers on a collection.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use crate::report;
 use crate::reproduce::{Known, Paper};
@@ -16,8 +15,9 @@ use lookalike::cli::{Command, Out, Setup};
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// chowdhury-2002, bernstein-2006, ye-2008, kolcz-2008, cherkasova-2009, or all
-    #[arg(value_name = "PAPER")]
-    papers: Papers,
+    // A path, because one argument gives all of them.
+    #[arg(value_name = "PAPER", value_parser = papers)]
+    papers: std::vec::Vec<Paper>,
     /// Output directory of `stage ingest --keep-text`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -42,17 +42,10 @@ pub(crate) struct Options {
 }
 
 /// One paper or all of them.
-#[derive(Clone, Debug)]
-struct Papers(Vec<Paper>);
-
-impl FromStr for Papers {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Papers, String> {
-        match text {
-            "all" => Ok(Papers(Paper::ALL.to_vec())),
-            text => text.parse().map(|paper| Papers(vec![paper])),
-        }
+fn papers(text: &str) -> std::result::Result<Vec<Paper>, String> {
+    match text {
+        "all" => Ok(Paper::ALL.to_vec()),
+        text => text.parse().map(|paper| vec![paper]),
     }
 }
 
@@ -65,7 +58,7 @@ impl Command for Options {
         let known = Known {
             labels: self.labels.clone(),
         };
-        let papers = &self.papers.0;
+        let papers = &self.papers;
         let made =
             report::write_reproduction(papers, &self.directory, &self.output, &known, context)?;
         out.result(&made, || {

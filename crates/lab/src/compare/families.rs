@@ -170,11 +170,7 @@ pub(super) fn run(
         context.stop.check(STAGE)?;
         let sets = UnionFind::new(documents as u32);
         count_clusters(workspace, sets, &families, &mut rows)?;
-        let similar = Similar {
-            sets: MappedSets::open::<u64>(workspace, RESIDENT)?,
-            representatives: &Catalogue::representatives(workspace)?,
-            measure: spec.method().join().measure,
-        };
+        let similar = Similar::new(workspace, spec.method().join().measure)?;
         let method = spec.to_string();
         let originals: Vec<u32> = families.iter().map(|f| f.0).take(MOST_ORIGINALS).collect();
         curves.push(similar.curve(method.clone(), &lines)?);
@@ -231,55 +227,43 @@ fn count_clusters(
     Ok(())
 }
 
-/// An edited copy and its similarity to the original.
-#[derive(Clone, Debug)]
-pub struct CopySimilarity {
-    /// The document that was copied.
-    pub original: u32,
-    /// The number of edits.
-    pub edits: u64,
-    /// The similarity by each method.
-    pub by: Vec<f64>,
-}
-
-/// Compares each copy of an edit list with its original, by each of the methods that were run.
+/// The original of each copy of an edit list, the number of edits, and how similar the two are by a
+/// method that was run.
 pub fn each_copy(
     base: &Workspace,
-    methods: &[(&Workspace, Measure)],
+    (workspace, measure): (&Workspace, Measure),
     edits: &Path,
     context: &Context<'_>,
-) -> Result<Vec<CopySimilarity>> {
+) -> Result<Vec<(u32, u64, f64)>> {
     let (_, lines, _) = read(base, edits, context)?;
-    let mut copies: Vec<CopySimilarity> = lines
-        .iter()
-        .map(|line| CopySimilarity {
-            original: line.original,
-            edits: line.edits,
-            by: Vec::with_capacity(methods.len()),
-        })
-        .collect();
-    for &(workspace, measure) in methods {
-        context.stop.check(STAGE)?;
-        let similar = Similar {
-            sets: MappedSets::open::<u64>(workspace, RESIDENT)?,
-            representatives: &Catalogue::representatives(workspace)?,
-            measure,
-        };
-        for (copy, line) in copies.iter_mut().zip(&lines) {
-            copy.by.push(similar.of(line.original, line.copy)?);
-        }
-    }
-    Ok(copies)
+    let similar = Similar::new(workspace, measure)?;
+    let each = lines.iter();
+    each.map(|line| {
+        Ok((
+            line.original,
+            line.edits,
+            similar.of(line.original, line.copy)?,
+        ))
+    })
+    .collect()
 }
 
 /// Similarity of two documents by a method.
-struct Similar<'a> {
+struct Similar {
     sets: MappedSets,
-    representatives: &'a Representatives,
+    representatives: Representatives,
     measure: Measure,
 }
 
-impl Similar<'_> {
+impl Similar {
+    fn new(workspace: &Workspace, measure: Measure) -> Result<Similar> {
+        Ok(Similar {
+            sets: MappedSets::open::<u64>(workspace, RESIDENT)?,
+            representatives: Catalogue::representatives(workspace)?,
+            measure,
+        })
+    }
+
     /// The similarities of copies to their originals, by the number of edits.
     fn curve(&self, method: String, copies: &[Copy]) -> Result<Curve> {
         let mut points: BTreeMap<u64, (u64, f64, f64)> = BTreeMap::new();

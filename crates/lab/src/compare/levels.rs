@@ -3,10 +3,9 @@
 //! # Cost
 //! The list is streamed. Memory: the sizes of the sets of one method.
 
-use super::{Agreement, STAGE, agree};
+use super::STAGE;
 use lookalike_base::Result;
 use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::ids::Threshold;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
@@ -46,17 +45,6 @@ impl Levels {
         context.budget.require(least, what)?;
         let sizes = sizes_of_pairs(workspace)?;
         Ok(Levels { sizes, criteria })
-    }
-
-    /// One measure at several thresholds, ascending.
-    pub(crate) fn of_measure(
-        workspace: &Workspace,
-        measure: Measure,
-        thresholds: &[Threshold],
-        context: &Context<'_>,
-    ) -> Result<Levels> {
-        let of = |&threshold: &Threshold| Criterion { measure, threshold };
-        Levels::new(workspace, thresholds.iter().map(of).collect(), context)
     }
 
     /// The number of criteria that a pair reaches.
@@ -118,19 +106,4 @@ pub fn at_levels(
         .collect();
     counts.reverse();
     Ok(counts)
-}
-
-/// The overlap of several lists among the pairs that reach criterion number `level` of their
-/// method.
-pub fn agreement_at(
-    workspaces: &[Workspace],
-    levels: &[Levels],
-    level: usize,
-    context: &Context<'_>,
-) -> Result<Agreement> {
-    let keep = |method: usize, pair: Pair| {
-        let levels: Option<&Levels> = levels.get(method);
-        levels.is_some_and(|levels| levels.reached(&pair) > level)
-    };
-    agree(workspaces, keep, context)
 }

@@ -44,13 +44,13 @@ use lookalike_engine::join::{Pair, open_pairs};
 use lookalike_engine::pipeline::Summary;
 use lookalike_methods::{self as methods, Spec};
 use lookalike_store::Kind;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::workspace::{Cost, Workspace};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 pub use families::{Curve, Distribution, Families, FamilyRow, each_copy};
-pub use levels::{Levels, agreement_at, at_levels};
+pub use levels::{Levels, at_levels};
 pub use queries::{Labels, QueryConfig, QueryResults, QueryRow, Sample, increases, of_method};
 pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
 
@@ -251,7 +251,8 @@ fn against(truth: &str, pairs: u64, true_pairs: u64, found: u64, cost: u64) -> A
 fn row(workspace: &Workspace, method: String, against: Vec<AgainstTruth>) -> MethodRow {
     let summary = Summary::of(&workspace.manifest);
     let clusters = summary.cluster.unwrap_or_default();
-    let costs = || summary.costs.values();
+    let mut cost = Cost::default();
+    summary.costs.values().for_each(|of| cost.add(of));
     let parts = workspace.manifest.parts().into_iter();
     let kinds = [Kind::Fingerprints, Kind::Postings, Kind::Pairs];
     MethodRow {
@@ -268,9 +269,9 @@ fn row(workspace: &Workspace, method: String, against: Vec<AgainstTruth>) -> Met
             .filter(|_| summary.selected.is_none())
             .map(|merge| merge.lists),
         against,
-        wall_seconds: costs().fold(0.0, |sum, cost| sum + cost.wall_seconds),
-        cpu_seconds: costs().fold(0.0, |sum, cost| sum + cost.cpu_seconds),
-        peak_bytes: costs().map(|cost| cost.peak_bytes).max().unwrap_or(0),
+        wall_seconds: cost.wall_seconds,
+        cpu_seconds: cost.cpu_seconds,
+        peak_bytes: cost.peak_bytes,
         disk_bytes: parts
             .filter(|(_, kind, _)| kinds.contains(kind))
             .map(|(.., part)| part.bytes)
@@ -280,7 +281,7 @@ fn row(workspace: &Workspace, method: String, against: Vec<AgainstTruth>) -> Met
 
 /// Merges all pair lists and counts which methods have each pair. `keep` chooses the pairs of a
 /// method that count; it does not know their S4.
-fn agree(
+pub(crate) fn agree(
     workspaces: &[Workspace],
     keep: impl Fn(usize, Pair) -> bool,
     context: &Context<'_>,

@@ -25,8 +25,9 @@
 //!   as spam and documents with another one as legitimate. Without labels, true pairs and false
 //!   pairs count.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
@@ -35,6 +36,7 @@ use super::{STAGE, merged};
 use lookalike_base::bits::{Bits, Ranks};
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::error::refuse;
+use lookalike_base::least::Least;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::random::mix;
@@ -204,6 +206,18 @@ impl Labels {
     }
 }
 
+impl FromStr for Sample {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> std::result::Result<Sample, Self::Err> {
+        Ok(match (text, text.parse()) {
+            ("all", _) => Sample::All,
+            (_, Ok(number)) => Sample::Some(number),
+            (path, Err(_)) => Sample::Listed(path.into()),
+        })
+    }
+}
+
 impl Sample {
     /// The queries. Exact duplicates are replaced by the documents that they equal.
     pub(crate) fn choose(
@@ -278,14 +292,9 @@ fn choose(
     number: u64,
     seed: u64,
 ) -> impl Iterator<Item = u32> {
-    let mut kept = BTreeSet::new();
-    for document in documents {
-        kept.insert((mix(document.into(), seed), document));
-        if kept.len() as u64 > number {
-            kept.pop_last();
-        }
-    }
-    kept.into_iter().map(|(_, document)| document)
+    let mut kept = Least::new(usize::try_from(number).unwrap_or(usize::MAX));
+    documents.for_each(|document| kept.offer((mix(document.into(), seed), document)));
+    kept.sorted().into_iter().map(|(_, document)| document)
 }
 
 /// What a method and the ground truth find for a query.
@@ -466,6 +475,7 @@ pub fn increases(rows: &mut [QueryRow], against: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn a_sample_is_random_and_stable() {

@@ -119,17 +119,17 @@ pub(super) fn survey(
             context.budget.require(fixed + tables + names, what)?;
         }
         let terms = config.needs_terms().then_some(&mut found.terms);
-        let facts = words::facts(document, parser, terms);
+        let (words, bytes, text) = words::facts(document, parser, terms);
         if let Some(original) = config.recipe.original_of(&document.docno) {
             let hash = xxh3_64(original.as_bytes());
             names += 64 + document.docno.len() as u64;
             found.like_copies.push((document.docno.to_string(), hash));
         }
-        found.words += facts.words;
+        found.words += words;
         found.documents.push(Surveyed {
-            words: u32::try_from(facts.words).unwrap_or(u32::MAX),
-            bytes: u32::try_from(facts.bytes).unwrap_or(u32::MAX),
-            text: facts.hash,
+            words: u32::try_from(words).unwrap_or(u32::MAX),
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            text,
             docno: xxh3_64(document.docno.as_bytes()),
         });
         Ok(())

@@ -273,9 +273,42 @@ fn make(
         .collect();
     let tables = (survey.documents.len() * documents::DOCUMENT_BYTES) as u64;
     let mut output = Output::create(out, config.background())?;
-    let mut made = Made::default();
+    let documents = survey.documents.len() as u64;
+    let hash = inputs.iter().fold(Vec::new(), |mut bytes, input| {
+        if let Some(identity) = &input.identity {
+            bytes.extend_from_slice(&identity.size.to_le_bytes());
+            bytes.extend_from_slice(identity.digest.as_bytes());
+        }
+        bytes
+    });
+    let mut report = PerturbReport {
+        format: 1,
+        // The values used, including defaults.
+        parameters: PerturbConfig {
+            originals: config.originals(),
+            background: Some(config.background()),
+            ..config.clone()
+        },
+        input_files: inputs.len() as u64,
+        skipped: inputs.skipped,
+        inputs_xxh3: format!("{:016x}", xxh3_64(&hash)),
+        read: ReadCounts::default(),
+        words: survey.words,
+        average_words: (documents > 0).then(|| survey.words as f64 / documents as f64),
+        empty: survey.documents.iter().filter(|d| d.words == 0).count() as u64,
+        terms: config.needs_terms().then(|| survey.terms.len()),
+        originals: chosen.len() as u64,
+        background: config.background().then(|| documents - chosen.len() as u64),
+        same_text: 0,
+        copies: 0,
+        left_out: 0,
+        edits: BTreeMap::new(),
+        no_next: 0,
+        pairs: 0,
+        files: BTreeMap::new(),
+    };
     let mut originals = chosen.iter().copied().peekable();
-    let again = each_document(
+    report.read = each_document(
         inputs,
         config,
         total,
@@ -284,7 +317,7 @@ fn make(
             let surveyed = survey.documents.get(number as usize).copied();
             if originals.next_if_eq(&number).is_none() {
                 let same = surveyed.is_some_and(|document| texts.contains(&document.text));
-                made.same_text += u64::from(same);
+                report.same_text += u64::from(same);
                 return output.background(document, parser);
             }
             let Surveyed { words, bytes, .. } = surveyed.unwrap_or_default();
@@ -300,56 +333,11 @@ fn make(
                 text: &text,
                 words: u64::from(words),
             };
-            original.copies(config, &survey.terms, &mut output, &mut made, context)
+            original.copies(config, &survey.terms, &mut output, &mut report, context)
         },
     )?;
-    let hash = inputs.iter().fold(Vec::new(), |mut bytes, input| {
-        if let Some(identity) = &input.identity {
-            bytes.extend_from_slice(&identity.size.to_le_bytes());
-            bytes.extend_from_slice(identity.digest.as_bytes());
-        }
-        bytes
-    });
-    let documents = survey.documents.len() as u64;
-    let mut report = PerturbReport {
-        format: 1,
-        // The values used, including defaults.
-        parameters: PerturbConfig {
-            originals: config.originals(),
-            background: Some(config.background()),
-            ..config.clone()
-        },
-        input_files: inputs.len() as u64,
-        skipped: inputs.skipped,
-        inputs_xxh3: format!("{:016x}", xxh3_64(&hash)),
-        read: again,
-        words: survey.words,
-        average_words: (documents > 0).then(|| survey.words as f64 / documents as f64),
-        empty: survey.documents.iter().filter(|d| d.words == 0).count() as u64,
-        terms: config.needs_terms().then(|| survey.terms.len()),
-        originals: chosen.len() as u64,
-        background: config.background().then(|| documents - chosen.len() as u64),
-        same_text: made.same_text,
-        copies: made.copies,
-        left_out: made.left_out,
-        edits: made.edits,
-        no_next: made.no_next,
-        pairs: made.pairs,
-        files: BTreeMap::new(),
-    };
     output.finish(&mut report)?;
     Ok(report)
-}
-
-/// The state of the writing pass.
-#[derive(Default)]
-struct Made {
-    same_text: u64,
-    copies: u64,
-    left_out: u64,
-    edits: BTreeMap<&'static str, u64>,
-    no_next: u64,
-    pairs: u64,
 }
 
 struct Original<'a> {
@@ -365,7 +353,7 @@ impl Original<'_> {
         config: &PerturbConfig,
         terms: &TermList,
         output: &mut Output,
-        made: &mut Made,
+        made: &mut PerturbReport,
         context: &Context<'_>,
     ) -> Result<()> {
         output.original(self.docno, self.text)?;

@@ -2,7 +2,7 @@
 //! table with every number.
 
 use crate::compare::{CLOSE, Comparison, QueryResults, Standing, Verdict, f1, verdicts};
-use crate::report::grid::three;
+use crate::report::grid::{Grid, three};
 use lookalike::report::terminal::{Table, wrapped};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{self, count, counted};
@@ -239,7 +239,7 @@ fn accuracy(comparison: &Comparison, first: usize, width: usize, out: &mut Strin
         }
         [format!("P {name}"), format!("R {name}"), "F1".into()]
     });
-    let head: Vec<String> = std::iter::once("method".into()).chain(head).collect();
+    let head = Grid::row("method", head);
     let mut table = Table::new(head.iter().map(String::as_str));
     let number = |value: Option<f64>| value.map_or("-".into(), three);
     for row in &comparison.methods {

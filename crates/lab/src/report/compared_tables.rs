@@ -1,7 +1,7 @@
 //! A comparison as comma-separated tables.
 
-use super::csv::{Csv, text};
-use crate::compare::{Comparison, Distribution, Families, QueryResults};
+use super::csv::{AsField, Csv, fields};
+use crate::compare::{AgainstTruth, Comparison, Distribution, Families, QueryResults};
 
 /// Columns of the results and costs of a method.
 const FOUND: &str = "ignored,keys,pairs,found_alone,clusters,exact_only,documents_in_clusters,\
@@ -15,16 +15,22 @@ fn found(comparison: &Comparison, n: usize) -> Vec<String> {
     let alone = comparison.agreement.alone.get(n).copied().unwrap_or(0);
     let found = [row.ignored, row.keys, row.pairs, alone, row.clusters];
     let clusters = [row.exact_only, row.documents, row.largest];
-    let mut cells: Vec<String> = found.into_iter().chain(clusters).map(text).collect();
-    cells.push(row.sets.map_or(String::new(), text));
+    let mut cells: Vec<String> = found
+        .into_iter()
+        .chain(clusters)
+        .map(|n| n.field())
+        .collect();
+    cells.push(row.sets.field());
     cells.extend([row.wall_seconds, row.cpu_seconds].map(|s| format!("{s:.3}")));
-    cells.extend([row.peak_bytes, row.disk_bytes].map(text));
+    cells.extend(fields![row.peak_bytes, row.disk_bytes]);
     cells
 }
 
-/// A share with six decimals; empty if it is undefined.
-fn six(share: Option<f64>) -> String {
-    share.map_or_else(String::new, |share| format!("{share:.6}"))
+/// What a method found of a truth.
+fn of_truth(against: &AgainstTruth) -> Vec<String> {
+    let (truth, counts) = (&against.truth, [against.true_pairs, against.found]);
+    let (shares, utility) = ([against.precision, against.recall], against.utility);
+    fields![*truth, counts[0], counts[1], shares[0], shares[1], utility]
 }
 
 /// The comparison as CSV: a line for each method, with all its numbers.
@@ -43,14 +49,9 @@ pub fn compared_csv(comparison: &Comparison) -> String {
     for (n, row) in comparison.methods.iter().enumerate() {
         let mut line = vec![row.method.clone()];
         line.extend(found(comparison, n));
-        for against in &row.against {
-            line.push(against.truth.clone());
-            line.extend([against.true_pairs, against.found].map(text));
-            line.extend([against.precision, against.recall].map(six));
-            line.push(text(against.utility));
-        }
+        line.extend(row.against.iter().flat_map(of_truth));
         if let Some(families) = &comparison.families {
-            line.extend(families.sums(n).map(text));
+            line.extend(families.sums(n).map(|n| n.field()));
         }
         table.line(line);
     }
@@ -86,13 +87,7 @@ fn methods(comparison: &Comparison) -> String {
         if row.against.is_empty() {
             line(vec![String::new(); 6]);
         }
-        for against in &row.against {
-            let mut cells = vec![against.truth.clone()];
-            cells.extend([against.true_pairs, against.found].map(text));
-            cells.extend([against.precision, against.recall].map(six));
-            cells.push(text(against.utility));
-            line(cells);
-        }
+        row.against.iter().map(of_truth).for_each(line);
     }
     table.finish()
 }
@@ -101,7 +96,7 @@ fn agreement(comparison: &Comparison) -> String {
     let mut table = Csv::new("method,other,pairs_of_both");
     for (row, of) in comparison.agreement.both.iter().zip(&comparison.methods) {
         for (both, other) in row.iter().zip(&comparison.methods) {
-            table.line([of.method.clone(), other.method.clone(), text(both)]);
+            table.line(fields![of.method, other.method, *both]);
         }
     }
     table.finish()
@@ -113,12 +108,15 @@ fn queries(results: &QueryResults) -> String {
          labelled_clusters,pure_by_label",
     );
     for row in &results.rows {
-        let mut line = vec![row.method.clone(), row.truth.clone()];
-        line.extend([results.queries, row.with_neighbours].map(text));
-        line.extend([row.recall, row.increase, row.precision, row.utility].map(six));
-        let counts = [row.wrong, row.clusters, row.pure];
-        let labelled = [row.labelled, row.pure_by_label];
-        line.extend(counts.into_iter().chain(labelled).map(text));
+        let mut line = fields![row.method, row.truth, results.queries, row.with_neighbours];
+        line.extend(fields![
+            row.recall,
+            row.increase,
+            row.precision,
+            row.utility
+        ]);
+        line.extend(fields![row.wrong, row.clusters, row.pure]);
+        line.extend(fields![row.labelled, row.pure_by_label]);
         table.line(line);
     }
     table.finish()
@@ -133,8 +131,8 @@ fn originals(comparison: &Comparison, families: &Families) -> String {
             .zip(&row.clusters)
             .zip(&row.false_positives);
         for (method, ((found, clusters), wrong)) in comparison.methods.iter().zip(counts) {
-            let mut line = vec![row.original.clone(), method.method.clone()];
-            line.extend([&row.documents, found, clusters, wrong].map(text));
+            let mut line = fields![row.original, method.method, row.documents];
+            line.extend(fields![*found, *clusters, *wrong]);
             table.line(line);
         }
     }
@@ -145,9 +143,7 @@ fn curves(families: &Families) -> String {
     let mut table = Csv::new("method,edits,copies,mean_similarity,least_similarity");
     for curve in &families.curves {
         for &(edits, copies, mean, least) in &curve.points {
-            let similarities = [mean, least].map(|similarity| six(Some(similarity)));
-            let line = [curve.method.clone(), text(edits), text(copies)];
-            table.line(line.into_iter().chain(similarities));
+            table.line(fields![curve.method, edits, copies, mean, least]);
         }
     }
     table.finish()
@@ -160,7 +156,7 @@ fn distributions(families: &Families) -> String {
         let at_most = of.pairs - of.similar.len() as u64..;
         for (similarity, n) in similarities.zip(at_most) {
             let share = n as f64 / of.pairs.max(1) as f64;
-            table.line([of.method.clone(), six(Some(similarity)), six(Some(share))]);
+            table.line(fields![of.method, similarity, share]);
         }
     }
     table.finish()

@@ -1,6 +1,6 @@
 //! Tables as CSV (RFC 4180, with line feeds).
 
-use std::fmt::Display;
+use lookalike_base::ids::Threshold;
 
 /// Lines of fields. The first line has the names of the columns.
 pub(super) struct Csv(::csv::Writer<Vec<u8>>);
@@ -24,15 +24,39 @@ impl Csv {
     }
 }
 
-pub(super) fn text(field: impl Display) -> String {
-    field.to_string()
+/// A value that a field has.
+pub(super) trait AsField {
+    fn field(&self) -> String;
 }
 
-/// A number in a cell: the shortest text that gives the same number when it is read; empty if it is
-/// undefined.
-pub(super) fn cell(number: Option<f64>) -> String {
-    number.map_or_else(String::new, text)
+macro_rules! shown {
+    ($($type:ty),+) => { $(impl AsField for $type {
+        fn field(&self) -> String {
+            self.to_string()
+        }
+    })+ };
 }
+shown!(str, String, usize, u32, u64, i128, Threshold);
+
+/// Six decimals.
+impl AsField for f64 {
+    fn field(&self) -> String {
+        format!("{self:.6}")
+    }
+}
+
+/// Empty where it is undefined.
+impl<T: AsField> AsField for Option<T> {
+    fn field(&self) -> String {
+        self.as_ref().map_or_else(String::new, T::field)
+    }
+}
+
+/// The fields of some values.
+macro_rules! fields {
+    ($($value:expr),* $(,)?) => { vec![$($crate::report::csv::AsField::field(&$value)),*] };
+}
+pub(super) use fields;
 
 #[cfg(test)]
 mod tests {
@@ -43,6 +67,6 @@ mod tests {
         let mut table = Csv::new("x,y,z");
         table.line(["a,b", "say \"x\"", "1"].map(String::from));
         assert_eq!(table.finish(), "x,y,z\n\"a,b\",\"say \"\"x\"\"\",1\n");
-        assert_eq!(cell(Some(0.1 + 0.2)), "0.30000000000000004");
+        assert_eq!(fields![Some(0.5), None::<u64>], ["0.500000", ""]);
     }
 }

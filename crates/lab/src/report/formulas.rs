@@ -18,11 +18,8 @@ pub fn formulas(rows: &[FormulaRow], width: usize) -> String {
         if !out.is_empty() {
             out.push('\n');
         }
-        wrapped(
-            &format!("{}: {}", first.place, first.about),
-            width,
-            &mut out,
-        );
+        let title = format!("{}: {}", first.place, first.about);
+        wrapped(&title, width, &mut out);
         out.push('\n');
         let mut columns = names(first);
         columns.push("result");

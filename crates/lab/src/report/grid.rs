@@ -21,6 +21,14 @@ impl Grid {
         names.split(',').map(String::from).collect()
     }
 
+    /// A row or a head: a name and cells.
+    pub(crate) fn row(
+        name: impl Into<String>,
+        cells: impl IntoIterator<Item = String>,
+    ) -> Vec<String> {
+        std::iter::once(name.into()).chain(cells).collect()
+    }
+
     /// Appends the title and the table to the text for a terminal of this number of columns.
     pub(crate) fn print(&self, width: usize, out: &mut String) {
         wrapped(&self.title, width, out);

@@ -15,10 +15,9 @@ mod write;
 pub use compared::compared;
 pub use compared_tables::{compared_csv, compared_files};
 pub use formulas::formulas;
+pub use page::study::page as study_page;
 pub use reproduced::{Reproduced, ReproducedPaper, reproduced};
 pub use reproduction::{REPRODUCE_FILE, REPRODUCE_PAGE, write_reproduction};
 pub use study::{study, study_csv};
 pub use study_tables::files as study_files;
-pub use write::{
-    COMPARE_DIRECTORY, COMPARE_PAGE, study_page, write_comparison, write_study, write_study_page,
-};
+pub use write::{COMPARE_DIRECTORY, COMPARE_PAGE, write_comparison, write_study, write_study_page};

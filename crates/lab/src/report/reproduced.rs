@@ -111,16 +111,9 @@ pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> St
         .filter(|of| papers.contains(&of.paper))
     {
         let findings = of.findings().map(|(n, words)| format!("{n} {words}"));
-        let line = format!(
-            "{}: {}",
-            of.paper.authors(),
-            counted(of.claims.len() as u64, "claim")
-        );
-        wrapped(
-            &format!("{line} ({})", findings.join(", ")),
-            width,
-            &mut out,
-        );
+        let (paper, findings) = (of.paper.authors(), findings.join(", "));
+        let claims = counted(of.claims.len() as u64, "claim");
+        wrapped(&format!("{paper}: {claims} ({findings})"), width, &mut out);
         for claim in &of.claims {
             let _ = writeln!(out);
             let finding = format!("{}: {}", claim.place, claim.finding);

@@ -9,7 +9,7 @@ use crate::reproduce::{self, Known, MADE, Paper, Reproduction};
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
 use lookalike_engine::outputs;
-use lookalike_store::workspace::OwnDirectory;
+use lookalike_store::workspace::{OwnDirectory, put_file};
 use lookalike_store::{disk, json};
 
 /// The list of the papers reproduced in a directory, written last.
@@ -80,17 +80,14 @@ pub fn write_reproduction(
         collection,
         papers: done.into_values().collect(),
     };
-    put(&own, CLAIMS_FILE, claims_tsv(&reproduced.papers).as_bytes())?;
-    put(&own, REPRODUCE_PAGE, &page::index(&reproduced))?;
+    put_file(
+        own.path(),
+        CLAIMS_FILE,
+        claims_tsv(&reproduced.papers).as_bytes(),
+    )?;
+    put_file(own.path(), REPRODUCE_PAGE, &page::index(&reproduced))?;
     own.finish(&reproduced)?;
     Ok(reproduced)
-}
-
-fn put(own: &OwnDirectory, name: &str, content: &[u8]) -> Result<()> {
-    let mut file = own.file(name)?;
-    file.put(content)?;
-    file.finish()?;
-    Ok(())
 }
 
 fn write_paper(own: &OwnDirectory, made: &Reproduction, program: &str) -> Result<ReproducedPaper> {
@@ -99,17 +96,18 @@ fn write_paper(own: &OwnDirectory, made: &Reproduction, program: &str) -> Result
     for exhibit in &made.exhibits {
         let file = exhibit_file(paper, exhibit);
         if let Some(file) = &file {
-            put(own, file, exhibit_tsv(exhibit).as_bytes())?;
+            put_file(own.path(), file, exhibit_tsv(exhibit).as_bytes())?;
         }
         exhibits.push((file, exhibit.place.clone(), exhibit.title.clone()));
     }
     let name = format!("{paper}.json");
-    put(
-        own,
-        &name,
-        json::pretty(made, own.path().join(&name))?.as_bytes(),
+    let text = json::pretty(made, own.path().join(&name))?;
+    put_file(own.path(), &name, text.as_bytes())?;
+    put_file(
+        own.path(),
+        &format!("{paper}.html"),
+        &page::page(made, program),
     )?;
-    put(own, &format!("{paper}.html"), &page::page(made, program))?;
     Ok(ReproducedPaper {
         paper,
         claims: made.claims.clone(),

@@ -1,9 +1,9 @@
 //! A study as tables for readers, and as one with every number.
 
-use crate::report::csv::{Csv, cell, text};
+use crate::report::csv::{Csv, fields};
 use crate::report::grid::{Grid, three};
 use crate::study::{
-    Adaptive, AtTarget, MeanAndRange, Metric, Study, StudyComparison, StudyCost, View, comparison,
+    Adaptive, GroupRatios, Metric, Moments, Study, StudyComparison, StudyCost, View, comparison,
     ratio_name,
 };
 use lookalike::report::terminal::wrapped;
@@ -57,28 +57,24 @@ pub fn study(study: &Study, cost: &StudyCost, width: usize) -> Result<String> {
 pub(super) fn ratios(adaptive: &Adaptive, view: &View) -> Option<Grid> {
     let threshold = adaptive.threshold?;
     let targets = (!adaptive.targets.is_empty()).then_some(&adaptive.targets)?;
-    let row = |name: String, of: &dyn Fn(&AtTarget) -> String| {
-        let cells = targets.iter().map(of);
-        std::iter::once(name).chain(cells).collect::<Vec<_>>()
-    };
+    let row =
+        |name: &str, of: &dyn Fn(&GroupRatios) -> String| Grid::row(name, targets.iter().map(of));
     let groups = view.study.groups.iter().enumerate();
     let mut rows: Vec<_> = groups
         .map(|(n, words)| {
-            let ratio = |at: &AtTarget| ratio_name(at.groups.get(n).copied().unwrap_or(1));
-            row(group_name(words) + " words", &ratio)
+            let ratio = |at: &GroupRatios| ratio_name(at.groups.get(n).copied().unwrap_or(1));
+            row(&(group_name(words) + " words"), &ratio)
         })
         .collect();
     rows.extend([
-        row("one ratio for all".into(), &|at| ratio_name(at.uniform)),
-        row("shingles, ratio by group".into(), &|at| three(at.share)),
-        row("shingles, one ratio".into(), &|at| three(at.uniform_share)),
-        row("shingles, lower limit".into(), &|at| three(at.least_share)),
+        row("one ratio for all", &|at| ratio_name(at.uniform)),
+        row("shingles, ratio by group", &|at| three(at.share)),
+        row("shingles, one ratio", &|at| three(at.uniform_share)),
+        row("shingles, lower limit", &|at| three(at.least_share)),
     ]);
     Some(Grid {
         title: format!("Ratio by size group for a mean precision at threshold {threshold}"),
-        head: row("size group".into(), &|at| {
-            format!("precision 0.{}", at.target)
-        }),
+        head: row("size group", &|at| format!("precision 0.{}", at.target)),
         rows,
     })
 }
@@ -119,9 +115,7 @@ pub(super) fn by_group(view: &View, metric: Metric, threshold: usize) -> Grid {
             let spread = ratio.spread(metric, scope, scope.pairs(), threshold);
             spread.mean().map_or("-".into(), three)
         });
-        std::iter::once(group_name(view.words(scope)))
-            .chain(each)
-            .collect()
+        Grid::row(group_name(view.words(scope)), each)
     });
     let ratios = view.sampled_ratios().map(|ratio| ratio.name());
     Grid {
@@ -129,7 +123,7 @@ pub(super) fn by_group(view: &View, metric: Metric, threshold: usize) -> Grid {
             "Mean {metric} by size group at threshold {}",
             view.threshold(threshold)
         ),
-        head: std::iter::once("words".into()).chain(ratios).collect(),
+        head: Grid::row("words", ratios),
         rows: rows.collect(),
     }
 }
@@ -142,27 +136,22 @@ pub fn study_csv(comparison: &StudyComparison) -> String {
          recall_least,recall_greatest,found,looked_up,nothing_sampled,cpu_seconds",
     );
     for row in &comparison.rows {
-        let mut line = vec![
-            row.name.clone(),
-            text(comparison.threshold),
-            text(row.share),
-        ];
+        // The shortest texts that give the same numbers when they are read.
+        let text = |of: Option<f64>| of.map(|of| of.to_string());
+        let mut line = fields![row.name, comparison.threshold, row.share.to_string()];
         for spread in [row.precision, row.recall] {
-            let each = [
-                spread.map(|s| s.mean),
-                spread.map(|s| s.least),
-                spread.map(|s| s.greatest),
-            ];
-            line.extend(each.map(cell));
+            let of = |of: fn(Moments) -> f64| text(spread.map(of));
+            line.extend(fields![of(|s| s.mean), of(|s| s.least), of(|s| s.greatest)]);
         }
-        line.extend([row.found, row.looked_up, row.nothing_sampled].map(text));
-        line.push(cell(row.cpu_seconds));
+        let numbers = [row.found, row.looked_up, row.nothing_sampled];
+        line.extend(numbers.map(|n| n.to_string()));
+        line.extend(fields![text(row.cpu_seconds)]);
         table.line(line);
     }
     table.finish()
 }
 
-fn spread(spread: Option<MeanAndRange>) -> String {
+fn spread(spread: Option<Moments>) -> String {
     match spread {
         None => "-".into(),
         Some(s) if s.least == s.greatest => three(s.mean),

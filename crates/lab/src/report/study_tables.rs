@@ -34,8 +34,9 @@
 //! - Verified pairs are all true, so their precision is 1 and is not listed.
 //!
 //! # Cost
-//! For each trial, size group and kind of pairs, one pass over its table of (thresholds + 1)^2
-//! cells; `verified.csv` has thresholds^2 lines for each ratio.
+//! For each trial, size group, kind of pairs and threshold, one pass over a table of
+//! (thresholds + 1)^2 cells; `verified.csv` has thresholds^2 lines for each ratio, and takes a pass
+//! for each trial and line.
 //!
 //! # Where we depart from the source
 //! The paper shows only means. The spread over classes, verification, and the single ratio that
@@ -45,7 +46,7 @@
 //! # Errors
 //! `BadStudy` if a trial's tables do not have the study's groups and thresholds.
 
-use crate::report::csv::{Csv, text};
+use crate::report::csv::{AsField, Csv, fields};
 use crate::reproduce::GOV;
 use crate::study::{
     ClassSpread, GroupRatios, Metric, PairKind, RatioTrials, Scope, Study, USUAL, View, mean,
@@ -53,6 +54,7 @@ use crate::study::{
 };
 use lookalike::report::wording::bounds;
 use lookalike_base::Result;
+use lookalike_base::precision::share;
 
 /// The name and the content of every table.
 ///
@@ -82,11 +84,6 @@ pub fn files(study: &Study) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(files.collect())
 }
 
-/// Six decimals; empty where undefined.
-fn decimal(number: Option<f64>) -> String {
-    number.map_or_else(String::new, |number| format!("{number:.6}"))
-}
-
 /// Mean, standard deviation, minimum and maximum.
 fn moments(spread: &ClassSpread) -> [String; 4] {
     let of = spread.moments;
@@ -96,17 +93,12 @@ fn moments(spread: &ClassSpread) -> [String; 4] {
         of.map(|m| m.least),
         of.map(|m| m.greatest),
     ]
-    .map(decimal)
+    .map(|of| of.field())
 }
 
 /// The columns `group,words,pairs`.
-fn kind(view: &View, scope: Scope, pairs: PairKind) -> [String; 3] {
-    let words = view.words(scope);
-    [view.group_name(scope), text(words), text(pairs.text())]
-}
-
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
+fn kind(view: &View, scope: Scope, pairs: PairKind) -> Vec<String> {
+    fields![view.group_name(scope), *view.words(scope), *pairs.text()]
 }
 
 fn trials(view: &View) -> String {
@@ -124,10 +116,11 @@ fn trials(view: &View) -> String {
                         let of = tried.counts(scope, pairs, place);
                         let listed = [of.true_pairs(), of.found()];
                         let counts = [of.correct, of.wrong, of.missed];
-                        let mut line = vec![ratio.name(), text(tried.trial.class), text(threshold)];
+                        let mut line = fields![ratio.name(), tried.trial.class, *threshold];
                         line.extend(kind(view, scope, pairs));
-                        line.extend(sizes.into_iter().chain(listed).chain(counts).map(text));
-                        line.extend([of.precision(), of.recall()].map(decimal));
+                        let numbers = sizes.into_iter().chain(listed).chain(counts);
+                        line.extend(numbers.map(|n| n.field()));
+                        line.extend(fields![of.precision(), of.recall()]);
                         table.line(line);
                     }
                 }
@@ -151,15 +144,15 @@ fn summary(view: &View) -> String {
                 for pairs in PairKind::ALL {
                     let found = trials().map(|t| t.counts(scope, pairs, place).found());
                     let empty = trials().map(|t| t.sizes(scope).nothing_sampled);
-                    let mut line = vec![ratio.name(), text(threshold)];
+                    let mut line = fields![ratio.name(), *threshold];
                     line.extend(kind(view, scope, pairs));
-                    line.push(text(ratio.trials.len()));
+                    line.push(ratio.trials.len().field());
                     for metric in Metric::ALL {
                         let spread = ratio.spread(metric, scope, pairs, place);
-                        line.push(text(spread.undefined));
+                        line.push(spread.undefined.field());
                         line.extend(moments(&spread));
                     }
-                    line.extend([mean(found), ratio.sampled(scope), mean(empty)].map(decimal));
+                    line.extend(fields![mean(found), ratio.sampled(scope), mean(empty)]);
                     table.line(line);
                 }
             }
@@ -178,12 +171,11 @@ fn verified(view: &View) -> String {
             for (actual, t) in view.thresholds().iter().enumerate() {
                 let counts = || ratio.trials.iter().map(|x| x.verified(estimated, actual));
                 let recall = ClassSpread::of(counts().map(|c| c.recall()));
-                let mut line = vec![ratio.name(), text(c), text(t), text(ratio.trials.len())];
+                let mut line = fields![ratio.name(), *c, *t, ratio.trials.len()];
                 // The true pairs are the same in every trial.
-                let true_pairs = counts().next().map(|c| text(c.true_pairs()));
-                line.push(true_pairs.unwrap_or_default());
-                line.push(decimal(mean(counts().map(|c| c.found()))));
-                line.push(text(recall.undefined));
+                let true_pairs = counts().next().map(|c| c.true_pairs());
+                let found = mean(counts().map(|c| c.found()));
+                line.extend(fields![true_pairs, found, recall.undefined]);
                 line.extend(moments(&recall));
                 table.line(line);
             }
@@ -226,10 +218,9 @@ fn table3(view: &View) -> String {
             (there.map(|there| there.0), gov_all.0),
             (there.map(|there| there.1), gov_all.1),
         ];
-        let mut line = vec![view.group_name(scope), text(view.words(scope))];
+        let mut line = fields![view.group_name(scope), *view.words(scope)];
         for (part, whole) in both {
-            line.push(part.map_or_else(String::new, text));
-            line.push(decimal(part.and_then(|part| share(part, whole))));
+            line.extend(fields![part, part.and_then(|part| share(part, whole))]);
         }
         table.line(line);
     }
@@ -239,7 +230,7 @@ fn table3(view: &View) -> String {
 fn figure1(view: &View) -> String {
     let mut table = Csv::new("rank,words");
     for (rank, words) in &view.study.sizes {
-        table.line([text(rank), text(words)]);
+        table.line(fields![*rank, *words]);
     }
     table.finish()
 }
@@ -253,9 +244,9 @@ fn by_threshold(view: &View, ratio: &RatioTrials, metric: Metric) -> String {
     for (place, threshold) in view.thresholds().iter().enumerate() {
         for scope in view.scopes() {
             let spread = ratio.spread(metric, scope, scope.pairs(), place);
-            let mut line = vec![text(threshold)];
+            let mut line = fields![*threshold];
             line.extend(kind(view, scope, scope.pairs()));
-            line.extend([spread.defined, spread.undefined].map(text));
+            line.extend(fields![spread.defined, spread.undefined]);
             line.extend(moments(&spread));
             table.line(line);
         }
@@ -271,15 +262,16 @@ fn figure4(view: &View, plans: &[GroupRatios]) -> String {
     }
     let mut table = Csv::new(&columns);
     for plan in plans {
-        let mut line = vec![
-            format!("{:.2}", f64::from(plan.target) / 100.0),
+        let target = format!("{:.2}", f64::from(plan.target) / 100.0);
+        let [own, uniform, least] = [plan.share, plan.uniform_share, plan.least_share]
+            .map(|share| Some(share).filter(|share| share.is_finite()));
+        let mut line = fields![
+            target,
             view.threshold(plan.threshold),
-            decimal(plan.share),
-            text(plan.without_pairs),
-            ratio_name(plan.uniform),
-            decimal(plan.uniform_share),
-            decimal(plan.least_share),
+            own,
+            plan.without_pairs
         ];
+        line.extend(fields![ratio_name(plan.uniform), uniform, least]);
         line.extend(plan.groups.iter().map(|&n| ratio_name(n)));
         table.line(line);
     }
@@ -296,7 +288,7 @@ fn spread(view: &View, threshold: usize) -> String {
             let [mean, deviation, least, greatest] = moments(&spread);
             let mut line = vec![ratio.name(), view.threshold(threshold)];
             line.extend(kind(view, scope, scope.pairs()));
-            line.extend([spread.defined, spread.undefined].map(text));
+            line.extend(fields![spread.defined, spread.undefined]);
             line.extend([least, mean, greatest, deviation]);
             table.line(line);
         }

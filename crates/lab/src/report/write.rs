@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::compared_tables::compared_files;
-use super::page;
-use super::study_tables;
+use super::{page, study_page, study_tables};
 use crate::compare::{self, CompareConfig, Comparison};
 use crate::study::{self, Study, StudyConfig, StudyCost};
 use lookalike_base::Result;
@@ -70,14 +69,6 @@ pub fn write_study_page(workspace: &mut Workspace, context: &Context<'_>) -> Res
     let name = format!("{}/{}", study::DIRECTORY, study::PAGE_FILE);
     workspace.put_other(&name, &page)?;
     Ok(workspace.directory().join(name))
-}
-
-/// The page of a study: HTML without scripts, in UTF-8.
-///
-/// # Errors
-/// If the study's tables do not match its ratios, groups and thresholds.
-pub fn study_page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
-    page::study::page(study, cost, program)
 }
 
 #[cfg(test)]

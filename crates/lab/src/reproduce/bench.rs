@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::STAGE;
 use crate::compare::{self, COST, CompareConfig, Comparison};
 use crate::perturb::{self, PerturbConfig, Recipe};
@@ -15,16 +13,12 @@ use lookalike_engine::pipeline::{self, Summary};
 use lookalike_engine::sample::Sampling;
 use lookalike_engine::trial;
 use lookalike_methods::{self as methods, Spec};
-use lookalike_store::disk::{self, AtomicFile};
-use lookalike_store::workspace::{InputList, MANIFEST_FILE, Workspace};
-use lookalike_store::{self as store, json};
+use lookalike_store::workspace::{InputList, MANIFEST_FILE, Workspace, put_file};
+use lookalike_store::{self as store, disk, json};
 use lookalike_text::read::{ReadConfig, Selection};
 
 /// The subdirectory of an output directory with what is made of the collection.
 pub const MADE: &str = "made";
-
-/// Limit on the file that says that copies are complete.
-const MADE_BYTES: u64 = 1 << 16;
 
 /// What the reader knows about the documents.
 #[derive(Clone, Debug, Default)]
@@ -50,13 +44,6 @@ pub struct Copies {
     pub collection: Workspace,
     /// The edits of each copy.
     pub edits: PathBuf,
-}
-
-/// A file that says that copies are complete, and of what.
-#[derive(PartialEq, Eq, Serialize, Deserialize)]
-struct Done {
-    /// A digest of the collection and of the parameters of the copies.
-    of: String,
 }
 
 impl<'a> Bench<'a> {
@@ -117,8 +104,7 @@ impl<'a> Bench<'a> {
     /// Those of [`pipeline::join`].
     pub fn pairs(&self, on: &Workspace, name: &str, criterion: Criterion) -> Result<Workspace> {
         self.note(name)?;
-        disk::create_lasting_directory(&self.made)?;
-        let place = self.made.join(name);
+        let place = self.scratch()?.join(name);
         let context = &self.context();
         Ok(trial::ask_by(on, &place, &Sampling::Full, criterion, 0, context)?.0)
     }
@@ -189,20 +175,24 @@ impl<'a> Bench<'a> {
             &theirs.shingle,
             env!("CARGO_PKG_VERSION"),
         );
-        let done = Done {
-            of: store::digest_of(&stands_on, &marker)?,
-        };
+        // Says that the copies are complete, and of what they and the collection are made.
+        let done = serde_json::json!({ "of": store::digest_of(&stands_on, &marker)? });
+        let done = json::pretty(&done, &marker)?.into_bytes();
         let copies = |collection| Copies {
             collection,
             edits: corpus.join(perturb::EDITS),
         };
-        if is_done(&marker, &done)? {
+        let size = done.len() as u64;
+        if disk::exists(&marker)?
+            && disk::size(&marker)? == size
+            && disk::read_all(&marker)? == done
+        {
             let mut collection = pipeline::open_texts(&directory)?;
             pipeline::catalogued(&mut collection, &self.context())?;
             return Ok(copies(collection));
         }
         self.note(&format!("{name}: making edited copies"))?;
-        disk::create_lasting_directory(&self.made)?;
+        self.scratch()?;
         disk::remove(&marker)?;
         if disk::exists(&directory.join(MANIFEST_FILE))? {
             // It belongs to another collection, or its inputs are made again.
@@ -219,21 +209,10 @@ impl<'a> Bench<'a> {
             ..theirs.clone()
         };
         let collection = pipeline::ingest(&inputs, &directory, &config, false, &self.context())?;
-        let mut file = AtomicFile::create(&marker)?;
-        file.put(json::pretty(&done, &marker)?.as_bytes())?;
-        file.finish()?;
+        put_file(&self.made, &format!("{name}.json"), &done)?;
         disk::sync_directory(&self.made)?;
         Ok(copies(collection))
     }
-}
-
-/// Whether a file says that what is `wanted` is complete.
-fn is_done(marker: &Path, wanted: &Done) -> Result<bool> {
-    if !disk::exists(marker)? || disk::size(marker)? > MADE_BYTES {
-        return Ok(false);
-    }
-    let found = serde_json::from_slice::<Done>(&disk::read_all(marker)?);
-    Ok(found.is_ok_and(|found| found == *wanted))
 }
 
 /// The input files of a collection.

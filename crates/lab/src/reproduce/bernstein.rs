@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 use super::model::{listed, pairs};
 use super::published::Measured;
-use super::{Bench, Cell, cells, rows};
+use super::{Bench, Cell, cells, table};
 use crate::compare::{Levels, at_levels};
 use crate::formulas::missed;
 use crate::perturb::{Chowdhury, Recipe};
@@ -142,10 +142,8 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()
     counters_and_growth(bench, &chunks, made)?;
     sizes(bench, &chunks, made)?;
     let thresholds = |row: [u64; 5]| row.map(|hundredths| hundredths as f64 / 100.0);
-    made.table(
-        "table-1",
-        rows!((score, row) in (1..).zip(DECO_THRESHOLDS) => format!("S{score}"); thresholds(row)),
-    );
+    table!(made, "table-1", (score, row) in (1..).zip(DECO_THRESHOLDS) =>
+        format!("S{score}"); thresholds(row));
     table_2(bench, made)?;
     scores(bench, &chunks, made)?;
     made.claim("lost pairs", lost_as_predicted(bench, &chunks)?);
@@ -165,21 +163,12 @@ fn counters_and_growth(bench: &Bench<'_>, chunks: &Workspace, made: &mut Measure
         ("shared", last.instances),
         ("shared, each once", last.distinct),
     ];
-    made.table(
-        "section-4.3",
-        rows!((chunks, here) in chunks => chunks, here, here as f64 / all as f64),
-    );
+    table!(made, "section-4.3", (chunks, here) in chunks => chunks, here, here as f64 / all as f64);
     let names = ["2^26, refined", "2^23, refined", "2^23, not refined"];
     let runs = names.into_iter().zip([&passes].into_iter().chain(&refined));
     let runs = runs.flat_map(|(name, passes)| pairs([name], passes));
-    made.table(
-        "figure-3",
-        rows!((name, pass) in runs => name, pass.words, pass.once, pass.more),
-    );
-    made.table(
-        "figure-5",
-        rows!(of in &growth => of.bytes, of.documents, of.instances, of.distinct),
-    );
+    table!(made, "figure-3", (name, pass) in runs => name, pass.words, pass.once, pass.more);
+    table!(made, "figure-5", of in &growth => of.bytes, of.documents, of.instances, of.distinct);
     made.claim("unique chunks", unique(all, last));
     made.claim("occupied counters", most_occupied(&passes));
     made.claim("collisions", repeated(&refined));
@@ -203,12 +192,8 @@ fn scores(bench: &Bench<'_>, chunks: &Workspace, made: &mut Measured) -> Result<
     for (name, sampled) in [("table-3", false), ("table-4", true)] {
         let named = all.iter().map(|at| (at, at.names()));
         let named = named.filter(|(at, _)| (at.modulo > 1) == sampled);
-        made.table_about(
-            name,
-            cells![pairs],
-            rows!((at, (score, threshold)) in named =>
-            at.modulo, score, threshold, at.pairs, at.coverage(pairs), at.precision()),
-        );
+        table!(made, name, [pairs] (at, (score, threshold)) in named =>
+            at.modulo, score, threshold, at.pairs, at.coverage(pairs), at.precision());
     }
     made.claim("lengths", best_of_scores(&all, pairs));
     made.claim("thresholds", ends(&all));
@@ -334,10 +319,7 @@ fn sizes(bench: &Bench<'_>, chunks: &Workspace, made: &mut Measured) -> Result<(
         [cells![text, bytes, bytes as f64 / text as f64, seconds]],
     );
     let indexes = [("kept", with), ("removed", without)];
-    made.table(
-        "section-8.3",
-        rows!((which, (entries, bytes, _)) in indexes => which, entries, bytes),
-    );
+    table!(made, "section-8.3", (which, (entries, bytes, _)) in indexes => which, entries, bytes);
     let duplicates = Catalogue::stats(&bench.base)?.exact_duplicates;
     made.claim("exact duplicates", saved(with.0, entries, duplicates));
     Ok(())
@@ -382,12 +364,8 @@ fn table_2(bench: &Bench<'_>, made: &mut Measured) -> Result<()> {
     };
     let all = scored(bench, &features, ("bernstein-copies", 1), known)?;
     let named = all.iter().map(|at| (at, at.names()));
-    made.table_about(
-        "table-2",
-        cells![reference, originals, COPIES],
-        rows!((at, (score, threshold)) in named =>
-        score, threshold, at.coverage(reference), at.precision()),
-    );
+    table!(made, "table-2", [reference, originals, COPIES] (at, (score, threshold)) in named =>
+        score, threshold, at.coverage(reference), at.precision());
     made.claim("lowest threshold", at_lowest(&all, reference));
     Ok(())
 }

@@ -20,15 +20,14 @@ use std::time::Instant;
 
 use super::model::{mean, pairs};
 use super::published::{Measured, Rows};
-use super::{Bench, Cell, Copies, cells, rows};
-use crate::compare::{
-    Agreement, Comparison, Distribution, Levels, agreement_at, at_levels, each_copy,
-};
+use super::{Bench, Cell, Copies, cells, rows, table};
+use crate::compare::{Agreement, Comparison, Distribution, Levels, agree, at_levels, each_copy};
 use crate::perturb::{Cherkasova, EditCounts, EditPlaces, Operation, Recipe};
 use crate::study::Moments;
 use lookalike_base::Result;
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Threshold;
+use lookalike_base::measure::Criterion;
 use lookalike_base::numbers::percent;
 use lookalike_engine::collection::{TextReader, config, each_document, segments};
 use lookalike_methods::{Keyer, Spec};
@@ -156,11 +155,10 @@ impl Research {
         for spec in each {
             let measure = Spec::read(spec)?.method().join().measure;
             let workspace = bench.method(&copies.collection, spec)?.0;
-            let of = [(&workspace, measure)];
-            for copy in each_copy(&copies.collection, &of, &copies.edits, &bench.context())? {
-                by_copy
-                    .entry((spec, copy.original, copy.edits))
-                    .or_insert(copy.by[0]);
+            let of = (&workspace, measure);
+            let each = each_copy(&copies.collection, of, &copies.edits, &bench.context())?;
+            for (original, edits, similarity) in each {
+                by_copy.entry((spec, original, edits)).or_insert(similarity);
             }
         }
         let originals: BTreeSet<u32> = by_copy.keys().map(|(_, original, _)| *original).collect();
@@ -209,18 +207,13 @@ impl Research {
             let row = methods.find(|row| row.method == name(spec))?;
             Some(row.keys as f64 / self.compared.representatives.max(1) as f64)
         };
-        made.table("table-1", rows!(spec in RESEARCH => spec, entries(spec)));
-        made.table(
-            "figure-1",
-            rows!((n, (words, _)) in (1u64..).zip(&self.by_size) => n, *words),
-        );
+        table!(made, "table-1", spec in RESEARCH => spec, entries(spec));
+        table!(made, "figure-1", (n, (words, _)) in (1u64..).zip(&self.by_size) => n, *words);
         let windowed = WINDOWED.map(windows);
         let specs: Vec<&str> = windowed.as_flattened().iter().map(String::as_str).collect();
         made.table("figure-2", self.by_edits(&specs));
-        made.table(
-            "figure-3",
-            rows!((spec, most) in pairs(specs, SIMILARITIES) => spec, most, self.share(spec, most)),
-        );
+        table!(made, "figure-3", (spec, most) in pairs(specs, SIMILARITIES) =>
+            spec, most, self.share(spec, most));
         let sides = windowed.iter().flat_map(|specs| {
             let ends = specs.iter().map(|spec| last(&curve(&self.compared, spec)));
             let ends: Vec<f64> = ends.flatten().collect();
@@ -233,11 +226,8 @@ impl Research {
         made.claim("small windows", cells![; overlaps]);
         let slightly = |spec: &str| Some(self.share(spec, SLIGHT)? - self.share(spec, 0.0)?);
         let specs = ["mod:n=100", "min", "sketch", "bsw:n=100"];
-        made.table(
-            "figure-4",
-            rows!((spec, most) in pairs(specs, SIMILARITIES) =>
-            spec, most, self.share(spec, most), slightly(spec).filter(|_| most == SLIGHT)),
-        );
+        table!(made, "figure-4", (spec, most) in pairs(specs, SIMILARITIES) =>
+            spec, most, self.share(spec, most), slightly(spec).filter(|_| most == SLIGHT));
         let [of_mod, of_bsw] = ["mod:n=100", "bsw:n=100"].map(slightly);
         let more = of_mod.zip(of_bsw).map(|(a, b)| a > b);
         let [a, b] = [of_mod, of_bsw].map(|share| share.map(|share| percent(share, 2)));
@@ -257,10 +247,7 @@ impl Research {
         let rows = pairs(FREQUENCIES, (1u64..).zip(&self.by_size));
         let rows = rows.map(|(spec, (n, (_, of)))| (spec, n, self.of_copy(spec, *of, MOST)));
         let rows = rows.filter(|(.., similarity)| similarity.is_some());
-        made.table(
-            "figure-6",
-            rows!((spec, n, similarity) in rows => spec, n, similarity),
-        );
+        table!(made, "figure-6", (spec, n, similarity) in rows => spec, n, similarity);
         let deviation = |spec| Moments::of(&self.at_most(spec)).map(|of| of.deviation);
         made.claim("few samples", cells![; FREQUENCIES.map(deviation)]);
     }
@@ -277,11 +264,8 @@ impl Research {
         let at = |curve: &Points, edits| Some(curve.iter().find(|point| point.0 == edits)?.1);
         let rows = inserted.iter().enumerate();
         let rows = rows.flat_map(|(n, points)| pairs([n], points.clone()));
-        made.table(
-            "figure-7",
-            rows!((n, (edits, mean)) in rows =>
-            RESEARCH[n], edits, mean, at(&removed[n], edits), at(&evenly[n], edits)),
-        );
+        table!(made, "figure-7", (n, (edits, mean)) in rows =>
+            RESEARCH[n], edits, mean, at(&removed[n], edits), at(&evenly[n], edits));
         made.claim("few edits", range_of_few_edits(&inserted));
         let ends = |curves: &[Points; 4]| curves.each_ref().map(last);
         made.claim("insertions", cells![; ends(&inserted)]);
@@ -289,11 +273,8 @@ impl Research {
         made.claim("removed words", means(ends(&removed), ends(&inserted)));
         made.claim("even distances", means(ends(&evenly), ends(&inserted)));
         let rows = pairs(RESEARCH, (1u64..).zip(&self.by_size));
-        made.table(
-            "figure-8",
-            rows!((spec, (n, (_, of))) in rows =>
-            spec, n, self.of_copy(spec, *of, 5), self.of_copy(spec, *of, MOST)),
-        );
+        table!(made, "figure-8", (spec, (n, (_, of))) in rows =>
+            spec, n, self.of_copy(spec, *of, 5), self.of_copy(spec, *of, MOST));
         let (sketch, bsw) = (self.at_most("sketch"), self.at_most("bsw:n=500"));
         made.claim("short documents", halves(&sketch, &bsw));
         Ok(())
@@ -303,38 +284,32 @@ impl Research {
 /// Figures 9 and 10, Table 2.
 fn enterprise(bench: &Bench<'_>, made: &mut Measured) -> Result<()> {
     let context = bench.context();
-    let thresholds = THRESHOLDS.iter();
-    let thresholds = thresholds.filter_map(|&hundredths| Threshold::new(hundredths, 100));
-    let thresholds: Vec<Threshold> = thresholds.collect();
     let (mut workspaces, mut levels, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     for method in METHODS {
         let spec = format!("{method}:threshold=0.4");
         let (workspace, _) = bench.method(&bench.base, &spec)?;
         let measure = Spec::read(&spec)?.method().join().measure;
-        let of = Levels::of_measure(&workspace, measure, &thresholds, &context)?;
+        let criteria = THRESHOLDS.iter().filter_map(|&hundredths| {
+            let threshold = Threshold::new(hundredths, 100)?;
+            Some(Criterion { measure, threshold })
+        });
+        let of = Levels::new(&workspace, criteria.collect(), &context)?;
         counts.push(at_levels(&workspace, &of, None, &context)?);
         workspaces.push(workspace);
         levels.push(of);
     }
     let pairs = |level: usize, method: usize| counts[method].get(level).map(|at| at.pairs);
-    made.table(
-        "figure-9",
-        rows!((level, of) in THRESHOLDS.into_iter().enumerate() =>
-        of as f64 / 100.0; (0..METHODS.len()).map(|method| pairs(level, method))),
-    );
-    made.table(
-        "figure-10",
-        rows!((share, words) in sizes(&bench.base)? => share, words),
-    );
-    let agreement = agreement_at(&workspaces, &levels, AT_70, &context)?;
+    table!(made, "figure-9", (level, of) in THRESHOLDS.into_iter().enumerate() =>
+        of as f64 / 100.0; (0..METHODS.len()).map(|method| pairs(level, method)));
+    table!(made, "figure-10", (share, words) in sizes(&bench.base)? => share, words);
+    let keep = |method: usize, pair| levels[method].reached(&pair) > AT_70;
+    let agreement = agree(&workspaces, keep, &context)?;
     let all = agreement.by_methods.last().copied().unwrap_or(0);
     let [a, b, c, d] = [0, 1, 2, 3].map(|method| pairs(AT_70, method).unwrap_or(0));
     let names = NAMES.into_iter().chain(["any", "all four"]);
     let rows = names.zip([a, b, c, d, agreement.any, all]).enumerate();
-    made.table(
-        "table-2",
-        rows!((n, (name, pairs)) in rows => name, pairs, agreement.alone.get(n).copied()),
-    );
+    table!(made, "table-2", (n, (name, pairs)) in rows =>
+        name, pairs, agreement.alone.get(n).copied());
     let found = (a + b + c + d > 0).then_some(true);
     made.claim("pairs at 70 %", cells![a, b, c, d, found]);
     made.claim("agreement", found_by_all(&agreement));
@@ -388,12 +363,8 @@ fn time(bench: &Bench<'_>, made: &mut Measured) -> Result<()> {
     let seconds = rows.chunks_exact(TIMED_WINDOWS.len());
     let means = seconds.map(|of| mean(of.iter().map(|row| row.2)));
     made.claim("time of Sketch", cells![; means]);
-    made.table_about(
-        "figure-11",
-        cells![text.len() as u64],
-        rows!((method, window, seconds) in rows =>
-        method, window, seconds),
-    );
+    table!(made, "figure-11", [text.len() as u64] (method, window, seconds) in rows =>
+        method, window, seconds);
     Ok(())
 }
 

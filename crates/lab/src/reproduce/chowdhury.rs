@@ -21,7 +21,7 @@
 
 use super::model::{listed, mean, pairs};
 use super::published::{Measured, Rows};
-use super::{Bench, Cell, cells, rows};
+use super::{Bench, Cell, cells, rows, table};
 use crate::compare::{Families, MethodRow};
 use crate::perturb::{Chowdhury, Recipe};
 use lookalike_base::Result;
@@ -156,12 +156,8 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()
         .map(|of| variants.all.documents - of.kept.documents)
         .max();
     let ignored = rows[0].first().map_or(0, |row| row.ignored);
-    made.table_about(
-        "figure-4",
-        cells![ignored, most.unwrap_or(0)],
-        rows!(of in &shingled =>
-        of.k, all.documents - of.kept.documents),
-    );
+    table!(made, "figure-4", [ignored, most.unwrap_or(0)] of in &shingled =>
+        of.k, all.documents - of.kept.documents);
     let sizes: Vec<(u32, f64, f64)> = shingled.iter().map(|of| of.short(&all)).collect();
     short_claims(&sizes, &variants, made);
     let originals = bench.originals(ORIGINALS)?;
@@ -275,10 +271,8 @@ fn by_technique(rows: &[Vec<MethodRow>; 4], made: &mut Measured) {
     let first = rows.each_ref().map(|rows| rows.first());
     let figure_1 = [3, 2, 0, 1].into_iter();
     let figure_1 = figure_1.filter_map(|n: usize| Some((TECHNIQUES[n], first[n]?)));
-    made.table(
-        "figure-1",
-        rows!((name, row) in figure_1 => name, row.method.as_str(), row.pairs, row.clusters),
-    );
+    table!(made, "figure-1", (name, row) in figure_1 =>
+        name, row.method.as_str(), row.pairs, row.clusters);
     let found = [1, 0, 2, 3].map(|n: usize| first[n].map_or(0, |row| row.pairs));
     made.claim("restrictiveness", restrictiveness(found));
     let sets = first[1].map(|row| (row.sets.unwrap_or(0), row.clusters));
@@ -288,7 +282,8 @@ fn by_technique(rows: &[Vec<MethodRow>; 4], made: &mut Measured) {
         seconds.collect::<Vec<f64>>()
     });
     for name in ["table-7", "table-8"] {
-        made.table(name, rows!((name, of) in TECHNIQUES.into_iter().zip(&seconds) => name, of.len() as u64; spread(of)));
+        table!(made, name, (name, of) in TECHNIQUES.into_iter().zip(&seconds) =>
+            name, of.len() as u64; spread(of));
     }
     let [dsc, ss, i_match, _] = seconds.map(mean);
     time_claims(dsc, ss, i_match, made);
@@ -308,37 +303,25 @@ fn copies(rates: &[Edited], made: &mut Measured) {
             .iter()
             .flat_map(|rate| pairs([rate.edits], &rate.rows))
     };
-    made.table(
-        "table-3",
-        rows!((edits, (document, found, _)) in all() => edits, document.as_str(); *found),
-    );
-    made.table(
-        "table-4",
-        rows!((edits, (document, _, clusters)) in all() => edits, document.as_str(); *clusters),
-    );
-    made.table(
-        "section-4.3",
-        rows!((n, rate) in pairs(0..COPIES.len(), rates) =>
-        rate.edits, COPIES[n].0, rate.found[n], rate.clusters[n], rate.false_positives[n]),
-    );
+    table!(made, "table-3", (edits, (document, found, _)) in all() =>
+        edits, document.as_str(); *found);
+    table!(made, "table-4", (edits, (document, _, clusters)) in all() =>
+        edits, document.as_str(); *clusters);
+    table!(made, "section-4.3", (n, rate) in pairs(0..COPIES.len(), rates) =>
+        rate.edits, COPIES[n].0, rate.found[n], rate.clusters[n], rate.false_positives[n]);
 }
 
 /// Tables V, VI and XI: by the size of a super-shingle.
 fn by_size(shingled: &[SuperShingles<'_>], all: &Kept, made: &mut Measured) {
     let gone = |of: &Kept| all.documents - of.documents;
-    made.table(
-        "table-5",
-        rows!(SuperShingles { k, kept, .. } in shingled =>
-        *k, gone(kept), gone(kept) as f64 / all.documents as f64),
-    );
+    table!(made, "table-5", SuperShingles { k, kept, .. } in shingled =>
+        *k, gone(kept), gone(kept) as f64 / all.documents as f64);
     let [words, bytes, shingles] = all.means();
-    made.table(
-        "table-6",
-        rows!(SuperShingles { k, kept, .. } in shingled =>
-        *k, words, kept.means()[0], bytes, kept.means()[1]),
-    );
-    made.table("table-11", rows!(SuperShingles { k, kept, row } in shingled =>
-        *k, kept.documents, gone(kept), shingles, kept.means()[2], words, kept.means()[0], row.sets, row.cpu_seconds));
+    table!(made, "table-6", SuperShingles { k, kept, .. } in shingled =>
+        *k, words, kept.means()[0], bytes, kept.means()[1]);
+    table!(made, "table-11", SuperShingles { k, kept, row } in shingled =>
+        *k, kept.documents, gone(kept), shingles, kept.means()[2], words, kept.means()[0],
+        row.sets, row.cpu_seconds);
 }
 
 fn table_ix(variants: &Variants, made: &mut Measured) {

@@ -18,7 +18,7 @@
 
 use super::model::listed;
 use super::published::{Measured, Published, Rows};
-use super::{Bench, Cell, Paper, cells, rows};
+use super::{Bench, Cell, Paper, cells, rows, table};
 use crate::compare::{COST, Labels, QueryRow, Sample, increases, of_method};
 use crate::formulas::{expected_trials, lexicon_unchanged, signature_stability};
 use lookalike_base::Result;
@@ -131,9 +131,10 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()
     let remedies = REMEDIES.map(|(_, more)| web.ask(bench, &with_lexicons(more, 10), 10));
     let remedies = remedies.into_iter().collect::<Result<Vec<_>>>()?;
     drop(web);
-    made.table("section-3", rows!(((name, _), Found { ignored, pairs, row, .. }) in REMEDIES.into_iter().zip(&remedies) =>
+    let each = REMEDIES.into_iter().zip(&remedies);
+    table!(made, "section-3", ((name, _), Found { ignored, pairs, row, .. }) in each =>
         name, row.method.as_str(), *ignored, *pairs, row.recall, row.precision, row.clusters,
-        share(row.pure, row.clusters)));
+        share(row.pure, row.clusters));
     let remedy = |n: usize| &remedies[n].row;
     made.claim("rejection", rejection([0, 2, 3].map(remedy)));
     figures_3_4(&found, &mega, labels.is_some(), made);
@@ -162,16 +163,10 @@ fn share(part: u64, whole: u64) -> f64 {
 
 /// Figure 2 and Table 4, which depend on no collection.
 fn tables_of_formulas(made: &mut Measured) -> Result<()> {
-    made.table(
-        "figure-2",
-        rows!(lexicons in 1..=10u32 =>
-        lexicons; DRAWN_CHANGES.map(|n| signature_stability(0.33, n, lexicons))),
-    );
+    table!(made, "figure-2", lexicons in 1..=10u32 =>
+        lexicons; DRAWN_CHANGES.map(|n| signature_stability(0.33, n, lexicons)));
     let computed = computed_table_4();
-    made.table(
-        "table-4",
-        rows!((terms, row) in TERMS.into_iter().zip(computed) => terms; row),
-    );
+    table!(made, "table-4", (terms, row) in TERMS.into_iter().zip(computed) => terms; row);
     let published = Published::of(Paper::Kolcz2008)?;
     formula_claims(&computed, published.rows("table-4"), made);
     Ok(())
@@ -196,14 +191,12 @@ fn figures_3_4(found: &[Found], mega: &Found, labelled: bool, made: &mut Measure
     let found = found.iter().map(|of| (Some(of.lexicons), of));
     let all: Vec<(Option<u32>, &Found)> = found.chain([(None, mega)]).collect();
     let by_label = |of: &QueryRow| labelled.then(|| share(of.pure_by_label, of.labelled));
-    made.table_about(
-        "figure-3",
-        cells![mega.row.with_neighbours],
-        rows!((lexicons, Found { pairs, row, .. }) in &all =>
-        *lexicons, row.method.as_str(), row.recall, row.increase, *pairs),
-    );
-    made.table("figure-4", rows!((lexicons, Found { row, .. }) in &all =>
-        *lexicons, row.method.as_str(), row.precision, row.clusters, share(row.pure, row.clusters), by_label(row)));
+    table!(made, "figure-3", [mega.row.with_neighbours]
+        (lexicons, Found { pairs, row, .. }) in &all =>
+        *lexicons, row.method.as_str(), row.recall, row.increase, *pairs);
+    table!(made, "figure-4", (lexicons, Found { row, .. }) in &all =>
+        *lexicons, row.method.as_str(), row.precision, row.clusters,
+        share(row.pure, row.clusters), by_label(row));
 }
 
 /// Tables 2 and 3 and Figure 6.
@@ -211,21 +204,15 @@ fn tables_of_mail(mail: &[Vec<Found>; 2], made: &mut Measured) {
     for ((found, label), table) in mail.iter().zip(SPAM).zip(["table-2", "table-3"]) {
         if !found.is_empty() {
             let with = |n| Some((n, with(found, n)?));
-            made.table_about(
-                table,
-                cells![COST.to_string()],
-                rows!((n, row) in MAIL_LEXICONS.into_iter().filter_map(with) =>
-                n, row.recall, row.increase, row.utility, row.wrong),
-            );
+            table!(made, table, [COST.to_string()]
+                (n, row) in MAIL_LEXICONS.into_iter().filter_map(with) =>
+                n, row.recall, row.increase, row.utility, row.wrong);
             mail_claims(label, found, made);
         }
     }
     if mail.iter().any(|found| !found.is_empty()) {
         let recall = |n, found: &Vec<Found>| with(found, n).and_then(|row| row.recall);
-        made.table(
-            "figure-6",
-            rows!(n in LEXICONS => n; mail.iter().map(|found| recall(n, found))),
-        );
+        table!(made, "figure-6", n in LEXICONS => n; mail.iter().map(|found| recall(n, found)));
     }
 }
 

@@ -40,16 +40,16 @@ mod ye;
 
 use std::path::Path;
 
+use crate::study;
 use lookalike_base::Result;
 use lookalike_base::keywords::keywords;
 use lookalike_base::progress::Context;
-use lookalike_engine::collection::{self, Catalogue};
+use lookalike_engine::collection::Catalogue;
 use lookalike_engine::pipeline;
-use lookalike_store as store;
 
 pub use bench::{Bench, Copies, Known, MADE};
 pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Plotted, Reproduction};
-pub(crate) use model::{cells, rows};
+pub(crate) use model::{cells, rows, table};
 use published::{Measured, Published};
 pub use ye::GOV;
 
@@ -109,15 +109,8 @@ impl Paper {
 /// Those of opening the directory.
 pub fn collection_of(directory: &Path) -> Result<(String, String)> {
     let manifest = pipeline::look(directory)?;
-    let stands_on = (
-        &manifest.inputs,
-        &manifest.collection_digest,
-        collection::segments(&manifest),
-    );
-    Ok((
-        store::digest_of(&stands_on, directory)?,
-        manifest.program.clone(),
-    ))
+    let digest = study::collection_digest(&manifest, directory)?;
+    Ok((digest, manifest.program.clone()))
 }
 
 /// Reproduces a paper on the collection of `directory`. What has to be made for it, apart from the

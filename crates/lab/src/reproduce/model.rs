@@ -170,7 +170,20 @@ macro_rules! rows {
         $rows.into_iter().map(|$row| $crate::reproduce::cells![$($cells)+]).collect::<Vec<_>>()
     };
 }
-pub(crate) use {cells, rows};
+/// Takes a table of `rows!`; the cells that its description shows may come first, in brackets.
+macro_rules! table {
+    ($made:ident, $name:expr, [$($about:expr),*] $($rows:tt)+) => {
+        $made.table_about(
+            $name,
+            $crate::reproduce::cells![$($about),*],
+            $crate::reproduce::rows!($($rows)+),
+        )
+    };
+    ($made:ident, $name:expr, $($rows:tt)+) => {
+        $made.table($name, $crate::reproduce::rows!($($rows)+))
+    };
+}
+pub(crate) use {cells, rows, table};
 
 /// Each of some things with each of some others.
 pub(super) fn pairs<A: Clone, B>(

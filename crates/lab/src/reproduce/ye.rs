@@ -13,7 +13,7 @@
 
 use super::model::{listed, mean, pairs};
 use super::published::{Measured, Rows};
-use super::{Bench, Cell, cells, rows};
+use super::{Bench, Cell, cells, rows, table};
 use crate::study::{
     self, Adaptive, Metric, Moments, PairKind, PowerLaw, ROUNDING, RatioTrials, Scope, StudyConfig,
     USUAL, View, plans, power_law,
@@ -48,16 +48,14 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()
     let view = View::new(&study)?;
     let plans = plans(&view);
     made.table("table-2", table_2(bench)?);
-    made.table(
-        "figure-1",
-        rows!((rank, words) in &study.sizes => *rank, *words),
-    );
+    table!(made, "figure-1", (rank, words) in &study.sizes => *rank, *words);
     made.table("table-3", table_3(&view));
     section_4_4(&view, made);
     made.table("figure-2", by_threshold(&view, Metric::Precision));
     made.table("figure-3", by_threshold(&view, Metric::Recall));
-    made.table("figure-4", rows!(plan in &plans =>
-        view.threshold(plan.threshold), f64::from(plan.target) / 100.0, plan.share, plan.uniform_share, plan.least_share));
+    table!(made, "figure-4", plan in &plans =>
+        view.threshold(plan.threshold), f64::from(plan.target) / 100.0, plan.share,
+        plan.uniform_share, plan.least_share);
     let usual = usual(&view);
     let coarse = |metric, scope, place| {
         let ratio = view.sampled_ratios().find(|ratio| ratio.n == COARSE)?;

@@ -11,23 +11,6 @@ use lookalike_base::numbers::{count, fraction};
 /// The precisions of the verdict, in hundredths: the targets of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];
 
-/// The work of adaptive and of uniform sampling to reach a precision.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AtTarget {
-    /// Mean precision in hundredths.
-    pub target: u32,
-    /// The n of the ratio 1/n of each size group.
-    pub groups: Vec<u32>,
-    /// Share of the shingles with a ratio for each size group.
-    pub share: f64,
-    /// The n of the one ratio 1/n for all; 1 if no ratio that was tried reaches the precision.
-    pub uniform: u32,
-    /// Share of the shingles with this ratio.
-    pub uniform_share: f64,
-    /// The smallest share of any choice of ratios that keeps the precision, known afterwards.
-    pub least_share: f64,
-}
-
 /// Whether adaptive sampling takes fewer shingles than uniform sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -47,7 +30,7 @@ pub struct Adaptive {
     /// The threshold nearest 0.85.
     pub threshold: Option<Threshold>,
     /// At this threshold, for three precisions; empty if there are no pairs or no sampled runs.
-    pub targets: Vec<AtTarget>,
+    pub targets: Vec<GroupRatios>,
     /// Combinations of a threshold and a precision for which adaptive sampling takes fewer
     /// shingles, as many, and more.
     pub cases: [u64; 3],
@@ -58,18 +41,7 @@ pub struct Adaptive {
     pub beaten: u64,
 }
 
-impl AtTarget {
-    fn of(plan: &GroupRatios) -> Option<AtTarget> {
-        Some(AtTarget {
-            target: plan.target,
-            groups: plan.groups.clone(),
-            share: plan.share?,
-            uniform: plan.uniform,
-            uniform_share: plan.uniform_share?,
-            least_share: plan.least_share?,
-        })
-    }
-
+impl GroupRatios {
     /// How much less adaptive sampling takes.
     fn saved(&self) -> f64 {
         self.uniform_share - self.share
@@ -112,18 +84,16 @@ impl Adaptive {
         if view.sampled_ratios().next().is_none() {
             return compared;
         }
-        for plan in plans(view).iter().filter(|plan| there(plan.threshold)) {
-            let Some(at) = AtTarget::of(plan) else {
-                continue;
-            };
+        let defined = |at: &GroupRatios| there(at.threshold) && at.share.is_finite();
+        for at in plans(view).into_iter().filter(defined) {
             if let Some(case) = compared.cases.get_mut(at.case()) {
                 *case += 1;
             }
-            if let Some(count) = plan.dearest.and_then(|group| dearest.get_mut(group)) {
+            if let Some(count) = at.dearest.and_then(|group| dearest.get_mut(group)) {
                 *count += 1;
             }
             compared.beaten += u64::from(at.least_share < at.share - ROUNDING);
-            if Some(plan.threshold) == usual && SHOWN.contains(&at.target) {
+            if Some(at.threshold) == usual && SHOWN.contains(&at.target) {
                 compared.targets.push(at);
             }
         }
@@ -180,8 +150,8 @@ impl Adaptive {
                     .into(),
             ];
         };
-        let saved = |a: &&AtTarget, b: &&AtTarget| a.saved().total_cmp(&b.saved());
-        let text = |at: Option<&AtTarget>| at.map_or_else(String::new, AtTarget::text);
+        let saved = |a: &&GroupRatios, b: &&GroupRatios| a.saved().total_cmp(&b.saved());
+        let text = |at: Option<&GroupRatios>| at.map_or_else(String::new, GroupRatios::text);
         let most = text(self.targets.iter().max_by(saved));
         let least = text(self.targets.iter().min_by(saved));
         let first = match outcome {
@@ -227,13 +197,16 @@ mod tests {
 
     fn compared(shares: &[(f64, u32, f64)]) -> Adaptive {
         let targets = SHOWN.iter().zip(shares);
-        let targets = targets.map(|(&target, &(share, uniform, uniform_share))| AtTarget {
+        let targets = targets.map(|(&target, &(share, uniform, uniform_share))| GroupRatios {
             target,
+            threshold: 0,
             groups: vec![uniform],
+            without_pairs: 0,
             share,
             uniform,
             uniform_share,
             least_share: share / 2.0,
+            dearest: None,
         });
         Adaptive {
             threshold: Threshold::new(17, 20),

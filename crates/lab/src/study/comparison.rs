@@ -3,33 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::results::{Study, StudyCost, Trial, USUAL};
-use super::view::ClassSpread;
+use super::view::{ClassSpread, Moments};
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::fraction;
 use lookalike_base::precision::Counts;
 use lookalike_tasks::plan::saving;
-
-/// Mean, minimum and maximum over the classes of a ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeanAndRange {
-    /// Mean.
-    pub mean: f64,
-    /// Minimum.
-    pub least: f64,
-    /// Maximum.
-    pub greatest: f64,
-}
-
-impl MeanAndRange {
-    fn of(values: impl Iterator<Item = Option<f64>>) -> Option<MeanAndRange> {
-        let of = ClassSpread::of(values).moments?;
-        Some(MeanAndRange {
-            mean: of.mean,
-            least: of.least,
-            greatest: of.greatest,
-        })
-    }
-}
 
 /// One way to find the pairs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,9 +17,9 @@ pub struct Way {
     /// Share of all shingles that are sorted.
     pub share: f64,
     /// Precision over all pairs; `None` if none was found.
-    pub precision: Option<MeanAndRange>,
+    pub precision: Option<Moments>,
     /// Recall over all pairs; `None` if there are no true pairs.
-    pub recall: Option<MeanAndRange>,
+    pub recall: Option<Moments>,
     /// Pairs found, on average.
     pub found: f64,
     /// Pairs that are looked up in the full sets, on average.
@@ -84,6 +62,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
     let at = study.config.nearest(USUAL).unwrap_or(0);
     let shingles = |trial: &Trial| trial.groups.iter().map(|group| group.shingles).sum::<u64>();
     let all = study.trials.first().map_or(0, shingles).max(1) as f64;
+    let moments = |of: &mut dyn Iterator<Item = Option<f64>>| ClassSpread::of(of).moments;
     let mut rows = Vec::new();
     for n in std::iter::once(1).chain(study.config.ratios.iter().copied()) {
         let trials: Vec<&Trial> = study.trials.iter().filter(|trial| trial.n == n).collect();
@@ -95,7 +74,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
             trials.iter().map(|trial| counts(trial, from, at)).collect()
         };
         let found = |of: &[Counts]| mean(&mut of.iter().map(|counts| counts.found()));
-        let recall = |of: &[Counts]| MeanAndRange::of(of.iter().map(|counts| counts.recall()));
+        let recall = |of: &[Counts]| moments(&mut of.iter().map(|counts| counts.recall()));
         let plain = of(at);
         let (name, run) = match n {
             1 => ("exact".into(), Some(&cost.exact)),
@@ -104,7 +83,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
         let row = Way {
             name,
             share: mean(&mut groups().map(|group| group.sampled)) / all,
-            precision: MeanAndRange::of(plain.iter().map(|counts| counts.precision())),
+            precision: moments(&mut plain.iter().map(|counts| counts.precision())),
             recall: recall(&plain),
             found: found(&plain),
             looked_up: 0.0,
@@ -117,10 +96,10 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
         lower.dedup();
         for from in lower.into_iter().filter(|_| n > 1) {
             let verified = of(from);
-            let whole = verified.iter().map(|c| (c.correct > 0).then_some(1.0));
+            let mut whole = verified.iter().map(|c| (c.correct > 0).then_some(1.0));
             rows.push(Way {
                 name: format!("1/{n}, verified from {}", thresholds[from]),
-                precision: MeanAndRange::of(whole),
+                precision: moments(&mut whole),
                 recall: recall(&verified),
                 found: mean(&mut verified.iter().map(|counts| counts.correct)),
                 looked_up: found(&verified),
@@ -130,7 +109,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
         }
     }
     for planned in &cost.planned {
-        let one = |value: Option<f64>| MeanAndRange::of(std::iter::once(value));
+        let one = |value: Option<f64>| ClassSpread::of([value]).moments;
         rows.push(Way {
             name: format!(
                 "plan for precision {}",

@@ -43,15 +43,14 @@ pub mod results;
 mod run;
 mod view;
 
-pub(crate) use adaptive::AtTarget;
 pub use adaptive::{Adaptive, adaptive};
-pub use comparison::{MeanAndRange, StudyComparison, Way, comparison};
+pub use comparison::{StudyComparison, Way, comparison};
 pub(crate) use fit::line;
 pub use fit::{PowerLaw, power_law};
 pub use lookalike_base::precision::{PairTable, Reached};
 pub use ratios::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
 pub use results::{PlannedTrial, Study, StudyConfig, StudyCost, Trial, TrialGroup, USUAL};
+pub(crate) use run::collection_digest;
 pub use run::{COST_FILE, DIRECTORY, FORMAT, PAGE_FILE, STAGE, load, run, write};
-pub(crate) use view::{
-    ClassSpread, Metric, Moments, PairKind, RatioTrials, Scope, View, mean, ratio_name,
-};
+pub use view::Moments;
+pub(crate) use view::{ClassSpread, Metric, PairKind, RatioTrials, Scope, View, mean, ratio_name};

@@ -10,7 +10,7 @@ pub const TARGETS: std::ops::RangeInclusive<u32> = 50..=99;
 pub const ROUNDING: f64 = 1e-9;
 
 /// The ratios needed to reach a precision at a threshold.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GroupRatios {
     /// In hundredths.
     pub target: u32,
@@ -20,16 +20,17 @@ pub struct GroupRatios {
     pub groups: Vec<u32>,
     /// Groups that have no pairs, true or found, at any ratio.
     pub without_pairs: usize,
-    /// Sampled shingles / all, in the mean over the classes; `None` where there are no shingles.
-    pub share: Option<f64>,
+    /// Sampled shingles / all, in the mean over the classes. Shares are not finite where there
+    /// are no shingles.
+    pub share: f64,
     /// The n of the single ratio that suffices for all groups.
     pub uniform: u32,
     /// The share of the shingles that this ratio takes.
-    pub uniform_share: Option<f64>,
+    pub uniform_share: f64,
     /// The smallest share of any choice that keeps the precision, known afterwards: one of the two
     /// choices above, or ratios by group for which the pairs within groups, counted together over
     /// all classes, reach it.
-    pub least_share: Option<f64>,
+    pub least_share: f64,
     /// The group that takes most shingles beyond the single ratio, if all groups together take more.
     pub dearest: Option<usize>,
 }
@@ -64,16 +65,15 @@ fn plan(view: &View, target: u32, threshold: usize) -> GroupRatios {
     }
     let of_uniform = taken(view, uniform, Scope::All);
     let all = view.whole(Scope::All).shingles as f64;
-    let share = |part: f64| (all > 0.0).then(|| part / all);
     GroupRatios {
         target,
         threshold,
         groups,
         without_pairs,
-        share: share(sampled),
+        share: sampled / all,
         uniform: uniform.map_or(1, |ratio| ratio.n),
-        uniform_share: share(of_uniform),
-        least_share: share(least(view, threshold, target, sampled.min(of_uniform))),
+        uniform_share: of_uniform / all,
+        least_share: least(view, threshold, target, sampled.min(of_uniform)) / all,
         dearest: dearest
             .filter(|_| sampled > of_uniform + ROUNDING * all)
             .map(|(_, group)| group),

@@ -11,12 +11,10 @@ use lookalike_engine::collection::{self, Catalogue, each_document};
 use lookalike_engine::pipeline;
 use lookalike_engine::sample::{Rate, Sampled, Sampling};
 use lookalike_engine::trial::{self, Documents, TrialCost};
-use lookalike_store::workspace::{Workspace, put_file};
+use lookalike_store::workspace::{Manifest, Workspace, put_file};
 use lookalike_store::{self as store, disk};
 use lookalike_tasks::plan::{self, PlanConfig, Target};
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
@@ -120,21 +118,12 @@ fn planned(trials: &mut Trials<'_>, study: &Study) -> Result<Vec<PlannedTrial>> 
     let plans = plan::run_all(trials.base, &configs, &trial::within(trials.context, held))
         .map_err(|error| trials.context.budget.refused(error, held))?;
     for plan in plans {
-        let place = trials.place("trial");
-        let lowest = study.config.thresholds[0];
-        let (workspace, cost) = trial::ask(
-            trials.base,
-            &place,
-            &plan.sampling(),
-            lowest,
-            held,
-            trials.context,
-        )?;
+        let (workspace, cost) = trials.ask("trial", &plan.sampling(), held)?;
         trials.truth()?;
-        let (Some(truth), Some(documents)) = (&trials.truth, trials.documents()?) else {
+        let Some((truth, documents)) = &trials.truth else {
             break;
         };
-        let trial = trials.compare(Rate::FULL, truth, &workspace, &documents)?;
+        let trial = trials.compare(Rate::FULL, truth, &workspace, documents)?;
         let groups: Vec<Counts> = trial
             .groups
             .iter()
@@ -221,17 +210,20 @@ fn kept_name(n: u32, class: u32) -> String {
     format!("{DIRECTORY}/{TRIALS}/1-{n}-{class}.json")
 }
 
+/// A digest of a collection. Errors name `path`.
+pub(crate) fn collection_digest(manifest: &Manifest, path: &Path) -> Result<String> {
+    let segments = collection::segments(manifest);
+    store::digest_of(
+        &(&manifest.inputs, &manifest.collection_digest, segments),
+        path,
+    )
+}
+
 /// A digest of everything that a trial depends on.
 fn kept_digest(base: &Workspace, config: &StudyConfig, n: u32, class: u32) -> Result<String> {
     let thresholds: Vec<String> = config.thresholds.iter().map(Threshold::to_string).collect();
-    let manifest = &base.manifest;
-    let stands_on = (
-        &manifest.inputs,
-        &manifest.collection_digest,
-        collection::segments(manifest),
-    );
     let path = base.directory().join(kept_name(n, class));
-    let collection = store::digest_of(&stands_on, &path)?;
+    let collection = collection_digest(&base.manifest, &path)?;
     let digest = format!("{collection}\n{n}\n{class}\n{}", thresholds.join(","));
     Ok(store::digest(digest.as_bytes()))
 }
@@ -354,7 +346,6 @@ pub fn run(
         directory: &directory,
         context,
         truth: None,
-        documents: OnceCell::new(),
     };
     let mut cost = StudyCost::default();
     // Ratio 1/1 is the exact run.
@@ -435,8 +426,8 @@ struct Trials<'a> {
     config: &'a StudyConfig,
     directory: &'a Path,
     context: &'a Context<'a>,
-    truth: Option<Workspace>,
-    documents: OnceCell<Rc<Documents>>,
+    /// The true pairs, and the sizes and size groups of the documents, once the first trial runs.
+    truth: Option<(Workspace, Documents)>,
 }
 
 impl Trials<'_> {
@@ -467,24 +458,20 @@ impl Trials<'_> {
         if self.truth.is_some() {
             return Ok(TrialCost::default());
         }
-        let (path, threshold) = (self.place("truth"), self.config.thresholds[0]);
-        let (base, context) = (&*self.base, self.context);
-        let (truth, cost) = trial::ask(base, &path, &Sampling::Full, threshold, 0, context)?;
-        self.truth = Some(truth);
+        let (truth, cost) = self.ask("truth", &Sampling::Full, 0)?;
+        self.truth = Some((truth, Documents::load(self.base)?));
         Ok(cost)
+    }
+
+    /// Finds the pairs of the lowest threshold in a directory of the study.
+    fn ask(&self, name: &str, sampling: &Sampling, held: u64) -> Result<(Workspace, TrialCost)> {
+        let (place, lowest) = (self.place(name), self.config.thresholds[0]);
+        trial::ask(self.base, &place, sampling, lowest, held, self.context)
     }
 
     /// The memory in bytes that a study uses while a trial runs.
     fn held(&self) -> Result<u64> {
         Ok(Documents::bytes(Catalogue::extent(self.base)?) + self.config.bytes(self.base))
-    }
-
-    /// The sizes and size groups of the documents, read once.
-    fn documents(&self) -> Result<Option<Rc<Documents>>> {
-        if self.documents.get().is_none() {
-            let _ = self.documents.set(Rc::new(Documents::load(self.base)?));
-        }
-        Ok(self.documents.get().cloned())
     }
 
     fn place(&self, name: &str) -> PathBuf {
@@ -493,25 +480,17 @@ impl Trials<'_> {
 
     fn run(&mut self, n: u32, class: u32) -> Result<(Trial, TrialCost)> {
         let exact = self.truth()?;
-        let (Some(truth), Some(documents)) = (&self.truth, self.documents()?) else {
+        let Some((truth, documents)) = &self.truth else {
             return Err(Error::no_stage(self.directory, STAGE));
         };
         let rate = Rate::new(n, class).unwrap_or(Rate::FULL);
         if n == 1 {
-            let trial = self.compare(rate, truth, truth, &documents)?;
+            let trial = self.compare(rate, truth, truth, documents)?;
             return Ok((trial, exact));
         }
         let sampling = Sampling::Uniform(rate);
-        let (held, place) = (self.held()?, self.place("trial"));
-        let (workspace, cost) = trial::ask(
-            self.base,
-            &place,
-            &sampling,
-            self.config.thresholds[0],
-            held,
-            self.context,
-        )?;
-        let trial = self.compare(rate, truth, &workspace, &documents)?;
+        let (workspace, cost) = self.ask("trial", &sampling, self.held()?)?;
+        let trial = self.compare(rate, truth, &workspace, documents)?;
         Ok((trial, cost))
     }
 
@@ -570,7 +549,7 @@ impl Trials<'_> {
 
     /// Removes temporary data, including data of earlier runs that were stopped.
     fn discard(mut self) -> Result<()> {
-        if let Some(truth) = self.truth.take() {
+        if let Some((truth, _)) = self.truth.take() {
             truth.discard()?;
         }
         for path in ["truth", "trial"].map(|name| self.place(name)) {

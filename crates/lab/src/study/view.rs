@@ -6,8 +6,9 @@ use lookalike_base::ids::Threshold;
 use lookalike_base::keywords::keywords;
 use lookalike_base::precision::{Counts, PairTable};
 use lookalike_base::{Error, Result};
+use serde::{Deserialize, Serialize};
 
-use super::{Study, Trial};
+use super::{Study, Trial, TrialGroup};
 
 /// A size group by its number, or the whole collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,15 +55,6 @@ impl Metric {
     }
 }
 
-/// Documents and shingles of a scope in a trial.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sizes {
-    pub documents: u64,
-    pub nothing_sampled: u64,
-    pub shingles: u64,
-    pub sampled: u64,
-}
-
 /// Statistics over the trials of a ratio. Undefined values are left out and counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ClassSpread {
@@ -72,11 +64,12 @@ pub(crate) struct ClassSpread {
     pub moments: Option<Moments>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Moments {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moments {
     pub mean: f64,
     /// The deviation of the population: the classes tried are all classes of interest, not a
     /// sample.
+    #[serde(skip)]
     pub deviation: f64,
     pub least: f64,
     pub greatest: f64,
@@ -135,8 +128,8 @@ pub struct Tried<'a> {
     pub trial: &'a Trial,
     /// By scope (the groups, then all), by kind of pairs, by threshold.
     counts: Vec<[Vec<Counts>; 3]>,
-    /// All pairs of the collection, summed from above.
-    all: CornerSums,
+    /// All pairs of the collection.
+    all: PairTable,
 }
 
 impl Tried<'_> {
@@ -159,63 +152,18 @@ impl Tried<'_> {
         self.all.counts(estimated, actual)
     }
 
-    pub(crate) fn sizes(&self, scope: Scope) -> Sizes {
-        let groups = self.trial.groups.iter().enumerate();
-        let chosen = groups.filter(|&(group, _)| match scope {
-            Scope::Group(wanted) => wanted == group,
-            Scope::All => true,
-        });
-        chosen.fold(Sizes::default(), |sum, (_, group)| Sizes {
-            documents: sum.documents + group.documents,
-            nothing_sampled: sum.nothing_sampled + group.nothing_sampled,
-            shingles: sum.shingles + group.shingles,
-            sampled: sum.sampled + group.sampled,
-        })
-    }
-}
-
-/// A table of sums from its far corner: cell (i, j) holds all pairs whose levels are at least i and
-/// j. Every count takes three look-ups in it instead of a pass over the original table.
-struct CornerSums {
-    cells: Vec<u64>,
-    side: usize,
-}
-
-impl CornerSums {
-    fn of(table: &PairTable) -> CornerSums {
-        let side = table.thresholds + 1;
-        let mut sums = CornerSums {
-            cells: table.cells.clone(),
-            side,
-        };
-        for i in (0..side).rev() {
-            let mut row = 0;
-            for j in (0..side).rev() {
-                row += sums.at(i, j);
-                let above = sums.at(i + 1, j);
-                if let Some(cell) = sums.cells.get_mut(i * side + j) {
-                    *cell = row + above;
-                }
+    /// The documents and shingles of a scope.
+    pub(crate) fn sizes(&self, scope: Scope) -> TrialGroup {
+        let mut sum = TrialGroup::default();
+        for (place, group) in self.trial.groups.iter().enumerate() {
+            if scope == Scope::All || scope == Scope::Group(place) {
+                sum.documents += group.documents;
+                sum.nothing_sampled += group.nothing_sampled;
+                sum.shingles += group.shingles;
+                sum.sampled += group.sampled;
             }
         }
-        sums
-    }
-
-    /// 0 past the edges.
-    fn at(&self, i: usize, j: usize) -> u64 {
-        if j >= self.side {
-            return 0;
-        }
-        self.cells.get(i * self.side + j).copied().unwrap_or(0)
-    }
-
-    fn counts(&self, estimated: usize, actual: usize) -> Counts {
-        let correct = self.at(estimated + 1, actual + 1);
-        Counts {
-            correct,
-            wrong: self.at(estimated + 1, 0) - correct,
-            missed: self.at(0, actual + 1) - correct,
-        }
+        sum
     }
 }
 
@@ -314,7 +262,7 @@ impl<'a> View<'a> {
     }
 
     /// Documents and shingles, which no class changes.
-    pub(crate) fn whole(&self, scope: Scope) -> Sizes {
+    pub(crate) fn whole(&self, scope: Scope) -> TrialGroup {
         let trial = self.ratios.iter().flat_map(|ratio| &ratio.trials).next();
         trial.map(|trial| trial.sizes(scope)).unwrap_or_default()
     }
@@ -359,7 +307,8 @@ fn tried<'a>(study: &Study, trial: &'a Trial) -> Result<Tried<'a>> {
         return Err(bad("counts, all together", usize::MAX - 1, usize::MAX));
     }
     let thresholds = study.config.thresholds.len();
-    let mut whole = [const { None }; 3];
+    let diagonal = |table: &PairTable| (0..thresholds).map(|t| table.at(t)).collect();
+    let mut whole: [PairTable; 3] = std::array::from_fn(|_| PairTable::new(thresholds));
     let mut counts = Vec::with_capacity(trial.groups.len() + 1);
     for group in &trial.groups {
         for table in [&group.same, &group.cross] {
@@ -374,42 +323,18 @@ fn tried<'a>(study: &Study, trial: &'a Trial) -> Result<Tried<'a>> {
         let mut both = group.same.clone();
         both.add(&group.cross);
         for (sum, table) in whole.iter_mut().zip([&group.same, &group.cross, &both]) {
-            sum.get_or_insert_with(|| PairTable::new(thresholds))
-                .add(table);
+            sum.add(table);
         }
         counts.push([&group.same, &group.cross, &both].map(diagonal));
     }
-    let whole = whole.map(|sum| sum.unwrap_or_else(|| PairTable::new(thresholds)));
-    let [_, _, all] = &whole;
-    let all = CornerSums::of(all);
     counts.push(whole.each_ref().map(diagonal));
+    let [_, _, all] = whole;
     Ok(Tried { trial, counts, all })
-}
-
-/// Counts by threshold.
-fn diagonal(table: &PairTable) -> Vec<Counts> {
-    let sums = CornerSums::of(table);
-    (0..table.thresholds).map(|t| sums.counts(t, t)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sums_give_what_the_table_gives() {
-        let mut table = PairTable::new(3);
-        for (place, cell) in table.cells.iter_mut().enumerate() {
-            *cell = (place * place) as u64 % 7;
-        }
-        let sums = CornerSums::of(&table);
-        for estimated in 0..3 {
-            for actual in 0..3 {
-                let expected = table.counts(estimated, actual);
-                assert_eq!(sums.counts(estimated, actual), expected);
-            }
-        }
-    }
 
     #[test]
     fn a_spread_leaves_out_what_is_undefined() {

@@ -39,16 +39,10 @@ impl Labels {
             LabelsFormat::Auto => recognised(path)?,
             format => format,
         };
-        let qrels = match format {
-            // Only all lines decide between these two.
-            LabelsFormat::Auto => Some(QrelsFormat::Auto),
-            LabelsFormat::Trec => Some(QrelsFormat::Trec),
-            LabelsFormat::Ndeval => Some(QrelsFormat::Ndeval),
-            LabelsFormat::Prels => Some(QrelsFormat::Prels),
-            _ => None,
-        };
-        match qrels {
-            Some(qrels) => {
+        // The forms of judgements have the same names there. If it is still `auto`, only all lines
+        // decide between two of them.
+        match format.text().parse() {
+            Ok(qrels) => {
                 let judgements = Judgements::read(path, qrels, held)?;
                 Ok(Labels {
                     format: match judgements.format {
@@ -60,7 +54,7 @@ impl Labels {
                     judgements,
                 })
             }
-            None => Labels::read_list(path, format, held),
+            Err(_) => Labels::read_list(path, format, held),
         }
     }
 

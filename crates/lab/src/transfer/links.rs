@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::labels::Labels;
-use super::{DUPLICATE_BYTES, Documents, NONE, STAGE};
+use super::{DUPLICATE_BYTES, Documents, STAGE};
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
@@ -44,14 +44,8 @@ pub(super) struct Candidate {
     document: u32,
 }
 
-/// A label that a representative gets.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Decision {
-    pub label: u32,
-    pub new: u32,
-    pub shared: u32,
-    pub shingles: u32,
-}
+/// A label that a representative gets: the link that decides, with the number of the label as `old`.
+pub(super) type Decision = Link;
 
 impl Links {
     /// For each label, whether its document finds any other.
@@ -165,14 +159,4 @@ pub(super) fn duplicates(
         pairs,
         documents: found.len() as u64 + count,
     })
-}
-
-impl Documents {
-    /// The shingles of the document of a label.
-    pub(crate) fn size(&self, label: u32, sizes: &[u32]) -> u32 {
-        match self.places[label as usize] {
-            NONE => 0,
-            place => sizes[place as usize],
-        }
-    }
 }

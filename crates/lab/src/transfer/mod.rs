@@ -339,16 +339,9 @@ fn write(
         unknown_labels: (documents.documents.iter())
             .filter(|&&document| document == NONE)
             .count() as u64,
-        alone: 0,
-        overruled: 0,
-        transferred: 0,
         docnos: documents.docnos,
         unknown_docnos: documents.unknown,
-        documents: 0,
-        written: 0,
-        unwritable: 0,
-        repeated: 0,
-        contradictions: 0,
+        ..TransferReport::default()
     };
     let found = links.found(documents);
     let (mut decisions, mut count) = (Vec::new(), 0u64);
@@ -360,12 +353,8 @@ fn write(
             let first = &candidates[0];
             count += 1;
             if held.take(LINK_BYTES) {
-                decisions.push(Decision {
-                    label: first.label,
-                    new: first.link.new,
-                    shared: first.link.shared,
-                    shingles: first.link.shingles,
-                });
+                let old = first.label;
+                decisions.push(Decision { old, ..first.link });
             }
             let of = |number: u32| &labels.judgements.all[number as usize];
             if candidates
@@ -382,7 +371,7 @@ fn write(
     let sizes = links.sizes;
     drop((candidates, links.all));
 
-    decisions.sort_unstable_by_key(|decision: &Decision| (decision.label, decision.new));
+    decisions.sort_unstable_by_key(|decision: &Decision| (decision.old, decision.new));
     let duplicates = links::duplicates(&decisions, to, &mut held, context)?;
     report.documents = duplicates.documents;
     let repeats = Catalogue::stats(to)?.docnos_repeated > 0;
@@ -396,21 +385,21 @@ fn write(
         held.check(what)?;
     }
     out.begin(labels, repeats)?;
-    let mut decided = decisions.chunk_by(|a, b| a.label == b.label).peekable();
+    let mut decided = decisions.chunk_by(|a, b| a.old == b.old).peekable();
     for (number, &document) in documents.documents.iter().enumerate() {
         context.tick(STAGE, number)?;
         let number = number as u32;
-        let Some(decisions) = decided.next_if(|decisions| decisions[0].label == number) else {
+        let Some(decisions) = decided.next_if(|decisions| decisions[0].old == number) else {
             report.overruled += u64::from(document != NONE && found[number as usize]);
             report.alone += u64::from(document != NONE && !found[number as usize]);
             continue;
         };
         report.transferred += 1;
-        let size = documents.size(number, &sizes);
+        let size = sizes[documents.places[number as usize] as usize];
         for decision in decisions {
             for new in duplicates.of(decision.new) {
                 let docno = names.get(new)?;
-                out.transferred(labels, number, decision, size, &docno, &mut report)?;
+                out.transferred(labels, decision, size, &docno, &mut report)?;
             }
         }
     }

@@ -27,16 +27,19 @@ pub(super) fn check_output(
     labels: &Labels,
     collections: [&Workspace; 2],
 ) -> Result<()> {
-    let files = [labels.file_name(), TRANSFERRED_FILE, CONTRADICTIONS_FILE];
-    outputs::check_files(output, files, &collections, &[path])
+    outputs::check_files(output, names(labels), &collections, &[path])
+}
+
+/// The names of the files.
+fn names(labels: &Labels) -> [&'static str; 3] {
+    [labels.file_name(), TRANSFERRED_FILE, CONTRADICTIONS_FILE]
 }
 
 /// The files that are open; none without an output directory.
 #[derive(Default)]
 pub(super) struct Outputs {
-    labels: Option<AtomicFile>,
-    transferred: Option<AtomicFile>,
-    contradictions: Option<AtomicFile>,
+    /// The labels, the transferred ones with their links, and the contradictions.
+    files: Vec<AtomicFile>,
     /// The topics, subtopics and docnos of the written labels, if docnos repeat.
     seen: Option<HashSet<(u32, u32, u128)>>,
 }
@@ -48,13 +51,10 @@ impl Outputs {
         };
         disk::create_lasting_directory(output)?;
         disk::claim(output);
-        let create = |name| AtomicFile::create(&output.join(name)).map(Some);
-        Ok(Outputs {
-            labels: create(labels.file_name())?,
-            transferred: create(TRANSFERRED_FILE)?,
-            contradictions: create(CONTRADICTIONS_FILE)?,
-            seen: None,
-        })
+        let create = |name| AtomicFile::create(&output.join(name));
+        let files = names(labels).into_iter().map(create);
+        let files = files.collect::<Result<_>>()?;
+        Ok(Outputs { files, seen: None })
     }
 
     /// Writes the candidates of a document that have different labels.
@@ -65,7 +65,7 @@ impl Outputs {
         links: &Links,
         labels: &Labels,
     ) -> Result<()> {
-        let Some(out) = &mut self.contradictions else {
+        let Some(out) = self.files.get_mut(2) else {
             return Ok(());
         };
         let json = |text: &str| Value::from(text).to_string();
@@ -113,10 +113,10 @@ impl Outputs {
     /// Writes what stands before the labels. `repeats` says whether docnos may repeat.
     pub(crate) fn begin(&mut self, labels: &Labels, repeats: bool) -> Result<()> {
         self.seen = repeats.then(HashSet::new);
-        if let (Some(out), Some(line)) = (&mut self.labels, labels.first_line()) {
+        if let (Some(out), Some(line)) = (self.files.first_mut(), labels.first_line()) {
             out.put(line.as_bytes())?;
         }
-        if let Some(out) = &mut self.transferred {
+        if let Some(out) = self.files.get_mut(1) {
             let columns = labels.columns();
             let line = format!(
                 "# format: lookalike 1\n{columns}\tdocno_from\tdocno_to\tresemblance\tshared\t\
@@ -132,15 +132,14 @@ impl Outputs {
     pub(crate) fn transferred(
         &mut self,
         labels: &Labels,
-        number: u32,
         decision: &Decision,
         size: u32,
         docno: &str,
         report: &mut TransferReport,
     ) -> Result<()> {
-        let label = &labels.judgements.all[number as usize];
+        let label = &labels.judgements.all[decision.old as usize];
         report.written += 1;
-        if let Some(out) = &mut self.transferred {
+        if let Some(out) = self.files.get_mut(1) {
             let line = format!(
                 "{}\t{}\t{}\t{}\t{}\t{size}\t{}\n",
                 labels.cells(label),
@@ -163,17 +162,14 @@ impl Outputs {
                 return Ok(());
             }
         }
-        match &mut self.labels {
+        match self.files.first_mut() {
             Some(out) => out.put(line.as_bytes()),
             None => Ok(()),
         }
     }
 
     pub(crate) fn finish(self, config: &TransferConfig) -> Result<()> {
-        for file in [self.contradictions, self.transferred, self.labels]
-            .into_iter()
-            .flatten()
-        {
+        for file in self.files.into_iter().rev() {
             file.finish()?;
         }
         match &config.output {

@@ -9,7 +9,7 @@ use super::LabelsFormat;
 /// The counts of the labels, by result.
 ///
 /// `labels` = `unknown_labels` + `alone` + `overruled` + `transferred`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TransferReport {
     /// The file of labels.
     pub path: PathBuf,

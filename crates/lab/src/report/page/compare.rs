@@ -19,22 +19,24 @@ const FAMILIES_SHOWN: usize = 50;
 
 /// The whole page.
 pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Vec<u8> {
-    let verdicts = verdicts(comparison);
-    let ids: Vec<String> = (1..=verdicts.len()).map(|n| format!("truth-{n}")).collect();
-    let mut contents: Vec<(&str, String)> = Vec::new();
-    for (id, verdict) in ids.iter().zip(&verdicts) {
-        let name = Named::of(&verdict.truth).label();
-        contents.push((id, format!("Against {}", plain(&name))));
+    let mut parts: Vec<(String, String, Markup)> = Vec::new();
+    for (n, verdict) in verdicts(comparison).iter().enumerate() {
+        let (id, name) = (format!("truth-{}", n + 1), Named::of(&verdict.truth));
+        let section = accuracy(comparison, verdict, n, &id);
+        parts.push((id, format!("Against {}", plain(&name.label())), section));
     }
-    contents.push(("found", "Results and costs".into()));
-    contents.push(("agreement", "Agreement".into()));
-    if comparison.queries.is_some() {
-        contents.push(("queries", "By query".into()));
+    let mut put = |id: &str, name: &str, section| parts.push((id.into(), name.into(), section));
+    put("found", "Results and costs", found(comparison));
+    put("agreement", "Agreement", agreement(comparison));
+    if let Some(results) = &comparison.queries {
+        put("queries", "By query", queries(comparison, results));
     }
-    if comparison.families.is_some() {
-        contents.push(("copies", "Edited copies".into()));
+    if let Some(families) = &comparison.families {
+        put("copies", "Edited copies", copies(comparison, families));
     }
-    contents.push(("methods", "The methods".into()));
+    put("methods", "The methods", methods(specs));
+    let contents = parts.iter();
+    let contents = contents.map(|(id, name, _)| (id.as_str(), name.clone()));
     let frame = Frame {
         title: "Methods side by side",
         below: Some(html! {
@@ -42,24 +44,12 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Ve
             ", " (count(comparison.representatives)) " without exact duplicates of earlier ones. Only \
             these are compared, because every method finds exact duplicates."
         }),
-        contents,
+        contents: contents.collect(),
         program,
         ..Frame::default()
     };
-    let mut sections = Vec::new();
-    for (n, (id, verdict)) in ids.iter().zip(&verdicts).enumerate() {
-        sections.push(accuracy(comparison, verdict, n, id));
-    }
-    sections.push(found(comparison));
-    sections.push(agreement(comparison));
-    if let Some(results) = &comparison.queries {
-        sections.push(queries(comparison, results));
-    }
-    if let Some(families) = &comparison.families {
-        sections.push(copies(comparison, families));
-    }
-    sections.push(methods(specs));
-    frame.page(&sections)
+    let sections = parts.iter().map(|(.., section)| section.clone());
+    frame.page(&sections.collect::<Vec<_>>())
 }
 
 /// The heads of columns with the numbers of methods.
@@ -323,9 +313,6 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
         Some((name, shares.into()))
     });
     let distinct: Vec<_> = distinct.collect();
-    let head = |cells: &mut dyn Iterator<Item = String>| -> Vec<String> {
-        std::iter::once("Method".into()).chain(cells).collect()
-    };
     let shown = families.rows.len().min(FAMILIES_SHOWN) as u64;
     html! {
         section #copies {
@@ -348,7 +335,7 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
                      the feature sets. All numbers of edits are in "
                     a href="similarity-by-edits.csv" { "similarity-by-edits.csv" } "."
                 }
-                (table("Mean score by the number of edits", &head(&mut edits.iter().map(|n| counted(*n, "edit"))), by_edits))
+                (table("Mean score by the number of edits", &Grid::row("Method", edits.iter().map(|n| counted(*n, "edit"))), by_edits))
             }
             @if !distinct.is_empty() {
                 h3 { "Scores of different originals" }
@@ -357,7 +344,7 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
                      documents (Cherkasova et al. 2009, Figures 2 to 8). All scores are in "
                     a href="similarity-of-distinct.csv" { "similarity-of-distinct.csv" } "."
                 }
-                (table("Scores of different originals", &head(&mut SCORES.iter().map(|score| format!("up to {score:.1}"))), distinct))
+                (table("Scores of different originals", &Grid::row("Method", SCORES.map(|score| format!("up to {score:.1}"))), distinct))
             }
             details {
                 summary { "Each original" }

@@ -12,8 +12,12 @@ use lookalike::report::wording::group_name;
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 
-/// The page. The same study, costs and program give the same bytes.
-pub(crate) fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
+/// The page of a study: HTML without scripts, in UTF-8. The same study, costs and program give the same
+/// bytes.
+///
+/// # Errors
+/// If the study's tables do not match its ratios, groups and thresholds.
+pub fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
     study.config.check()?;
     // The counts are checked before they are compared.
     let view = View::new(study)?;
