@@ -63,8 +63,8 @@ pub struct Options {
     ///
     /// none only finds clusters, and compares the documents of a cluster with kept ones. The kept
     /// and removed records are the same. Use it for collections with thousands of pages of one
-    /// template, which have millions of pairs. It is not possible with --against, nor for --drop
-    /// with --rule one-per-cluster or drop-clusters.
+    /// template, which have millions of pairs. It is not possible with --against or --where, nor for
+    /// --drop with --rule one-per-cluster or drop-clusters.
     ///
     /// Example: --pairs none
     #[arg(
@@ -106,7 +106,8 @@ pub struct Options {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["inputs", "threshold", "score", "exclude_text"],
+        conflicts_with_all = ["inputs", "threshold", "score", "exclude_text", "condition", "ShingleFlags", "text_field",
+            "id_field", "url_field"],
         help_heading = None
     )]
     from: Option<PathBuf>,
@@ -168,7 +169,7 @@ pub struct Options {
     #[arg(
         long,
         value_name = "WHAT",
-        conflicts_with_all = ["rule", "score"],
+        conflicts_with_all = ["rule", "score", "condition"],
         help_heading = "Choice",
         hide_short_help = true
     )]

@@ -100,9 +100,25 @@ fn outputs_that_are_taken_are_refused() {
         ("-o new --removed run/removed", "the work directory"),
         ("-o in", ""),
         ("-o in/b", ""),
+        // What the pairs are was decided when they were found.
+        ("-o new --where a.x==b.x", "cannot be used with"),
+        ("-o new --shingle-size 3", "cannot be used with"),
+        ("-o new --text-field body", "cannot be used with"),
     ] {
         refused(&place, &format!("dedup --from run {output}"), says);
     }
+    let links = "--where a.file!=b.file --pairs none";
+    refused(
+        &place,
+        &format!("dedup in -o new {links}"),
+        "--where decides on each pair",
+    );
+    done(&place, &format!("run in -o links {links} --quiet"));
+    refused(
+        &place,
+        "dedup --from links -o new",
+        "run --from DIR --pairs all",
+    );
     // Before anything is read, too.
     for (output, says) in [
         ("-o taken", "it is not empty"),

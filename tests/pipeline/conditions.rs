@@ -451,6 +451,20 @@ fn conditions_that_make_no_sense_are_refused() {
         ("1 < 2", "names no field"),
         ("f(a.x)", "`f` is not possible"),
         ("a.x == true", "by itself"),
+        (
+            "contains(a.x, 'y')",
+            "`contains` takes one value: a.title.contains",
+        ),
+        ("abs(a.x, b.x) < 1", "`abs` takes one value"),
+        ("a.x == 1 || 5", "a number or a text gives no truth value"),
+        ("a.x < date('2024-02-30')", "\"2024-02-30\" is no date"),
+        ("a.x - b.x", "`-` gives no truth value"),
+        ("a.x == b.x && size(a.y)", "`size` gives no truth value"),
+        ("abs(a.x - b.x) < days('30')", "`days` takes numbers"),
+        (
+            "a.x - '2024-01-31' > 0",
+            "`-` takes numbers, and \"2024-01-31\" is a text",
+        ),
         ("a.x % 2 == 0", "is not possible"),
         ("[1, 2].all(n, a.x > n)", "no loops"),
         ("a.x.all(n, n > 1)", "no loops"),
@@ -560,4 +574,78 @@ fn fields_are_columns_and_headers() {
             "{condition}"
         );
     }
+}
+
+/// Dates in seconds, in milliseconds, as eight digits and as text are of one kind, and so is a date in
+/// the condition.
+#[test]
+fn dates_may_have_any_unit() {
+    let text: String = (0..40).map(|n| format!("w{n} ")).collect();
+    let dates = [
+        json!("2024-01-30"),
+        json!(1_706_659_200_000_u64),
+        json!(1_706_745_600),
+        json!(20_240_301),
+        json!("soon"),
+    ];
+    let lines = dates.iter().enumerate().map(|(n, date)| {
+        let text = format!("{text}{n}");
+        format!(
+            "{}\n",
+            json!({"id": format!("d{n}"), "date": date, "text": text})
+        )
+    });
+    let lines: String = lines.collect();
+    for (condition, expected) in [
+        (
+            "abs(a.date - b.date) <= days(2)",
+            vec!["d0 d1", "d0 d2", "d1 d2"],
+        ),
+        (
+            "a.date < '2024-01-31' && b.date > \"2024-02-01\"",
+            vec!["d0 d3"],
+        ),
+        (
+            "date(b.date) == date('2024-03-01')",
+            vec!["d0 d3", "d1 d3", "d2 d3"],
+        ),
+    ] {
+        assert_eq!(
+            pairs_of(lines.as_bytes(), "in.jsonl", condition),
+            expected,
+            "{condition}"
+        );
+    }
+}
+
+/// Pages of one template are united as soon as they are verified: only those that the condition allows.
+#[test]
+fn clusters_without_pairs_are_those_of_the_pairs() {
+    let place = common::temporary();
+    let template: String = (0..200).map(|n| format!("w{n} ")).collect();
+    let lines = (0..90).map(|n| {
+        let text = format!("{template}page {n}");
+        format!(
+            "{}\n",
+            json!({"id": format!("d{n}"), "source": format!("s{}", n % 3), "text": text})
+        )
+    });
+    let file = place.path().join("in.jsonl");
+    fs::write(&file, lines.collect::<String>()).unwrap();
+    let clusters = ["all", "none"].map(|pairs| {
+        let out = place.path().join(pairs);
+        let mut run = with(Run::default(), "a.source == b.source");
+        run.question.join.pairs = pairs.parse().unwrap();
+        run.run(&[&file], &out).unwrap();
+        let files = results(&out);
+        let lines = std::str::from_utf8(&files["clusters.jsonl"])
+            .unwrap()
+            .lines();
+        let members = lines.map(|line| {
+            let cluster: Value = serde_json::from_str(line).unwrap();
+            cluster["members"].as_array().unwrap().len()
+        });
+        members.collect::<Vec<_>>()
+    });
+    assert_eq!(clusters, [vec![30; 3], vec![30; 3]]);
 }

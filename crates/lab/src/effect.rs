@@ -340,7 +340,9 @@ fn system(
             *unknown += u64::from(clusters.unknown(ranked.key) == Some(true));
         }
         if let Some(&topic) = names.get(ranked.topic) {
-            lines[topic].push((ranked.score as f32, ranked.docno.into(), ranked.key));
+            // Zero has one sign: -0.0 is as good as 0.0.
+            let score = ranked.score as f32 + 0.0;
+            lines[topic].push((score, ranked.docno.into(), ranked.key));
         }
         Ok(())
     })?;

@@ -44,6 +44,12 @@ const LOGIC: [&str; 4] = words("_&&_ _||_ !_ _?_:_");
 /// The operators of a condition that compute or compare.
 const OPERATORS: [&str; 12] = words("_==_ _!=_ _<_ _<=_ _>_ _>=_ _+_ _-_ _*_ _/_ -_ @in");
 
+/// The operators and functions that are true or false.
+const TESTS: [&str; 10] =
+    words("_==_ _!=_ _<_ _<=_ _>_ _>=_ @in contains endsWith startsWith");
+/// Those that take numbers and no text.
+const COUNTS: [&str; 7] = words("_-_ _*_ _/_ -_ abs days hours");
+
 /// A condition that a pair must meet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
@@ -109,6 +115,18 @@ struct Variables {
     numbers: Vec<bool>,
     /// How deep the expression is that is being read.
     depth: usize,
+    /// Whether the test that is being read is about dates: it has `days`, `hours` or `date`.
+    dated: bool,
+}
+
+/// Whether an expression calls a function of dates, unless it is too deep.
+fn is_dated(expression: &IdedExpr, depth: usize) -> bool {
+    let Expr::Call(called) = &expression.expr else {
+        return false;
+    };
+    let mut args = called.target.iter().map(|one| &**one).chain(&called.args);
+    ["date", "days", "hours"].contains(&&*called.func_name)
+        || depth < MOST_DEPTH && args.any(|one| is_dated(one, depth + 1))
 }
 
 fn of(expr: Expr) -> IdedExpr {
@@ -148,8 +166,8 @@ fn path(expression: &IdedExpr) -> Option<(char, String)> {
 }
 
 impl Variables {
-    /// The variable of a field: whether it is there (`h`), its text (`t`), its number (`n`), or its
-    /// number and without one its text (`o`).
+    /// The variable of a field: whether it is there (`h`), its text (`t`), its number (`n`), its date
+    /// (`d`), or its number and without one its text (`o`).
     fn variable(&mut self, (side, path): (char, String), kind: char) -> Result<String, String> {
         if path.is_empty() {
             return Err(format!(
@@ -162,7 +180,7 @@ impl Variables {
             self.numbers.push(false);
             self.fields.len() - 1
         });
-        self.numbers[at] |= kind == 'n';
+        self.numbers[at] |= "nd".contains(kind);
         Ok(format!("{side}{kind}{at}"))
     }
 
@@ -183,8 +201,22 @@ impl Variables {
                 let args = combined.args.iter().map(|arg| self.logic(arg));
                 call(&combined.func_name, args.collect::<Result<_, _>>()?)
             }
+            Expr::Call(called)
+                if !TESTS.contains(&&*called.func_name)
+                    && [&FUNCTIONS[..], &OPERATORS].concat().contains(&&*called.func_name) =>
+            {
+                let name = called.func_name.trim_matches('_');
+                return Err(format!(
+                    "`{name}` gives no truth value: compare it with another value"
+                ));
+            }
+            Expr::Literal(literal) if !matches!(literal, LiteralValue::Boolean(_)) => {
+                let why = "a number or a text gives no truth value: compare it with a field";
+                return Err(why.into());
+            }
             _ => {
                 let mut used = Vec::new();
+                self.dated = is_dated(expression, self.depth);
                 let mut test = self.value(expression, 't', &mut used)?;
                 if path(expression).is_some() {
                     let truth = LiteralValue::String(String::from("true").into());
@@ -218,6 +250,15 @@ impl Variables {
             Expr::Literal(LiteralValue::Int(n)) => {
                 Expr::Literal(LiteralValue::Double((*n.inner() as f64).into()))
             }
+            Expr::Literal(LiteralValue::String(text)) => {
+                let value = match kind {
+                    'o' => number(text.inner()),
+                    'd' => date(text.inner()),
+                    _ => None,
+                };
+                let number = value.map(|value| LiteralValue::Double(value.into()));
+                number.map_or_else(|| expression.expr.clone(), Expr::Literal)
+            }
             Expr::Literal(literal) => Expr::Literal(literal.clone()),
             Expr::List(list) => {
                 let all = list.elements.iter();
@@ -249,31 +290,8 @@ impl Variables {
 
     /// A call of a function or an operator.
     fn call(&mut self, called: &CallExpr, used: &mut Vec<String>) -> Result<Expr, String> {
-        /// Fields and texts, and lists of them.
-        fn is_text(one: &IdedExpr) -> bool {
-            match &one.expr {
-                Expr::Literal(LiteralValue::String(_)) => true,
-                Expr::List(list) => list.elements.iter().all(is_text),
-                _ => path(one).is_some(),
-            }
-        }
-        let name = &*called.func_name;
-        if !FUNCTIONS.contains(&name) && !OPERATORS.contains(&name) {
-            let (name, known) = (name.trim_matches('_'), alternatives(&FUNCTIONS));
-            return Err(format!("`{name}` is not possible; use {known}"));
-        }
+        let (name, kind) = (&*called.func_name, operands(called, self.dated)?);
         let args = || called.target.iter().map(|one| &**one).chain(&called.args);
-        let is_truth = |one: &IdedExpr| matches!(one.expr, Expr::Literal(LiteralValue::Boolean(_)));
-        if args().any(is_truth) && args().any(is_text) {
-            return Err("a field is true or false by itself: write a.flag or !a.flag".into());
-        }
-        let texts = args().all(is_text);
-        let kind = match name {
-            op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS if texts => 'o',
-            op::EQUALS | op::NOT_EQUALS | op::IN if texts => 't',
-            _ if OPERATORS.contains(&name) || ["abs", "double"].contains(&name) => 'n',
-            _ => 't',
-        };
         let mut values = args().map(|arg| self.value(arg, kind, used));
         let target = match called.target {
             Some(_) => values.next().transpose()?.map(Box::new),
@@ -291,6 +309,71 @@ impl Variables {
             _ => made,
         })
     }
+}
+
+/// As which kind of variables a call takes fields; refuses a call that can have no value. It is a
+/// function of its own because calls are read on the stack.
+fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
+    /// Fields and texts, and lists of them.
+    fn is_text(one: &IdedExpr) -> bool {
+        match &one.expr {
+            Expr::Literal(LiteralValue::String(_)) => true,
+            Expr::List(list) => list.elements.iter().all(is_text),
+            _ => path(one).is_some(),
+        }
+    }
+    let name = &*called.func_name;
+    if !FUNCTIONS.contains(&name) && !OPERATORS.contains(&name) {
+        let (name, known) = (name.trim_matches('_'), alternatives(&FUNCTIONS));
+        return Err(format!("`{name}` is not possible; use {known}"));
+    }
+    let args = || called.target.iter().map(|one| &**one).chain(&called.args);
+    let is_truth = |one: &IdedExpr| matches!(one.expr, Expr::Literal(LiteralValue::Boolean(_)));
+    if args().any(is_truth) && args().any(is_text) {
+        return Err("a field is true or false by itself: write a.flag or !a.flag".into());
+    }
+    let form = match (name, &called.target, called.args.len()) {
+        ("contains" | "endsWith" | "startsWith", Some(_), 1) | ("size", Some(_), 0) => None,
+        ("contains" | "endsWith" | "startsWith", ..) => Some(format!("a.title.{name}(\"x\")")),
+        (name, None, 1) if FUNCTIONS.contains(&name) => None,
+        _ => (FUNCTIONS.contains(&name)).then(|| format!("{name}(a.date)")),
+    };
+    if let Some(form) = form {
+        return Err(format!("`{name}` takes one value: {form}"));
+    }
+    let text = args().find_map(|one| match &one.expr {
+        Expr::Literal(LiteralValue::String(text)) => Some(text.inner()),
+        _ => None,
+    });
+    match text {
+        Some(text) if COUNTS.contains(&name) => {
+            let name = name.trim_matches('_');
+            return Err(format!(
+                "`{name}` takes numbers, and {text:?} is a text; a date is date({text:?})"
+            ));
+        }
+        Some(text) if name == "date" && date(text).is_none() => {
+            return Err(format!("{text:?} is no date, such as 2024-01-31"));
+        }
+        _ => {}
+    }
+    let texts = args().all(is_text);
+    let is_date = |text: &str| text.parse::<f64>().is_err() && date(text).is_some();
+    Ok(match name {
+        "date" | "string" | "size" => 't',
+        _ if dated && (OPERATORS.contains(&name) || name == "abs") => 'd',
+        op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS
+            if texts && text.is_some_and(is_date) =>
+        {
+            'd'
+        }
+        op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS if texts => 'o',
+        op::EQUALS | op::NOT_EQUALS | op::IN if texts => 't',
+        _ if OPERATORS.contains(&name) || ["abs", "double", "days", "hours"].contains(&name) => {
+            'n'
+        }
+        _ => 't',
+    })
 }
 
 /// A form that two expressions share if they differ only in the order of operands that may change
@@ -356,8 +439,25 @@ fn number(text: &str) -> Option<f64> {
     number.or_else(|| moment(text).map(|(seconds, rest)| seconds as f64 + rest as f64 / 1e9))
 }
 
+/// A date in seconds, or a number: from 10^11 on in milliseconds, and eight digits that begin with a
+/// year are a day, as for `dedup --keep newest:FIELD`.
+fn date(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit());
+    let day = text.split_at_checked(4).filter(|_| digits);
+    let day = day.and_then(|(year, rest)| {
+        let (month, day) = rest.split_at_checked(2)?;
+        ("1900".."2200").contains(&year).then(|| format!("{year}-{month}-{day}"))
+    });
+    let value = day.map_or_else(|| number(text), |day| number(&day))?;
+    Some(if value.abs() >= 1e11 { value / 1e3 } else { value })
+}
+
+/// A value of a document: its text, its number, and its date.
+type FieldValue = (CelString<'static>, Option<CelDouble>, Option<CelDouble>);
+
 /// The values of the fields of a document.
-pub(super) struct FieldValues(pub(super) Vec<Option<(CelString<'static>, Option<CelDouble>)>>);
+pub(super) struct FieldValues(pub(super) Vec<Option<FieldValue>>);
 
 impl FieldValues {
     /// Takes them from what the collection keeps ([`DocumentView`]), at these places.
@@ -365,8 +465,8 @@ impl FieldValues {
         let mut kept: Vec<Option<String>> = serde_json::from_str(kept).unwrap_or_default();
         let values = places.iter().map(|&place| {
             let text = kept.get_mut(place)?.clone()?;
-            let number = number(&text).map(CelDouble::from);
-            Some((CelString::from(text), number))
+            let [number, date] = [number(&text), date(&text)].map(|n| n.map(CelDouble::from));
+            Some((CelString::from(text), number, date))
         });
         FieldValues(values.collect())
     }
@@ -386,7 +486,9 @@ impl VariableResolver for Two<'_> {
         let value = values.0.get(at.parse::<usize>().ok()?)?;
         Some(match (kind, value) {
             ("h", value) => CowVal::owned(CelBool::from(value.is_some())),
-            ("n" | "o", Some((_, Some(number)))) => CowVal::Borrowed(number as &dyn Val),
+            ("n" | "o", Some((_, Some(number), _))) | ("d", Some((_, _, Some(number)))) => {
+                CowVal::Borrowed(number as &dyn Val)
+            }
             (_, value) => CowVal::Borrowed(&value.as_ref()?.0 as &dyn Val),
         })
     }
@@ -429,7 +531,7 @@ impl Rule {
             scope.add_function("days", |n: f64| n * 86_400.0)?;
             scope.add_function("hours", |n: f64| n * 3600.0)?;
             scope.add_function("date", |text: Arc<String>| {
-                number(&text).ok_or_else(|| ExecutionError::function_error("date", "not a date"))
+                date(&text).ok_or_else(|| ExecutionError::function_error("date", "not a date"))
             })
         })();
         functions
@@ -458,7 +560,7 @@ impl Rule {
             let mut key = document.md5.to_vec();
             for value in values.0 {
                 // A length before each value: no two tuples have the same bytes.
-                let text = value.map(|(text, _)| text.inner().to_string());
+                let text = value.map(|(text, ..)| text.inner().to_string());
                 let length = text.as_ref().map_or(u64::MAX, |text| text.len() as u64);
                 key.extend(length.to_le_bytes());
                 key.extend(text.unwrap_or_default().into_bytes());

@@ -40,7 +40,7 @@ pub(crate) fn check(
         let values = FieldValues::of(document.fields.0, &rule.places);
         for (at, value) in values.0.into_iter().enumerate() {
             found[at] += u64::from(value.is_some());
-            if let Some((text, None)) = value.filter(|_| rule.condition.numbers[at]) {
+            if let Some((text, None, _)) = value.filter(|_| rule.condition.numbers[at]) {
                 unread[at].0 += 1;
                 if unread[at].0 == 1 {
                     unread[at].1 = text.inner().chars().take(64).collect();

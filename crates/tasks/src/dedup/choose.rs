@@ -719,6 +719,10 @@ pub fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
     let full = workspace.matches::<SampleEntry>(|sample| sample.sampling == Sampling::Full);
     let limit = if config.pairs == Pairs::Across {
         "it has no pairs of new documents; list them: `lookalike run --from DIR --pairs all`"
+    } else if config.pairs == Pairs::None
+        && collection::config(&workspace.manifest).condition.is_some()
+    {
+        "its --where decides on each pair; list them: `lookalike run --from DIR --pairs all`"
     } else if !full || config.max_postings.is_some() {
         "its pairs are not all exact pairs; find them: `lookalike run --from DIR --sampling full`"
     } else if workspace.manifest.method.is_some() {

@@ -78,6 +78,11 @@ fn check_pairs(search: &Search<'_>, config: &DedupConfig) -> Result<()> {
         Pairs::None if search.against.is_some() => {
             refuse("pairs", search.pairs, "--against lists pairs; use all")
         }
+        Pairs::None if search.collection.condition.is_some() => refuse(
+            "pairs",
+            search.pairs,
+            "--where decides on each pair; use all",
+        ),
         Pairs::None => check_links(config),
         _ => Ok(()),
     }

@@ -82,7 +82,7 @@ pub(super) fn plotted(exhibit: &Exhibit, plot: &Plotted) -> Markup {
     let group = |row: &[Cell]| by.map(|by| row[by].shown(Form::Text));
     let mut groups: Vec<Option<String>> = Vec::new();
     for row in &exhibit.rows {
-        if !groups.contains(&group(row)) {
+        if !groups.contains(&group(row)) && y.iter().any(|&y| row[y].number().is_some()) {
             groups.push(group(row));
         }
     }
@@ -111,14 +111,20 @@ pub(super) fn plotted(exhibit: &Exhibit, plot: &Plotted) -> Markup {
     };
     let lines = || y.iter().zip(TONES.iter().cycle());
     let name = |y: usize| head(&exhibit.columns[y]);
+    let logarithmic = match (across.logarithmic, up.logarithmic) {
+        (true, true) => "Both axes are logarithmic.",
+        (true, false) => "The horizontal axis is logarithmic.",
+        (false, true) => "The vertical axis is logarithmic.",
+        (false, false) => "",
+    };
     html! {
-        @if y.len() > 1 {
-            p.small {
-                @for (&y, tone) in lines() {
-                    svg.key.plot width="22" height="8" { polyline class={ "line " (tone) } points="1,4 21,4" {} }
-                    " " (visible(&name(y))) @if exhibit.columns[y].is_paper() { ", in the paper" } " "
-                }
+        p.small {
+            @for (&y, tone) in lines() {
+                svg.key.plot width="22" height="8" { polyline class={ "line " (tone) } points="1,4 21,4" {} }
+                " " (visible(&name(y))) @if exhibit.columns[y].is_paper() { ", in the paper" } " "
             }
+            @if groups.len() > 1 { "In grey: " (visible(&name(y[0]))) " on the other panels. " }
+            (logarithmic)
         }
         div.panels {
             @for of in groups.iter().take(MOST_PANELS) {
