@@ -343,7 +343,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
     let input = sample_corpora("trec-web");
     let help = lookalike(&["stage", "ingest", "--help"]).stdout;
     let help = String::from_utf8(help).unwrap();
-    let change: [Change; 30] = [
+    let change: [Change; 31] = [
         ("format", |run| {
             run.collection.read.format = Some(lookalike::text::read::Format::TrecWeb);
         }),
@@ -432,12 +432,18 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         ("size-groups", |run| {
             run.collection.size_groups = "7".parse().unwrap();
         }),
+        ("where", |run| {
+            let condition = "a.docno != b.docno".parse().unwrap();
+            run.collection = run.collection.clone().with_condition(Some(condition));
+        }),
     ];
     let flags = Run::default().collection.flags();
     let names: Vec<&str> = flags.iter().map(|(name, _)| *name).collect();
     let tried: Vec<&str> = change.iter().map(|(name, _)| *name).collect();
-    // How input is cut does not matter once it is all in.
-    assert_eq!(names, [&tried[..], &["segment-size"]].concat());
+    // How input is cut does not matter once it is all in, and the fields follow from the condition.
+    let (last, all) = tried.split_last().unwrap();
+    assert_eq!(names, [all, &["segment-size", last, "fields"]].concat());
+    let names = names.into_iter().filter(|name| *name != "fields");
     drop(Run::default().ingest(&[&input], &out).unwrap());
     for name in names {
         assert!(

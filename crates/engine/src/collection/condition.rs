@@ -45,8 +45,7 @@ const LOGIC: [&str; 4] = words("_&&_ _||_ !_ _?_:_");
 const OPERATORS: [&str; 12] = words("_==_ _!=_ _<_ _<=_ _>_ _>=_ _+_ _-_ _*_ _/_ -_ @in");
 
 /// The operators and functions that are true or false.
-const TESTS: [&str; 10] =
-    words("_==_ _!=_ _<_ _<=_ _>_ _>=_ @in contains endsWith startsWith");
+const TESTS: [&str; 10] = words("_==_ _!=_ _<_ _<=_ _>_ _>=_ @in contains endsWith startsWith");
 /// Those that take numbers and no text.
 const COUNTS: [&str; 7] = words("_-_ _*_ _/_ -_ abs days hours");
 
@@ -203,7 +202,9 @@ impl Variables {
             }
             Expr::Call(called)
                 if !TESTS.contains(&&*called.func_name)
-                    && [&FUNCTIONS[..], &OPERATORS].concat().contains(&&*called.func_name) =>
+                    && [&FUNCTIONS[..], &OPERATORS]
+                        .concat()
+                        .contains(&&*called.func_name) =>
             {
                 let name = called.func_name.trim_matches('_');
                 return Err(format!(
@@ -369,9 +370,7 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
         }
         op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS if texts => 'o',
         op::EQUALS | op::NOT_EQUALS | op::IN if texts => 't',
-        _ if OPERATORS.contains(&name) || ["abs", "double", "days", "hours"].contains(&name) => {
-            'n'
-        }
+        _ if OPERATORS.contains(&name) || ["abs", "double", "days", "hours"].contains(&name) => 'n',
         _ => 't',
     })
 }
@@ -447,10 +446,16 @@ fn date(text: &str) -> Option<f64> {
     let day = text.split_at_checked(4).filter(|_| digits);
     let day = day.and_then(|(year, rest)| {
         let (month, day) = rest.split_at_checked(2)?;
-        ("1900".."2200").contains(&year).then(|| format!("{year}-{month}-{day}"))
+        ("1900".."2200")
+            .contains(&year)
+            .then(|| format!("{year}-{month}-{day}"))
     });
     let value = day.map_or_else(|| number(text), |day| number(&day))?;
-    Some(if value.abs() >= 1e11 { value / 1e3 } else { value })
+    Some(if value.abs() >= 1e11 {
+        value / 1e3
+    } else {
+        value
+    })
 }
 
 /// A value of a document: its text, its number, and its date.
