@@ -244,13 +244,13 @@ impl Command for Options {
             Some(directory) => PassagesConfig::before(&pipeline::look(directory)?),
             None => None,
         };
-        let again = before.is_some();
         let config = self.config(before.unwrap_or_default());
-        if again {
-            let how = config.parameters().into_iter();
-            let how = how.map(|(name, value)| format!("{name} {value}"));
-            let how = how.collect::<Vec<_>>().join(", ");
-            let line = format!("flags of the last search are kept unless others are given: {how}");
+        // What the flags alone do not ask for.
+        let alone = said(&self.config(PassagesConfig::default()));
+        let mut kept = said(&config);
+        kept.retain(|said| !alone.contains(said));
+        if !kept.is_empty() {
+            let line = format!("kept from the last search: {}", kept.join(", "));
             context.progress.note(&line);
         }
         let align = match &config.units {
@@ -329,12 +329,28 @@ impl Options {
             length: flags.length.unwrap_or(before.length),
             of: flags.of.unwrap_or(before.of),
             units: given.or(before.units.filter(|_| flags.length.is_none())),
-            excluded: before.excluded,
+            excluded: (before.excluded).filter(|_| self.collection.excluded().is_empty()),
             matches: matches.or(before.matches.filter(|_| !flags.no_matches)),
             boilerplate: boilerplate.or(before.boilerplate),
             results: self.results.unwrap_or(before.results),
         }
     }
+}
+
+/// What a search is asked for.
+fn said(config: &PassagesConfig) -> Vec<String> {
+    let parameters = config.parameters().into_iter();
+    let said = parameters.map(|(name, value)| match name {
+        "exclude-text" => "the excluded text".into(),
+        _ => format!("{name} {value}"),
+    });
+    let matches = config.matches.map_or("no-matches".into(), |of| {
+        format!("max-documents {}", of.max_documents)
+    });
+    let by = config.boilerplate.iter();
+    let by = by.map(|of| format!("by {}, top {}", of.by, of.top));
+    let others = [matches, format!("results {}", config.results)];
+    said.chain(others).chain(by).collect()
 }
 
 /// Pairs as a table.
@@ -394,6 +410,7 @@ fn table(stats: &Stats, config: &PassagesConfig, removed: bool, out: &Path) -> S
     rows.count("tokens", tokens);
     rows.part("  repeated", stats.repeated_tokens, tokens);
     rows.part("  removable", stats.removable_tokens, tokens);
+    rows.any("  excluded", stats.excluded_tokens);
     rows.count("spans", stats.spans);
     rows.count("longest span, in tokens", stats.longest);
     let matches = config.is_some_and(|config| config.matches.is_some() && !removed);

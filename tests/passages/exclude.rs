@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::support::{call, passages, program, refused, texts, tokens};
+use super::support::{Ran, call, passages, program, refused, texts, tokens};
 use crate::common::{one_in, rows_of, temporary};
 
 fn write(file: &Path, texts: &[String]) {
@@ -342,12 +342,15 @@ fn another_search_keeps_what_no_flag_changes() {
     assert!(program(place, "report out --quiet"));
     let ran = call(place, "out", None);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(
-        ran.stderr.contains(
-"flags of the last search are kept unless others are given: length 3, of all, exclude-text "
-        ),
-        "{ran:?}"
-    );
+    let kept = |ran: &Ran| {
+        let line = ran
+            .stderr
+            .lines()
+            .find(|line| line.contains("last search: "));
+        line.map(|line| line.rsplit_once("last search: ").unwrap().1.to_string())
+    };
+    let all = "length 3, the excluded text, max-documents 7, results parquet";
+    assert_eq!(kept(&ran).as_deref(), Some(all), "{ran:?}");
     assert!(
         ran.stderr
             .contains("report.html was about the last search, and is removed"),
@@ -355,6 +358,10 @@ fn another_search_keeps_what_no_flag_changes() {
     );
     assert_eq!((read("spans.tsv"), read("matches.tsv")), (before, listed));
     assert!(place.join("out/spans.parquet").exists());
+    // What is given now is not kept, nor what no search changed.
+    let ran = call(place, "out --length 3 --max-documents 7", None);
+    let some = "the excluded text, results parquet";
+    assert_eq!(kept(&ran).as_deref(), Some(some), "{ran:?}");
     passages(place, "out --unit line --results tsv");
     let lines = read("spans.tsv");
     assert!(lines.contains("# unit: line\n") && lines.contains("# exclude-text: "));
@@ -363,6 +370,8 @@ fn another_search_keeps_what_no_flag_changes() {
     assert_eq!(read("spans.tsv"), lines);
     passages(place, "out --length 4");
     assert!(read("matches.tsv").contains("# max-documents: 7\n"));
+    passages(place, "in.jsonl -o usual");
+    assert_eq!(kept(&call(place, "usual", None)), None);
     // Texts that are excluded from pairs count for no passage.
     let run = "run in.jsonl -o pairs --shingle-size 2 --exclude-text ex.jsonl --quiet";
     assert!(program(place, run));
@@ -380,5 +389,92 @@ fn files_that_cannot_be_excluded_are_refused() {
     for (file, says) in [("empty.txt", "empty.txt"), ("-", "give a file")] {
         let said = refused(place, &format!("in.txt -o out --exclude-text {file}"));
         assert!(said.contains(says), "{said}");
+        assert!(!place.join("out").exists(), "{file}");
     }
+    let said = refused(place, "in.txt -o out --where a.x!=b.x");
+    assert!(said.contains("leave --where out"), "{said}");
+    assert!(!place.join("out").exists());
+}
+
+/// The number of excluded words is said, and also that there are none.
+#[test]
+fn excluded_words_are_counted() {
+    let place = temporary();
+    let place = place.path();
+    let (task, other) = ("a b c d e f g h i j k", "l m n o p q r s t u v");
+    write(
+        &place.join("in.jsonl"),
+        &[format!("one {task} two"), format!("{task}. three")],
+    );
+    for (text, count) in [(task, 22), (other, 0)] {
+        fs::write(place.join("task.txt"), text).unwrap();
+        let search = "in.jsonl -o out --exclude-text task.txt";
+        let ran = call(place, search, None);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let row = ran.stdout.lines().find(|line| line.contains("  excluded"));
+        let said = row
+            .and_then(|row| row.rsplit_once(' '))
+            .map(|row| number(row.1));
+        assert_eq!(said, Some(count).filter(|count| *count > 0), "{ran:?}");
+        let nothing = ran.stderr.contains("the excluded text excluded nothing");
+        assert_eq!(nothing, count == 0, "{ran:?}");
+        assert_eq!(passages(place, search)["excluded_tokens"], count);
+    }
+}
+
+/// What cannot be searched is refused before anything of the last search goes.
+#[test]
+fn a_refused_search_leaves_the_results_of_the_last_one() {
+    let place = temporary();
+    let place = place.path();
+    fs::create_dir(place.join("in")).unwrap();
+    for name in ["a.x", "b.x"] {
+        fs::write(place.join("in").join(name), "one two three four five six").unwrap();
+    }
+    passages(place, "in -o out --length 3 --convert x=cat --report");
+    let results = || {
+        ["spans.tsv", "overlaps.tsv", "report.html"]
+            .map(|name| fs::read_to_string(place.join("out").join(name)).ok())
+    };
+    let before = results();
+    assert!(before.iter().all(Option::is_some));
+    let refused = |arguments: &str, says: &str| {
+        let ran = call(place, arguments, None);
+        assert!(ran.code != Some(0) && ran.stderr.contains(says), "{ran:?}");
+        assert!(!ran.stderr.contains("is removed"), "{ran:?}");
+        assert_eq!(results(), before, "{ran:?}");
+    };
+    refused("out --length 2", "--convert");
+    fs::write(place.join("in/b.x"), "one two three four five").unwrap();
+    refused("out --length 2 --convert x=cat", "b.x");
+    fs::remove_file(place.join("in/b.x")).unwrap();
+    refused("out --length 2 --convert x=cat", "b.x");
+}
+
+/// After an addition, a search without flags is the last one, of more documents.
+#[test]
+fn an_addition_keeps_what_the_last_search_was_asked_for() {
+    let place = temporary();
+    let place = place.path();
+    let all = texts(3);
+    write(&place.join("in.jsonl"), &all);
+    write(&place.join("ex.jsonl"), &parts(&all));
+    let with = "--length 3 --shingle-size 2 --exclude-text ex.jsonl";
+    passages(place, &format!("in.jsonl -o out {with} --report"));
+    fs::copy(place.join("in.jsonl"), place.join("more.jsonl")).unwrap();
+    let mut add = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    let ran = add.current_dir(place).args(["add", "out", "more.jsonl"]);
+    let ran = ran.output().unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.success(), "{said}");
+    for line in [
+        "lack the new documents",
+        "report.html was about the documents before",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    passages(place, "out");
+    passages(place, &format!("in.jsonl more.jsonl -o both {with}"));
+    let read = |out: &str| fs::read_to_string(place.join(out).join("spans.tsv")).unwrap();
+    assert_eq!(read("out"), read("both"));
 }

@@ -191,7 +191,10 @@ impl Page<'_> {
                 p.soft {
                     (many(self.read_documents, "document")) " were compared. A passage is a run of at \
                      least " (visible(&self.shared.length)) " words that both documents have"
-                    @if self.shared.excluding { ", without the words of excluded texts" } ". What \
+                    @if self.shared.excluding {
+                        ", without the words of excluded texts. Where these lie in a passage, it is shown in parts, \
+                         which may be shorter"
+                    } ". What \
                      the tokens leave out, such as markup and white space, does not matter. Two documents are in the \
                      order in which they were read, which does not say which one is the source; the table names the \
                      later one first if their records state days."

@@ -19,6 +19,7 @@ use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
+use lookalike_store::checkpoint::LastSearch;
 use lookalike_store::disk;
 use lookalike_store::workspace::{
     self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Manifest, Skipped, Workspace,
@@ -91,7 +92,15 @@ pub(super) fn begin(
     workspace.append_inputs(&entries, skipped)?;
     workspace.commit(&[])?;
     workspace.remove_scrap()?;
-    super::remove_stale(workspace)
+    if workspace.manifest.has::<LastSearch>() {
+        let line = "the tables of the last search for passages lack the new documents";
+        context.progress.note(line);
+    }
+    for page in super::remove_stale(workspace)? {
+        let line = format!("{page} was about the documents before, and is removed");
+        context.progress.note(&line);
+    }
+    Ok(())
 }
 
 /// Adds inputs to the collection in a directory, and brings its pairs and results up to date, if it

@@ -49,6 +49,8 @@ pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject, write_summary};
 /// Every kind of record that a manifest can have, in the order of the stages.
 pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<CollectionConfig>(),
+    // More documents do not change what was asked for.
+    StageRecordKind::of::<LastSearch>(),
     StageRecordKind::of::<Against>(),
     StageRecordKind::of::<Segments>(),
     StageRecordKind::of::<Additions>(),
@@ -56,7 +58,6 @@ pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<Ingested>(),
     StageRecordKind::of::<CatalogueEntry>(),
     StageRecordKind::of::<Checkpoint>(),
-    StageRecordKind::of::<LastSearch>(),
     StageRecordKind::of::<IndexEntry>(),
     StageRecordKind::of::<Before>(),
     StageRecordKind::of::<Plan>(),
@@ -638,17 +639,18 @@ fn join_keys<K: lookalike_base::ids::Key>(
             join::run::<K>(w, config, limit, context)
         })?;
     }
-    remove_stale(workspace)
+    remove_stale(workspace).map(drop)
 }
 
 /// Removes result files that belong to other pairs than the committed ones, because they would
-/// mislead a reader.
-fn remove_stale(workspace: &mut Workspace) -> Result<()> {
+/// mislead a reader. Returns the names of pages and other files that were made of them.
+fn remove_stale(workspace: &mut Workspace) -> Result<Vec<String>> {
+    let mut forgotten = Vec::new();
     if !workspace.manifest.has::<ResultsEntry>() {
         let derived = cluster::DERIVED_FILES.into_iter().chain([SUMMARY_FILE]);
         let derived: Vec<&str> = derived.collect();
         let pages = format!("{}/", cluster::DERIVED_DIRECTORY);
-        let forgotten =
+        forgotten =
             workspace.forget_others(|name| derived.contains(&name) || name.starts_with(&pages))?;
         if workspace.manifest.has::<TablesEntry>() {
             workspace.manifest.remove::<TablesEntry>();
@@ -662,7 +664,7 @@ fn remove_stale(workspace: &mut Workspace) -> Result<()> {
             disk::remove(&workspace.directory().join(name))?;
         }
     }
-    Ok(())
+    Ok(forgotten)
 }
 
 /// Makes the clusters, the result files and the summary.

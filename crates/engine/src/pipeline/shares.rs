@@ -68,5 +68,5 @@ pub fn join_found(
             join::found::<u64>(workspace, config, find, context)
         })?;
     }
-    super::remove_stale(workspace)
+    super::remove_stale(workspace).map(drop)
 }

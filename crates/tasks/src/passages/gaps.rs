@@ -38,6 +38,11 @@ impl<'g> Gaps<'g> {
         Ok(())
     }
 
+    /// The number of words of the document that are left out.
+    pub fn left_out(&self) -> u32 {
+        self.all.last().map_or(0, |gap| gap.first.token)
+    }
+
     /// Whether the document has all its words.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()

@@ -79,7 +79,7 @@ use lookalike_base::keywords::keywords;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::{DERIVED_FILES, ResultFormat};
-use lookalike_engine::collection::{self, Catalogue, Representatives, Reread};
+use lookalike_engine::collection::{self, Catalogue, CollectionConfig, Representatives, Reread};
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::shingle::Excluded;
 use lookalike_store::checkpoint::{self, Checkpoints, LastSearch};
@@ -254,6 +254,8 @@ pub struct Stats {
     pub repeated_tokens: u64,
     /// Removable tokens.
     pub removable_tokens: u64,
+    /// Words that count for no passage, because an excluded text has them.
+    pub excluded_tokens: u64,
     /// Bytes of the texts as read, and of their spans.
     pub bytes: u64,
     /// Bytes of the spans.
@@ -287,7 +289,7 @@ impl Stats {
     /// Adds the documents of a part, and their spans.
     fn add(&mut self, part: &Stats) {
         lookalike_base::add!(self, part => documents, tokens, repeating, spans, repeated_tokens,
-            removable_tokens, bytes, repeated_bytes);
+            removable_tokens, excluded_tokens, bytes, repeated_bytes);
         self.longest = self.longest.max(part.longest);
     }
 }
@@ -327,6 +329,19 @@ pub fn run(
         ..config.clone()
     };
     search(workspace, &alone, &how, then, find, context)
+}
+
+/// Refuses a collection in which no passages are found.
+fn check_collection(collection: &CollectionConfig) -> Result<()> {
+    if let TokenKind::Bytes(_) = collection.shingle.parse.tokens {
+        let given = collection.shingle.parse.tokens.to_string();
+        return refuse("tokens", given, "passages consist of words; use words");
+    }
+    let Some(condition) = &collection.condition else {
+        return Ok(());
+    };
+    let limit = "a passage may be in any two documents; give the inputs and leave --where out";
+    refuse("where", condition, limit)
 }
 
 /// Ends a search for [`Then::Remove`] whose copies are written.
@@ -427,21 +442,16 @@ fn search(
     let meter = Meter::start();
     let collection = collection::config(&workspace.manifest).clone();
     collection.check_rule(workspace.directory())?;
-    if let TokenKind::Bytes(_) = collection.shingle.parse.tokens {
-        let given = collection.shingle.parse.tokens.to_string();
-        return refuse("tokens", given, "passages consist of words; use words");
-    }
-    if let Some(condition) = &collection.condition {
-        let limit = "a passage may be in any two documents; give the inputs and leave --where out";
-        return refuse("where", condition, limit);
-    }
+    check_collection(&collection)?;
     if workspace.manifest.base.is_some() {
         let given = workspace.directory().display().to_string();
         return refuse("DIR", given, "it was made with --against; give its inputs");
     }
     let stats = Catalogue::stats(workspace)?;
     let (documents, duplicates) = (stats.documents, stats.exact_duplicates);
-    let inputs = dedup::listed_inputs(workspace, |_, _, _| Ok(()))?;
+    // Before the results of the last search go.
+    collection.read.check_programs(context)?;
+    let inputs = dedup::listed_inputs(workspace, |_, _, input| input.check_path())?;
     let only_bytes = match config.of {
         Of::All => 0,
         Of::Representatives => Representatives::most_bytes(documents, duplicates),
@@ -527,6 +537,13 @@ fn search(
     drop((repeats, gaps, reread, scratch));
     drop(steps);
     checkpoints.end(then == Then::Remove, files)?;
+    if config.excluded.is_some() && stats.excluded_tokens == 0 {
+        context.progress.note(&format!(
+            "the excluded text excluded nothing: no document has {} of its words in a row \
+             (--shingle-size)",
+            collection.shingle.shingle_size
+        ));
+    }
     stats.cost = meter.cost();
     Ok(stats)
 }

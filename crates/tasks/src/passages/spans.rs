@@ -227,6 +227,7 @@ impl Maker<'_, '_> {
         };
         self.repeats.begin(number);
         self.gaps.begin(number)?;
+        counts.excluded_tokens = self.gaps.left_out().into();
         while self.repeats.next(&mut self.some)? {
             for repeat in &self.some {
                 self.cover.push(repeat, self.search.length);

@@ -73,6 +73,7 @@ impl Task<'_> {
     /// `BadParameter`; the errors of [`super::run()`] and [`super::remove()`].
     pub fn run(&self, context: &Context<'_>) -> Result<Done> {
         self.passages.check()?;
+        super::check_collection(&self.collection)?;
         let directory = self.directory()?;
         let missing = match (directory, &self.remove) {
             (_, Some(_)) => Some("give -o KEPT, the directory for the copies"),
@@ -84,14 +85,15 @@ impl Task<'_> {
         if let (Some(limit), true) = (missing, self.output.as_os_str().is_empty()) {
             return refuse("output", "", limit);
         }
+        let mut collection = match directory {
+            Some(directory) => collection::config(&pipeline::look(directory)?).clone(),
+            None => self.collection.clone(),
+        };
+        let of_pairs = collection.shingle.excluded.take();
+        let given = excluded(self.exclude_text, &collection, context)?;
         let mut workspace = self.collection(directory, context)?;
         let mut passages = self.passages.clone();
-        let mut collection = collection::config(&workspace.manifest).clone();
-        let of_pairs = collection.shingle.excluded.take();
-        passages.excluded = match self.exclude_text {
-            [] => passages.excluded.or(of_pairs),
-            files => excluded(files, &collection, context)?,
-        };
+        passages.excluded = given.or(passages.excluded).or(of_pairs);
         let asked = serde_json::to_value((&passages, passages.results));
         // A command that writes copies does not list the matches.
         passages.matches = passages.matches.filter(|_| self.remove.is_none());

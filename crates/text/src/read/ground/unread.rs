@@ -75,8 +75,19 @@ impl Unread {
             .as_deref()
             .and_then(|detail| advised(detail, used));
         let field = flag.map(|flag| format!("read such files with {flag}"));
+        let binary = self.by_reason.get(Reason::BinaryFile.text());
+        let is_of = |kind: &&str| {
+            let mut names = binary.iter().flat_map(|files| &files.names);
+            names.any(|name| name.ends_with(&format!(".{kind}")))
+        };
+        let convert = ["docx", "odt"].into_iter().find(is_of).map(|kind| {
+            format!(
+                "name a program that prints their text, such as --convert '{kind}=pandoc -f{kind} \
+                 -tplain --wrap=none'"
+            )
+        });
         let list = list.map(|list| format!("{} lists each record", list.display()));
-        let help: Vec<String> = field.into_iter().chain(list).collect();
+        let help: Vec<String> = field.into_iter().chain(convert).chain(list).collect();
         if !lines.is_empty() && !help.is_empty() {
             lines.push(format!("  help: {}", help.join("; ")));
         }
