@@ -520,7 +520,7 @@ pub struct CollectionFlags {
     /// follow from these pairs, and documents with the same words are no exception. The directory
     /// keeps EXPR and the values of its fields, for `add` and `--from`.
     ///
-    /// Example: --where 'a.source != b.source && abs(a.date - b.date) < days(30)'
+    /// Example: --where 'a.host != b.host && abs(a.words - b.words) < 100'
     #[arg(long = "where", value_name = "EXPR", help_heading = "Pairs")]
     pub condition: Option<Condition>,
     #[command(flatten)]

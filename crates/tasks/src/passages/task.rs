@@ -17,6 +17,7 @@ use lookalike_engine::pipeline::{self, InputChoice};
 use lookalike_rewrite::output;
 use lookalike_store::checkpoint::LastSearch;
 use lookalike_store::workspace::{OutputKind, Workspace, output_kind};
+use lookalike_text::parse::TokenKind;
 
 /// A search, and where its documents come from.
 pub struct Task<'t> {
@@ -89,7 +90,14 @@ impl Task<'_> {
             Some(directory) => collection::config(&pipeline::look(directory)?).clone(),
             None => self.collection.clone(),
         };
-        let of_pairs = collection.shingle.excluded.take();
+        // Without some of its words, a program may have others.
+        let tokens = &collection.shingle.parse.tokens;
+        let programs = matches!(tokens, TokenKind::Code(_) | TokenKind::Auto(_));
+        if let Some(file) = self.exclude_text.first().filter(|_| programs) {
+            let limit = "no words of programs are left out; use --tokens words";
+            return refuse("exclude-text", file.display(), limit);
+        }
+        let of_pairs = collection.shingle.excluded.take().filter(|_| !programs);
         let given = excluded(self.exclude_text, &collection, context)?;
         let mut workspace = self.collection(directory, context)?;
         let mut passages = self.passages.clone();
