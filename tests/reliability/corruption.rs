@@ -219,7 +219,7 @@ fn verify_finds_every_damage_to_summary_page_plan_and_study() {
         ["summary.json", "report.html", "plan.toml"].contains(&name) || name.starts_with("study/")
     };
     let done = every_damage_is_found(&subject, written);
-    assert_eq!(kinds(&done), ["csv", "html", "json", "svg", "toml"]);
+    assert_eq!(kinds(&done), ["csv", "html", "json", "toml"]);
     let trials = subject.names(|name| name.starts_with("study/trials/"));
     assert_eq!(trials.len(), 3, "{trials:?}");
 }
