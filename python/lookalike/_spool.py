@@ -226,7 +226,8 @@ def _as_id(value: Any) -> Any:
     if is_missing(value):
         return None
     if hasattr(value, "dtype") and hasattr(value, "item"):
-        # numpy's numbers become numbers of Python. Its times would, too, so they stay.
+        # The numbers of numpy become numbers of Python. item() would also turn its times into
+        # numbers, so they stay as they are.
         return value if getattr(value.dtype, "kind", "") in ("m", "M") else value.item()
     return str(value) if isinstance(value, uuid.UUID) else value
 

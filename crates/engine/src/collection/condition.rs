@@ -376,7 +376,7 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
 }
 
 /// A form that two expressions share if they differ only in the order of operands that may change
-/// places; with `swapped`, that of the expression with `a` in place of `b`.
+/// places; with `swapped`, the form of the expression in which `a` and `b` have changed places.
 fn canonical(expression: &IdedExpr, swapped: bool) -> String {
     /// The operands of a chain of one operator.
     fn chain<'e>(one: &'e IdedExpr, name: &str) -> Vec<&'e IdedExpr> {

@@ -99,7 +99,8 @@ lookalike::commands! {
     /// judged documents of a cluster have its highest relevance. irrelevant: the cluster has it, and
     /// documents whose cluster ranks higher are not relevant. removed: these are removed (Bernstein &
     /// Zobel 2005; Froebe et al. 2020). condensed: so are documents without a judgement (Sakai 2007).
-    /// Of several rankings, also says which change places, with Kendall's tau, and in which topics.
+    /// If there are several rankings, it also says which of them change places, with Kendall's tau, and
+    /// in which topics.
     "lookalike run sample-corpora/trec-web -o out"
     "printf '1 0 PG-000004 1\\n1 0 PG-000003 1\\n' > judged.txt"
     "printf '1 Q0 PG-000025 1 9.1 bm25\\n1 Q0 PG-000004 2 9.0 bm25\\n' > bm25.txt"

@@ -19,8 +19,8 @@
 //! 2. Sort them by page and time.
 //! 3. Go through the pages to find what is new and what is gone in each crawl, and through the pairs
 //!    to find what has moved.
-//! 4. Make the rows of each page, in the order of the first captures. The resemblance is that of the
-//!    stored sets.
+//! 4. Make the rows of each page, in the order of the first captures. The resemblance is computed from
+//!    the stored sets.
 //!
 //! # Cost
 //! The inputs are read once more. Memory: [`CAPTURE_BYTES`] for each capture, the mapped sets, and a
@@ -127,7 +127,7 @@ pub struct Version {
     pub shared: Option<[u64; 3]>,
     /// The earlier document and the capture, which is `None` if the page is gone.
     pub captures: [Option<Capture>; 2],
-    /// Their numbers. A capture that is no document has none.
+    /// Their numbers in the collection; `None` for a capture that was not read as a document.
     pub documents: [Option<u32>; 2],
     /// The names of their crawls.
     pub crawls: [Option<String>; 2],
@@ -342,7 +342,7 @@ fn in_order(
 /// A crawl, the last document before, and the capture: `None` if the page is gone.
 type Event<'v> = (u32, Option<&'v Visit>, Option<&'v Visit>);
 
-/// What becomes of a page in this number of crawls.
+/// The events of a page, if there are this many crawls.
 fn events(page: &[Visit], crawls: u32) -> impl Iterator<Item = Event<'_>> {
     let mut before = None;
     page.iter().enumerate().flat_map(move |(n, it)| {

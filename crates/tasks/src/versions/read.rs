@@ -22,11 +22,11 @@ use lookalike_text::read::{
     InputFile, Interpreted, ReadConfig, Record, RecordKind, WarcHead, date, interpret,
 };
 
-/// The number of a record that is no document.
+/// The number of a record that was not read as a document.
 const NONE: u32 = u32::MAX;
 /// The time of a capture without a date, after all others of its crawl.
 pub(super) const UNDATED: u64 = u64::MAX;
-/// Longer addresses of records that are no documents are left out, as those of documents are.
+/// A record with a longer address is left out, whether or not it is a document.
 const MOST_ADDRESS: usize = 64 << 10;
 
 /// A document, or a record of an archive that is none, as its record states it.
@@ -36,7 +36,7 @@ pub struct Capture {
     pub address: String,
     pub docno: String,
     pub date: Option<String>,
-    /// To what a `revisit` record refers, or why a record is no document.
+    /// The capture that a `revisit` record names, or why the record was not read as a document.
     pub note: String,
     /// [`Change::First`] for a document, [`Change::Revisit`] or [`Change::Unread`].
     pub(super) kind: Change,

@@ -165,7 +165,7 @@ fn like_null(body: &[u8], config: &ReadConfig) -> Option<(Reason, String)> {
         false => None,
     })?;
     let flag = flag_word("--null", found);
-    let detail = format!("it is {found}; {flag} says that this is no text");
+    let detail = format!("it is {found}; {flag} leaves such texts out");
     Some((Reason::PerhapsNull, detail))
 }
 

@@ -316,7 +316,7 @@ impl Chosen {
                 Keep::Map => group.iter().map(|p| p.number).min(),
             };
             if let (true, Some(kept)) = (differing.clustered, kept) {
-                // Of several subtopics, the first one names the cluster.
+                // The first subtopic names the cluster if there are several.
                 names
                     .entry((group[0].topic, group[0].cluster))
                     .or_insert(kept);

@@ -84,7 +84,7 @@ pub fn each_ranked(path: &Path, mut take: impl FnMut(&RunLine<'_>) -> Result<()>
 struct Ranks {
     next: i64,
     score: f64,
-    /// The number of the topic among those of the judgements.
+    /// The number that the judgements give the topic.
     judged: Option<u32>,
 }
 
