@@ -159,7 +159,7 @@ fn values_of_json_count_or_have_a_line() {
             r#"{"n":"NULL","t":"x"}"#,
             vec![
                 "1: NULL|x",
-                "text is perhaps a null: it is NULL; --null NULL says that this is no text",
+                "text is perhaps a null: it is NULL; --null NULL leaves such texts out",
             ],
         ),
         (
@@ -285,7 +285,7 @@ fn nulls_are_no_text() {
             vec![
                 "no text field: nothing in text",
                 "2: NULL",
-                "text is perhaps a null: it is NULL; --null NULL says that this is no text",
+                "text is perhaps a null: it is NULL; --null NULL leaves such texts out",
                 "3: a|b\\n",
             ],
         ),
