@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::{Reading, STAGE, score_text};
-use crate::dedup::{Fate, Removal};
+use crate::dedup::Removal;
 use lookalike_base::Result;
 use lookalike_base::least::Least;
 
@@ -100,12 +100,7 @@ fn member(reading: &Reading<'_>, document: u32) -> ClusterMember {
         of_other: document < choice.first(),
         score: None,
     };
-    if let Fate::Removed {
-        reason,
-        survivor,
-        shared,
-    } = choice.fate(document)
-    {
+    if let Some((reason, survivor, shared)) = choice.fate(document).removed() {
         member.removed = Some(reason);
         let class = |document| choice.representative(document);
         member.score = survivor.map(|survivor| match reason {

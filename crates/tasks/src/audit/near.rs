@@ -92,11 +92,9 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
         Ok(())
     })?;
     near.discard()?;
-    found.pairs = nearest
-        .sorted()
-        .into_iter()
-        .map(|(_, a, b, shared)| pair(reading, SampleKind::NearMiss, (a, b), shared))
-        .collect();
+    let nearest = nearest.sorted().into_iter();
+    let pair = |(_, a, b, shared)| pair(reading, SampleKind::NearMiss, (a, b), shared);
+    found.pairs = nearest.map(pair).collect();
     Ok(found)
 }
 

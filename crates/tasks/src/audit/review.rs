@@ -14,7 +14,7 @@
 //! # Source
 //! The interval of a share: Wilson 1927, with a coverage of 95 %.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -165,11 +165,7 @@ impl Verdicts {
 /// `BadLine` names the line if it is no such object, if it is of another deduplication, if its pair
 /// is none of the audit, or if a pair comes twice or is missing.
 pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
-    let pairs: BTreeMap<&str, &SamplePair> = audit
-        .pairs
-        .iter()
-        .map(|pair| (pair.id.as_str(), pair))
-        .collect();
+    let pairs: BTreeSet<&str> = audit.pairs.iter().map(|pair| &*pair.id).collect();
     let mut lines = Lines::open(path, MOST_LINE_BYTES)?;
     let mut verdicts = BTreeMap::new();
     while lines.advance()? {
@@ -196,7 +192,7 @@ pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
                 .bad(expected, found)
                 .hinted("or give the directory for which the file was written"));
         }
-        if !pairs.contains_key(line.id.as_str()) {
+        if !pairs.contains(&*line.id) {
             let expected = "the id of a pair in the samples of this report";
             return Err(lines.bad(expected, quoted(&line.id)).hinted(SAME_SAMPLES));
         }
@@ -209,7 +205,7 @@ pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
         }
         verdicts.insert(line.id, verdict);
     }
-    if let Some(missing) = pairs.keys().find(|id| !verdicts.contains_key(**id)) {
+    if let Some(missing) = pairs.iter().find(|id| !verdicts.contains_key(**id)) {
         let left = (pairs.len() - verdicts.len()) as u64;
         let expected = format!("a line for each of {}", counted(pairs.len() as u64, "pair"));
         let (left, missing) = (counted(left, "pair"), quoted(missing));

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{AuditConfig, Reading, STAGE, score_text};
-use crate::dedup::{Fate, Removal};
+use crate::dedup::Removal;
 use lookalike_base::Result;
 use lookalike_base::keywords::keywords;
 use lookalike_base::least::Least;
@@ -60,12 +60,7 @@ pub(super) fn draw(reading: &Reading<'_>, config: &AuditConfig) -> Result<Drawn>
     let (mut random_of, mut nearest_of) = (0, 0);
     for document in choice.first()..choice.documents() {
         reading.context.tick(STAGE, document)?;
-        let Fate::Removed {
-            reason,
-            survivor: Some(survivor),
-            shared,
-        } = choice.fate(document)
-        else {
+        let Some((reason, Some(survivor), shared)) = choice.fate(document).removed() else {
             continue;
         };
         if reason.is_of_equals() {
@@ -103,17 +98,11 @@ fn sizes(reading: &Reading<'_>, a: u32, b: u32) -> (u32, u32) {
 
 /// A removal and its survivor.
 fn removal(reading: &Reading<'_>, kind: SampleKind, document: u32) -> Option<SamplePair> {
-    match reading.decided.choice.fate(document) {
-        Fate::Removed {
-            reason,
-            survivor: Some(other),
-            shared,
-        } => Some(SamplePair {
-            reason: Some(reason),
-            ..pair(reading, kind, (document, other), shared)
-        }),
-        _ => None,
-    }
+    let (reason, other, shared) = reading.decided.choice.fate(document).removed()?;
+    Some(SamplePair {
+        reason: Some(reason),
+        ..pair(reading, kind, (document, other?), shared)
+    })
 }
 
 /// Two documents that share this number of shingles.

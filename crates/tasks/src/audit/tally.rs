@@ -8,8 +8,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::source::{Source, host};
 use super::{NAME_CHARS, Reading, STAGE};
+use crate::dedup::Removal;
 use crate::dedup::values::{self, FieldSink, Part};
-use crate::dedup::{Fate, Removal};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::least::Least;
@@ -22,7 +22,7 @@ use lookalike_text::read::RecordReader;
 pub const ROWS_SHOWN: usize = 20;
 
 /// Documents, and how many of them were removed for each reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tally {
     /// Documents read.
     pub documents: u64,
@@ -94,33 +94,12 @@ pub(super) fn sum(tables: &mut [SourceTable]) -> Tally {
 
 /// The sources that have most documents, and how many others there are.
 struct Ranked<T> {
-    largest: Least<(Reverse<u64>, u32, Ordered<T>)>,
+    largest: Least<(Reverse<u64>, u32, Tally, T)>,
     all: u64,
     sum: Tally,
 }
 
-/// All values compare as equal: the document before it in the tuple decides.
-#[derive(Clone, Copy)]
-struct Ordered<T>(Tally, T);
-
-impl<T> PartialEq for Ordered<T> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-impl<T> Eq for Ordered<T> {}
-impl<T> PartialOrd for Ordered<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<T> Ord for Ordered<T> {
-    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
-        std::cmp::Ordering::Equal
-    }
-}
-
-impl<T> Ranked<T> {
+impl<T: Ord> Ranked<T> {
     fn new() -> Ranked<T> {
         Ranked {
             largest: Least::new(ROWS_SHOWN),
@@ -137,7 +116,7 @@ impl<T> Ranked<T> {
         self.all += 1;
         self.sum.add(&tally);
         let rank = Reverse(tally.documents);
-        self.largest.offer((rank, first, Ordered(tally, value)));
+        self.largest.offer((rank, first, tally, value));
     }
 
     fn table(
@@ -148,7 +127,7 @@ impl<T> Ranked<T> {
     ) -> Result<SourceTable> {
         let mut rows = Vec::new();
         let mut rest = self.sum;
-        for (_, _, Ordered(tally, value)) in self.largest.sorted() {
+        for (_, _, tally, value) in self.largest.sorted() {
             rest.documents -= tally.documents;
             for (left, shown) in rest.removed.iter_mut().zip(tally.removed) {
                 *left -= shown;
@@ -177,10 +156,7 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
     }
     let by = &different[..];
     let scratch = reading.decided.scratch.path();
-    let columns = by
-        .iter()
-        .enumerate()
-        .map(|(at, _)| Column::create(scratch, at));
+    let columns = (0..by.len()).map(|at| Column::create(scratch, at));
     let columns = Columns {
         sources: by,
         columns: columns.collect::<Result<_>>()?,
@@ -190,12 +166,8 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
     let mut tables = vec![by_input(reading, &columns)?];
     let parts: Vec<_> = by.iter().map(Source::part).collect();
     let config = &collection::config(&reading.workspace.manifest).read;
-    values::fields(
-        reading.choosing(),
-        &reading.decided.places,
-        &parts,
-        &columns,
-    )?;
+    let places = &reading.decided.places;
+    values::fields(reading.choosing(), places, &parts, &columns)?;
     for ((source, column), found) in by.iter().zip(columns.columns).zip(&columns.found) {
         if let (Some(part), false) = (source.part(), found.load(Ordering::Relaxed)) {
             let limit = match part {
@@ -213,10 +185,8 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
 
 /// The reason for which a document was removed, as its place in [`Removal::ALL`].
 fn reason(reading: &Reading<'_>, document: u32) -> Option<usize> {
-    match reading.decided.choice.fate(document) {
-        Fate::Kept => None,
-        Fate::Removed { reason, .. } => Some(reason as usize),
-    }
+    let removed = reading.decided.choice.fate(document).removed();
+    removed.map(|(reason, ..)| reason as usize)
 }
 
 /// Goes through the documents, whose files follow each other, and notes their hosts on the way.
@@ -230,10 +200,7 @@ fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable>
     let own = collection::own_segments(&reading.workspace.manifest);
     each_document_of(reading.workspace, own, |number, document| {
         reading.context.tick(STAGE, number)?;
-        if current
-            .as_ref()
-            .is_none_or(|(file, ..)| *file != document.file)
-        {
+        if current.is_none_or(|(file, ..)| file != document.file) {
             let before = current.replace((document.file, number, Tally::default()));
             if let Some((file, first, tally)) = before {
                 ranked.offer(first, tally, file);

@@ -1,6 +1,5 @@
 //! The items of the test sets, in memory.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::stats::SetReport;
@@ -10,7 +9,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
-use lookalike_base::words::flag_word;
+use lookalike_base::words::{flag_word, words};
 use lookalike_text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use lookalike_text::read::{
     Batch, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind,
@@ -19,16 +18,8 @@ use lookalike_text::read::{
 };
 
 /// Fields that name an item, if it has none of the usual ones.
-const ITEM_IDS: [&str; 8] = [
-    "qid",
-    "question_id",
-    "query_id",
-    "task_id",
-    "problem_id",
-    "sample_id",
-    "item_id",
-    "uid",
-];
+const ITEM_IDS: [&str; 8] =
+    words("qid question_id query_id task_id problem_id sample_id item_id uid");
 
 /// The most bytes of tokens that the test sets can have together.
 const MOST_BYTES: usize = u32::MAX as usize;
@@ -74,14 +65,13 @@ impl Item {
         &self,
         sets: &'s TestSets,
     ) -> impl Iterator<Item = &'s Field> + use<'s> {
-        sets.fields
-            .get(self.fields.clone())
-            .unwrap_or_default()
-            .iter()
+        let fields = sets.fields.get(self.fields.clone());
+        fields.unwrap_or_default().iter()
     }
 }
 
 /// All items.
+#[derive(Default)]
 pub(super) struct TestSets {
     /// What is reported of each test set.
     pub sets: Vec<SetReport>,
@@ -153,18 +143,14 @@ impl TestSets {
     ) -> Result<TestSets> {
         let mut reading = Reading {
             sets: TestSets {
-                sets: Vec::new(),
                 names: match &config.fields[..] {
                     [] => vec!["text".into()],
                     fields => fields.to_vec(),
                 },
-                items: Vec::new(),
-                fields: Vec::new(),
-                text: Vec::new(),
                 starts: vec![0],
-                spans: Vec::new(),
-                bytes: 0,
+                ..TestSets::default()
             },
+            set: SetReport::default(),
             config,
             context,
             parser: Parser::new(&config.parse),
@@ -178,18 +164,15 @@ impl TestSets {
             reading.file(n, input)?;
         }
         reading.join();
-        let Reading {
-            mut sets,
-            memory,
-            items,
-            tokens,
-            ..
-        } = reading;
-        memory.check(|| {
-            let (items, tokens) = (counted(items, "test item"), counted(tokens, "token"));
-            format!("looking for {items} with {tokens}")
+        reading.memory.check(|| {
+            let items = counted(reading.items, "test item");
+            format!(
+                "looking for {items} with {}",
+                counted(reading.tokens, "token")
+            )
         })?;
-        sets.bytes = memory.used() - fixed;
+        let mut sets = reading.sets;
+        sets.bytes = reading.memory.used() - fixed;
         sets.text.shrink_to_fit();
         sets.starts.shrink_to_fit();
         sets.spans.shrink_to_fit();
@@ -208,15 +191,9 @@ struct Collect<'t> {
 
 impl TokenConsumer for Collect<'_> {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
-        let done = match last {
-            true => tokens.bytes.len(),
-            false => tokens
-                .starts
-                .last()
-                .copied()
-                .unwrap_or(0)
-                .min(tokens.bytes.len()),
-        };
+        let all = tokens.bytes.len();
+        let before_last = tokens.starts.last().copied().unwrap_or(0);
+        let done = if last { all } else { before_last.min(all) };
         let space = usize::from(last && !tokens.is_empty());
         self.over |= done + space > self.room;
         if self.over {
@@ -224,8 +201,8 @@ impl TokenConsumer for Collect<'_> {
         }
         self.room -= done + space;
         let base = self.text.len();
-        self.text
-            .extend_from_slice(tokens.bytes.get(..done).unwrap_or_default());
+        let bytes = tokens.bytes.get(..done).unwrap_or_default();
+        self.text.extend_from_slice(bytes);
         self.text.extend(std::iter::repeat_n(b' ', space));
         let next = tokens.starts.iter().skip(1);
         self.starts.extend(next.map(|start| (base + start) as u32));
@@ -236,6 +213,8 @@ impl TokenConsumer for Collect<'_> {
 /// The test sets while they are read.
 struct Reading<'c> {
     sets: TestSets,
+    /// The report of the test set that is being read.
+    set: SetReport,
     config: &'c ContaminationConfig,
     context: &'c Context<'c>,
     parser: Parser,
@@ -249,10 +228,10 @@ struct Reading<'c> {
 impl Reading<'_> {
     fn file(&mut self, number: usize, input: &InputFile) -> Result<()> {
         let path = input.path.to_string_lossy();
-        self.sets.sets.push(SetReport::new(&input.docno, &path));
+        self.set = SetReport::new(&input.docno, &path);
         self.records(number, input)?;
         let fields = self.sets.names.len() as u64;
-        let set = self.set();
+        let set = &mut self.set;
         set.fields.missing = set.items * fields - set.fields.found();
         if set.items == 0 {
             let first = set.first.as_deref().unwrap_or_default();
@@ -269,13 +248,8 @@ impl Reading<'_> {
             let limit = format!("it has no item; {advice}{found}");
             return refuse("test-set", input.path.display(), limit);
         }
+        self.sets.sets.push(std::mem::take(set));
         Ok(())
-    }
-
-    /// The report of the test set that is being read.
-    fn set(&mut self) -> &mut SetReport {
-        let last = self.sets.sets.len() - 1;
-        &mut self.sets.sets[last]
     }
 
     /// Reads the records of a file, once for each field. A record with one of the fields is an
@@ -367,8 +341,8 @@ impl Reading<'_> {
         }
         // A record that cannot be read says more than one without the fields, if no record has them.
         let none = slots.iter().all(|slot| slot.item == NONE);
-        if let (true, Some(reject), Some(set)) = (none, &first, self.sets.sets.last_mut()) {
-            set.first.get_or_insert_with(|| reject.line(&input.docno));
+        if let (true, Some(reject)) = (none, &first) {
+            (self.set.first).get_or_insert_with(|| reject.line(&input.docno));
         }
         for slot in slots.iter().filter(|slot| slot.item == NONE) {
             let known = first
@@ -389,9 +363,7 @@ impl Reading<'_> {
             });
             // Without an output no file lists it.
             let memory = self.config.output.as_ref().map(|_| &mut self.memory);
-            if let Some(set) = self.sets.sets.last_mut() {
-                set.reject(&input.docno, &reject, memory);
-            }
+            self.set.reject(&input.docno, &reject, memory);
         }
         self.order(&slots);
         Ok(())
@@ -462,7 +434,7 @@ impl Reading<'_> {
 
     /// Makes an item, and returns its number.
     fn item(&mut self, set: usize, id: &str) -> u32 {
-        self.set().items += 1;
+        self.set.items += 1;
         self.items += 1;
         let number = self.sets.items.len() as u32;
         if self.memory.take(self.per_item + 2 * id.len() as u64) {
@@ -495,21 +467,15 @@ impl Reading<'_> {
         let facts = self.parser.parse(document, &mut collect);
         let (words, over) = (facts.words, collect.over);
         self.parser.shrink();
-        if let Some(set) = sets.sets.last_mut() {
-            for warning in warnings_of(document, of, words, facts.notices) {
-                set.warn(&warning, &mut self.memory);
-            }
+        for warning in warnings_of(document, of, words, facts.notices) {
+            self.set.warn(&warning, &mut self.memory);
         }
         if over {
-            let limit = "all test sets together can have 4GiB of text; give fewer".to_string();
-            let given = sets.sets.last().map(|set| set.name.clone());
-            return refuse("test-set", given.unwrap_or_default(), limit);
+            let limit = "all test sets together can have 4GiB of text; give fewer";
+            return refuse("test-set", &self.set.name, limit);
         }
         let (ngram, least) = (self.config.ngram.into(), self.config.least.into());
-        let counts = match sets.sets.last_mut() {
-            Some(set) => &mut set.fields,
-            None => return Ok(()),
-        };
+        let counts = &mut self.set.fields;
         let searched = words >= least;
         match words {
             0 => counts.empty += 1,
@@ -561,19 +527,14 @@ impl Reading<'_> {
         for (to, &from) in (begin..).zip(&items) {
             moved[(from - begin) as usize] = to;
         }
-        let mut held: Vec<Option<Item>> =
-            self.sets.items.drain(begin as usize..).map(Some).collect();
-        let in_order = items
-            .iter()
-            .filter_map(|&from| held[(from - begin) as usize].take());
-        self.sets.items.extend(in_order);
-        for field in self
-            .sets
-            .fields
-            .iter_mut()
-            .filter(|field| field.item >= begin)
-        {
-            field.item = moved[(field.item - begin) as usize];
+        let TestSets { items, fields, .. } = &mut self.sets;
+        let mut held: Vec<_> = moved.iter().zip(items.drain(begin as usize..)).collect();
+        held.sort_unstable_by_key(|(to, _)| **to);
+        items.extend(held.into_iter().map(|(_, item)| item));
+        for field in fields {
+            if let Some(from) = field.item.checked_sub(begin) {
+                field.item = moved[from as usize];
+            }
         }
     }
 
@@ -614,16 +575,15 @@ pub(super) fn warnings(sets: &[SetReport], config: &ContaminationConfig) -> Vec<
                 counted(*warned, "warning"),
             ));
         }
-        let reasons: BTreeMap<&str, u64> = [
+        let reasons = [
             ("missing", set.fields.missing),
-            ("without words", set.fields.empty),
             ("shorter than --least", set.fields.left_out),
-        ]
-        .into();
-        if reasons.values().any(|&n| n > 0) {
-            let reasons: Vec<String> = (reasons.iter().filter(|(_, n)| **n > 0))
-                .map(|(reason, n)| format!("{} {reason}", count(*n)))
-                .collect();
+            ("without words", set.fields.empty),
+        ];
+        let reasons = reasons.iter().filter(|(_, n)| *n > 0);
+        let reasons = reasons.map(|(reason, n)| format!("{} {reason}", count(*n)));
+        let reasons: Vec<String> = reasons.collect();
+        if !reasons.is_empty() {
             let what = match config.least {
                 1 => String::new(),
                 least => format!(" (at least {})", counted(least.into(), "word")),

@@ -49,7 +49,7 @@ pub struct CoverLevel {
 }
 
 /// What is reported of a test set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SetReport {
     /// Its name: the path of its file, as short as tells it apart.
     pub name: String,
@@ -83,16 +83,8 @@ impl SetReport {
     pub(super) fn new(name: &str, path: &str) -> SetReport {
         SetReport {
             name: name.into(),
-            items: 0,
-            searched: 0,
-            found: 0,
-            levels: Vec::new(),
-            fields: FieldCounts::default(),
-            rejected: BTreeMap::new(),
-            first: None,
-            warned: (0, None),
-            lines: BTreeSet::new(),
             path: path.into(),
+            ..SetReport::default()
         }
     }
 

@@ -106,6 +106,20 @@ pub enum Fate {
     },
 }
 
+impl Fate {
+    /// Why a document is removed, its survivor, and what the two share; `None` if it is kept.
+    pub fn removed(self) -> Option<(Removal, Option<u32>, u32)> {
+        match self {
+            Fate::Kept => None,
+            Fate::Removed {
+                reason,
+                survivor,
+                shared,
+            } => Some((reason, survivor, shared)),
+        }
+    }
+}
+
 /// The fate of every document, in columns over all documents.
 pub struct Choice {
     rule: Rule,
@@ -390,13 +404,13 @@ impl Choice {
                 _ => Some(0),
             };
             let class = self.representative(document);
-            key.map_or(Ok(()), |key| {
+            if let Some(key) = key {
                 sort.push(Twin {
                     class,
                     key,
                     document,
-                })
-            })?;
+                })?;
+            }
         }
         let mut copies: Vec<u32> = (0..self.documents()).collect();
         let mut group = Vec::new();
@@ -441,9 +455,7 @@ impl Choice {
         for (document, &first) in self.representatives.iter().enumerate() {
             sets.union(first, document as u32);
         }
-        let roots: Vec<u32> = (0..self.documents())
-            .map(|document| sets.find(document))
-            .collect();
+        let roots = sets.roots();
         let mut members = vec![0; roots.len()];
         for (document, &root) in (0..).zip(&roots) {
             members[root as usize] += u32::from(counts(document));
@@ -486,10 +498,9 @@ impl Choice {
             let (Some(a), Some(b)) = (rank(pair.a), rank(pair.b)) else {
                 return Ok(());
             };
-            let (later, earlier) = if a < b {
-                (pair.b, pair.a)
-            } else {
-                (pair.a, pair.b)
+            let (later, earlier) = match a < b {
+                true => (pair.b, pair.a),
+                false => (pair.a, pair.b),
             };
             sort.push(RankedPair {
                 later_rank: a.max(b),

@@ -37,7 +37,7 @@ pub const KEPT_TABLE: &str = "kept.parquet";
 
 /// The evidence for documents as JSON lines, as a list of `--ids-only`, and as a table.
 type FileNames = [&'static str; 3];
-const REMOVED_NAMES: FileNames = [REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE];
+pub(super) const REMOVED_NAMES: FileNames = [REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE];
 /// The evidence for documents that are kept only because `revisit` records refer to them.
 pub(super) const REFERRED_NAMES: FileNames = ["referred.jsonl", "referred.tsv", "referred.parquet"];
 
@@ -82,14 +82,8 @@ impl Knowledge<'_> {
     /// What a removed document and its survivor have in common: the value of the measure, and the
     /// number of shared shingles. Equal documents may have none.
     fn score(&self, document: u32, fate: Fate) -> Option<(Cell<'static>, u32)> {
-        let Fate::Removed {
-            survivor: Some(survivor),
-            reason,
-            shared,
-        } = fate
-        else {
-            return None;
-        };
+        let (reason, survivor, shared) = fate.removed()?;
+        let survivor = survivor?;
         let class = |document| self.choice.representative(document);
         let (a, b) = self.sizes.measured(class(document), class(survivor));
         Some(match reason {
@@ -111,13 +105,8 @@ impl Knowledge<'_> {
     pub fn annotation(&self, document: u32) -> Result<Annotation> {
         let fate = self.choice.fate(document);
         let cluster = self.choice.cluster(document);
-        let survivor = match fate {
-            Fate::Removed {
-                survivor: Some(survivor),
-                ..
-            } => Some(self.place(survivor)?),
-            _ => None,
-        };
+        let survivor = fate.removed().and_then(|(_, survivor, _)| survivor);
+        let survivor = survivor.map(|of| self.place(of)).transpose()?;
         Ok(Annotation {
             cluster: cluster.map(|(number, _)| number),
             cluster_size: cluster.map_or(1, |(_, size)| size),
@@ -134,20 +123,14 @@ impl Knowledge<'_> {
 
     /// One line of `removed.jsonl` or `referred.jsonl`.
     fn line(&self, document: u32, offset: u64, fate: Fate) -> Result<String> {
-        let Fate::Removed {
-            reason, survivor, ..
-        } = fate
-        else {
+        let Some((reason, survivor, _)) = fate.removed() else {
             return Ok(String::new());
         };
         let place = json(&self.place(document)?)?;
         // The object is left open for what follows.
         let mut line = place.trim_end_matches('}').to_string();
-        let _ = write!(
-            line,
-            ",\"offset\":{offset},\"reason\":\"{}\"",
-            reason.text()
-        );
+        let reason = reason.text();
+        let _ = write!(line, ",\"offset\":{offset},\"reason\":\"{reason}\"");
         if let Some(survivor) = survivor {
             let shared = self.score(document, fate).map_or(0, |(_, shared)| shared);
             let score = self.score_text(document);
@@ -214,10 +197,7 @@ impl Knowledge<'_> {
         let score = self.score(document, self.choice.by_rule(document));
         let cluster = self.choice.cluster(document);
         let other = other.as_ref();
-        let (file, record) = (
-            other.map(|place| place.file),
-            other.map(|place| place.record),
-        );
+        let (file, record) = other.map(|place| (place.file, place.record)).unzip();
         let docno = other.map(|place| &place.docno);
         let (value, shared) = score.unzip();
         let (cluster, cluster_size) = cluster.unzip();
@@ -363,10 +343,9 @@ impl Evidence {
             ResultFormat::None | ResultFormat::Tsv => (removed, lists.map(|output| (output, list))),
         };
         let table = table.map(|(output, name)| begin(output, name, number, &columns));
+        let create = |output: &OutputDirectory| output.create(lines, number);
         Ok(Evidence {
-            lines: jsonl
-                .map(|output| output.create(lines, number))
-                .transpose()?,
+            lines: jsonl.map(create).transpose()?,
             table: table.transpose()?,
         })
     }
@@ -378,10 +357,7 @@ impl Evidence {
         offset: u64,
         fate: Fate,
     ) -> Result<()> {
-        let Fate::Removed {
-            reason, survivor, ..
-        } = fate
-        else {
+        let Some((reason, survivor, _)) = fate.removed() else {
             return Ok(());
         };
         if let Some(table) = &mut self.table {

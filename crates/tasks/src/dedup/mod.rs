@@ -98,7 +98,7 @@ pub use referred::References;
 pub use search::{Search, search};
 pub use source::{DedupSource, is_kept};
 
-use evidence::{KEPT_LIST, Knowledge, REMOVED_FILE, REMOVED_LIST};
+use evidence::{KEPT_LIST, Knowledge};
 use write::Writing;
 
 const STAGE: &str = "dedup";
@@ -444,12 +444,9 @@ fn memory_of_objects(outputs: Places<'_>, inputs: &[InputFile], writing: bool) -
 
 /// Refuses links of files in a store.
 fn check_link(config: &DedupConfig, outputs: Places<'_>) -> Result<()> {
+    let limit = "objects are no links; leave --link out";
     match config.link && remote::is_address(outputs.0) {
-        true => refuse(
-            "link",
-            outputs.0.display(),
-            "objects are no links; leave --link out",
-        ),
+        true => refuse("link", outputs.0.display(), limit),
         false => Ok(()),
     }
 }
@@ -609,14 +606,9 @@ pub fn run(
         + inputs.len() as u64 * 2 * FINISHED_BYTES
         + memory_of_objects(outputs, own, false);
     let threads = |there| least_of_threads(own, outputs, config, read, there);
+    let beside = (beside, &threads as &dyn Fn(u64) -> u64);
     let decided = Decided::make(
-        workspace,
-        &inputs,
-        config,
-        criterion,
-        pairs,
-        (beside, &threads),
-        context,
+        workspace, &inputs, config, criterion, pairs, beside, context,
     )?;
     let knowledge = Knowledge {
         workspace,
@@ -658,10 +650,9 @@ pub fn run(
     let mut summary = knowledge.write(removed, lists, config, context)?;
     summary.references = decided.references;
     summary.files = own.len() as u64;
-    summary.skipped = collection::own_segments(&workspace.manifest)
-        .iter()
-        .flat_map(|segment| segment.stats.skipped.values())
-        .sum();
+    let segments = collection::own_segments(&workspace.manifest).iter();
+    let skipped = segments.flat_map(|segment| segment.stats.skipped.values());
+    summary.skipped = skipped.sum();
     costs.insert("lists", meter.cost());
     if config.form != Form::Lists {
         let meter = Meter::start();
@@ -700,19 +691,14 @@ pub fn run(
 
 /// The names of all files that a directory may have.
 fn names_of(inputs: &[InputFile]) -> Names<'_> {
-    let lists = [
-        REMOVED_FILE,
-        REMOVED_TABLE,
-        KEPT_LIST,
-        REMOVED_LIST,
-        KEPT_TABLE,
-    ];
-    let lists = lists.into_iter().chain(evidence::REFERRED_NAMES);
+    let kept = [KEPT_LIST, KEPT_TABLE].into_iter();
+    let lists = kept
+        .chain(evidence::REMOVED_NAMES)
+        .chain(evidence::REFERRED_NAMES);
     let inputs = inputs.iter();
     let inputs = inputs.map(|input| (Cow::from(&*input.docno), Some(&*input.path)));
-    inputs
-        .chain(lists.map(|name| (name.into(), None)))
-        .collect()
+    let lists = lists.map(|name| (name.into(), None));
+    inputs.chain(lists).collect()
 }
 
 /// Whether what is written depends on the pairs. [`Rule::All`] removes nothing because of them, and

@@ -157,15 +157,12 @@ pub fn preference(policy: &Policy, value: Option<&str>) -> Option<u128> {
     let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
         return Some(MISSING);
     };
+    let date = || moment(value).map(|(seconds, rest)| key(seconds as f64, rest));
     let ascending = match policy {
         // A WARC-Date may be a year alone, which in another field would be a number.
-        Policy::Newest(None) | Policy::Oldest(None) => {
-            moment(value).map(|(seconds, rest)| key(seconds as f64, rest))
-        }
-        Policy::Newest(_) | Policy::Oldest(_) => number(value, true)
-            .or_else(|| moment(value).map(|(seconds, rest)| key(seconds as f64, rest))),
-        Policy::Max(_) | Policy::Min(_) => number(value, false)
-            .or_else(|| moment(value).map(|(seconds, rest)| key(seconds as f64, rest))),
+        Policy::Newest(None) | Policy::Oldest(None) => date(),
+        Policy::Newest(_) | Policy::Oldest(_) => number(value, true).or_else(date),
+        Policy::Max(_) | Policy::Min(_) => number(value, false).or_else(date),
         _ => return Some(MISSING),
     };
     match policy {
@@ -195,15 +192,12 @@ fn number(text: &str, epoch: bool) -> Option<u128> {
     let value: f64 = text.parse().ok().filter(|value: &f64| !value.is_nan())?;
     if epoch && text.len() == 8 && (1900e4..2200e4).contains(&value) {
         let day = NaiveDate::parse_from_str(text, "%Y%m%d").ok()?;
-        return Some(key(
-            day.and_time(NaiveTime::MIN).and_utc().timestamp() as f64,
-            0,
-        ));
+        let moment = day.and_time(NaiveTime::MIN).and_utc();
+        return Some(key(moment.timestamp() as f64, 0));
     }
-    let unit = if epoch && value.abs() >= MILLISECONDS {
-        1000.0
-    } else {
-        1.0
+    let unit = match epoch && value.abs() >= MILLISECONDS {
+        true => 1000.0,
+        false => 1.0,
     };
     let scaled = value / unit;
     let exact = text.parse::<i128>().ok().filter(|_| value.abs() >= EXACT);
@@ -215,10 +209,9 @@ fn number(text: &str, epoch: bool) -> Option<u128> {
 fn key(value: f64, rest: i64) -> u128 {
     // Zero has one sign here.
     let bits = (value + 0.0).to_bits();
-    let bits = if bits >> 63 == 1 {
-        !bits
-    } else {
-        bits | 1 << 63
+    let bits = match bits >> 63 {
+        1 => !bits,
+        _ => bits | 1 << 63,
     };
     u128::from(bits) << 64 | u128::from(rest.cast_unsigned() ^ (1 << 63))
 }

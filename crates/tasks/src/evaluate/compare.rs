@@ -29,10 +29,9 @@ impl Tally {
     /// The cell for pairs of two size groups that reach this number of thresholds in the other list
     /// and in the base.
     fn cell(&mut self, groups: (u8, u8), other: usize, base: usize) -> &mut u64 {
-        let (row, column) = if self.swapped {
-            (base, other)
-        } else {
-            (other, base)
+        let (row, column) = match self.swapped {
+            true => (base, other),
+            false => (other, base),
         };
         let group = usize::from(groups.0.min(groups.1));
         let table = &mut self.groups[group][usize::from(groups.0 != groups.1)];
@@ -245,10 +244,8 @@ impl Tallies {
             duplicates: 0,
         };
         for root in (0..base.documents.count()).filter(|&root| base.size(root) >= 2) {
-            let (groups, pairs) = (
-                base.groups(Pair::new(root, root)),
-                pairs_of(base.size(root)),
-            );
+            let groups = base.groups(Pair::new(root, root));
+            let pairs = pairs_of(base.size(root));
             *tallies.all.cell(groups, 0, base.top) += pairs;
             *tallies.expanded.cell(groups, base.top, base.top) += pairs;
             tallies.duplicates += pairs;

@@ -45,10 +45,8 @@ pub(super) struct Side {
 impl Side {
     /// The document that represents a document and all documents identical to it.
     pub fn root(&self, document: u32) -> u32 {
-        self.roots
-            .get(document as usize)
-            .copied()
-            .unwrap_or(document)
+        let root = self.roots.get(document as usize).copied();
+        root.unwrap_or(document)
     }
 
     /// Whether the list records exact duplicates.
@@ -97,6 +95,7 @@ impl Keys {
 }
 
 /// All documents.
+#[derive(Default)]
 pub(super) struct Documents {
     keys: Keys,
     flags: Vec<u8>,
@@ -217,18 +216,11 @@ impl Documents {
         }
         let mut documents = Documents {
             flags: vec![0; keys.len()],
-            groups: Vec::new(),
             keys,
-            truth: Side::default(),
-            run: Side::default(),
-            closed: false,
-            size_groups: None,
+            ..Documents::default()
         };
-        if let Some(directory) = sources
-            .truth
-            .as_ref()
-            .and_then(|list| list.directory.as_ref())
-        {
+        let truth = sources.truth.as_ref();
+        if let Some(directory) = truth.and_then(|list| list.directory.as_ref()) {
             documents.truth = documents.side(directory, KNOWN, context, notes)?;
         }
         if let Some(directory) = &sources.run.directory {
@@ -250,19 +242,12 @@ impl Documents {
     ) -> Result<Side> {
         let clusters = self.collection(&directory.join(DOCUMENTS), flag, context, notes)?;
         let mut sets = UnionFind::new(self.count());
-        let names = ["docno", "representative"];
-        each_row(
-            &directory.join(DUPLICATES),
-            &names,
-            context,
-            |table, row| {
-                sets.union(self.of(table, &row[0])?, self.of(table, &row[1])?);
-                Ok(())
-            },
-        )?;
-        let roots = (0..self.count())
-            .map(|document| sets.find(document))
-            .collect();
+        let (path, names) = (directory.join(DUPLICATES), ["docno", "representative"]);
+        each_row(&path, &names, context, |table, row| {
+            sets.union(self.of(table, &row[0])?, self.of(table, &row[1])?);
+            Ok(())
+        })?;
+        let roots = sets.roots();
         Ok(Side { roots, clusters })
     }
 
@@ -378,9 +363,8 @@ pub(super) fn each_row(
 ) -> Result<()> {
     let mut table = Table::open(path)?;
     let header = table.first()?;
-    let named = names
-        .iter()
-        .all(|name| header.iter().any(|column| column == name));
+    let is_named = |name: &&str| header.iter().any(|column| column == name);
+    let named = names.iter().all(is_named);
     if named || table.is_json() || table.comment("format").is_some() {
         table.want_names(names)?;
     } else {

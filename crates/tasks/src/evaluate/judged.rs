@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use super::Evaluating;
-use super::bootstrap::{self, ByCollection, ByGrade, Graded, Intervals, Judged, PAIR_BYTES};
+use super::bootstrap::{self, ByCollection, ByGrade, Graded, Judged, PAIR_BYTES};
 use super::classes::Pair;
 use super::documents::{Documents, each_judged};
 use super::rank::{Ranked, SAME, ranking};
@@ -219,11 +219,14 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
     }
     let ranking = ranking(ranked, all, of)?;
     let drawn = bootstrap::arrange(&mut pairs);
-    let intervals = match in_memory {
+    let mut intervals = match in_memory {
         true => Some(bootstrap::intervals(&pairs, drawn, of.top(), of.context)?),
         false => None,
     };
     let has_scores = ranking.is_some();
+    if let (Some(of), false) = (&mut intervals, has_scores) {
+        (of.average_precision, of.auc, of.best_f1) = (None, None, None);
+    }
     let grades = grades.into_iter().map(|(grade, levels)| ByGrade {
         grade,
         pairs: levels.iter().sum(),
@@ -242,22 +245,9 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
             true_grade: of.true_grade,
             grades: grades.collect(),
             collections: by_collection(&pairs, collections, of.top(), has_scores),
-            intervals: intervals.map(|intervals| ranked_only(intervals, has_scores)),
+            intervals,
         }),
     })
-}
-
-/// Removes the intervals of a ranking if the run has no scores.
-fn ranked_only(intervals: Intervals, has_scores: bool) -> Intervals {
-    match has_scores {
-        true => intervals,
-        false => Intervals {
-            average_precision: None,
-            auc: None,
-            best_f1: None,
-            ..intervals
-        },
-    }
 }
 
 /// The measures of each collection, if the file names them.
@@ -315,10 +305,8 @@ fn distinct_judged(
         let grade = grade(table, &row[2])?;
         let collection = collections.number(table, row)?;
         if table.number() >= 1 << LINE_BITS {
-            return Err(table.bad(
-                format!("a line below {}", 1u64 << LINE_BITS),
-                table.number(),
-            ));
+            let expected = format!("a line below {}", 1u64 << LINE_BITS);
+            return Err(table.bad(expected, table.number()));
         }
         if a == b {
             return Ok(());
@@ -390,12 +378,9 @@ pub(super) fn check(true_grade: u32, judged: bool, disagreements: Option<&Path>)
         let limit = format!("1 to {MOST_GRADE}: pairs of a lower grade are judged false");
         return refuse("true-grade", true_grade, limit);
     }
+    let limit = "they are about judged pairs; give --judged";
     match disagreements {
-        Some(path) if !judged => refuse(
-            "disagreements",
-            path.display(),
-            "they are about judged pairs; give --judged",
-        ),
+        Some(path) if !judged => refuse("disagreements", path.display(), limit),
         _ => Ok(()),
     }
 }

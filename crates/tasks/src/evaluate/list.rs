@@ -191,10 +191,9 @@ impl PairList {
             }
             Scores::Decimals => {
                 let field = &self.fields[2];
-                let decimal = Decimal::parse(field).ok_or_else(|| {
-                    self.table
-                        .bad("a resemblance from 0 to 1 as a decimal", shorten(field))
-                })?;
+                let expected = "a resemblance from 0 to 1 as a decimal";
+                let wrong = || self.table.bad(expected, shorten(field));
+                let decimal = Decimal::parse(field).ok_or_else(wrong)?;
                 let level = thresholds.partition_point(|&threshold| decimal.reaches(threshold));
                 (level, parsed(field).unwrap_or_default())
             }
@@ -259,9 +258,8 @@ impl Decimal {
                 continue;
             }
             // Numbers with more than nine digits before the point are refused.
-            let power = u32::try_from(power)
-                .ok()
-                .filter(|&power| power <= DIGITS as u32)?;
+            let power = u32::try_from(power).ok();
+            let power = power.filter(|&power| power <= DIGITS as u32)?;
             value += u128::from(digit - b'0') * 10u128.pow(power);
         }
         (value <= Decimal::ONE + Decimal::ONE / 1_000_000).then_some(Decimal(value))

@@ -367,10 +367,8 @@ fn compare_threshold(
     least: Option<&Threshold>,
     notes: &mut Vec<String>,
 ) {
-    let own = list
-        .comments
-        .get("threshold")
-        .and_then(|text| text.parse::<Threshold>().ok());
+    let own = list.comments.get("threshold");
+    let own = own.and_then(|text| text.parse::<Threshold>().ok());
     if let (Some(own), Some(&least)) = (own, least)
         && least < own
     {
@@ -398,11 +396,8 @@ impl EvaluateConfig {
         if truth.is_none() && self.judged.is_none() && self.families.is_none() {
             return refuse("truth", "(none)", "give --truth, --judged or --families");
         }
-        judged::check(
-            self.true_grade,
-            self.judged.is_some(),
-            self.disagreements.as_deref(),
-        )?;
+        let disagreements = self.disagreements.as_deref();
+        judged::check(self.true_grade, self.judged.is_some(), disagreements)?;
         if let Some(output) = &self.disagreements {
             let lists = truth.into_iter().chain([&self.run]).map(|list| &list.path);
             let files = [&self.documents, &self.judged, &self.families];
@@ -446,11 +441,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         ("ground truth", sources.truth.as_ref()),
         ("run", Some(&sources.run)),
     ];
-    let lists = || {
-        named
-            .iter()
-            .filter_map(|&(what, list)| Some((what, list?.scores)))
-    };
+    let scored = |&(what, list): &(_, Option<&Opened>)| Some((what, list?.scores));
+    let lists = || named.iter().filter_map(scored);
     let none = |scores| matches!(scores, Scores::None | Scores::Counts);
     if !thresholds.is_empty() && lists().all(|(_, scores)| none(scores)) {
         return Err(Error::parameter("thresholds", thresholds[0]).because(
@@ -482,11 +474,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let count = docnos.count();
     context.stop.check(STAGE)?;
     let groups = 256 * 4 * 4 * (thresholds.len() as u64 + 2).pow(2) * 8;
-    let families = if sources.families.is_some() {
-        samples::FAMILY_BYTES
-    } else {
-        0
-    };
+    let families = sources.families.as_ref();
+    let families = families.map_or(0, |_| samples::FAMILY_BYTES);
     let held = FIXED_BYTES + count * (documents::DOCUMENT_BYTES + families) + groups;
     let what = || format!("evaluating {}", counted(count, "document"));
     let memory = context.budget.rest(held, 3 * SORT_BYTES, what)?;
@@ -529,12 +518,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     }
     if let Some(path) = &sources.families {
         let sample = samples::families(path, of, &documents)?;
-        note_sample(
-            "documents of families",
-            path,
-            &sample,
-            &mut evaluation.notes,
-        );
+        let (what, notes) = ("documents of families", &mut evaluation.notes);
+        note_sample(what, path, &sample, notes);
         evaluation.families = Some(sample);
     }
     Ok(evaluation)
@@ -583,11 +568,11 @@ fn compare_with(
         evaluation.run.counts = Some(run);
         let classes = documents.truth.has_classes() || documents.run.has_classes();
         for threshold in 0..of.top() {
+            let at = |tally| pairs(documents, tally, threshold);
             evaluation.pairs.push(PairsAt {
                 threshold: of.thresholds.get(threshold).copied(),
-                representatives: classes
-                    .then(|| pairs(documents, &found.representatives, threshold)),
-                documents: pairs(documents, &found.all, threshold),
+                representatives: classes.then(|| at(&found.representatives)),
+                documents: at(&found.all),
             });
         }
     } else {
@@ -640,19 +625,16 @@ impl Evaluating<'_> {
 
 fn note_sample(what: &str, path: &Path, sample: &Sample, notes: &mut Vec<String>) {
     let file = path.display();
-    if sample.unknown > 0 {
-        notes.push(format!(
-            "{file}: {} {what} have docnos that the collection of the ground truth does not \
-             have; they are ignored",
-            sample.unknown
-        ));
-    }
-    if sample.not_in_run > 0 {
-        notes.push(format!(
-            "{file}: {} {what} have docnos that the collection of the run does not have; they \
-             count as not found",
-            sample.not_in_run
-        ));
+    for (number, which, so) in [
+        (sample.unknown, "ground truth", "are ignored"),
+        (sample.not_in_run, "run", "count as not found"),
+    ] {
+        if number > 0 {
+            notes.push(format!(
+                "{file}: {number} {what} have docnos that the collection of the {which} does not \
+                 have; they {so}"
+            ));
+        }
     }
 }
 

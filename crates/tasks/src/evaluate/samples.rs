@@ -201,10 +201,8 @@ impl Families {
             let family = &mut families.of[document as usize];
             if std::mem::replace(&mut seen[document as usize], true) {
                 if documents.known(document) && *family != number {
-                    let found = shorten(&row[1]);
-                    return Err(
-                        table.bad("the family that an earlier line gives this docno", found)
-                    );
+                    let expected = "the family that an earlier line gives this docno";
+                    return Err(table.bad(expected, shorten(&row[1])));
                 }
                 return Ok(());
             }

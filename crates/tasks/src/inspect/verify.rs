@@ -3,6 +3,7 @@
 use lookalike_base::ids::Key;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::utf8::Utf8Check;
+use lookalike_base::words::words;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultsEntry;
 use lookalike_engine::collection::{
@@ -56,11 +57,8 @@ pub fn verify(directory: &Path) -> Result<Verified> {
             Ok(manifest) => {
                 // A subset has its own collection; other trials build on the collection of the
                 // directory or of the subset.
-                let borrowed = if place == SUBSET {
-                    &BTreeSet::new()
-                } else {
-                    &theirs
-                };
+                let none = BTreeSet::new();
+                let borrowed = if place == TRIALS[0] { &none } else { &theirs };
                 look_through(&directory, &manifest, borrowed, &mut found)?;
                 theirs.extend(own(&manifest));
             }
@@ -77,16 +75,7 @@ pub fn verify(directory: &Path) -> Result<Verified> {
 
 /// The directories of a plan's subset and of the trials of plans and studies. The subset comes
 /// first, because other trials build on it.
-const TRIALS: [&str; 5] = [
-    SUBSET,
-    "plan/truth",
-    "plan/trial",
-    "study/truth",
-    "study/trial",
-];
-
-/// The directory in which a plan keeps the collection of its subset.
-const SUBSET: &str = "plan/subset";
+const TRIALS: [&str; 5] = words("plan/subset plan/truth plan/trial study/truth study/trial");
 
 /// A part by subdirectory, name and checksum.
 type Named = (&'static str, String, String);
@@ -303,14 +292,10 @@ fn numbers(part: &PartFile) -> Result<usize> {
     if part.header.kind == Kind::Fingerprints {
         // Each block is followed by a checksum.
         let index = (HEADER_BYTES as u64).saturating_add(expected);
-        if part.footer.index_offset != index {
+        let found = part.footer.index_offset;
+        if found != index {
             let at = part.payload_end() + 16;
-            return Err(part.corrupt(
-                at,
-                "offset of the checksums",
-                index,
-                part.footer.index_offset,
-            ));
+            return Err(part.corrupt(at, "offset of the checksums", index, found));
         }
         expected = expected.saturating_add(expected.div_ceil(SET_BLOCK_BYTES as u64) * 8);
     }
@@ -419,10 +404,10 @@ fn decode_texts(path: &Path, (parameters, info): Said<'_>, show: &mut Show<'_>) 
 }
 
 fn all_there(path: &Path, expected: u64, found: u64) -> Result<()> {
-    if expected == found {
-        return Ok(());
+    match expected == found {
+        true => Ok(()),
+        false => Err(Error::corrupt(path, "records").expected(expected, found)),
     }
-    Err(Error::corrupt(path, "records").expected(expected, found))
 }
 
 /// Whether the beginning of a file is UTF-8 without a zero byte.
@@ -498,82 +483,68 @@ fn json<T: serde::Serialize>(path: &Path, value: &T) -> Result<String> {
 pub fn stages(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let done = |yes: bool, doing: String| if yes { "done".to_string() } else { doing };
     let waiting = || "not begun".to_string();
-    let mut out = Vec::new();
-    let segments = collection::segments(manifest).len();
-    let place = collection::segments(manifest)
-        .last()
-        .map_or(0, |s| s.next.file);
-    let reading = format!(
-        "{} committed, in file {place} of {}",
-        counted(segments as u64, "segment"),
-        manifest.inputs.files
-    );
-    out.push(("ingest", done(collection::ingested(manifest), reading)));
-    out.push((
-        "catalogue",
-        done(manifest.has::<CatalogueEntry>(), waiting()),
-    ));
+    let segments = collection::segments(manifest);
+    let place = segments.last().map_or(0, |segment| segment.next.file);
+    let read = counted(segments.len() as u64, "segment");
+    let files = manifest.inputs.files;
+    let reading = format!("{read} committed, in file {place} of {files}");
     let sample = manifest.get::<SampleEntry>();
-    out.push((
-        "sample",
-        sample.map_or_else(waiting, |s| format!("done ({})", s.sampling)),
-    ));
     let sort = manifest.get::<RunsEntry>().map_or_else(waiting, |runs| {
+        let (number, records) = (runs.stats.runs, counted(runs.stats.records, "record"));
         done(
             runs.complete,
-            format!(
-                "{}, {}",
-                counted(runs.stats.runs, "run"),
-                counted(runs.stats.records, "record")
-            ),
+            format!("{}, {records}", counted(number, "run")),
         )
     });
-    out.push(("sort", sort));
-    let merge = manifest
-        .get::<PostingsEntry>()
-        .map_or_else(waiting, |postings| {
-            done(
-                postings.complete,
-                format!(
-                    "{} of {}",
-                    postings.parts.len(),
-                    counted(postings.ranges.into(), "range")
-                ),
-            )
-        });
-    out.push(("merge", merge));
+    let merge = manifest.get::<PostingsEntry>();
+    let merge = merge.map_or_else(waiting, |postings| {
+        let ranges = counted(postings.ranges.into(), "range");
+        done(
+            postings.complete,
+            format!("{} of {ranges}", postings.parts.len()),
+        )
+    });
     let join = match (manifest.get::<PairsEntry>(), manifest.get::<JoinProgress>()) {
         (Some(pairs), _) => format!("done (threshold {})", pairs.config.threshold),
         (None, Some(joining)) => match (&joining.stats.count, &joining.stats.prefix) {
             (Some(stats), _) => format!("{} counted", counted(stats.pair_tokens, "pair token")),
             (_, Some(stats)) if joining.prefix.is_some() => {
-                format!(
-                    "{} of {} looked at",
-                    count(stats.candidates),
-                    counted(stats.spilled, "candidate")
-                )
+                let all = counted(stats.spilled, "candidate");
+                format!("{} of {all} looked at", count(stats.candidates))
             }
             _ => "begun".into(),
         },
         (None, None) => waiting(),
     };
-    out.push(("join", join));
     let cluster = match manifest.has::<PairsEntry>() {
         true => "no result files; `lookalike stage cluster` writes them".to_string(),
         false => waiting(),
     };
-    out.push(("cluster", done(manifest.has::<ResultsEntry>(), cluster)));
+    let mut out = vec![
+        ("ingest", done(collection::ingested(manifest), reading)),
+        (
+            "catalogue",
+            done(manifest.has::<CatalogueEntry>(), waiting()),
+        ),
+        (
+            "sample",
+            sample.map_or_else(waiting, |s| format!("done ({})", s.sampling)),
+        ),
+        ("sort", sort),
+        ("merge", merge),
+        ("join", join),
+        ("cluster", done(manifest.has::<ResultsEntry>(), cluster)),
+    ];
     // A search that has ended leaves no checkpoint.
     if let Some(begun) = manifest.get::<Checkpoint>() {
         let complete = begun.sorts.values().filter(|sort| sort.complete).count();
-        let files = begun.steps.values().map(|step| step.files.len());
-        let files: usize = files.sum();
-        let state = format!(
-            "begun: {} complete, {} written",
-            counted(complete as u64, "sort"),
-            counted(files as u64, "file")
-        );
-        out.push(("passages", state));
+        let files: usize = begun.steps.values().map(|step| step.files.len()).sum();
+        let [complete, files] = [complete, files].map(|n| n as u64);
+        let (complete, files) = (counted(complete, "sort"), counted(files, "file"));
+        out.push((
+            "passages",
+            format!("begun: {complete} complete, {files} written"),
+        ));
     }
     out
 }

@@ -63,7 +63,14 @@ pub(super) fn cuts(
     removable: &[Range<usize>],
     align: Align,
 ) -> Cuts {
-    let mut cutter = Cutter::new(text, parse, align == Align::Token);
+    let mut cutter = Cutter {
+        text,
+        parse,
+        tokens: align == Align::Token,
+        before: None,
+        run: None,
+        cuts: Vec::new(),
+    };
     let mut removable = Removable(removable);
     let mut token = 0;
     match align {
@@ -94,12 +101,10 @@ pub(super) fn cuts(
             }
         }
     }
-    let mut cuts = cutter.end();
-    let cut: u64 = cuts
-        .iter()
-        .map(|cut| u64::from(cut.tokens.end - cut.tokens.start))
-        .sum();
-    if !cuts.is_empty() && cut == u64::from(token) {
+    cutter.close(None);
+    let mut cuts = cutter.cuts;
+    let tokens = cuts.iter().map(|cut| cut.tokens.end - cut.tokens.start);
+    if !cuts.is_empty() && tokens.sum::<u32>() == token {
         let cut = Cut {
             range: 0..text.len(),
             space: false,
@@ -194,18 +199,7 @@ struct Cutter<'t> {
     cuts: Vec<TextCut>,
 }
 
-impl<'t> Cutter<'t> {
-    fn new(text: &'t str, parse: &'t ParseConfig, tokens: bool) -> Self {
-        Cutter {
-            text,
-            parse,
-            tokens,
-            before: None,
-            run: None,
-            cuts: Vec::new(),
-        }
-    }
-
+impl Cutter<'_> {
     /// Takes the next atom.
     fn atom(&mut self, span: Range<usize>, tokens: Range<u32>, goes: bool) {
         if !goes {
@@ -254,10 +248,5 @@ impl<'t> Cutter<'t> {
         let joined = [before, separator, next].concat();
         let begin = before.len() + separator.len();
         token_spans(&joined, self.parse) == [0..before.len(), begin..joined.len()]
-    }
-
-    fn end(mut self) -> Vec<TextCut> {
-        self.close(None);
-        self.cuts
     }
 }

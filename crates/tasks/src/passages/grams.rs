@@ -73,7 +73,7 @@ fn mixed(mut hash: u64) -> u64 {
 }
 
 /// Items on their way into a sort.
-struct Found<'s, 'c, T> {
+pub(super) struct Found<'s, 'c, T> {
     sorter: &'s UnitSort<'c, T>,
     items: Vec<T>,
     /// Why the sort did not take items. Those that follow are lost.
@@ -92,28 +92,23 @@ impl<'s, 'c, T: Item> Found<'s, 'c, T> {
         }
     }
 
-    /// Hands the items over, if they are many.
-    fn pass(&mut self) {
-        if self.items.len() >= ITEMS {
-            self.pass_all();
-        }
-    }
-
-    fn pass_all(&mut self) {
+    /// Hands the items over, if they are so many.
+    fn pass(&mut self, least: usize) {
         match self.failed {
+            None if self.items.len() < least => {}
             None => self.failed = self.sorter.push(&mut self.items).err(),
             Some(_) => self.items.clear(),
         }
     }
 
     /// Whether the sort took everything so far.
-    fn check(&mut self) -> Result<()> {
+    pub fn check(&mut self) -> Result<()> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
     /// Hands all items over.
-    fn finish(&mut self) -> Result<()> {
-        self.pass_all();
+    pub fn finish(&mut self) -> Result<()> {
+        self.pass(0);
         self.check()
     }
 }
@@ -138,7 +133,7 @@ pub(super) struct Stretches<'s, 'c> {
     least: (u64, u64),
     /// The open stretch: its first k-gram and the place and hash of its anchor.
     open: Option<(u64, (u64, u64))>,
-    found: Found<'s, 'c, Stretch>,
+    pub found: Found<'s, 'c, Stretch>,
 }
 
 impl<'s, 'c> Stretches<'s, 'c> {
@@ -168,16 +163,6 @@ impl<'s, 'c> Stretches<'s, 'c> {
         (self.kept, self.seen, self.rolling) = (0, 0, 0);
         self.least = (0, u64::MAX);
         self.open = None;
-    }
-
-    /// Whether the sort took everything so far.
-    pub fn check(&mut self) -> Result<()> {
-        self.found.check()
-    }
-
-    /// Puts the last stretches into the sort.
-    pub fn finish(&mut self) -> Result<()> {
-        self.found.finish()
     }
 
     /// Takes the next token, which `tokens` has.
@@ -260,7 +245,7 @@ impl TokenConsumer for Stretches<'_, '_> {
             let token = tokens.bytes.get(span).unwrap_or_default();
             self.token(xxh3_64(token), &tokens);
         }
-        self.found.pass();
+        self.found.pass(ITEMS);
         if last {
             if let Some((first, anchor)) = self.open.take() {
                 self.close(first, self.seen - self.length, anchor.1, &tokens);
@@ -286,7 +271,7 @@ pub(super) struct Grams<'a, 'c> {
     /// The next one of the k-grams of the range, and its end.
     range: Option<(u32, u32)>,
     kept: u64,
-    found: Found<'a, 'c, Hashed>,
+    pub found: Found<'a, 'c, Hashed>,
 }
 
 impl<'a, 'c> Grams<'a, 'c> {
@@ -329,16 +314,6 @@ impl<'a, 'c> Grams<'a, 'c> {
         self.range = next.map(|next| (next.place.token, next.place.token + next.count));
         self.at += usize::from(self.range.is_some());
     }
-
-    /// Whether the sort took everything so far.
-    pub fn check(&mut self) -> Result<()> {
-        self.found.check()
-    }
-
-    /// Puts the last hashes into the sort.
-    pub fn finish(&mut self) -> Result<()> {
-        self.found.finish()
-    }
 }
 
 impl TokenConsumer for Grams<'_, '_> {
@@ -365,7 +340,7 @@ impl TokenConsumer for Grams<'_, '_> {
             });
             self.range = Some((from + 1, to));
         }
-        self.found.pass();
+        self.found.pass(ITEMS);
         if last {
             return tokens.bytes.len();
         }

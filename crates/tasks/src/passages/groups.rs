@@ -144,12 +144,9 @@ impl Groups {
         }
         let count = names.numbers.len();
         if names.more > 0 {
-            search.require_in_eighth(names.bytes, || {
-                format!(
-                    "the names of up to {} by {by}",
-                    counted(count as u64 + names.more, "group")
-                )
-            })?;
+            let groups = counted(count as u64 + names.more, "group");
+            let what = || format!("the names of up to {groups} by {by}");
+            search.require_in_eighth(names.bytes, what)?;
         }
         if count == 0 {
             let limit = match by {

@@ -33,7 +33,7 @@ pub(super) struct Match {
 }
 
 /// The matches of a pair, and what they cover.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PairMatches {
     pub a: u32,
     pub b: u32,
@@ -100,6 +100,12 @@ struct Covered {
 }
 
 impl Covered {
+    fn of(ranges: impl Iterator<Item = Range<u32>>) -> u64 {
+        let mut covered = Covered::default();
+        ranges.for_each(|range| covered.add(range));
+        covered.tokens
+    }
+
     fn add(&mut self, range: Range<u32>) {
         let begin = range.start.max(self.end);
         if begin < range.end {
@@ -255,11 +261,8 @@ impl<'a> Joiner<'a> {
         let mut found = PairMatches {
             a,
             b,
-            matches: Vec::new(),
             listed: true,
-            longest: 0,
-            tokens_a: 0,
-            tokens_b: 0,
+            ..PairMatches::default()
         };
         let is_kept = self.keep(streamed)?;
         let (of_a, of_b) = match held == a {
@@ -307,49 +310,21 @@ impl<'a> Joiner<'a> {
         let diagonal = |piece: &Piece| i64::from(piece.b) - i64::from(piece.a);
         self.pieces
             .sort_unstable_by_key(|piece| (diagonal(piece), piece.a));
-        let mut open: Option<Piece> = None;
-        let length = self.length;
-        let mut close = |piece: Piece| {
-            found.matches.push(Match {
-                a: piece.a,
-                b: piece.b,
-                tokens: piece.count - 1 + length,
-                common: piece.common,
-            });
-        };
-        for piece in &self.pieces {
-            match &mut open {
-                Some(before)
-                    if diagonal(before) == diagonal(piece)
-                        && before.a + before.count == piece.a =>
-                {
-                    before.count += piece.count;
-                    before.common &= piece.common;
-                }
-                _ => {
-                    if let Some(done) = open.replace(*piece) {
-                        close(done);
-                    }
-                }
-            }
-        }
-        if let Some(done) = open {
-            close(done);
-        }
+        let joined = (self.pieces).chunk_by(|before, piece| {
+            diagonal(before) == diagonal(piece) && before.a + before.count == piece.a
+        });
+        found.matches.extend(joined.map(|pieces| Match {
+            a: pieces[0].a,
+            b: pieces[0].b,
+            tokens: pieces.iter().map(|piece| piece.count).sum::<u32>() - 1 + self.length,
+            common: pieces.iter().all(|piece| piece.common),
+        }));
         found.matches.sort_unstable_by_key(|m| (m.a, m.b));
         found.longest = found.matches.iter().map(|m| m.tokens).max().unwrap_or(0);
-        let mut covered = Covered::default();
-        for m in &found.matches {
-            covered.add(m.a..m.a + m.tokens);
-        }
-        found.tokens_a = covered.tokens;
+        found.tokens_a = Covered::of(found.matches.iter().map(|m| m.a..m.a + m.tokens));
         let mut of_b: Vec<_> = found.matches.iter().map(|m| (m.b, m.tokens)).collect();
         of_b.sort_unstable();
-        let mut covered = Covered::default();
-        for (begin, tokens) in of_b {
-            covered.add(begin..begin + tokens);
-        }
-        found.tokens_b = covered.tokens;
+        found.tokens_b = Covered::of(of_b.into_iter().map(|(b, tokens)| b..b + tokens));
     }
 
     /// The tokens of the document in memory whose k-grams the other document has, and the same for

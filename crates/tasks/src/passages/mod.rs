@@ -400,9 +400,8 @@ impl<'a, 'w> Steps<'a, 'w> {
     /// Whether it is a file of a step that was finished before a stop.
     fn has(&self, file: &str) -> bool {
         let finished = self.all.iter().filter_map(|step| step.finished.as_ref());
-        finished
-            .flat_map(|(files, _)| files)
-            .any(|name| name == file)
+        let mut files = finished.flat_map(|(files, _)| files);
+        files.any(|name| name == file)
     }
 
     /// The files of a step, which `write` writes if they are not there from before.
@@ -476,10 +475,8 @@ fn search(
     let scratch = workspace.scratch(context)?;
     let reread = Reread::new(workspace, &collection, &inputs, ByteSize(reading), context);
     let directory = workspace.directory().to_path_buf();
-    let lines = how
-        .iter()
-        .map(|(name, value)| format!("# {name}: {value}\n"));
-    let lines: String = lines.collect();
+    let line = |(name, value): &(&str, String)| format!("# {name}: {value}\n");
+    let lines: String = how.iter().map(line).collect();
     let searched = (SEARCH, &lines, &workspace.manifest.inputs);
     let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
     let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
@@ -527,11 +524,8 @@ fn search(
         files.extend(found);
     }
     if config.results == ResultFormat::Parquet {
-        for n in 0..files.len() {
-            if let Some(file) = files.get(n) {
-                let table = tables::write(&checkpoints.workspace(), file, context)?;
-                files.push(table);
-            }
+        for file in files.clone() {
+            files.push(tables::write(&checkpoints.workspace(), &file, context)?);
         }
     }
     drop((repeats, gaps, reread, scratch));
@@ -568,11 +562,7 @@ fn remove_others(
         let line = format!("{page} was about the last search, and is removed");
         context.progress.note(&line);
     }
-    for name in other
-        .into_iter()
-        .chain(forgotten.iter().map(String::as_str))
-    {
-        disk::remove(&directory.join(name))?;
-    }
-    Ok(())
+    let forgotten = forgotten.iter().map(String::as_str);
+    let mut names = other.into_iter().chain(forgotten);
+    names.try_for_each(|name| disk::remove(&directory.join(name)))
 }

@@ -20,18 +20,11 @@ const BUFFER: usize = 64 << 10;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FileNeeds {
     /// Where its ranges begin; `None` if nothing of it is removable.
-    start: Option<u64>,
+    pub start: Option<u64>,
     /// The largest record with removable text, in bytes.
     pub largest: u64,
     /// Whether it has a document without tokens.
     pub wordless: bool,
-}
-
-impl FileNeeds {
-    /// Whether it has removable text.
-    pub(crate) fn is_removable(&self) -> bool {
-        self.start.is_some()
-    }
 }
 
 /// The removable ranges of a collection.
@@ -80,7 +73,7 @@ impl Removable {
     ) -> Result<Self> {
         let path = workspace.directory().join(REMOVABLE_FILE);
         let mut files = vec![FileNeeds::default(); inputs.len()];
-        let mut reader = RemovableReader::open(&path)?;
+        let mut reader = RemovableReader::open(&path, None)?;
         let (mut file, mut name) = (u32::MAX, "".into());
         each_place(workspace, |number, record, document| {
             context.tick(STAGE, number)?;
@@ -118,12 +111,10 @@ impl Removable {
 
     /// Reads the ranges of a file.
     pub fn reader(&self, file: u32, input: &InputFile) -> Result<FileRanges> {
-        let reader = match self.of(file).start {
-            Some(start) => Some(RemovableReader::open_at(&self.path, start)?),
-            None => None,
-        };
+        let start = self.of(file).start;
+        let open = |start| RemovableReader::open(&self.path, Some(start));
         Ok(FileRanges {
-            reader,
+            reader: start.map(open).transpose()?,
             name: cell(&input.docno).into_owned(),
         })
     }
@@ -141,38 +132,26 @@ struct RemovableReader {
 }
 
 impl RemovableReader {
-    /// Reads the file from its first range.
-    fn open(path: &Path) -> Result<Self> {
-        let mut reader = RemovableReader::begin(path, 0)?;
+    /// Reads the file from a range on, or from its first one.
+    fn open(path: &Path, start: Option<u64>) -> Result<Self> {
+        let mut lines = BufReader::with_capacity(BUFFER, disk::open(path)?);
+        let at = start.unwrap_or(0);
+        let sought = lines.seek(SeekFrom::Start(at));
+        sought.map_err(Error::io("read", path))?;
+        let mut reader = RemovableReader {
+            path: path.into(),
+            lines,
+            at,
+            end: at,
+            text: String::from("#"),
+            next: None,
+        };
         // Comments, and the names of the columns.
-        loop {
+        while start.is_none() && reader.text.starts_with('#') {
             reader.line()?;
-            if !reader.text.starts_with('#') {
-                break;
-            }
         }
         reader.advance()?;
         Ok(reader)
-    }
-
-    fn open_at(path: &Path, start: u64) -> Result<Self> {
-        let mut reader = RemovableReader::begin(path, start)?;
-        reader.advance()?;
-        Ok(reader)
-    }
-
-    fn begin(path: &Path, start: u64) -> Result<Self> {
-        let mut lines = BufReader::with_capacity(BUFFER, disk::open(path)?);
-        let sought = lines.seek(SeekFrom::Start(start));
-        sought.map_err(Error::io("read", path))?;
-        Ok(RemovableReader {
-            path: path.into(),
-            lines,
-            at: start,
-            end: start,
-            text: String::new(),
-            next: None,
-        })
     }
 
     fn line(&mut self) -> Result<()> {

@@ -166,10 +166,8 @@ pub(super) fn check_removal_inputs(
             }
             Some(Container::Plain) => {}
             Some(Container::Elements) => {
-                return refuse(
-                    &input.path,
-                    format!("its elements are markup; {MARKUP}, or {ADVICE}"),
-                );
+                let limit = format!("its elements are markup; {MARKUP}, or {ADVICE}");
+                return refuse(&input.path, limit);
             }
             Some(Container::Parquet) => {
                 let file = SharedFile::new(disk::open_regular(&input.path)?);
@@ -241,11 +239,8 @@ pub(super) fn check_removal(
     let tokens = &collection.shingle.parse.tokens;
     if let TokenKind::Code(_) | TokenKind::Auto(_) = tokens {
         // Without a quote or the beginning of a comment, the rest would be cut into other tokens.
-        return error::refuse(
-            "tokens",
-            tokens,
-            "no text is removed from programs; leave --remove out, or use words",
-        );
+        let limit = "no text is removed from programs; leave --remove out, or use words";
+        return error::refuse("tokens", tokens, limit);
     }
     if let Some(converter) = collection.read.convert.first() {
         let limit = "the text of a converted document is not a part of the file, so no part of the \
@@ -287,10 +282,8 @@ pub fn remove(
     let digest = digest(workspace, sought, config, outputs.1.is_some())?;
     let outputs = Outputs::open(outputs, (workspace.directory(), &digest))?;
     let kept = inputs.iter().map(|input| (Cow::from(&*input.docno), None));
-    let sides = inputs
-        .iter()
-        .map(|input| format!("{}{REMOVED_ENDING}", input.docno));
-    let sides = sides.map(|name| (Cow::from(name), None));
+    let side = |input: &InputFile| format!("{}{REMOVED_ENDING}", input.docno);
+    let sides = inputs.iter().map(|input| (Cow::from(side(input)), None));
     outputs.begin((&kept.collect(), &sides.collect()), context)?;
     let removal = Removal {
         workspace,
@@ -314,12 +307,11 @@ pub fn remove(
     };
     let whole_files = rewrite::rewrite(&job, &removal)?;
     outputs.complete(context)?;
-    let summary = unlocked(removal.summary);
     Ok(RemovalSummary {
         files,
         whole_files,
         cost: meter.cost(),
-        ..summary
+        ..unlocked(removal.summary)
     })
 }
 
@@ -406,7 +398,7 @@ impl<'p> Edit for Removal<'p> {
 
     fn changes(&self, file: u32, entries: &mut InputRecords<'p>) -> Result<bool> {
         let needs = self.removable.of(file);
-        if needs.is_removable() || needs.wordless && self.config.empty == Empty::Drop {
+        if needs.start.is_some() || needs.wordless && self.config.empty == Empty::Drop {
             return Ok(true);
         }
         let mut summary = RemovalSummary::default();
@@ -595,12 +587,8 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
         rows.columns = columns.map_err(damaged)?;
         let scratch = removal.workspace.scratch(removal.context)?;
         let first = rows.columns.iter().min();
-        let is_later = |column: &usize| Some(column) != first;
-        let later = rows
-            .columns
-            .iter()
-            .map(|column| is_later(column).then(|| Later::new(scratch.path())));
-        rows.later = later.collect();
+        let later = |column| (Some(column) != first).then(|| Later::new(scratch.path()));
+        rows.later = rows.columns.iter().map(later).collect();
         rows._scratch = Some(scratch);
         Ok(rows)
     }

@@ -175,9 +175,8 @@ impl Search<'_, '_> {
         resolve(members, firsts, self.context, |repeat| repeats.push(repeat))?;
         if lasting {
             let sorts = &mut [(REPEATS, repeats.untyped(), true)];
-            let done = &[MEMBERS, EXAMINED, GRAMS];
-            self.checkpoints
-                .save_all(sorts, &[(GRAMS, counts[1])], done)?;
+            let (grams, done) = (&[(GRAMS, counts[1])], &[MEMBERS, EXAMINED, GRAMS]);
+            self.checkpoints.save_all(sorts, grams, done)?;
         }
         Ok(repeats)
     }
@@ -219,9 +218,9 @@ impl Search<'_, '_> {
                     stretches.begin(number);
                     gaps.begin(number)?;
                     gaps.parse(parser, (document, self.parse), &mut stretches);
-                    stretches.check()
+                    stretches.found.check()
                 })?;
-                stretches.finish()?;
+                stretches.found.finish()?;
                 sort.done(unit);
             }
             let bytes = self.reread.bytes(unit);
@@ -239,17 +238,14 @@ impl Search<'_, '_> {
             let reader = examined.reader(PIECE_BYTES);
             let mut grams = Grams::new(self.length, reader, sort);
             let mut gaps = Gaps::new(self.gaps);
-            self.reread.each(
-                unit,
-                |number| examined.has(number),
-                |number, _, document| {
-                    grams.begin(number);
-                    gaps.begin(number)?;
-                    gaps.parse(parser, (document, self.parse), &mut grams);
-                    grams.check()
-                },
-            )?;
-            grams.finish()?;
+            let wanted = |number| examined.has(number);
+            self.reread.each(unit, wanted, |number, _, document| {
+                grams.begin(number);
+                gaps.begin(number)?;
+                gaps.parse(parser, (document, self.parse), &mut grams);
+                grams.found.check()
+            })?;
+            grams.found.finish()?;
             sort.done(unit);
             Ok(())
         })

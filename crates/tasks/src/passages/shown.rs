@@ -7,6 +7,7 @@ use std::path::Path;
 use super::{MATCHES_FILE, OVERLAPS_FILE, STAGE};
 use lookalike_base::least::Least;
 use lookalike_base::progress::Context;
+use lookalike_base::words::words;
 use lookalike_base::{Error, Result};
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::table::Table;
@@ -126,17 +127,9 @@ pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Resu
 /// As there.
 pub fn ranked(directory: &Path, most: usize, context: &Context<'_>) -> Result<Shared> {
     let mut table = Table::open(&directory.join(OVERLAPS_FILE))?;
-    table.want_names(&[
-        "tokens_a",
-        "tokens_b",
-        "document_a",
-        "document_b",
-        "share_a",
-        "share_b",
-        "matches",
-        "docno_a",
-        "docno_b",
-    ])?;
+    table.want_names(&words::<9>(
+        "tokens_a tokens_b document_a document_b share_a share_b matches docno_a docno_b",
+    ))?;
     let length = table.comment("length").unwrap_or_default().to_string();
     let (mut shared, mut largest) = (
         Shared {

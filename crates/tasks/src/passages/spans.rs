@@ -169,10 +169,8 @@ impl Cover {
 }
 
 fn tokens_of(ranges: &[Range<u32>]) -> u64 {
-    ranges
-        .iter()
-        .map(|range| u64::from(range.end - range.start))
-        .sum()
+    let tokens = |range: &Range<u32>| u64::from(range.end - range.start);
+    ranges.iter().map(tokens).sum()
 }
 
 /// The number of each document's record in its file.

@@ -36,9 +36,10 @@ use super::grams::Hashed;
 use super::places::{Place, Repeat, Repeats};
 use super::repeats::{REPEATS, Search, UNITS};
 use super::{STAGE, Stats};
+use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
+use lookalike_base::error::refuse;
 use lookalike_base::keywords::keywords;
-use lookalike_base::{Error, Result};
 use lookalike_store::checkpoint::UnitSort;
 use lookalike_store::{Sort, Sorted};
 use lookalike_text::parse::{TokenConsumer, Tokens};
@@ -87,11 +88,11 @@ impl UnitsConfig {
     /// # Errors
     /// `BadParameter`.
     pub fn check(&self) -> Result<()> {
-        if self.least > 0 {
-            return Ok(());
+        let limit = "at least 1 token: lines without tokens are never removed";
+        match self.least {
+            0 => refuse("least", 0, limit),
+            _ => Ok(()),
         }
-        Err(Error::parameter("least", "0")
-            .because("at least 1 token: lines without tokens are never removed"))
     }
 }
 

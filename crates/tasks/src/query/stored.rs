@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use lookalike_base::budget::PROCESS_BYTES;
+use lookalike_base::error::refuse;
 use lookalike_base::ids::{FingerprintKind, Key, Threshold};
 use lookalike_base::measure::Criterion;
 use lookalike_base::progress::{Context, Unit};
@@ -14,10 +15,7 @@ use lookalike_text::parse::TokenKind;
 
 use super::batch::QueryBatch;
 use super::indexed::{Asked, Looker};
-use super::{Answer, BATCH_BYTES, FIXED_BYTES, QueryConfig};
-
-/// The least memory for a batch and its matches.
-const LEAST_ROOM: u64 = 4 << 20;
+use super::{Answer, BATCH_BYTES, FIXED_BYTES, LEAST_ROOM, QueryConfig, THREAD_BYTES};
 
 /// A document of a collection whose set is looked up.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +32,7 @@ pub struct Stored {
 pub fn stored_bytes(to: &Workspace, context: &Context<'_>) -> Result<u64> {
     let documents = Catalogue::stats(to)?.documents;
     let threads = context.budget.threads as u64;
-    let each = (4 << 20) + Looker::bytes(documents);
+    let each = THREAD_BYTES + Looker::bytes(documents);
     Ok(PROCESS_BYTES + FIXED_BYTES + documents * 4 + threads * each + LEAST_ROOM)
 }
 
@@ -46,46 +44,33 @@ fn check_alike(from: &Workspace, to: &Workspace) -> Result<()> {
             shingle.parse.check_rule(workspace.directory())?;
         }
     }
-    let windows = matches!(a.parse.tokens, TokenKind::Bytes(_));
-    let seeded = a.fingerprint == FingerprintKind::Xxh3;
-    let text = |value: &dyn std::fmt::Display| value.to_string();
-    let flags = [
-        ("tokens", text(&a.parse.tokens), text(&b.parse.tokens), true),
-        ("fold", text(&a.parse.fold), text(&b.parse.fold), true),
-        (
-            "shingle-size",
-            text(&a.shingle_size),
-            text(&b.shingle_size),
-            !windows,
-        ),
-        ("short", text(&a.short), text(&b.short), true),
-        (
-            "fingerprint",
-            text(&a.fingerprint),
-            text(&b.fingerprint),
-            true,
-        ),
-        (
-            "exclude-text",
-            Excluded::text_of(a.excluded.as_ref()),
-            Excluded::text_of(b.excluded.as_ref()),
-            true,
-        ),
-        ("seed", text(&a.seed), text(&b.seed), seeded),
-    ];
-    let differs = flags
-        .into_iter()
-        .find(|(_, a, b, counts)| *counts && a != b);
-    match differs {
-        None => Ok(()),
-        Some((flag, a, b, _)) => Err(Error::parameter("to", to.directory().display()).because(
-            format!(
-                "it was made with --{flag} {b}, and {} with --{flag} {a}; make both with the same \
-                 --{flag}",
-                from.directory().display()
+    let flags = [a, b].map(|of| {
+        let windows = matches!(of.parse.tokens, TokenKind::Bytes(_));
+        let seeded = of.fingerprint == FingerprintKind::Xxh3;
+        [
+            ("tokens", of.parse.tokens.to_string()),
+            ("fold", of.parse.fold.to_string()),
+            // Windows of bytes have their size in the tokens.
+            (
+                "shingle-size",
+                if windows { 0 } else { of.shingle_size }.to_string(),
             ),
-        )),
-    }
+            ("short", of.short.to_string()),
+            ("fingerprint", of.fingerprint.to_string()),
+            ("exclude-text", Excluded::text_of(of.excluded.as_ref())),
+            ("seed", if seeded { of.seed } else { 0 }.to_string()),
+        ]
+    });
+    let differs = flags[0].iter().zip(&flags[1]).find(|(a, b)| a != b);
+    let Some(((flag, a), (_, b))) = differs else {
+        return Ok(());
+    };
+    let [from, to] = [from, to].map(|workspace| workspace.directory().display());
+    let limit = format!(
+        "it was made with --{flag} {b}, and {from} with --{flag} {a}; make both with the same \
+         --{flag}"
+    );
+    refuse("to", to, limit)
 }
 
 /// A look-up of stored documents lists all matches, so no limit can be lowered.

@@ -62,8 +62,7 @@ impl Clusters {
                 Ok(())
             })?;
             clusters.known = Some(known);
-            clusters.classes.clear();
-            clusters.classes.extend_from_slice(clusters.names.keys());
+            clusters.classes = clusters.names.keys().to_vec();
             each_row(duplicates, &["docno", "representative"], held, |_, row| {
                 if let Some(at) = clusters.names.find(key_of_bytes(&row[0])) {
                     clusters.classes[at] = key_of_bytes(&row[1]);
@@ -101,11 +100,10 @@ impl Clusters {
             }
             // If several documents have the same docno, the first one counts.
             if self.members[at].is_none() {
-                let kind = member.kind;
                 self.members[at] = Some(MemberPlace {
                     cluster,
                     place,
-                    kind,
+                    kind: member.kind,
                 });
                 if !near {
                     self.classes[at] = first;
@@ -137,9 +135,8 @@ impl Clusters {
         else {
             return Ok(None);
         };
-        let docno = representatives
-            .get(&member.cluster)
-            .map_or("", String::as_str);
+        let docno = representatives.get(&member.cluster);
+        let docno = docno.map_or("", String::as_str);
         if docno.is_empty() || docno.contains(|c: char| c.is_ascii_whitespace()) {
             let expected = "a representative whose docno can stand in qrels, without white space";
             let (line, found) = (u64::from(member.cluster) + 1, shorten(docno.as_bytes()));

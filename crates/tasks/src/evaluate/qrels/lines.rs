@@ -68,10 +68,8 @@ impl Lines {
         } else {
             let forms = self.names.iter();
             let forms = forms.map(|names| format!("{} fields ({})", names.len(), names.join(", ")));
-            return Err(self.bad(
-                forms.collect::<Vec<_>>().join(" or "),
-                format!("{}: {}", fields.len(), shorten(self.lines.line())),
-            ));
+            let found = format!("{}: {}", fields.len(), shorten(self.lines.line()));
+            return Err(self.bad(forms.collect::<Vec<_>>().join(" or "), found));
         }
         if std::str::from_utf8(self.lines.line()).is_err() {
             return Err(self.bad("UTF-8", shorten(self.lines.line())));
@@ -185,12 +183,9 @@ impl Judgements {
                 _ => continue,
             };
             let [topic, docno, relevance] = [topic, docno, relevance].map(|f| lines.text(f));
-            let grade = relevance.parse::<i64>().map_err(|_| {
-                lines.bad(
-                    "a relevance that is an integer",
-                    shorten(relevance.as_bytes()),
-                )
-            })?;
+            let wrong = "a relevance that is an integer";
+            let grade = relevance.parse::<i64>();
+            let grade = grade.map_err(|_| lines.bad(wrong, shorten(relevance.as_bytes())))?;
             let bytes = (topic.len() + repeated.len() + docno.len()) as u64;
             room = held.take_line(bytes) && room;
             if !room {
@@ -209,11 +204,8 @@ impl Judgements {
         }
         held.memory.check(|| format!("{count} judgements"))?;
         if count >= u64::from(u32::MAX) {
-            return Err(Error::too_many(
-                "judgements",
-                count,
-                u64::from(u32::MAX) - 1,
-            ));
+            let most = u64::from(u32::MAX) - 1;
+            return Err(Error::too_many("judgements", count, most));
         }
         judgements.settle(path)?;
         Ok(judgements)
@@ -269,14 +261,11 @@ impl Judgements {
             }
         }
         let docno = self.docno(&self.all[second as usize]);
-        Err(lines.bad(
-            if by_subtopic {
-                "one line for each docno and subtopic of a topic"
-            } else {
-                "one line for each docno of a topic"
-            },
-            format!("{} again", shorten(docno.as_bytes())),
-        ))
+        let expected = match by_subtopic {
+            true => "one line for each docno and subtopic of a topic",
+            false => "one line for each docno of a topic",
+        };
+        Err(lines.bad(expected, format!("{} again", shorten(docno.as_bytes()))))
     }
 
     /// What is judged separately within a topic: the number of the subtopic; 0 in other forms.
@@ -323,23 +312,16 @@ pub(super) struct Names {
 
 impl Names {
     pub fn of(judgements: &Judgements) -> Names {
-        let mut names = Names {
-            keys: judgements
-                .all
-                .iter()
-                .map(|judgement| judgement.key)
-                .collect(),
-            most: 0,
-        };
+        let keys = judgements.all.iter().map(|judgement| judgement.key);
+        let keys = keys.collect();
+        let mut names = Names { keys, most: 0 };
         names.close();
-        names.most = (2 * names.keys.len()).max(1 << 16);
         names
     }
 
     pub fn add(&mut self, key: u128) {
         if self.keys.len() >= self.most {
             self.close();
-            self.most = (2 * self.keys.len()).max(1 << 16);
         }
         self.keys.push(key);
     }
@@ -348,6 +330,7 @@ impl Names {
     pub fn close(&mut self) {
         self.keys.sort_unstable();
         self.keys.dedup();
+        self.most = (2 * self.keys.len()).max(1 << 16);
     }
 
     pub fn keys(&self) -> &[u128] {

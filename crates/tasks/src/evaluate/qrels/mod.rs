@@ -195,15 +195,11 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     for (n, cluster) in order.chunk_by(|a, b| a.cluster == b.cluster).enumerate() {
         context.tick(STAGE, n)?;
         let documents = cluster.chunk_by(|a, b| key(a) == key(b));
-        let documents = documents.map(|lines| {
-            let marks = lines
-                .iter()
-                .map(|placed| chosen.marks[placed.number as usize]);
-            marks.fold(Marks::default(), Marks::and)
-        });
-        report
-            .distinct
-            .add_cluster(cluster[0].cluster != NONE, documents);
+        let marks = |placed: &Placed| chosen.marks[placed.number as usize];
+        let documents =
+            documents.map(|lines| lines.iter().map(marks).fold(Marks::default(), Marks::and));
+        let clustered = cluster[0].cluster != NONE;
+        report.distinct.add_cluster(clustered, documents);
     }
     drop(order);
     for (number, judgement) in judgements.all.iter().enumerate() {
@@ -305,21 +301,18 @@ impl Chosen {
             context.tick(STAGE, n)?;
             let differing = Group::new(group, judgements, clusters);
             report.add(group[0].topic, &differing);
-            let best = group.iter().map(|p| grades[p.number as usize]).max();
+            let numbers = || group.iter().map(|placed| placed.number);
+            let best = numbers().map(|number| grades[number as usize]).max();
             let best = best.unwrap_or_default();
             let kept = match config.keep {
                 Keep::First => Some(group[0].number),
-                Keep::Best => group
-                    .iter()
-                    .map(|p| p.number)
-                    .find(|&number| grades[number as usize] == best),
-                Keep::Map => group.iter().map(|p| p.number).min(),
+                Keep::Best => numbers().find(|&number| grades[number as usize] == best),
+                Keep::Map => numbers().min(),
             };
             if let (true, Some(kept)) = (differing.clustered, kept) {
                 // The first subtopic names the cluster if there are several.
-                names
-                    .entry((group[0].topic, group[0].cluster))
-                    .or_insert(kept);
+                let place = (group[0].topic, group[0].cluster);
+                names.entry(place).or_insert(kept);
             }
             if group.len() < 2 {
                 continue;
@@ -476,13 +469,11 @@ struct Group<'g> {
 
 impl<'g> Group<'g> {
     fn new(placed: &'g [Placed], judgements: &Judgements, clusters: &Clusters) -> Self {
-        let mut of_class: Vec<(u128, i64)> = placed
-            .iter()
-            .map(|placed| {
-                let judgement = &judgements.all[placed.number as usize];
-                (clusters.class(judgement.key), judgement.grade)
-            })
-            .collect();
+        let of = |placed: &Placed| {
+            let judgement = &judgements.all[placed.number as usize];
+            (clusters.class(judgement.key), judgement.grade)
+        };
+        let mut of_class: Vec<(u128, i64)> = placed.iter().map(of).collect();
         of_class.sort_unstable();
         let differ = |of: &dyn Fn(i64) -> i64| {
             let differ = |some: &[(u128, i64)]| some.iter().any(|(_, g)| of(*g) != of(some[0].1));
@@ -501,11 +492,7 @@ impl<'g> Group<'g> {
     /// The group's line in [`CONTRADICTIONS_FILE`].
     fn line(&self, judgements: &Judgements, clusters: &Clusters) -> String {
         let text = |text: &str| serde_json::Value::from(text).to_string();
-        let differs = if self.relevance.is_some() {
-            "relevance"
-        } else {
-            "grade"
-        };
+        let differs = self.relevance.map_or("grade", |_| "relevance");
         let exact = self.relevance.or(self.grades) == Some(true);
         let first = &judgements.all[self.placed[0].number as usize];
         let subtopic = match judgements.format {
@@ -520,9 +507,8 @@ impl<'g> Group<'g> {
         );
         for (n, placed) in self.placed.iter().enumerate() {
             let judgement = &judgements.all[placed.number as usize];
-            let kind = clusters
-                .member(judgement.key)
-                .map_or("", |member| member.kind.text());
+            let member = clusters.member(judgement.key);
+            let kind = member.map_or("", |member| member.kind.text());
             let _ = write!(
                 line,
                 "{}{{\"docno\":{},\"grade\":{},\"kind\":\"{kind}\"}}",
@@ -560,10 +546,8 @@ impl Outputs {
     }
 
     fn finish(self) -> Result<()> {
-        for file in [self.contradictions, self.qrels, self.run]
-            .into_iter()
-            .flatten()
-        {
+        let files = [self.contradictions, self.qrels, self.run];
+        for file in files.into_iter().flatten() {
             file.finish()?;
         }
         Ok(())

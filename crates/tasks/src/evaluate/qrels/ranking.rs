@@ -104,9 +104,9 @@ pub(super) fn thin(
         ..FileCounts::default()
     };
     let mut judged = Topics::default();
-    judgements.topics.iter().for_each(|topic| {
+    for topic in &judgements.topics {
         judged.number(topic);
-    });
+    }
     let mut ranks: Vec<Ranks> = Vec::new();
     let mut seen: HashSet<(u32, u32)> = HashSet::new();
     let mut line = String::new();
@@ -147,14 +147,9 @@ pub(super) fn thin(
         counts.renamed += u64::from(name != ranked.docno);
         if let Some(out) = &mut out {
             line.clear();
-            let RunLine {
-                topic,
-                q0,
-                written,
-                tag,
-                ..
-            } = ranked;
-            let _ = writeln!(line, "{topic} {q0} {name} {} {written} {tag}", state.next);
+            let (topic, rank, tag) = (ranked.topic, state.next, ranked.tag);
+            let (q0, score) = (ranked.q0, ranked.written);
+            let _ = writeln!(line, "{topic} {q0} {name} {rank} {score} {tag}");
             out.put(line.as_bytes())?;
         }
         state.next += 1;
