@@ -498,9 +498,10 @@ impl Choice {
             let (Some(a), Some(b)) = (rank(pair.a), rank(pair.b)) else {
                 return Ok(());
             };
-            let (later, earlier) = match a < b {
-                true => (pair.b, pair.a),
-                false => (pair.a, pair.b),
+            let (later, earlier) = if a < b {
+                (pair.b, pair.a)
+            } else {
+                (pair.a, pair.b)
             };
             sort.push(RankedPair {
                 later_rank: a.max(b),

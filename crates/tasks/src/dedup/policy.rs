@@ -195,9 +195,10 @@ fn number(text: &str, epoch: bool) -> Option<u128> {
         let moment = day.and_time(NaiveTime::MIN).and_utc();
         return Some(key(moment.timestamp() as f64, 0));
     }
-    let unit = match epoch && value.abs() >= MILLISECONDS {
-        true => 1000.0,
-        false => 1.0,
+    let unit = if epoch && value.abs() >= MILLISECONDS {
+        1000.0
+    } else {
+        1.0
     };
     let scaled = value / unit;
     let exact = text.parse::<i128>().ok().filter(|_| value.abs() >= EXACT);
@@ -209,9 +210,10 @@ fn number(text: &str, epoch: bool) -> Option<u128> {
 fn key(value: f64, rest: i64) -> u128 {
     // Zero has one sign here.
     let bits = (value + 0.0).to_bits();
-    let bits = match bits >> 63 {
-        1 => !bits,
-        _ => bits | 1 << 63,
+    let bits = if bits >> 63 == 1 {
+        !bits
+    } else {
+        bits | 1 << 63
     };
     u128::from(bits) << 64 | u128::from(rest.cast_unsigned() ^ (1 << 63))
 }

@@ -29,9 +29,10 @@ impl Tally {
     /// The cell for pairs of two size groups that reach this number of thresholds in the other list
     /// and in the base.
     fn cell(&mut self, groups: (u8, u8), other: usize, base: usize) -> &mut u64 {
-        let (row, column) = match self.swapped {
-            true => (base, other),
-            false => (other, base),
+        let (row, column) = if self.swapped {
+            (base, other)
+        } else {
+            (other, base)
         };
         let group = usize::from(groups.0.min(groups.1));
         let table = &mut self.groups[group][usize::from(groups.0 != groups.1)];

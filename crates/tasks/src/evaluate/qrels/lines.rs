@@ -261,9 +261,10 @@ impl Judgements {
             }
         }
         let docno = self.docno(&self.all[second as usize]);
-        let expected = match by_subtopic {
-            true => "one line for each docno and subtopic of a topic",
-            false => "one line for each docno of a topic",
+        let expected = if by_subtopic {
+            "one line for each docno and subtopic of a topic"
+        } else {
+            "one line for each docno of a topic"
         };
         Err(lines.bad(expected, format!("{} again", shorten(docno.as_bytes()))))
     }
