@@ -303,7 +303,7 @@ fn a_panic_at_every_point_ends_the_run_with_an_error() {
                 let (line, threads) = (&subject.line, subject.threads);
                 let what = format!("{line}, {threads} threads, {faults}");
                 // Which thread sorts how much decides whether there are runs for a generation.
-                let mut attempts = (0..10).map(|_| {
+                let mut attempts = (0..50).map(|_| {
                     subject.reset(&aside, &out);
                     subject.run(&input, &out, &faults)
                 });

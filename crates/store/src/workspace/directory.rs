@@ -310,12 +310,14 @@ fn not_output(directory: &Path) -> Result<Error> {
     } else {
         "it has no manifest.json"
     };
+    let is_output = |other: &Path| is_run(other).unwrap_or(false);
     Ok(Error::NotOutput {
         path: directory.into(),
         what,
         near: match exists {
-            true => None,
-            false => near(directory, |other| is_run(other).unwrap_or(false)),
+            // Where `dedup` puts its search.
+            true => Some(directory.with_added_extension("work")).filter(|work| is_output(work)),
+            false => near(directory, is_output),
         },
     })
 }
