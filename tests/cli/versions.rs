@@ -41,8 +41,19 @@ struct Planted {
 enum What {
     /// Words, what stands between them, and markup without text.
     Page(Vec<String>, &'static str, &'static str),
-    Revisit,
-    NotFound,
+    /// Of a capture by its number and its id, or by its address and date; or of none of the inputs.
+    Revisit(Option<(usize, bool)>),
+    /// A status, and where the server leads.
+    Status(&'static str, Option<String>),
+}
+
+/// The capture that has the text of a capture.
+fn text(all: &[Planted], n: usize) -> Option<usize> {
+    match &all[n].what {
+        What::Page(..) => Some(n),
+        What::Revisit(of) => text(all, of.as_ref()?.0),
+        What::Status(..) => None,
+    }
 }
 
 const CRAWLS: [&str; 3] = ["jan", "feb", "mar"];
@@ -57,7 +68,7 @@ fn planted(seed: u64) -> Vec<Planted> {
         .map(|base| (0..60 + base).map(|n| word(base * 1000 + n)).collect())
         .collect();
     let mut last: BTreeMap<String, What> = BTreeMap::new();
-    let mut all = Vec::new();
+    let mut all: Vec<Planted> = Vec::new();
     for (crawl, month) in MONTHS.iter().enumerate() {
         let mut captures = Vec::new();
         for n in 0..40 {
@@ -89,9 +100,20 @@ fn planted(seed: u64) -> Vec<Planted> {
                     words = bases[below(14) as usize].clone();
                 }
                 let is_page = What::Page(words, between, markup);
-                let what = match below(10) {
-                    0 => What::Revisit,
-                    1 => What::NotFound,
+                let status = ["404 Not Found", "410 Gone", "500 No", "302 Found", "301 Moved", "308 M"];
+                let what = match below(16) {
+                    0 => What::Revisit(None),
+                    1..3 if !all.is_empty() => {
+                        let of = below(all.len() as u64) as usize;
+                        What::Revisit(text(&all, of).map(|_| (of, below(2) == 0)))
+                    }
+                    3..6 => {
+                        let status = status[below(6) as usize];
+                        // Also to the page itself, and to pages without a document.
+                        let to = format!("/p/{}{}", below(22), ["", "/"][below(2) as usize]);
+                        let host = ["", "http://E.org"][below(2) as usize];
+                        What::Status(status, status.starts_with('3').then_some(host.to_owned() + &to))
+                    }
                     _ => is_page,
                 };
                 if let What::Page(..) = what {
@@ -115,7 +137,8 @@ fn planted(seed: u64) -> Vec<Planted> {
     all
 }
 
-fn record(planted: &Planted, number: usize) -> Vec<u8> {
+fn record(all: &[Planted], number: usize) -> Vec<u8> {
+    let planted = &all[number];
     let (kind, more, block) = match &planted.what {
         What::Page(words, between, markup) => {
             let body = format!(
@@ -130,16 +153,19 @@ fn record(planted: &Planted, number: usize) -> Vec<u8> {
                 ),
             )
         }
-        What::NotFound => (
-            "response",
-            String::new(),
-            "HTTP/1.1 404 Not Found\r\n\r\nno".into(),
-        ),
-        What::Revisit => {
-            let to = format!(
-                "WARC-Refers-To-Target-URI: {}\r\nWARC-Refers-To-Date: 2000-01-01T00:00:00Z\r\n",
-                planted.url
-            );
+        What::Status(status, to) => {
+            let to = to.iter().map(|to| format!("Location: {to}\r\n"));
+            let head = format!("HTTP/1.1 {status}\r\n{}\r\nno", to.collect::<String>());
+            ("response", String::new(), head)
+        }
+        What::Revisit(of) => {
+            let to = match of {
+                Some((of, true)) => format!("WARC-Refers-To: <urn:uuid:{of:08}>\r\n"),
+                _ => {
+                    let (url, date) = target(all, planted, *of);
+                    format!("WARC-Refers-To-Target-URI: {url}\r\nWARC-Refers-To-Date: {date}\r\n")
+                }
+            };
             ("revisit", to, "HTTP/1.1 200 OK\r\n\r\n".into())
         }
     };
@@ -152,6 +178,11 @@ fn record(planted: &Planted, number: usize) -> Vec<u8> {
     .into_bytes()
 }
 
+/// The address and the date to which a `revisit` record refers.
+fn target<'p>(all: &'p [Planted], own: &'p Planted, of: Option<(usize, bool)>) -> (&'p str, &'p str) {
+    of.map_or((&own.url, "2000-01-01T00:00:00Z"), |(of, _)| (&all[of].url, &all[of].date))
+}
+
 /// Writes the crawls, each as a folder with two files of which one is compressed.
 fn write(all: &[Planted], place: &Path) {
     for (crawl, name) in CRAWLS.iter().enumerate() {
@@ -159,8 +190,8 @@ fn write(all: &[Planted], place: &Path) {
         let mut plain = Vec::new();
         let mut packed = Vec::new();
         let of_crawl = all.iter().enumerate().filter(|(_, it)| it.crawl == crawl);
-        for (at, (number, planted)) in of_crawl.enumerate() {
-            let bytes = record(planted, number);
+        for (at, (number, _)) in of_crawl.enumerate() {
+            let bytes = record(all, number);
             if at < 12 {
                 plain.extend(bytes);
             } else {
@@ -187,6 +218,16 @@ fn shared(a: &What, b: &What) -> (usize, usize) {
     (a.intersection(&b).count(), a.union(&b).count())
 }
 
+/// The scheme and the host of an address.
+fn origin(url: &str) -> &str {
+    &url[..url.find("/p/").unwrap()]
+}
+
+/// The page to which the server leads.
+fn moved(to: &str) -> String {
+    format!("http://e.org{}", &to[to.find("/p/").unwrap()..])
+}
+
 type Row = BTreeMap<String, String>;
 
 /// The rows by the definition, of captures in the order of the inputs.
@@ -201,50 +242,96 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
     for captures in pages.values_mut() {
         captures.sort_by_key(|&n| (all[n].crawl, all[n].date.clone(), n));
     }
-    let is_page = |n: &usize| matches!(all[*n].what, What::Page(..));
+    let is_page = |n: &usize| text(all, *n).is_some();
+    let content = |n: usize| &all[text(all, n).unwrap()].what;
     pages.retain(|_, captures| captures.iter().any(is_page));
-    // By crawl: the last documents of the pages that are gone there.
-    let mut gone: Vec<(usize, usize)> = Vec::new();
-    let (mut rows, mut left, mut moved_from) = (Vec::new(), Vec::new(), BTreeSet::new());
-    for captures in pages.values() {
-        for crawl in crawls.iter().skip(1) {
-            let there = |crawl: usize| captures.iter().any(|&n| all[n].crawl == crawl);
-            let before = captures
-                .iter()
-                .rfind(|n| all[**n].crawl < *crawl && is_page(n));
-            if let (false, true, Some(&n)) = (there(*crawl), there(*crawl - 1), before) {
-                gone.push((*crawl, n));
+    // By page: crawl, document before, capture, and whether the page is gone.
+    let mut events = Vec::new();
+    for (&page, captures) in &pages {
+        let (mut of_page, mut before, mut there) = (Vec::new(), None, false);
+        for &crawl in &crawls {
+            let own = captures.iter().filter(|n| all[**n].crawl == crawl);
+            let own: Vec<usize> = own.copied().collect();
+            if own.is_empty() && there && before.is_some() {
+                of_page.push((crawl, before, None, true));
+            }
+            there &= !own.is_empty();
+            for n in own {
+                let left = match &all[n].what {
+                    What::Status(status, None) => status.starts_with('4'),
+                    What::Status(status, Some(to)) => {
+                        *status != "302 Found" && moved(to) != *page
+                    }
+                    _ => false,
+                };
+                of_page.push((crawl, before, Some(n), left && there && before.is_some()));
+                there = !left;
+                before = Some(n).filter(is_page).or(before);
+            }
+        }
+        events.push((captures, of_page));
+    }
+    // From where a new page has moved, and to where a page that is gone: what the server says first.
+    let (mut from, mut away) = (BTreeMap::new(), BTreeMap::new());
+    let gone: Vec<_> = events.iter().flat_map(|(_, events)| events).filter(|event| event.3).collect();
+    for &&(crawl, before, n, _) in &gone {
+        let target = n.and_then(|n| match &all[n].what {
+            What::Status(_, to) => pages.get(moved(to.as_ref()?).as_str()),
+            _ => None,
+        });
+        if let (Some(target), Some(before)) = (target, before) {
+            away.insert((crawl, before), target[0]);
+            let at = all[target[0]].crawl;
+            if at > 0 && at >= crawl && is_page(&target[0]) {
+                let first = from.entry(target[0]).or_insert(before);
+                *first = before.min(*first);
             }
         }
     }
-    for captures in pages.values() {
+    let by_server = away.clone();
+    for (&first, crawl) in pages.values().map(|captures| (&captures[0], all[captures[0]].crawl)) {
+        if crawl == 0 || !is_page(&first) {
+            continue;
+        }
+        let sources = gone.iter().filter(|event| event.0 == crawl).filter_map(|event| event.1);
+        let reached = sources.filter(|&n| {
+            let (both, either) = shared(content(n), content(first));
+            both * 20 >= either * 17
+        });
+        let best = reached.min_by(|&a, &b| {
+            let [(p, q), (r, s)] = [a, b].map(|n| shared(content(n), content(first)));
+            (r * q).cmp(&(p * s)).then(a.cmp(&b))
+        });
+        if let Some(best) = best {
+            from.entry(first).or_insert(best);
+            let to = away.entry((crawl, best)).or_insert(first);
+            if !by_server.contains_key(&(crawl, best)) {
+                *to = first.min(*to);
+            }
+        }
+    }
+    let (mut rows, mut left) = (Vec::new(), Vec::new());
+    for (captures, mut of_page) in events {
         let (first, last) = (captures[0], captures[captures.len() - 1]);
-        let mut of_page = Vec::new();
-        for (at, &n) in captures.iter().enumerate() {
-            let it = &all[n];
-            let mut before = captures[..at].iter().rfind(|n| is_page(n)).copied();
-            let kind = match (&it.what, before.map(|n| &all[n].what)) {
-                (What::Revisit, _) => "revisit",
-                (What::NotFound, _) => "unread",
-                (_, None) if it.crawl == 0 => "first",
-                (_, None) => {
-                    let from = gone
-                        .iter()
-                        .filter(|(crawl, _)| *crawl == it.crawl && at == 0);
-                    let reached = from.filter(|(_, n)| {
-                        let (both, either) = shared(&all[*n].what, &it.what);
-                        both * 20 >= either * 17
-                    });
-                    let best = reached.min_by(|(_, a), (_, b)| {
-                        let [(p, q), (r, s)] = [a, b].map(|n| shared(&all[*n].what, &it.what));
-                        (r * q).cmp(&(p * s)).then(a.cmp(b))
-                    });
-                    before = best.map(|best| best.1);
-                    moved_from.extend(before.map(|n| (it.crawl, n)));
-                    if before.is_some() { "moved" } else { "new" }
-                }
-                (what, Some(earlier)) if what == earlier => "same bytes",
-                (What::Page(words, between, _), Some(What::Page(others, other, _)))
+        let from_row = until.map_or(0, |_| of_page.len() - 1);
+        for (crawl, before, n, is_gone) in of_page.split_off(from_row) {
+            let source = n.filter(|&n| n == first).and_then(|n| from.get(&n)).copied();
+            let is_revisit = n.is_some_and(|n| matches!(all[n].what, What::Revisit(_)));
+            let is_visited = captures.iter().any(|&n| {
+                all[n].crawl < crawl && matches!(all[n].what, What::Revisit(_))
+            });
+            let kind = match (n.filter(is_page).map(content), before.or(source).map(content)) {
+                _ if is_gone && away.contains_key(&(crawl, before.unwrap())) => "moved away",
+                _ if is_gone => "gone",
+                (None, _) if is_revisit => "revisit",
+                (None, _) => "unread",
+                (_, None) if crawl == 0 || is_visited => "first",
+                (_, None) => "new",
+                _ if source.is_some() => "moved",
+                (Some(What::Page(words, ..)), Some(What::Page(others, ..)))
+                    if words == others && is_revisit => "revisit",
+                (Some(what), Some(earlier)) if what == earlier => "same bytes",
+                (Some(What::Page(words, between, _)), Some(What::Page(others, other, _)))
                     if words == others =>
                 {
                     if between == other {
@@ -253,7 +340,7 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
                         "same words"
                     }
                 }
-                (what, Some(earlier)) => {
+                (Some(what), Some(earlier)) => {
                     let (both, either) = shared(earlier, what);
                     if both * 20 >= either * 17 {
                         "edited"
@@ -262,62 +349,42 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
                     }
                 }
             };
-            of_page.push((it.crawl, kind, before, Some(n)));
-            let next = captures.get(at + 1).map(|&n| all[n].crawl);
-            let gone_in = crawls.iter().find(|crawl| **crawl > it.crawl).copied();
-            let before = captures[..=at].iter().rfind(|n| is_page(n)).copied();
-            if let (Some(crawl), Some(before)) = (gone_in, before)
-                && next.is_none_or(|next| next > crawl)
-            {
-                of_page.push((crawl, "gone", Some(before), None));
-            }
+            let to = before.filter(|_| is_gone).and_then(|before| away.get(&(crawl, before)));
+            left.push(((crawl, kind, before.or(source), n), first, last, to.copied()));
         }
-        let from = if until.is_some() {
-            of_page.len() - 1
-        } else {
-            0
-        };
-        left.extend(
-            of_page
-                .split_off(from)
-                .into_iter()
-                .map(|row| (row, first, last)),
-        );
     }
-    for ((crawl, kind, before, n), first, last) in left {
-        let away =
-            kind == "gone" && before.is_some_and(|before| moved_from.contains(&(crawl, before)));
+    for ((crawl, kind, before, n), first, last, to) in left {
         let both = before.zip(n).filter(|(_, n)| is_page(n));
-        let score = both.map(|(a, b)| shared(&all[a].what, &all[b].what));
+        let score = both.map(|(a, b)| shared(content(a), content(b)));
         let of = |n: Option<usize>, field: fn(&Planted) -> &str| {
             n.map_or(String::new(), |n| field(&all[n]).into())
         };
-        let docno = |n: Option<usize>| n.map_or(String::new(), |n| format!("{n:08}"));
+        let docno = |n: Option<usize>| {
+            n.map_or(String::new(), |n| format!("{:08}", text(all, n).unwrap_or(n)))
+        };
         let note = match n.map(|n| &all[n]) {
-            Some(Planted {
-                what: What::NotFound,
-                ..
-            }) => "HTTP status not 2xx: 404 Not Found".into(),
-            Some(Planted {
-                what: What::Revisit,
-                url,
-                ..
-            }) => format!("{url} 2000-01-01T00:00:00Z"),
+            Some(Planted { what: What::Status(status, to), .. }) => {
+                let to = to.as_ref().map(|to| match to.starts_with('/') {
+                    true => format!(": {}{to}", origin(&all[n.unwrap()].url)),
+                    false => format!(": {to}"),
+                });
+                format!("{status}{}", to.unwrap_or_default())
+            }
+            Some(own @ Planted { what: What::Revisit(of), .. }) => match of {
+                Some((of, true)) => format!("urn:uuid:{of:08}"),
+                _ => {
+                    let (url, date) = target(all, own, *of);
+                    format!("{url} {date}")
+                }
+            },
             _ => String::new(),
         };
-        let url: fn(&Planted) -> &str = |it| &it.url;
+        let page: fn(&Planted) -> &str = |it| &it.page;
         let date: fn(&Planted) -> &str = |it| &it.date;
         let name = |n: Option<usize>| n.map_or(String::new(), |n| names[all[n].crawl].into());
         let row = [
-            ("address", of(n.or(before), url)),
-            (
-                "kind",
-                if away {
-                    "moved away".into()
-                } else {
-                    kind.into()
-                },
-            ),
+            ("address", of(n.or(before), page)),
+            ("kind", kind.into()),
             (
                 "resemblance",
                 score.map_or(String::new(), |(p, q)| {
@@ -327,13 +394,14 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
             ("crawl_a", name(before)),
             ("date_a", of(before, date)),
             ("docno_a", docno(before)),
-            ("address_a", of(before, url)),
+            ("address_a", of(before, page)),
             ("crawl_b", names[crawl].into()),
             ("date_b", of(n, date)),
             ("docno_b", docno(n)),
             ("first_seen", of(Some(first), date)),
             ("last_seen", of(Some(last), date)),
             ("note", note),
+            ("moved_to", of(to, page)),
         ];
         rows.push(
             row.into_iter()
@@ -422,6 +490,45 @@ fn versions_follow_the_definition() {
         );
     }
     assert_eq!(kinds.len(), 12, "{kinds:?}");
+}
+
+/// `revisit` records in place of captures with the same payload leave the same history.
+#[test]
+fn copies_with_revisit_records_have_the_same_versions() {
+    let mut revisits = BTreeSet::new();
+    for seed in 0..3 {
+        let all = planted(seed);
+        let place = common::temporary();
+        let place = place.path();
+        write(&all, place);
+        done(place, "run jan feb mar -o originals --quiet");
+        done(
+            place,
+            "dedup jan feb mar -o copies --revisit --identical payload --keep oldest --quiet",
+        );
+        done(place, "run copies -o found --quiet");
+        let wanted = rows(place, "originals");
+        let mut found = rows(place, "found");
+        for row in &mut found {
+            let of = |name: &str| row[name].clone();
+            // The docno of a `revisit` record is that of the document with its text.
+            let same = |other: &&Row| {
+                ["address", "crawl_b", "date_b", "crawl_a"].iter().all(|&name| row[name] == other[name])
+            };
+            let other = wanted.iter().find(same).unwrap_or_else(|| panic!("{row:?}"));
+            let is_same = ["same bytes", "same text", "same words"].contains(&&*other["kind"]);
+            if is_same && of("kind") == "revisit" {
+                revisits.insert(other["kind"].clone());
+                row.insert("kind".into(), other["kind"].clone());
+            }
+            for name in ["docno_a", "docno_b", "note"] {
+                row.insert(name.into(), other[name].clone());
+            }
+        }
+        found.sort();
+        assert_same(&found, &wanted, "copies");
+    }
+    assert!(revisits.contains("same bytes"), "{revisits:?}");
 }
 
 #[test]

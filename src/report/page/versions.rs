@@ -53,7 +53,8 @@ impl Changes {
         }
         let captures = version.captures.iter_mut().flatten();
         let names = captures.flat_map(|it| [&mut it.address, &mut it.docno, &mut it.note]);
-        for name in names.chain(version.crawls.iter_mut().flatten()) {
+        let others = version.crawls.iter_mut().chain([&mut version.moved_to]);
+        for name in names.chain(others.flatten()) {
             *name = cut_after(std::mem::take(name), NAME_CHARS);
         }
         self.rows.push(version);
@@ -162,8 +163,9 @@ impl VersionsPage {
         let kind = row.kind.text();
         let [a, b] = row.captures.each_ref().map(Option::as_ref);
         let from = a.filter(|_| row.kind == Change::Moved).map(|a| &*a.address);
+        let other = from.or(row.moved_to.as_deref());
         let docnos = [a, b].map(|of| Some(of?.docno.as_str()));
-        let words = [Some(row.address()), from].into_iter().chain(docnos);
+        let words = [Some(row.address()), other].into_iter().chain(docnos);
         let words: Vec<&str> = words.flatten().collect();
         let dates = [a, b].map(|of| of?.date.as_ref());
         let crawls = row.crawls.each_ref().map(Option::as_ref);
@@ -173,7 +175,9 @@ impl VersionsPage {
                 summary {
                     b { (kind) @if let Some(score) = row.resemblance() { " " (short(&score.json())) } } " "
                     (isolated(row.address()))
-                    @if let Some(from) = from { " " span.soft { "from " (isolated(from)) } }
+                    @if let Some(other) = other {
+                        " " span.soft { @if from.is_some() { "from " } @else { "to " } (isolated(other)) }
+                    }
                     " " span.soft { @if a.is_some() { (visible(date_a)) " → " } (visible(date_b)) }
                 }
                 div.in { (self.texts(row, docnos)) }

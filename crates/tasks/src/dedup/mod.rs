@@ -95,6 +95,7 @@ pub use evidence::{KEPT_TABLE, REMOVED_TABLE, removed_docnos};
 pub use lookalike_rewrite::output::{PRIVATE, check_outside_kept, check_outside_taken};
 pub use policy::{Policy, Rule, preference};
 pub use referred::References;
+pub(crate) use referred::{RecordNames, names};
 pub use search::{Search, search};
 pub use source::{DedupSource, is_kept};
 

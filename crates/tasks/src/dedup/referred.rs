@@ -219,29 +219,13 @@ impl Names {
 
     /// Adds the names of a record, and the names to which it refers.
     fn put(&self, record: &WarcHead<'_>, number: u32) -> Result<()> {
-        let is_revisit = record.is(b"revisit");
-        if !is_revisit && !record.is(b"response") && !record.is(b"resource") {
+        let Some((own, to)) = names(record) else {
             return Ok(());
-        }
-        let by_id = |id: &[u8]| name(0, id, b"");
-        let by_date = |(url, when): (&[u8], &[u8])| match instant(when) {
-            Some(instant) => name(1, url, &instant.to_le_bytes()),
-            None => name(1, url, when),
         };
-        let target = record.target.map(normal_url);
-        let to_target = record.to_target.filter(|_| is_revisit).map(normal_url);
-        let url = to_target.as_deref().or(target.as_deref());
-        let digest = record.payload_digest.map(normal_digest);
-        let digest = url.zip(digest.as_deref());
-        let to = [
-            record.to_id.map(by_id),
-            url.zip(record.to_date).map(by_date),
-            digest.map(|(url, digest)| name(2, url, digest)),
-        ];
-        let own = [
-            record.id().map(by_id),
-            target.as_deref().zip(record.date).map(by_date),
-        ];
+        let is_revisit = record.is(b"revisit");
+        let url = record.to_target.filter(|_| is_revisit);
+        let url = url.or(record.target).map(normal_url);
+        let url = url.as_deref();
         let when = record.date.and_then(instant).unwrap_or(UNDATED);
         let id = record.id().map_or(number, |id| xxh3_64(id) as u32);
         let id = id.clamp(WANTED + 1, REFERENCE - 1);
@@ -253,18 +237,51 @@ impl Names {
             put(name, id, number)?;
         }
         if !is_revisit {
-            put(to[2], id, number)?;
             return put(url.map(|url| visited(url, when)), id, number);
         }
         let number = self.revisits.fetch_add(1, Ordering::Relaxed);
-        // A name of the record itself leads to no other record.
-        for name in to.into_iter().filter(|name| !own.contains(name)) {
+        for name in to {
             put(name, WANTED, number)?;
             put(name, REFERENCE, number)?;
         }
         put(url.map(|url| visited(url, when + 1)), WANTED, number)?;
         put(url.map(|url| visited(url, LAST)), REFERENCE, number)
     }
+}
+
+/// The names of a capture or a `revisit` record: its id, its URL with its date, and the URL with the
+/// digest of its payload.
+pub(crate) type RecordNames = [Option<u128>; 3];
+
+/// Hashes of the names of a record, and of those to which it refers. `None` for other records.
+pub(crate) fn names(record: &WarcHead<'_>) -> Option<(RecordNames, RecordNames)> {
+    let is_revisit = record.is(b"revisit");
+    if !is_revisit && !record.is(b"response") && !record.is(b"resource") {
+        return None;
+    }
+    let of = |id: Option<&[u8]>, url: Option<&[u8]>, when: Option<&[u8]>| {
+        let url = url.map(normal_url);
+        let digest = url.as_deref().zip(record.payload_digest);
+        let by_date = |(url, when): (&[u8], &[u8])| match instant(when) {
+            Some(instant) => name(1, url, &instant.to_le_bytes()),
+            None => name(1, url, when),
+        };
+        [
+            id.map(|id| name(0, id, b"")),
+            url.as_deref().zip(when).map(by_date),
+            digest.map(|(url, digest)| name(2, url, &normal_digest(digest))),
+        ]
+    };
+    let mut own = of(record.id(), record.target, record.date);
+    if !is_revisit {
+        return Some((own, [None; 3]));
+    }
+    // The digest is that of the capture to which it refers.
+    own[2] = None;
+    let to = of(record.to_id, record.to_target.or(record.target), record.to_date);
+    // A name of the record itself leads to no other record.
+    let to = to.map(|name| name.filter(|_| !own.contains(&name)));
+    Some((own, to))
 }
 
 /// A hash of a name of two parts. Names of a lower kind sort first.

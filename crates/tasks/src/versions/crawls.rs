@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
+use super::read::MOST_ADDRESS;
 use super::{Crawl, VersionsConfig};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -19,7 +20,7 @@ const MOST: usize = 1 << 12;
 pub(super) struct Crawls {
     pub(super) all: Vec<Crawl>,
     /// By input file, its crawl, and its path in the crawl's folder.
-    pub(super) files: Vec<(u32, String)>,
+    pub(super) files: Vec<(u16, String)>,
 }
 
 impl Crawls {
@@ -56,15 +57,15 @@ impl Crawls {
             let [name, rest] = [name, rest].map(|parts| joined(parts).display().to_string());
             let number = *places
                 .entry(name.clone())
-                .or_insert(crawls.all.len() as u32);
-            if number as usize == crawls.all.len() {
+                .or_insert(crawls.all.len());
+            if number == crawls.all.len() {
                 crawls.all.push(Crawl {
                     name,
-                    number,
+                    number: number as u16,
                     ..Crawl::default()
                 });
             }
-            crawls.files.push((number, rest));
+            crawls.files.push((number as u16, rest));
         }
         let names: Vec<&str> = crawls.all.iter().map(|crawl| &*crawl.name).collect();
         if names.len() > MOST {
@@ -98,9 +99,50 @@ pub(super) fn normal(address: &str) -> Vec<u8> {
     url
 }
 
+/// The address to which `location` leads from an address (RFC 9110, section 10.2.2; RFC 3986, section
+/// 5.2). Steps such as `..` are kept.
+pub(super) fn led(from: &str, location: &str) -> Option<String> {
+    if location.is_empty() || location.len() > MOST_ADDRESS {
+        return None;
+    }
+    let scheme = from.find("://")? + 3;
+    let end = from.find(['?', '#']).unwrap_or(from.len());
+    let path = from[scheme..].find(['/', '?', '#']).map_or(from.len(), |at| scheme + at);
+    let is_scheme = |(scheme, _): &(&str, &str)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let (base, between) = match location.as_bytes() {
+        _ if location.split_once(':').as_ref().is_some_and(is_scheme) => ("", ""),
+        [b'/', b'/', ..] => (&from[..scheme - 2], ""),
+        [b'/', ..] => (&from[..path], ""),
+        [b'?' | b'#', ..] => (&from[..end], ""),
+        _ => match from[path..end].rfind('/') {
+            Some(at) => (&from[..=path + at], ""),
+            None => (&from[..path], "/"),
+        },
+    };
+    Some(format!("{base}{between}{location}"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::normal;
+    use super::{led, normal};
+
+    #[test]
+    fn locations_lead_to_addresses() {
+        for (from, location, expected) in [
+            ("http://e.org/a/b?c", "d", "http://e.org/a/d"),
+            ("http://e.org/a/b?c/d", "/e", "http://e.org/e"),
+            ("http://e.org/a", "//f.org/", "http://f.org/"),
+            ("http://e.org/a", "https://e.org/a", "https://e.org/a"),
+            ("http://e.org/a?b", "?c=http://x", "http://e.org/a?c=http://x"),
+            ("http://e.org", "a:", "a:"),
+            ("http://e.org", "a/b:c", "http://e.org/a/b:c"),
+            ("http://e.org?a/b", "c", "http://e.org/c"),
+        ] {
+            assert_eq!(led(from, location).as_deref(), Some(expected), "{from} {location}");
+        }
+        assert_eq!(led("urn:a", "b"), None);
+        assert_eq!(led("http://e.org/", ""), None);
+    }
 
     #[test]
     fn addresses_have_one_form() {

@@ -8,14 +8,19 @@
 //! - The directory in which all inputs lie has a folder or a file for each *crawl*. Crawls are in the
 //!   order of their earliest captures; if one has no dates, in the order of the inputs.
 //! - A *page* is an address ([`crawls::normal`]), or the id of a document in its crawl. Its captures
-//!   are in the order (crawl, date, input). A document is compared with the last document before
-//!   it, and `revisit` records and records that are no documents are passed over.
-//! - A page is *gone* in the first crawl without a capture of it. A page whose first capture is in
-//!   that crawl has *moved* from there if its document has the same words, or makes a pair, with the
-//!   last document of the page that is gone; the most similar one counts, and then the first.
+//!   are in the order (crawl, date, input). A `revisit` record is a document with the text of the
+//!   capture to which it refers, if the inputs have that capture. A document is compared with the
+//!   last document before it, and other records are passed over.
+//! - A page with a document is *gone* in the first crawl without a capture of it, or when the server
+//!   answers 404, 410, 301 or 308, until a capture answers something else.
+//! - A page that is gone by 301 or 308 has *moved* to the page that the server names, if that page
+//!   has a document, and this page has moved from there if its first capture is a document in that
+//!   crawl or in a later one. Otherwise a page whose first capture is in the crawl in which another
+//!   is gone has moved from there if its document has the same words, or makes a pair, with the last
+//!   document of the page that is gone; the most similar one counts, and then the first.
 //!
 //! # Algorithm
-//! 1. Read the captures from the inputs, aside (`read.rs`).
+//! 1. Read the captures from the inputs, aside, and resolve the `revisit` records (`read.rs`).
 //! 2. Sort them by page and time.
 //! 3. Go through the pages to find what is new and what is gone in each crawl, and through the pairs
 //!    to find what has moved.
@@ -23,8 +28,8 @@
 //!    the stored sets.
 //!
 //! # Cost
-//! The inputs are read once more. Memory: [`CAPTURE_BYTES`] for each capture, the mapped sets, and a
-//! record for each thread.
+//! The inputs are read once more. Memory: [`CAPTURE_BYTES`] for each capture, [`REVISIT_BYTES`] for
+//! each `revisit` record, the mapped sets, and a record for each thread.
 //!
 //! # What is not guaranteed
 //! Two addresses with the same hash of 128 bits are one page.
@@ -33,10 +38,10 @@ mod crawls;
 mod read;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 use std::sync::Mutex;
 
-use bincode::{Decode, Encode};
 use serde::Serialize;
 
 use crate::dedup::{check_pairs, sizes};
@@ -67,6 +72,8 @@ const STAGE: &str = "versions";
 /// Memory of a capture: its visit, its page, its representative, and whether it is new, gone or a
 /// source.
 const CAPTURE_BYTES: u64 = 160;
+/// Memory of the names to which a `revisit` record refers.
+const REVISIT_BYTES: u64 = 256;
 /// Readers, writers and the buffers of tables.
 const FIXED_BYTES: u64 = 32 << 20;
 
@@ -80,9 +87,9 @@ keywords! {
 
 keywords! {
     /// What became of a page.
-    #[derive(Default, PartialOrd, Ord, Encode, Decode)]
+    #[derive(Default, PartialOrd, Ord)]
     pub enum Change {
-        /// Its first capture, in the first crawl.
+        /// Its first document, in the first crawl or after `revisit` records.
         #[default]
         First = "first",
         SameBytes = "same bytes",
@@ -96,7 +103,7 @@ keywords! {
         Moved = "moved",
         MovedAway = "moved away",
         Gone = "gone",
-        /// The record could not be read as a document.
+        /// The record could not be read as a document, and the page is not gone.
         Unread = "unread",
     }
 }
@@ -113,26 +120,29 @@ pub struct VersionsConfig {
 }
 
 /// The columns of a table of versions. The earlier document is `a`.
-pub const COLUMNS: [Column; 13] = columns! {
+pub const COLUMNS: [Column; 14] = columns! {
     address: Text, kind: Text, resemblance: F64 or "", crawl_a: Text or "", date_a: Text or "",
     docno_a: Text or "", address_a: Text or "", crawl_b: Text, date_b: Text or "",
     docno_b: Text or "", first_seen: Text or "", last_seen: Text or "", note: Text or "",
+    moved_to: Text or "",
 };
 
 /// A capture of a page and the document before it, or a crawl without the page.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Version {
     pub kind: Change,
     /// Shared shingles and those of both documents, if both are known.
     pub shared: Option<[u64; 3]>,
-    /// The earlier document and the capture, which is `None` if the page is gone.
+    /// The earlier document and the capture, which is `None` if the crawl has none.
     pub captures: [Option<Capture>; 2],
-    /// Their numbers in the collection; `None` for a capture that was not read as a document.
+    /// The numbers of the documents with their texts; `None` for a capture without a text.
     pub documents: [Option<u32>; 2],
     /// The names of their crawls.
     pub crawls: [Option<String>; 2],
     /// The dates of the first and of the last capture of the page.
     pub seen: [Option<String>; 2],
+    /// The address to which the page has moved.
+    pub moved_to: Option<String>,
 }
 
 impl Version {
@@ -158,7 +168,7 @@ impl Version {
         cells! {
             self.address(), self.kind.text(), self.resemblance(), crawl_a.as_ref(), date_a, docno_a,
             a.map(|a| &a.address), crawl_b.as_ref(), date_b, docno_b, first.as_ref(), last.as_ref(),
-            note,
+            note, self.moved_to.as_ref(),
         }
     }
 }
@@ -174,7 +184,7 @@ pub struct Crawl {
     pub kinds: BTreeMap<&'static str, u64>,
     /// Its number in the order of the inputs, and the time of its earliest capture.
     #[serde(skip)]
-    number: u32,
+    number: u16,
     #[serde(skip)]
     begin: Option<u64>,
 }
@@ -236,14 +246,14 @@ pub fn versions(
     }
     let by = config.by.unwrap_or(by);
     let segments = collection::segments(&workspace.manifest).iter();
-    let others = segments.flat_map(|segment| {
-        let revisits = segment.stats.skipped.get("revisit");
-        revisits.into_iter().chain(segment.stats.rejected.values())
-    });
+    let stats = segments.map(|segment| &segment.stats);
+    let rejected = stats.clone().flat_map(|stats| stats.rejected.values());
+    let revisits = stats.filter_map(|stats| stats.skipped.get("revisit"));
+    let revisits: u64 = revisits.sum();
     let extent = Catalogue::extent(workspace)?;
-    let all = extent.documents + others.sum::<u64>();
+    let all = extent.documents + revisits + rejected.sum::<u64>();
     let columns = MappedSets::bytes(extent) + Sampled::bytes(1, extent);
-    let used = FIXED_BYTES + all * CAPTURE_BYTES + columns;
+    let used = FIXED_BYTES + all * CAPTURE_BYTES + revisits * REVISIT_BYTES + columns;
     let documents = counted(extent.documents, "document");
     let what = || format!("comparing the versions of {documents}");
     let least = record_bytes(workspace) + READER_BYTES;
@@ -261,12 +271,12 @@ pub fn versions(
     captures.read(&inputs, spare)?;
     let mut visits = std::mem::take(&mut *lock(&captures.visits));
     let documents = visits.iter().filter_map(Visit::document).count() as u64;
+    captures.resolve(&mut visits)?;
     let all = crawls.all.clone();
     let (order, crawls) = in_order(&mut visits, &captures.values, all, (config, until))?;
     let mut pages: Vec<&[Visit]> = visits.chunk_by(|a, b| a.page == b.page).collect();
     let addresses = pages.len();
     pages.retain(|page| page.iter().any(|it| it.document().is_some()));
-    pages.sort_by_key(|page| page[0].order);
     let mut summary = VersionsSummary {
         by,
         order,
@@ -275,7 +285,7 @@ pub fn versions(
         without_document: (addresses - pages.len()) as u64,
         without_address: extent.documents - documents,
     };
-    captures.rows(&pages, (spare / 4, config.at.is_some()), &mut summary, take)?;
+    captures.rows(pages, (spare / 4, config.at.is_some()), &mut summary, take)?;
     let pages = counted(summary.pages, "page");
     context.progress.end(&format!("{STAGE}: {pages}"));
     Ok(summary)
@@ -306,8 +316,8 @@ fn in_order(
         if let (Some(first), Some(last)) = (dated.first(), dated.last()) {
             let crawl = &mut crawls[first.crawl as usize];
             crawl.begin = Some(first.time);
-            crawl.first = values.get(first.order.2)?.date;
-            crawl.last = values.get(last.order.2)?.date;
+            crawl.first = values.get(first.value)?.date;
+            crawl.last = values.get(last.value)?.date;
         }
     }
     let asked = |crawl: &Crawl| config.crawls.iter().position(|name| *name == crawl.name);
@@ -328,7 +338,7 @@ fn in_order(
         }
     }
     let places = crawls.iter().map(|crawl| crawl.number).zip(0..);
-    let places: HashMap<u32, u32> = places.collect();
+    let places: HashMap<u16, u16> = places.collect();
     visits.retain_mut(|it| {
         let place = places.get(&it.crawl);
         it.crawl = place.copied().unwrap_or_default();
@@ -339,49 +349,103 @@ fn in_order(
     Ok((order, crawls))
 }
 
-/// A crawl, the last document before, and the capture: `None` if the page is gone.
-type Event<'v> = (u32, Option<&'v Visit>, Option<&'v Visit>);
+/// A capture of a page, or the first crawl without one.
+#[derive(Clone, Copy)]
+struct Event<'v> {
+    crawl: u16,
+    /// The last document before.
+    before: Option<&'v Visit>,
+    capture: Option<&'v Visit>,
+    /// Whether the page was there before, and is there no longer.
+    is_gone: bool,
+}
 
 /// The events of a page, if there are this many crawls.
-fn events(page: &[Visit], crawls: u32) -> impl Iterator<Item = Event<'_>> {
-    let mut before = None;
+fn events(page: &[Visit], crawls: u16) -> impl Iterator<Item = Event<'_>> {
+    let (mut before, mut is_there) = (None, false);
     page.iter().enumerate().flat_map(move |(n, it)| {
-        let captured = (it.crawl, before, Some(it));
+        let left = matches!(it.kind, Change::Gone | Change::MovedAway);
+        let captured = Event {
+            crawl: it.crawl,
+            before,
+            capture: Some(it),
+            is_gone: left && is_there && before.is_some(),
+        };
         before = it.document().map(|_| it).or(before);
         let next = page.get(n + 1).map_or(crawls, |next| next.crawl);
-        let gone = next > it.crawl + 1 && before.is_some();
-        let gone = gone.then_some((it.crawl + 1, before, None));
+        let is_gone = next > it.crawl + 1 && !left && before.is_some();
+        is_there = !left && !is_gone;
+        let gone = is_gone.then_some(Event {
+            crawl: it.crawl + 1,
+            before,
+            capture: None,
+            is_gone,
+        });
         [Some(captured), gone].into_iter().flatten()
     })
 }
 
-/// By class and crawl of a new page: what it shares with the page from which it has moved, and the
-/// last document of that page.
-type Moves<'v> = BTreeMap<(u32, u32), Option<(u32, &'v Visit)>>;
+/// The order of a capture in the inputs.
+type Order = (u32, u32);
+
+/// Where pages have moved.
+#[derive(Default)]
+struct Moves<'v> {
+    /// By class and crawl of new pages: the first of them, what they share with the page from which
+    /// they have moved, and the last document of that page.
+    alike: BTreeMap<(u32, u16), (&'v Visit, Option<(u32, &'v Visit)>)>,
+    /// By the first capture of a new page, the last document of the first page from which the server
+    /// leads there.
+    led: HashMap<Order, &'v Visit>,
+    /// By the crawl in which a page is gone and its last document, the first capture of the page to
+    /// which it has moved.
+    away: HashMap<(u16, Order), &'v Visit>,
+}
+
+/// Puts a capture at a key, unless an earlier one is there.
+fn put_first<'v, K: Eq + Hash>(map: &mut HashMap<K, &'v Visit>, key: K, it: &'v Visit) {
+    let first = map.entry(key).or_insert(it);
+    *first = std::cmp::min_by_key(*first, it, |it| it.order);
+}
 
 impl Captures<'_> {
-    /// Finds from where the pages have moved.
+    /// Finds where the pages have moved. The pages are in the order of their hashes.
     fn moves<'v>(
         &self,
         pages: &[&'v [Visit]],
-        crawls: u32,
+        crawls: u16,
         class: impl Fn(&Visit) -> u32,
     ) -> Result<Moves<'v>> {
         let sizes = sizes(self.workspace)?;
-        let (mut new, mut gone) = (BTreeMap::new(), BTreeMap::new());
+        let (mut moves, mut gone) = (Moves::default(), HashMap::new());
+        let is_new = |page: &[Visit]| page[0].crawl > 0 && page[0].document().is_some();
         for page in pages {
-            if page[0].crawl > 0 && page[0].document().is_some() {
-                new.insert((class(&page[0]), page[0].crawl), None);
+            if is_new(page) {
+                let first = &page[0];
+                let new = moves.alike.entry((class(first), first.crawl));
+                let new = new.or_insert((first, None));
+                new.0 = std::cmp::min_by_key(new.0, first, |it| it.order);
             }
-            for event in events(page, crawls) {
-                if let (crawl, Some(it), None) = event {
-                    let first = gone.entry((class(it), crawl)).or_insert(it);
-                    *first = std::cmp::min_by_key(*first, it, |it| it.order);
+            for event in events(page, crawls).filter(|event| event.is_gone) {
+                let (Some(before), capture) = (event.before, event.capture) else {
+                    continue;
+                };
+                put_first(&mut gone, (class(before), event.crawl), before);
+                let Some(capture) = capture.filter(|it| it.kind == Change::MovedAway) else {
+                    continue;
+                };
+                let to = self.values.get(capture.value)?.moved_to();
+                let found = to.and_then(|to| pages.binary_search_by_key(&to, |it| it[0].page).ok());
+                if let Some(target) = found.map(|at| pages[at]) {
+                    moves.away.insert((event.crawl, before.order), &target[0]);
+                    if is_new(target) && target[0].crawl >= event.crawl {
+                        put_first(&mut moves.led, target[0].order, before);
+                    }
                 }
             }
         }
         // The same words are more similar than any pair.
-        for (of, source) in &mut new {
+        for (of, (_, source)) in &mut moves.alike {
             *source = gone.get(of).map(|&it| (sizes.own(of.0), it));
         }
         let mut passed = 0u64;
@@ -389,7 +453,8 @@ impl Captures<'_> {
             passed += 1;
             self.context.tick(STAGE, passed)?;
             for (of, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
-                for (&(_, crawl), source) in new.range_mut((of, 0)..=(of, u32::MAX)) {
+                let new = moves.alike.range_mut((of, 0)..=(of, u16::MAX));
+                for (&(_, crawl), (_, source)) in new {
                     let found = gone.get(&(other, crawl)).map(|&it| (pair.shared, it));
                     let rank = |&(shared, it): &(u32, &Visit)| {
                         let sizes = sizes.measured(class(it), of);
@@ -401,13 +466,22 @@ impl Captures<'_> {
             }
             Ok(())
         })?;
-        Ok(new)
+        let alike = moves.alike.iter();
+        let mut away = HashMap::new();
+        for (&(_, crawl), (first, source)) in alike {
+            if let Some((_, source)) = source {
+                put_first(&mut away, (crawl, source.order), first);
+            }
+        }
+        // What the server says comes first.
+        away.extend(moves.away.drain());
+        Ok(Moves { away, ..moves })
     }
 
     /// Makes the rows, of which `last` leaves the last one of each page, and counts them.
     fn rows(
         &self,
-        pages: &[&[Visit]],
+        mut pages: Vec<&[Visit]>,
         (mapped, last): (u64, bool),
         summary: &mut VersionsSummary,
         mut take: impl FnMut(Version) -> Result<()>,
@@ -418,14 +492,12 @@ impl Captures<'_> {
             FingerprintKind::Md5 => MappedSets::open::<u128>(self.workspace, mapped)?,
         };
         let criterion = check_pairs(self.workspace)?;
-        let crawls = summary.crawls.len() as u32;
+        let crawls = summary.crawls.len() as u16;
         let representatives = Catalogue::representatives(self.workspace)?;
-        let class = |it: &Visit| representatives.of(it.order.0);
-        let moves = self.moves(pages, crawls, class)?;
-        let sources = moves.iter();
-        let sources = sources.filter_map(|(of, source)| Some((of.1, source.as_ref()?.1.order)));
-        let sources: HashSet<_> = sources.collect();
-        let get = |it: Option<&Visit>| it.map(|it| self.values.get(it.order.2)).transpose();
+        let class = |it: &Visit| representatives.of(it.text);
+        let moves = self.moves(&pages, crawls, class)?;
+        pages.sort_by_key(|page| page[0].order);
+        let get = |it: Option<&Visit>| it.map(|it| self.values.get(it.value)).transpose();
         let captures = pages.iter().map(|page| page.len() as u64).sum();
         let unit = Unit::Count("captures");
         self.context.start(STAGE, unit, Some(captures));
@@ -433,46 +505,58 @@ impl Captures<'_> {
         for page in pages {
             let seen = [get(page.first())?, get(page.last())?].map(|of| of?.date);
             let mut events = events(page, crawls).peekable();
-            while let Some((crawl, before, capture)) = events.next() {
+            while let Some(event) = events.next() {
+                let Event { crawl, capture, .. } = event;
                 passed += 1;
                 self.context.tick(STAGE, passed)?;
                 if last && events.peek().is_some() {
                     continue;
                 }
                 let document = capture.filter(|it| it.document().is_some());
-                let is_new = before.is_none() && capture == page.first();
-                let source = document.filter(|_| is_new);
-                let source = source.and_then(|it| (*moves.get(&(class(it), crawl))?)?.1.into());
-                let before = before.or(source);
+                let source = document.filter(|_| capture == page.first());
+                let source = source.and_then(|it| {
+                    let alike = || Some(moves.alike.get(&(class(it), crawl))?.1?.1);
+                    moves.led.get(&it.order).copied().or_else(alike)
+                });
+                let before = event.before.or(source);
+                let away = event.before.filter(|_| event.is_gone);
+                let away = away.and_then(|it| moves.away.get(&(crawl, it.order)).copied());
+                let captures = [get(before)?, get(capture)?];
+                let differs = captures.iter().flatten().any(|it| it.differs);
                 let classes = before.zip(document).map(|(a, b)| [class(a), class(b)]);
                 let shared = classes.map(|[a, b]| sets.shared(a, b)).transpose()?;
-                let captures = [get(before)?, get(capture)?];
                 let is_equal = classes.is_some_and(|[a, b]| a == b);
-                let is_source = before.is_some_and(|it| sources.contains(&(crawl, it.order)));
+                let is_visited = |it: &Visit| it.kind == Change::Revisit && it.crawl < crawl;
+                let is_revisit = capture.is_some_and(|it| it.kind == Change::Revisit);
                 let reached = |[both, a, b]: [u64; 3]| criterion.reached(both, a, b);
                 let kind = match &captures {
-                    [_, None] if is_source => Change::MovedAway,
-                    [_, None] => Change::Gone,
-                    [_, Some(b)] if document.is_none() => b.kind,
-                    [None, _] if crawl == 0 => Change::First,
+                    _ if away.is_some() => Change::MovedAway,
+                    _ if event.is_gone => Change::Gone,
+                    _ if document.is_none() && is_revisit => Change::Revisit,
+                    _ if document.is_none() => Change::Unread,
+                    [None, _] if crawl == 0 || page.iter().any(is_visited) => Change::First,
                     [None, _] => Change::New,
                     _ if source.is_some() => Change::Moved,
+                    _ if is_equal && differs => Change::Edited,
+                    _ if is_equal && is_revisit => Change::Revisit,
                     [Some(a), Some(b)] if a.body == b.body => Change::SameBytes,
                     [Some(a), Some(b)] if is_equal && a.text == b.text => Change::SameText,
                     _ if is_equal => Change::SameWords,
                     _ if shared.is_some_and(reached) => Change::Edited,
                     _ => Change::Rewritten,
                 };
-                let kinds = &mut summary.crawls[crawl as usize].kinds;
+                let kinds = &mut summary.crawls[usize::from(crawl)].kinds;
                 *kinds.entry(kind.text()).or_default() += 1;
-                let name = |crawl: u32| summary.crawls[crawl as usize].name.clone();
+                let name = |crawl: u16| summary.crawls[usize::from(crawl)].name.clone();
                 take(Version {
                     kind,
-                    shared,
+                    // Of a text that only resembles its document, it is unknown.
+                    shared: shared.filter(|_| !differs),
                     captures,
                     documents: [before, document].map(|it| it?.document()),
                     crawls: [before.map(|it| name(it.crawl)), Some(name(crawl))],
                     seen: seen.clone(),
+                    moved_to: get(away)?.map(|of| of.address),
                 })?;
             }
         }

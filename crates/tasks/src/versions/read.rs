@@ -1,13 +1,15 @@
 //! Reads the captures of a collection from its inputs again: dates, bytes and `revisit` records are
 //! in no file of the collection.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 
 use bincode::{Decode, Encode};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::crawls::{Crawls, normal};
-use super::{By, Change};
+use super::crawls::{Crawls, led, normal};
+use super::{By, Change, STAGE};
+use crate::dedup::{RecordNames, names};
 use lookalike_base::Result;
 use lookalike_base::memory::Credit;
 use lookalike_base::progress::Context;
@@ -19,49 +21,67 @@ use lookalike_rewrite::files;
 use lookalike_store::SetAside;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::{
-    InputFile, Interpreted, ReadConfig, Record, RecordKind, WarcHead, date, interpret,
+    InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, WarcHead, date, interpret,
 };
 
-/// The number of a record that was not read as a document.
+/// The document of a record that has none.
 const NONE: u32 = u32::MAX;
 /// The time of a capture without a date, after all others of its crawl.
 pub(super) const UNDATED: u64 = u64::MAX;
 /// A record with a longer address is left out, whether or not it is a document.
-const MOST_ADDRESS: usize = 64 << 10;
+pub(super) const MOST_ADDRESS: usize = 64 << 10;
 
 /// A document, or a record of an archive that is none, as its record states it.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Capture {
-    /// Its address, or its id.
+    /// Its address in the form in which addresses are compared, or its id.
     pub address: String,
+    /// Of a `revisit` record, the docno of the document to which it refers, if that is known.
     pub docno: String,
     pub date: Option<String>,
     /// The capture that a `revisit` record names, or why the record was not read as a document.
     pub note: String,
-    /// [`Change::First`] for a document, [`Change::Revisit`] or [`Change::Unread`].
-    pub(super) kind: Change,
     /// Digests of the bytes of a document and of its text.
     pub(super) body: u128,
     pub(super) text: [u8; 8],
+    /// The names of a record of an archive, and the names to which a `revisit` record refers; or the
+    /// page to which the address has moved.
+    names: RecordNames,
+    to: RecordNames,
+    /// Whether the text of a `revisit` record differs from the text to which it refers.
+    pub(super) differs: bool,
+}
+
+impl Capture {
+    /// The page to which the address has moved.
+    pub(super) fn moved_to(&self) -> Option<u128> {
+        self.to[0]
+    }
 }
 
 /// A capture in the order of its crawl.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Visit {
-    pub(super) crawl: u32,
+    pub(super) crawl: u16,
     /// Milliseconds, or [`UNDATED`].
     pub(super) time: u64,
-    /// The order of the inputs, in which documents come first: the number of a document or [`NONE`],
-    /// the file, and where the capture is set aside. One thread reads a file.
-    pub(super) order: (u32, u32, u64),
+    /// The order of the inputs: the file, and the captures before it there.
+    pub(super) order: (u32, u32),
     /// A hash of what names the page.
     pub(super) page: u128,
+    /// Where the capture is set aside.
+    pub(super) value: u64,
+    /// The document with its text, or [`NONE`].
+    pub(super) text: u32,
+    /// [`Change::First`] for a document, [`Change::Revisit`], [`Change::Gone`] or
+    /// [`Change::MovedAway`] as the server answered, or [`Change::Unread`].
+    pub(super) kind: Change,
 }
 
 impl Visit {
-    /// The number of its document, if it is one.
+    /// The number of the document with its text, if there is one.
     pub(super) fn document(&self) -> Option<u32> {
-        Some(self.order.0).filter(|&number| number != NONE)
+        Some(self.text).filter(|&number| number != NONE)
     }
 }
 
@@ -89,10 +109,60 @@ impl Captures<'_> {
         files::each("captures", (inputs, 0), open, act, self.context)
     }
 
+    /// Gives each `revisit` record the text of the capture to which it refers, if the inputs have
+    /// it: by its id, by its address and date, or by its address and digest. The earliest capture
+    /// with the name counts, because a visit refers to an earlier one.
+    pub(super) fn resolve(&self, visits: &mut [Visit]) -> Result<()> {
+        let is_revisit = |it: &Visit| it.kind == Change::Revisit;
+        let mut named: HashMap<u128, Option<u32>> = HashMap::new();
+        for visit in visits.iter().filter(|it| is_revisit(it)) {
+            let to = self.values.get(visit.value)?.to;
+            named.extend(to.into_iter().flatten().map(|name| (name, None)));
+        }
+        if named.is_empty() {
+            return Ok(());
+        }
+        visits.sort_unstable_by_key(|it| (it.time, it.order));
+        for (n, visit) in visits.iter().enumerate() {
+            self.context.tick(STAGE, n as u64)?;
+            for name in self.values.get(visit.value)?.names.into_iter().flatten() {
+                let Some(first) = named.get_mut(&name) else {
+                    continue;
+                };
+                // A `revisit` record keeps the id of the record that it replaces.
+                let better = |&of: &u32| is_revisit(&visits[of as usize]) && !is_revisit(visit);
+                if first.as_ref().is_none_or(better) {
+                    *first = Some(n as u32);
+                }
+            }
+        }
+        for n in 0..visits.len() {
+            if !is_revisit(&visits[n]) {
+                continue;
+            }
+            let mut capture = self.values.get(visits[n].value)?;
+            let mut to = capture.to.iter().flatten();
+            let Some(to) = to.find_map(|name| *named.get(name)?) else {
+                continue;
+            };
+            let to = visits[to as usize];
+            if to.document().is_some() {
+                let source = self.values.get(to.value)?;
+                (capture.docno, capture.body, capture.text) =
+                    (source.docno, source.body, source.text);
+                capture.differs |= source.differs;
+                visits[n].text = to.text;
+                visits[n].value = self.values.put(&capture)?;
+            }
+        }
+        Ok(())
+    }
+
     fn file(&self, file: u32, input: &InputFile, entries: &mut InputRecords<'_>) -> Result<()> {
         input.check_path()?;
         let mut records = Again::open(input, file, self.read, self.context.stop);
         let mut next = entries.next_of(file)?;
+        let mut order = (file, 0);
         while records.advance()? {
             let Some((record, bytes)) = records.record() else {
                 continue;
@@ -108,7 +178,8 @@ impl Captures<'_> {
             if entry.is_some() {
                 next = entries.next_of(file)?;
             }
-            if !self.put((file, input), (record, bytes), entry)? {
+            order.1 += 1;
+            if !self.put((order, input), (record, bytes), entry)? {
                 return records.seek(at);
             }
         }
@@ -123,7 +194,7 @@ impl Captures<'_> {
     /// `revisit`. Returns whether a document still is one.
     fn put(
         &self,
-        (file, input): (u32, &InputFile),
+        (order, input): ((u32, u32), &InputFile),
         (record, bytes): (&Record, &[u8]),
         entry: Option<InputRecord>,
     ) -> Result<bool> {
@@ -134,9 +205,13 @@ impl Captures<'_> {
         };
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let target = head.target.filter(|url| url.len() <= MOST_ADDRESS);
-        let (mut number, mut address) = (NONE, target.map(lossy));
+        let (mut text, mut kind) = (NONE, Change::First);
+        let mut address = target.map(lossy);
+        let (own, to) = names(&head).unwrap_or_default();
         let mut capture = Capture {
             date: record.kind.date(bytes),
+            names: own,
+            to,
             ..Capture::default()
         };
         match entry {
@@ -144,24 +219,48 @@ impl Captures<'_> {
                 let Interpreted::Document(raw) = interpret(record, bytes, self.read) else {
                     return Ok(false);
                 };
-                (number, address, capture.docno) = (of, document.url, document.docno);
+                (text, address, capture.docno) = (of, document.url, document.docno);
                 (capture.body, capture.text) = (xxh3_128(&raw.body), document.text.to_bytes());
             }
             Some(InputRecord::Rejected(reject)) => {
-                capture.kind = Change::Unread;
-                capture.note = format!("{}: {}", reject.reason, reject.detail);
                 capture.docno = reject.docno.unwrap_or_default();
+                let is_status = reject.reason == Reason::HttpStatus;
+                let status = reject.detail.get(..3).filter(|_| is_status);
+                let location = status.filter(|status| status.starts_with('3'));
+                let location = location.and_then(|_| head.http(bytes, "Location"));
+                let to = location.zip(address.as_deref());
+                let to = to.and_then(|(to, from)| Some((led(from, &to)?, from)));
+                kind = match (status, &to) {
+                    (Some("404" | "410"), _) => Change::Gone,
+                    (Some("301" | "308"), Some((to, from))) if normal(to) != normal(from) => {
+                        capture.to[0] = Some(xxh3_128(&normal(to)));
+                        Change::MovedAway
+                    }
+                    _ => Change::Unread,
+                };
+                capture.note = match (is_status, to) {
+                    (true, Some((to, _))) => format!("{}: {to}", reject.detail),
+                    (true, None) => reject.detail,
+                    (false, _) => format!("{}: {}", reject.reason, reject.detail),
+                };
             }
             None if head.is(b"revisit") => {
                 let to = [head.to_target, head.to_date, head.to_id];
                 let to = to.into_iter().flatten().take(2).map(lossy);
-                capture.kind = Change::Revisit;
+                kind = Change::Revisit;
                 capture.note = to.collect::<Vec<_>>().join(" ");
+                // `dedup --revisit=all` also leaves records for texts that only resemble the other.
+                let score = |name| record.kind.field(bytes, name);
+                let score = score("Lookalike-Resemblance").or_else(|| score("Lookalike-Containment"));
+                if let Some(score) = score {
+                    capture.differs = score.parse::<f64>().is_ok_and(|score| score < 1.0);
+                    capture.note += &format!(" (similar text, {score})");
+                }
                 capture.docno = record.kind.docno(bytes).unwrap_or_default();
             }
             None => return Ok(true),
         }
-        let (crawl, rest) = &self.crawls.files[file as usize];
+        let (crawl, rest) = &self.crawls.files[order.0 as usize];
         if self.by == By::Id {
             // A docno that begins with the name of the file may have the name of the crawl in it.
             let behind = capture.docno.strip_prefix(&input.docno);
@@ -172,17 +271,20 @@ impl Captures<'_> {
         let Some(address) = address else {
             return Ok(true);
         };
-        let page = match self.by {
-            By::Address => xxh3_128(&normal(&address)),
-            By::Id => xxh3_128(address.as_bytes()),
+        capture.address = match self.by {
+            By::Address => String::from_utf8_lossy(&normal(&address)).into_owned(),
+            By::Id => address,
         };
-        capture.address = address;
+        let page = xxh3_128(capture.address.as_bytes());
         let time = capture.date.as_deref().and_then(date);
         let visit = Visit {
             crawl: *crawl,
             time: time.map_or(UNDATED, |time| time / 10_000),
-            order: (number, file, self.values.put(&capture)?),
+            order,
             page,
+            value: self.values.put(&capture)?,
+            text,
+            kind,
         };
         lock(&self.visits).push(visit);
         Ok(true)

@@ -329,6 +329,7 @@ impl<'a> WarcHead<'a> {
             kind: Some(b"response"),
             target: Some(line.url),
             date: Some(line.date),
+            block: memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1),
             ..WarcHead::default()
         };
         line.map(head).unwrap_or_default()

@@ -17,6 +17,12 @@ impl<'a> WarcHead<'a> {
         let id = self.id().map(own).filter(|id| !id.is_empty());
         self.trec_id.or(id).or(self.target).map(text_of)
     }
+
+    /// The value of a field of the HTTP header in the record.
+    pub fn http(&self, bytes: &[u8], name: &str) -> Option<String> {
+        let block = bytes.get(self.block..)?;
+        field_after_line(&block[http::final_head(block)..], name)
+    }
 }
 
 /// The type of a WARC record, and hashes of what links it to the other records of its capture: the
@@ -133,7 +139,7 @@ impl Interpreter for WarcRecord {
 
     fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
         let head = head_of(bytes);
-        let http = || field_after_line(head.get(WarcHead::parse(bytes).block..)?, name);
+        let http = || WarcHead::parse(bytes).http(head, name);
         field_after_line(head, name).or_else(http)
     }
 
