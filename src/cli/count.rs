@@ -43,6 +43,7 @@ impl Command for Options {
         if let Some(output) = &self.output {
             outputs::check(output, None, &reads)?;
             outputs::check_place("output", output)?;
+            outputs::check_ending("output", output, &["html", "json", "tsv", "parquet"])?;
         }
         let (read, shingle) = (self.input.read()?, self.shingles.config(&self.input)?);
         let counts = count::run(&inputs, &read, &shingle, &std::env::temp_dir(), context)?;

@@ -1,11 +1,13 @@
 //! `diff`: show where two documents differ, or what they share.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
+use lookalike_base::{Error, Result};
 use lookalike_base::progress::Context;
+use lookalike_base::words::shell_word;
 use lookalike_engine::document::{self, CompareConfig, Compared};
 use lookalike_engine::outputs;
 
@@ -13,6 +15,7 @@ use crate::report::{terminal, write_diff};
 use clap::{Args, ValueEnum};
 use lookalike_engine::table::Table;
 use lookalike_store::json;
+use lookalike_store::workspace::Workspace;
 
 use super::command::{Command, Out, Printed, Setup};
 use super::flags::{Json, Memory, Programs};
@@ -132,28 +135,68 @@ impl FromStr for PairPlace {
     }
 }
 
+impl fmt::Display for PairPlace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}", self.file.display(), self.line)
+    }
+}
+
 impl PairPlace {
-    /// The two documents in the line.
-    fn documents(&self) -> Result<[String; 2]> {
+    /// The two documents in the line, and its kind if the table is one of versions.
+    fn documents(&self) -> Result<([String; 2], Option<String>)> {
         let mut table = Table::open(&self.file)?;
         let first = table.first()?;
-        let names = ["docno_a", "docno_b"];
-        let named = names
-            .iter()
-            .all(|name| first.iter().any(|column| column == name));
+        let has = |name: &&str| first.iter().any(|column| column == name);
+        let names = ["docno_a", "docno_b", "kind"];
+        let named = names[..2].iter().all(has);
         match named || table.is_json() {
-            true => table.want_names(&names)?,
+            true => table.want_names(&names[..if has(&"kind") { 3 } else { 2 }])?,
             false => table.want_numbers(&[0, 1]),
         }
         let mut row = Vec::new();
         while table.next(&mut row)? {
             if table.number() == self.line {
                 let text = |field: &Vec<u8>| String::from_utf8_lossy(field).into_owned();
-                return Ok([text(&row[0]), text(&row[1])]);
+                return Ok(([text(&row[0]), text(&row[1])], row.get(2).map(text)));
             }
         }
-        let found = format!("{}:{}", self.file.display(), self.line);
-        refuse("pair", found, "that line of the file has no pair")
+        refuse("pair", self, "that line of the file has no pair")
+    }
+
+    /// What to say of a line whose names are not those of two documents: a page that is new or gone
+    /// has only one, and a record that was not read has none.
+    fn unpaired(
+        &self,
+        error: Error,
+        (names, kind): &([String; 2], Option<String>),
+        workspace: &Workspace,
+        context: &Context<'_>,
+    ) -> Result<Error> {
+        let is_empty = names.iter().any(String::is_empty);
+        if !matches!(error, Error::NoDocument { .. }) || kind.is_none() && !is_empty {
+            return Ok(error);
+        }
+        let mut known = Vec::new();
+        for name in names.iter().filter(|name| !name.is_empty()) {
+            match document::find(workspace, name, context) {
+                Ok(_) | Err(Error::SeveralDocuments { .. }) => known.push(name),
+                Err(Error::NoDocument { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let kind = kind.as_ref().map_or("", String::as_str);
+        let of = if kind.is_empty() { "the row" } else { &format!("the row `{kind}`") };
+        let directory = workspace.directory().display().to_string();
+        let limit = match known[..] {
+            [name] => format!(
+                "{of} has one document, not two; show it: `lookalike show {} {}`",
+                shell_word(&directory),
+                shell_word(name)
+            ),
+            [] if is_empty => format!("{of} has no document; its columns say what is known"),
+            _ => return Ok(error),
+        };
+        Ok(Error::parameter("pair", self).because(limit))
     }
 }
 
@@ -197,12 +240,15 @@ impl Command for Options {
                 workspace = open_for(&self.directory, output, context)?;
             }
         }
-        let names = match (&self.pair, &self.a, &self.b) {
+        let given = match (&self.pair, &self.a, &self.b) {
             (Some(pair), ..) => pair.documents()?,
-            (None, a, b) => [a, b].map(|name| name.clone().unwrap_or_default()),
+            (None, a, b) => ([a, b].map(|name| name.clone().unwrap_or_default()), None),
         };
-        let names = [names[0].as_str(), names[1].as_str()];
-        let both = document::compare(&workspace, names, &config, context)?;
+        let names = given.0.each_ref().map(String::as_str);
+        let both = match (document::compare(&workspace, names, &config, context), &self.pair) {
+            (Err(error), Some(pair)) => return Err(pair.unpaired(error, &given, &workspace, context)?),
+            (both, _) => both?,
+        };
         let texts = both
             .a
             .words(&workspace)

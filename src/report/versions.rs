@@ -27,6 +27,7 @@ pub(crate) fn write_versions(
     for file in files {
         outputs::check_outside("output", file, workspace)?;
         outputs::check_place("output", file)?;
+        outputs::check_ending("output", file, &["html", "tsv", "parquet"])?;
         if file.extension().is_some_and(|ending| ending == "html") {
             pages.push(file);
         } else {

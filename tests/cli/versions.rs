@@ -531,6 +531,71 @@ fn copies_with_revisit_records_have_the_same_versions() {
     assert!(revisits.contains("same bytes"), "{revisits:?}");
 }
 
+/// The rows that name one document or none say so, and name the document.
+#[test]
+fn a_row_of_one_document_is_not_compared() {
+    let place = common::temporary();
+    let place = place.path();
+    let said = |arguments: &str| {
+        let told = lookalike(place, arguments);
+        assert!(!told.status.success(), "{arguments}");
+        String::from_utf8(told.stderr).unwrap()
+    };
+    let words = |from: usize| (from..from + 40).map(|n| format!("w{n}")).collect::<Vec<_>>();
+    let page = |url: &str, crawl: usize, what| Planted {
+        page: String::new(),
+        url: url.into(),
+        crawl,
+        date: format!("2024-0{}-01T00:00:00Z", crawl + 1),
+        what,
+    };
+    let text = |from| What::Page(words(from), " ", "");
+    let all = [
+        page("HTTP://E.org:80/a#x", 0, text(0)),
+        page("http://e.org/b", 0, text(100)),
+        page("http://e.org/c", 0, What::Status("500 No", None)),
+        page("http://e.org/d", 0, text(400)),
+        page("http://E.org/a", 1, text(200)),
+        page("http://e.org/b", 1, What::Status("404 Not Found", None)),
+        page("http://e.org/c", 1, text(300)),
+        page("http://e.org/d", 1, What::Revisit(None)),
+    ];
+    write(&all, place);
+    done(place, "run jan feb -o out --quiet");
+    done(place, "export versions out --quiet --output versions.tsv");
+    let table = fs::read_to_string(place.join("versions.tsv")).unwrap();
+    let row = |kind: &str| {
+        let is_row = |line: &&str| line.split('\t').nth(1) == Some(kind);
+        table.lines().position(|line| is_row(&line)).unwrap() + 1
+    };
+    for (kind, document) in [("first", Some(0)), ("new", Some(6)), ("gone", Some(1)), ("unread", None),
+        ("revisit", Some(3))]
+    {
+        let said = said(&format!("diff out --pair versions.tsv:{}", row(kind)));
+        let wanted = match document {
+            Some(n) => format!("the row `{kind}` has one document, not two; show it: `lookalike show out {n:08}`"),
+            None => format!("the row `{kind}` has no document"),
+        };
+        assert!(said.contains(&wanted), "{said}");
+    }
+    let shown = done(place, &format!("diff out --pair versions.tsv:{}", row("rewritten")));
+    assert!(shown.contains("w239"), "{shown}");
+    // Another spelling of an address is the same address, unless a document has this spelling.
+    assert!(done(place, "show out HTTP://e.org/b#part").contains("00000001"));
+    assert!(said("show out http://e.org/a").contains("2 documents are called"));
+    assert!(done(place, "show out http://E.org/a").contains("00000004"));
+    // An ending that names another format is no table.
+    for (command, file) in [("export versions out", "x.csv"), ("check count jan", "x.tsv.gz")] {
+        let said = said(&format!("{command} --output {file}"));
+        assert!(said.contains("with this ending is not written; use .html, ."), "{said}");
+        assert!(!place.join(file).exists());
+    }
+    // What would have moved is decided by the condition.
+    done(place, "run jan feb -o limited --quiet --where a.host==b.host");
+    let said = said("export versions limited");
+    assert!(said.contains("its pairs have a condition (--where)"), "{said}");
+}
+
 #[test]
 fn pages_are_told_apart_by_ids() {
     let place = common::temporary();

@@ -128,9 +128,22 @@ pub fn check_files<'n>(
     Ok(())
 }
 
+/// Refuses a file whose name ends in another way than with one of these endings. Without an ending,
+/// it is a table in TSV.
+pub fn check_ending(parameter: &'static str, output: &Path, endings: &[&str]) -> Result<()> {
+    match output.extension().and_then(|ending| ending.to_str()) {
+        Some(ending) if !endings.contains(&ending) => refuse(
+            parameter,
+            output.display(),
+            format!("a file with this ending is not written; use .{}", endings.join(", .")),
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses an output, given by `parameter`, that could not be created: its directory does not exist
-/// or cannot be written to, or something
-/// other than a file has the name. A command calls this before a long computation.
+/// or cannot be written to, or something other than a file has the name. A
+/// command calls this before a long computation.
 pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
     if remote::is_address(output) {
         workspace::check_address(parameter, output)?;

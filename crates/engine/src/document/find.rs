@@ -7,7 +7,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_store::table::cell;
 use lookalike_store::workspace::{InputList, Workspace};
-use lookalike_text::read::Reason;
+use lookalike_text::read::{Reason, page_address};
 
 use super::STAGE;
 
@@ -112,17 +112,20 @@ fn check_now_and_then(document: u32, context: &Context<'_>) -> Result<()> {
     }
 }
 
-/// The documents whose records state an address.
+/// The documents whose records state an address, or else another spelling of it.
 fn with_address(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Named> {
-    let mut found = Named::default();
+    let [mut found, mut same] = [(); 2].map(|()| Named::default());
+    let address = page_address(name);
     collection::each_document(workspace, |number, document| {
         check_now_and_then(number, context)?;
-        if document.url == Some(name) {
-            found.add(number);
+        match document.url {
+            Some(url) if url == name => found.add(number),
+            Some(url) if page_address(url) == address => same.add(number),
+            _ => {}
         }
         Ok(())
     })?;
-    Ok(found)
+    Ok(if found.all > 0 { found } else { same })
 }
 
 fn one(workspace: &Workspace, name: &str, named: Named, context: &Context<'_>) -> Result<Found> {

@@ -10,7 +10,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
 use lookalike_rewrite::again;
 use lookalike_store::workspace::{InputList, Workspace};
-use lookalike_text::read::{InputFile, normal_url};
+use lookalike_text::read::InputFile;
 
 /// The most crawls: each has a row in the summary.
 const MOST: usize = 1 << 12;
@@ -87,18 +87,6 @@ impl Crawls {
     }
 }
 
-/// The form in which addresses are compared: scheme and host in lower case, without a default port
-/// and without a fragment, and the root with its slash. Everything else makes another address.
-pub(super) fn normal(address: &str) -> Vec<u8> {
-    let address = address.split('#').next().unwrap_or_default();
-    let mut url = normal_url(address.as_bytes());
-    let host = memchr::memmem::find(&url, b"://").map(|at| at + 3);
-    if host.is_some_and(|host| memchr::memchr2(b'/', b'?', &url[host..]).is_none()) {
-        url.push(b'/');
-    }
-    url
-}
-
 /// The address to which `location` leads from an address (RFC 9110, section 10.2.2; RFC 3986, section
 /// 5.2). Steps such as `..` are kept.
 pub(super) fn led(from: &str, location: &str) -> Option<String> {
@@ -124,7 +112,7 @@ pub(super) fn led(from: &str, location: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{led, normal};
+    use super::led;
 
     #[test]
     fn locations_lead_to_addresses() {
@@ -142,20 +130,5 @@ mod tests {
         }
         assert_eq!(led("urn:a", "b"), None);
         assert_eq!(led("http://e.org/", ""), None);
-    }
-
-    #[test]
-    fn addresses_have_one_form() {
-        for (address, expected) in [
-            ("HTTP://E.org:80/A/?b#c", "http://e.org/A/?b"),
-            ("https://e.org", "https://e.org/"),
-            ("http://e.org?q", "http://e.org?q"),
-            ("urn:x:A", "urn:x:A"),
-            ("", ""),
-        ] {
-            assert_eq!(normal(address), expected.as_bytes());
-        }
-        assert_ne!(normal("http://e.org/a"), normal("http://e.org/a/"));
-        assert_ne!(normal("http://e.org/a"), normal("https://e.org/a"));
     }
 }

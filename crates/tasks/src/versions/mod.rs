@@ -7,7 +7,7 @@
 //! # Definitions
 //! - The directory in which all inputs lie has a folder or a file for each *crawl*. Crawls are in the
 //!   order of their earliest captures; if one has no dates, in the order of the inputs.
-//! - A *page* is an address ([`crawls::normal`]), or the id of a document in its crawl. Its captures
+//! - A *page* is an address ([`lookalike_text::read::page_address`]), or the id of a document in its crawl. Its captures
 //!   are in the order (crawl, date, input). A `revisit` record is a document with the text of the
 //!   capture to which it refers, if the inputs have that capture. A document is compared with the
 //!   last document before it, and other records are passed over.

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use bincode::{Decode, Encode};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::crawls::{Crawls, led, normal};
+use super::crawls::{Crawls, led};
 use super::{By, Change, STAGE};
 use crate::dedup::{RecordNames, names};
 use lookalike_base::Result;
@@ -22,6 +22,7 @@ use lookalike_store::SetAside;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::{
     InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, WarcHead, date, interpret,
+    page_address,
 };
 
 /// The document of a record that has none.
@@ -232,8 +233,8 @@ impl Captures<'_> {
                 let to = to.and_then(|(to, from)| Some((led(from, &to)?, from)));
                 kind = match (status, &to) {
                     (Some("404" | "410"), _) => Change::Gone,
-                    (Some("301" | "308"), Some((to, from))) if normal(to) != normal(from) => {
-                        capture.to[0] = Some(xxh3_128(&normal(to)));
+                    (Some("301" | "308"), Some((to, from))) if page_address(to) != page_address(from) => {
+                        capture.to[0] = Some(xxh3_128(&page_address(to)));
                         Change::MovedAway
                     }
                     _ => Change::Unread,
@@ -272,7 +273,7 @@ impl Captures<'_> {
             return Ok(true);
         };
         capture.address = match self.by {
-            By::Address => String::from_utf8_lossy(&normal(&address)).into_owned(),
+            By::Address => String::from_utf8_lossy(&page_address(&address)).into_owned(),
             By::Id => address,
         };
         let page = xxh3_128(capture.address.as_bytes());

@@ -140,4 +140,4 @@ pub use pieces::{Piece, Stretch};
 pub use reader::RecordReader;
 pub use web::archive::WarcHead;
 pub use web::capture::{Capture, REVISIT_HEAD, Reference, capture, labelled, revisit};
-pub use web::warc::{normal_digest, normal_url, warc_links};
+pub use web::warc::{normal_digest, normal_url, page_address, warc_links};

@@ -67,6 +67,18 @@ pub fn normal_url(url: &[u8]) -> Vec<u8> {
     url
 }
 
+/// The form in which addresses are compared: scheme and host in lower case, without a default port
+/// and without a fragment, and the root with its slash. Everything else makes another address.
+pub fn page_address(address: &str) -> Vec<u8> {
+    let address = address.split('#').next().unwrap_or_default();
+    let mut url = normal_url(address.as_bytes());
+    let host = memchr::memmem::find(&url, b"://").map(|at| at + 3);
+    if host.is_some_and(|host| memchr::memchr2(b'/', b'?', &url[host..]).is_none()) {
+        url.push(b'/');
+    }
+    url
+}
+
 /// A digest with its label in lower case.
 pub fn normal_digest(digest: &[u8]) -> Vec<u8> {
     let label = memchr::memchr(b':', digest).unwrap_or(0);
@@ -262,5 +274,25 @@ impl Interpreter for ArcRecord {
     fn date(&self, bytes: &[u8]) -> Option<String> {
         let line = ArcLine::parse(first_line(head_of(bytes)))?;
         Some(text_of(line.date).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page_address;
+
+    #[test]
+    fn addresses_have_one_form() {
+        for (address, expected) in [
+            ("HTTP://E.org:80/A/?b#c", "http://e.org/A/?b"),
+            ("https://e.org", "https://e.org/"),
+            ("http://e.org?q", "http://e.org?q"),
+            ("urn:x:A", "urn:x:A"),
+            ("", ""),
+        ] {
+            assert_eq!(page_address(address), expected.as_bytes());
+        }
+        assert_ne!(page_address("http://e.org/a"), page_address("http://e.org/a/"));
+        assert_ne!(page_address("http://e.org/a"), page_address("https://e.org/a"));
     }
 }
