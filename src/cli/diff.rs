@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use lookalike_base::error::refuse;
-use lookalike_base::{Error, Result};
 use lookalike_base::progress::Context;
 use lookalike_base::words::shell_word;
+use lookalike_base::{Error, Result};
 use lookalike_engine::document::{self, CompareConfig, Compared};
 use lookalike_engine::outputs;
 
@@ -179,21 +179,20 @@ impl PairPlace {
         let mut known = Vec::new();
         for name in names.iter().filter(|name| !name.is_empty()) {
             match document::find(workspace, name, context) {
-                Ok(_) | Err(Error::SeveralDocuments { .. }) => known.push(name),
                 Err(Error::NoDocument { .. }) => {}
-                Err(error) => return Err(error),
+                found => known.push(found.map(|_| name)?),
             }
         }
-        let kind = kind.as_ref().map_or("", String::as_str);
-        let of = if kind.is_empty() { "the row" } else { &format!("the row `{kind}`") };
-        let directory = workspace.directory().display().to_string();
+        let of = kind
+            .as_ref()
+            .map_or(String::new(), |kind| format!(" `{kind}`"));
         let limit = match known[..] {
             [name] => format!(
-                "{of} has one document, not two; show it: `lookalike show {} {}`",
-                shell_word(&directory),
+                "the row{of} has one document, not two; show it: `lookalike show {} {}`",
+                shell_word(&workspace.directory().display().to_string()),
                 shell_word(name)
             ),
-            [] if is_empty => format!("{of} has no document; its columns say what is known"),
+            [] if is_empty => format!("the row{of} has no document; its columns say what is known"),
             _ => return Ok(error),
         };
         Ok(Error::parameter("pair", self).because(limit))
@@ -245,8 +244,13 @@ impl Command for Options {
             (None, a, b) => ([a, b].map(|name| name.clone().unwrap_or_default()), None),
         };
         let names = given.0.each_ref().map(String::as_str);
-        let both = match (document::compare(&workspace, names, &config, context), &self.pair) {
-            (Err(error), Some(pair)) => return Err(pair.unpaired(error, &given, &workspace, context)?),
+        let both = match (
+            document::compare(&workspace, names, &config, context),
+            &self.pair,
+        ) {
+            (Err(error), Some(pair)) => {
+                return Err(pair.unpaired(error, &given, &workspace, context)?);
+            }
             (both, _) => both?,
         };
         let texts = both

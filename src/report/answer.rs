@@ -15,6 +15,7 @@ use lookalike_base::utf8::cut_after;
 use lookalike_base::words::{ansi_word, flag_word, shell_word};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
+use lookalike_engine::document::stored;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::disk;
@@ -36,8 +37,8 @@ const LEAST_DOUBTED: u64 = 10;
 /// The shingle size for short documents.
 const SHINGLE_SIZE_OF_SHORT: u32 = 5;
 
-/// Bytes of clusters.jsonl that are read to name the largest cluster.
-const MOST_CLUSTERS: u64 = 64 << 20;
+/// Bytes of a list of rejects that are read for advice.
+const MOST_READ: u64 = 64 << 20;
 
 /// The answer of a run, in at most six lines. `results` is the directory with the results of
 /// `collection`, usually its own.
@@ -46,7 +47,7 @@ const MOST_CLUSTERS: u64 = 64 << 20;
 /// Those of reading rejects, documents and clusters.
 pub(crate) fn answer(summary: &Summary, collection: &Workspace, results: &Path) -> Result<String> {
     let mut out = read_line(summary, collection);
-    found_lines(summary, collection, results, &mut out)?;
+    found_lines(summary, collection, &mut out)?;
     if summary.method.is_none() {
         not_used(collection, results, &mut out)?;
     }
@@ -101,12 +102,7 @@ fn read_line(summary: &Summary, collection: &Workspace) -> String {
 }
 
 /// What was found: redundant documents, and the largest cluster.
-fn found_lines(
-    summary: &Summary,
-    collection: &Workspace,
-    results: &Path,
-    out: &mut String,
-) -> Result<()> {
+fn found_lines(summary: &Summary, collection: &Workspace, out: &mut String) -> Result<()> {
     let all = summary.ingest.documents;
     let exact = summary.catalogue.as_ref().map_or(0, |c| c.exact_duplicates);
     let against = collection::against(&collection.manifest).files > 0;
@@ -149,11 +145,14 @@ fn found_lines(
     let clusters = counted(cluster.clusters, "cluster");
     let largest = counted(cluster.largest, "document");
     let _ = write!(out, "{clusters}; the largest has {largest}");
-    if let Some(name) = largest_name(results, cluster.largest)? {
-        // Nothing in a docno may end the line or control the terminal.
-        let name = cut_after(visible(&name), MOST_OF_NAME);
-        let others = counted(cluster.largest - 1, "other");
-        let _ = write!(out, ": {name} and {others}");
+    if let Some(number) = cluster.largest_document {
+        let (document, _) = stored(collection, number)?;
+        // Nothing in a name may end the line or control the terminal.
+        let short = |name: String| cut_after(visible(&name), MOST_OF_NAME);
+        let address = document.url.filter(|url| *url != document.docno);
+        let address = address.map_or(String::new(), |url| format!(" ({})", short(url)));
+        let (name, others) = (short(document.docno), counted(cluster.largest - 1, "other"));
+        let _ = write!(out, ": {name}{address} and {others}");
     }
     if !pairs.is_empty() {
         let _ = write!(out, ". {pairs}");
@@ -194,50 +193,6 @@ fn reservation(summary: &Summary) -> &'static str {
 
 /// The most characters of a name that are shown.
 const MOST_OF_NAME: usize = 80;
-
-/// The representative of the first cluster of this size, if it is among the first
-/// [`MOST_CLUSTERS`] bytes of the clusters. A cluster can have millions of members, so no line is
-/// held: names are looked for in pieces that end with a colon. Quotes inside docnos are escaped, so
-/// a docno contains none of the names.
-fn largest_name(results: &Path, size: u64) -> Result<Option<String>> {
-    let path = results.join("clusters.jsonl");
-    if !disk::exists(&path)? {
-        return Ok(None);
-    }
-    let file = disk::open(&path)?.take(MOST_CLUSTERS);
-    largest_in(BufReader::with_capacity(disk::READ_BUFFER, file), size)
-        .map_err(Error::io("read", &path))
-}
-
-fn largest_in(mut clusters: impl BufRead, size: u64) -> std::io::Result<Option<String>> {
-    const MEMBERS: &[u8] = b",\"members\":";
-    let (mut representative, mut in_name, mut members) = (Vec::new(), false, 0);
-    let mut piece = Vec::new();
-    loop {
-        piece.clear();
-        let end = clusters.read_until(b':', &mut piece)? == 0;
-        if end || memchr::memchr(b'\n', &piece).is_some() {
-            if members == size {
-                return Ok(serde_json::from_slice(&representative).ok());
-            }
-            members = 0;
-        }
-        if end {
-            return Ok(None);
-        }
-        members += u64::from(piece.ends_with(b"{\"docno\":"));
-        if in_name {
-            representative.extend_from_slice(&piece);
-            if let Some(name) = representative.strip_suffix(MEMBERS) {
-                representative.truncate(name.len());
-                in_name = false;
-            }
-        } else if piece.ends_with(b",\"representative\":") {
-            representative.clear();
-            in_name = true;
-        }
-    }
-}
 
 /// The most reasons in a line.
 const MOST_REASONS: usize = 4;
@@ -345,13 +300,10 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
 }
 
 /// The flags in the first warning about a document that may be several, among the first
-/// [`MOST_CLUSTERS`] bytes of the list.
+/// [`MOST_READ`] bytes of the list.
 fn advised(list: &Path) -> Option<String> {
     let reason = Reason::PerhapsSeveral.text();
-    let lines = BufReader::with_capacity(
-        disk::READ_BUFFER,
-        disk::open(list).ok()?.take(MOST_CLUSTERS),
-    );
+    let lines = BufReader::with_capacity(disk::READ_BUFFER, disk::open(list).ok()?.take(MOST_READ));
     lines.lines().map_while(io::Result::ok).find_map(|line| {
         let line = Some(line).filter(|line| line.contains(reason))?;
         let line: Line = serde_json::from_str(&line).ok()?;
@@ -592,37 +544,5 @@ pub(super) fn in_shell(path: &Path) -> String {
     match path.to_str() {
         Some(path) => shell_word(path).into_owned(),
         None => ansi_word(path.as_os_str().as_encoded_bytes()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_largest_cluster_is_found_by_its_size() {
-        let line = |id: u32, name: &str, members: &[&str]| {
-            let members = members.iter();
-            let members: Vec<_> = members
-                .map(|docno| serde_json::json!({"docno": docno, "kind": "near"}))
-                .collect();
-            let name = serde_json::to_string(name).unwrap();
-            let members = serde_json::to_string(&members).unwrap();
-            format!("{{\"id\":{id},\"representative\":{name},\"members\":{members}}}\n")
-        };
-        let odd = "a:b,\"members\":{\"docno\":\n";
-        let text = [
-            line(0, "x", &["x", odd]),
-            line(1, odd, &[odd, "{\"docno\":", "z"]),
-            line(2, "late", &["1", "2", "3"]),
-        ]
-        .concat();
-        let named = |size| largest_in(text.as_bytes(), size).unwrap();
-        assert_eq!(named(2).as_deref(), Some("x"));
-        assert_eq!(named(3).as_deref(), Some(odd));
-        assert_eq!(named(4), None);
-        // A list that is cut off names no cluster that it does not have whole.
-        let cut = &text.as_bytes()[..text.len() - 30];
-        assert_eq!(largest_in(cut, 3).unwrap().as_deref(), Some(odd));
     }
 }

@@ -70,7 +70,8 @@ fn a_run_ends_with_its_answer() {
         "Read 253 documents from 2 files.\n\
          102 of 253 documents (40.3 %) are redundant: 14 identical copies, \
          28 with the same words, 60 near-duplicates.\n\
-         60 clusters; the largest has 4 documents: PG-000096 and 3 others. \
+         60 clusters; the largest has 4 documents: PG-000096 \
+         (http://docs.example/postgresql-doc-17/sql-altertstemplate.html) and 3 others. \
          77 pairs of different texts have a resemblance of 0.85 or more.\n\
          Results in out.\n\
          Next: lookalike report out   # then: lookalike dedup --from out -o kept\n"

@@ -100,7 +100,14 @@ fn planted(seed: u64) -> Vec<Planted> {
                     words = bases[below(14) as usize].clone();
                 }
                 let is_page = What::Page(words, between, markup);
-                let status = ["404 Not Found", "410 Gone", "500 No", "302 Found", "301 Moved", "308 M"];
+                let status = [
+                    "404 Not Found",
+                    "410 Gone",
+                    "500 No",
+                    "302 Found",
+                    "301 Moved",
+                    "308 M",
+                ];
                 let what = match below(16) {
                     0 => What::Revisit(None),
                     1..3 if !all.is_empty() => {
@@ -112,7 +119,10 @@ fn planted(seed: u64) -> Vec<Planted> {
                         // Also to the page itself, and to pages without a document.
                         let to = format!("/p/{}{}", below(22), ["", "/"][below(2) as usize]);
                         let host = ["", "http://E.org"][below(2) as usize];
-                        What::Status(status, status.starts_with('3').then_some(host.to_owned() + &to))
+                        What::Status(
+                            status,
+                            status.starts_with('3').then_some(host.to_owned() + &to),
+                        )
                     }
                     _ => is_page,
                 };
@@ -179,8 +189,14 @@ fn record(all: &[Planted], number: usize) -> Vec<u8> {
 }
 
 /// The address and the date to which a `revisit` record refers.
-fn target<'p>(all: &'p [Planted], own: &'p Planted, of: Option<(usize, bool)>) -> (&'p str, &'p str) {
-    of.map_or((&own.url, "2000-01-01T00:00:00Z"), |(of, _)| (&all[of].url, &all[of].date))
+fn target<'p>(
+    all: &'p [Planted],
+    own: &'p Planted,
+    of: Option<(usize, bool)>,
+) -> (&'p str, &'p str) {
+    of.map_or((&own.url, "2000-01-01T00:00:00Z"), |(of, _)| {
+        (&all[of].url, &all[of].date)
+    })
 }
 
 /// Writes the crawls, each as a folder with two files of which one is compressed.
@@ -259,9 +275,7 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
             for n in own {
                 let left = match &all[n].what {
                     What::Status(status, None) => status.starts_with('4'),
-                    What::Status(status, Some(to)) => {
-                        *status != "302 Found" && moved(to) != *page
-                    }
+                    What::Status(status, Some(to)) => *status != "302 Found" && moved(to) != *page,
                     _ => false,
                 };
                 of_page.push((crawl, before, Some(n), left && there && before.is_some()));
@@ -273,7 +287,11 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
     }
     // From where a new page has moved, and to where a page that is gone: what the server says first.
     let (mut from, mut away) = (BTreeMap::new(), BTreeMap::new());
-    let gone: Vec<_> = events.iter().flat_map(|(_, events)| events).filter(|event| event.3).collect();
+    let gone: Vec<_> = events
+        .iter()
+        .flat_map(|(_, events)| events)
+        .filter(|event| event.3)
+        .collect();
     for &&(crawl, before, n, _) in &gone {
         let target = n.and_then(|n| match &all[n].what {
             What::Status(_, to) => pages.get(moved(to.as_ref()?).as_str()),
@@ -289,11 +307,15 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
         }
     }
     let by_server = away.clone();
-    for (&first, crawl) in pages.values().map(|captures| (&captures[0], all[captures[0]].crawl)) {
+    for (&first, crawl) in pages
+        .values()
+        .map(|captures| (&captures[0], all[captures[0]].crawl))
+    {
         if crawl == 0 || !is_page(&first) {
             continue;
         }
-        let sources = gone.iter().filter(|event| event.0 == crawl).filter_map(|event| event.1);
+        let sources = gone.iter().filter(|event| event.0 == crawl);
+        let sources = sources.filter_map(|event| event.1.filter(|&n| all[n].crawl < crawl));
         let reached = sources.filter(|&n| {
             let (both, either) = shared(content(n), content(first));
             both * 20 >= either * 17
@@ -315,12 +337,18 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
         let (first, last) = (captures[0], captures[captures.len() - 1]);
         let from_row = until.map_or(0, |_| of_page.len() - 1);
         for (crawl, before, n, is_gone) in of_page.split_off(from_row) {
-            let source = n.filter(|&n| n == first).and_then(|n| from.get(&n)).copied();
+            let source = n
+                .filter(|&n| n == first)
+                .and_then(|n| from.get(&n))
+                .copied();
             let is_revisit = n.is_some_and(|n| matches!(all[n].what, What::Revisit(_)));
-            let is_visited = captures.iter().any(|&n| {
-                all[n].crawl < crawl && matches!(all[n].what, What::Revisit(_))
-            });
-            let kind = match (n.filter(is_page).map(content), before.or(source).map(content)) {
+            let is_visited = captures
+                .iter()
+                .any(|&n| all[n].crawl < crawl && matches!(all[n].what, What::Revisit(_)));
+            let kind = match (
+                n.filter(is_page).map(content),
+                before.or(source).map(content),
+            ) {
                 _ if is_gone && away.contains_key(&(crawl, before.unwrap())) => "moved away",
                 _ if is_gone => "gone",
                 (None, _) if is_revisit => "revisit",
@@ -329,7 +357,10 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
                 (_, None) => "new",
                 _ if source.is_some() => "moved",
                 (Some(What::Page(words, ..)), Some(What::Page(others, ..)))
-                    if words == others && is_revisit => "revisit",
+                    if words == others && is_revisit =>
+                {
+                    "revisit"
+                }
                 (Some(what), Some(earlier)) if what == earlier => "same bytes",
                 (Some(What::Page(words, between, _)), Some(What::Page(others, other, _)))
                     if words == others =>
@@ -349,8 +380,15 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
                     }
                 }
             };
-            let to = before.filter(|_| is_gone).and_then(|before| away.get(&(crawl, before)));
-            left.push(((crawl, kind, before.or(source), n), first, last, to.copied()));
+            let to = before
+                .filter(|_| is_gone)
+                .and_then(|before| away.get(&(crawl, before)));
+            left.push((
+                (crawl, kind, before.or(source), n),
+                first,
+                last,
+                to.copied(),
+            ));
         }
     }
     for ((crawl, kind, before, n), first, last, to) in left {
@@ -360,17 +398,27 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
             n.map_or(String::new(), |n| field(&all[n]).into())
         };
         let docno = |n: Option<usize>| {
-            n.map_or(String::new(), |n| format!("{:08}", text(all, n).unwrap_or(n)))
+            n.map_or(String::new(), |n| {
+                format!("{:08}", text(all, n).unwrap_or(n))
+            })
         };
         let note = match n.map(|n| &all[n]) {
-            Some(Planted { what: What::Status(status, to), .. }) => {
+            Some(Planted {
+                what: What::Status(status, to),
+                ..
+            }) => {
                 let to = to.as_ref().map(|to| match to.starts_with('/') {
                     true => format!(": {}{to}", origin(&all[n.unwrap()].url)),
                     false => format!(": {to}"),
                 });
                 format!("{status}{}", to.unwrap_or_default())
             }
-            Some(own @ Planted { what: What::Revisit(of), .. }) => match of {
+            Some(
+                own @ Planted {
+                    what: What::Revisit(of),
+                    ..
+                },
+            ) => match of {
                 Some((of, true)) => format!("urn:uuid:{of:08}"),
                 _ => {
                     let (url, date) = target(all, own, *of);
@@ -513,9 +561,14 @@ fn copies_with_revisit_records_have_the_same_versions() {
             let of = |name: &str| row[name].clone();
             // The docno of a `revisit` record is that of the document with its text.
             let same = |other: &&Row| {
-                ["address", "crawl_b", "date_b", "crawl_a"].iter().all(|&name| row[name] == other[name])
+                ["address", "crawl_b", "date_b", "crawl_a"]
+                    .iter()
+                    .all(|&name| row[name] == other[name])
             };
-            let other = wanted.iter().find(same).unwrap_or_else(|| panic!("{row:?}"));
+            let other = wanted
+                .iter()
+                .find(same)
+                .unwrap_or_else(|| panic!("{row:?}"));
             let is_same = ["same bytes", "same text", "same words"].contains(&&*other["kind"]);
             if is_same && of("kind") == "revisit" {
                 revisits.insert(other["kind"].clone());
@@ -541,7 +594,11 @@ fn a_row_of_one_document_is_not_compared() {
         assert!(!told.status.success(), "{arguments}");
         String::from_utf8(told.stderr).unwrap()
     };
-    let words = |from: usize| (from..from + 40).map(|n| format!("w{n}")).collect::<Vec<_>>();
+    let words = |from: usize| {
+        (from..from + 40)
+            .map(|n| format!("w{n}"))
+            .collect::<Vec<_>>()
+    };
     let page = |url: &str, crawl: usize, what| Planted {
         page: String::new(),
         url: url.into(),
@@ -568,32 +625,53 @@ fn a_row_of_one_document_is_not_compared() {
         let is_row = |line: &&str| line.split('\t').nth(1) == Some(kind);
         table.lines().position(|line| is_row(&line)).unwrap() + 1
     };
-    for (kind, document) in [("first", Some(0)), ("new", Some(6)), ("gone", Some(1)), ("unread", None),
-        ("revisit", Some(3))]
-    {
+    for (kind, document) in [
+        ("first", Some(0)),
+        ("new", Some(6)),
+        ("gone", Some(1)),
+        ("unread", None),
+        ("revisit", Some(3)),
+    ] {
         let said = said(&format!("diff out --pair versions.tsv:{}", row(kind)));
         let wanted = match document {
-            Some(n) => format!("the row `{kind}` has one document, not two; show it: `lookalike show out {n:08}`"),
+            Some(n) => format!(
+                "the row `{kind}` has one document, not two; show it: `lookalike show out {n:08}`"
+            ),
             None => format!("the row `{kind}` has no document"),
         };
         assert!(said.contains(&wanted), "{said}");
     }
-    let shown = done(place, &format!("diff out --pair versions.tsv:{}", row("rewritten")));
+    let shown = done(
+        place,
+        &format!("diff out --pair versions.tsv:{}", row("rewritten")),
+    );
     assert!(shown.contains("w239"), "{shown}");
     // Another spelling of an address is the same address, unless a document has this spelling.
     assert!(done(place, "show out HTTP://e.org/b#part").contains("00000001"));
     assert!(said("show out http://e.org/a").contains("2 documents are called"));
     assert!(done(place, "show out http://E.org/a").contains("00000004"));
     // An ending that names another format is no table.
-    for (command, file) in [("export versions out", "x.csv"), ("check count jan", "x.tsv.gz")] {
+    for (command, file) in [
+        ("export versions out", "x.csv"),
+        ("check count jan", "x.tsv.gz"),
+    ] {
         let said = said(&format!("{command} --output {file}"));
-        assert!(said.contains("with this ending is not written; use .html, ."), "{said}");
+        assert!(
+            said.contains("with this ending is not written; use .html, ."),
+            "{said}"
+        );
         assert!(!place.join(file).exists());
     }
     // What would have moved is decided by the condition.
-    done(place, "run jan feb -o limited --quiet --where a.host==b.host");
+    done(
+        place,
+        "run jan feb -o limited --quiet --where a.host==b.host",
+    );
     let said = said("export versions limited");
-    assert!(said.contains("its pairs have a condition (--where)"), "{said}");
+    assert!(
+        said.contains("its pairs have a condition (--where)"),
+        "{said}"
+    );
 }
 
 #[test]

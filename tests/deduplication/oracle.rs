@@ -237,6 +237,9 @@ impl<'r> Oracle<'r> {
                 line["cluster"] = number.into();
                 line["cluster_size"] = size.into();
             }
+            if let Some(address) = &self.records[document].1.address {
+                line["address"] = address.as_str().into();
+            }
             lines.push((line, score));
         }
         lines

@@ -55,6 +55,7 @@ pub fn dedup(place: &Path, arguments: &str) -> Value {
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub docno: String,
+    pub address: Option<String>,
     /// Of the words.
     pub md5: [u8; 16],
     /// Hash of the text as read.
@@ -102,6 +103,7 @@ pub fn records(path: &Path, shingle_size: u32) -> Vec<Record> {
                 Interpreted::Document(raw) => {
                     let mut found = Document {
                         docno: raw.docno.to_string(),
+                        address: raw.url.as_ref().map(ToString::to_string),
                         ..Document::default()
                     };
                     if shingle_size > 0 {

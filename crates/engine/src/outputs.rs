@@ -135,7 +135,10 @@ pub fn check_ending(parameter: &'static str, output: &Path, endings: &[&str]) ->
         Some(ending) if !endings.contains(&ending) => refuse(
             parameter,
             output.display(),
-            format!("a file with this ending is not written; use .{}", endings.join(", .")),
+            format!(
+                "a file with this ending is not written; use .{}",
+                endings.join(", .")
+            ),
         ),
         _ => Ok(()),
     }

@@ -93,12 +93,13 @@ pub(crate) fn head(both: &Both, screen: Screen, put: Put<'_>) -> Result<()> {
     ))
 }
 
-/// Where a document is, its title, and where its text comes from.
+/// Where a document is, its address and title, and where its text comes from.
 fn about(side: &Side) -> String {
     let mut about = visible(&table::cell(&side.found.place()));
-    if let Some(title) = &side.found.record.title {
+    let record = &side.found.record;
+    for name in [&record.url, &record.title].into_iter().flatten() {
         about.push_str("  ");
-        about.push_str(&visible(title));
+        about.push_str(&visible(name));
     }
     match &side.text {
         Ok((_, source)) => {

@@ -151,8 +151,9 @@ fn one(workspace: &Workspace, name: &str, named: Named, context: &Context<'_>) -
     }
 }
 
-/// The document with a number.
-pub(super) fn located(workspace: &Workspace, number: u32, context: &Context<'_>) -> Result<Found> {
+/// What the collection stores about the document with a number, and the number of texts that its
+/// segment keeps before it. Reads the segment up to the document.
+pub fn stored(workspace: &Workspace, number: u32) -> Result<(DocumentRecord, u64)> {
     let segments = collection::segments(&workspace.manifest);
     let at = segments.partition_point(|segment| segment.first_document <= number);
     let missing = || {
@@ -167,12 +168,16 @@ pub(super) fn located(workspace: &Workspace, number: u32, context: &Context<'_>)
     let mut texts_before = 0;
     let mut record = None;
     for document in segment.first_document..=number {
-        check_now_and_then(document, context)?;
         let next = documents.next()?.ok_or_else(missing)?;
         texts_before += u64::from(next.stored && document < number);
         record = Some(next);
     }
-    let record = record.ok_or_else(missing)?;
+    Ok((record.ok_or_else(missing)?, texts_before))
+}
+
+/// The document with a number.
+pub(super) fn located(workspace: &Workspace, number: u32, context: &Context<'_>) -> Result<Found> {
+    let (record, texts_before) = stored(workspace, number)?;
     let mut inputs = InputList::open(workspace.directory())?;
     let file = inputs.entry_of(record.file)?;
     let file = file.map_or_else(String::new, |entry| entry.name.clone());
@@ -258,22 +263,16 @@ fn near(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Vec<
         check_now_and_then(document, context)?;
         // The path of an input, whose docno is what follows the given directory.
         let rest = name.as_bytes().strip_suffix(docno);
-        if rest.is_some_and(|rest| rest.ends_with(b"/")) {
-            near.insert(
-                0,
-                (
-                    f64::INFINITY,
-                    cell(&String::from_utf8_lossy(docno)).into_owned(),
-                ),
-            );
-            near.truncate(NEAR);
-        }
+        let is_path = rest.is_some_and(|rest| rest.ends_with(b"/"));
         // Only names of about the same length: others would take time and hardly be meant.
-        if document >= COMPARED || docno.len().abs_diff(name.len()) > 4 || name.len() > 200 {
-            return Ok(());
-        }
+        let is_far =
+            document >= COMPARED || docno.len().abs_diff(name.len()) > 4 || name.len() > 200;
         let docno = String::from_utf8_lossy(docno);
-        let alike = strsim::jaro_winkler(name, &docno);
+        let alike = match is_path {
+            true => f64::INFINITY,
+            false if is_far => return Ok(()),
+            false => strsim::jaro_winkler(name, &docno),
+        };
         let place = near.partition_point(|(other, _)| *other >= alike);
         if alike >= NEAR_ENOUGH && place < NEAR {
             near.insert(place, (alike, cell(&docno).into_owned()));

@@ -6,11 +6,12 @@ use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::progress::Context;
-use lookalike_engine::collection::{self, InputRecords};
+use lookalike_engine::collection::{self, InputRecord, InputRecords};
+use lookalike_rewrite::again::Again;
 use lookalike_rewrite::files;
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{Item, Sort};
-use lookalike_text::read::{InputFile, ReadConfig};
+use lookalike_text::read::{InputFile, ReadConfig, Record};
 
 /// The collection and its inputs, and where and in how much memory a step works.
 #[derive(Clone, Copy)]
@@ -46,5 +47,50 @@ impl<'c> Choosing<'c> {
         let first = collection::against(&self.workspace.manifest).files;
         let open = |file| InputRecords::of_file(self.workspace, file);
         files::each(name, (self.inputs, first), open, act, self.context)
+    }
+}
+
+/// Passes the records of a file on, each with its entry in the collection if it has one. `take`
+/// returns whether a document still is one.
+///
+/// # Errors
+/// `InputChanged` if a document has no record.
+pub(crate) fn each_record(
+    file: u32,
+    records: &mut Again<'_>,
+    entries: &mut InputRecords<'_>,
+    mut take: impl FnMut(&Record, &[u8], Option<InputRecord>) -> Result<bool>,
+) -> Result<()> {
+    let mut next = entries.next_of(file)?;
+    while records.advance()? {
+        let Some((record, bytes)) = records.record() else {
+            continue;
+        };
+        let at = record.source.offset;
+        // Only of a rejected file or row there may be no record.
+        while let Some(InputRecord::Rejected(reject)) = &next
+            && reject.source.offset < at
+        {
+            next = entries.next_of(file)?;
+        }
+        let entry = next.take_if(|entry| offset(entry) == at);
+        if entry.is_some() {
+            next = entries.next_of(file)?;
+        }
+        if !take(record, bytes, entry)? {
+            return records.seek(at);
+        }
+    }
+    while let Some(InputRecord::Rejected(_)) = next {
+        next = entries.next_of(file)?;
+    }
+    // A document without a record stays the next one. That there is none, `seek` says.
+    next.map_or(Ok(()), |entry| records.seek(offset(&entry)))
+}
+
+fn offset(entry: &InputRecord) -> u64 {
+    match entry {
+        InputRecord::Document(_, document) => document.offset,
+        InputRecord::Rejected(reject) => reject.source.offset,
     }
 }

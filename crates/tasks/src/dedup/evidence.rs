@@ -14,7 +14,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
-use lookalike_engine::collection::{InputRecord, InputRecords, Names};
+use lookalike_engine::collection::{DocumentRecord, InputRecord, InputRecords, Names};
 use lookalike_engine::sample::Sampled;
 use lookalike_engine::table as read;
 use lookalike_rewrite::annotate::{Annotation, Survivor};
@@ -122,14 +122,14 @@ impl Knowledge<'_> {
     }
 
     /// One line of `removed.jsonl` or `referred.jsonl`.
-    fn line(&self, document: u32, offset: u64, fate: Fate) -> Result<String> {
+    fn line(&self, document: u32, of: &DocumentRecord, fate: Fate) -> Result<String> {
         let Some((reason, survivor, _)) = fate.removed() else {
             return Ok(String::new());
         };
         let place = json(&self.place(document)?)?;
         // The object is left open for what follows.
         let mut line = place.trim_end_matches('}').to_string();
-        let reason = reason.text();
+        let (reason, offset) = (reason.text(), of.offset);
         let _ = write!(line, ",\"offset\":{offset},\"reason\":\"{reason}\"");
         if let Some(survivor) = survivor {
             let shared = self.score(document, fate).map_or(0, |(_, shared)| shared);
@@ -143,6 +143,9 @@ impl Knowledge<'_> {
         }
         if let Some((number, size)) = self.choice.cluster(document) {
             let _ = write!(line, ",\"cluster\":{number},\"cluster_size\":{size}");
+        }
+        if let Some(url) = &of.url {
+            let _ = write!(line, ",\"address\":{}", json(url)?);
         }
         line.push_str("}\n");
         Ok(line)
@@ -177,7 +180,7 @@ impl Knowledge<'_> {
                 Fate::Kept => summary.kept += 1,
                 Fate::Removed { reason, .. } => summary.removed[reason as usize] += 1,
             }
-            sinks.put(self, number, document.offset, fate)?;
+            sinks.put(self, number, &document, fate)?;
         }
         sinks.finish()?;
         Ok(summary)
@@ -188,7 +191,7 @@ impl Knowledge<'_> {
         &self,
         table: &mut Table<OutputFile>,
         document: u32,
-        offset: u64,
+        of: &DocumentRecord,
         reason: Removal,
         survivor: Option<u32>,
     ) -> Result<()> {
@@ -202,19 +205,20 @@ impl Knowledge<'_> {
         let (value, shared) = score.unzip();
         let (cluster, cluster_size) = cluster.unzip();
         table.row(&cells! {
-            place.file, place.record, &place.docno, offset, &place.docno, document, reason.text(),
-            file, record, docno, survivor, value, shared, cluster, cluster_size,
+            place.file, place.record, &place.docno, of.offset, &place.docno, document,
+            reason.text(), file, record, docno, survivor, value, shared, cluster, cluster_size,
+            of.url.as_ref(),
         })
     }
 }
 
 /// The columns of `removed.tsv`, `removed.parquet` and the same for `referred`. The resemblance has the name of the measure.
-const REMOVED: [Column; 15] = columns! {
+const REMOVED: [Column; 16] = columns! {
     file: Text, record: I64, docno: Text in Parquet, offset: I64, docno: Text in Lines,
     document: U32 in Parquet, reason: Text, survivor_file: Text or "", survivor_record: I64 or "",
     survivor_docno: Text or "", survivor_document: U32 or "" in Parquet, resemblance: F64 or "",
     shared: U32 or "" in Parquet, cluster: U32 or "" in Parquet,
-    cluster_size: U32 or "" in Parquet,
+    cluster_size: U32 or "" in Parquet, address: Text or "" in Parquet,
 };
 
 /// The columns of `kept.tsv` and `kept.parquet`.
@@ -275,21 +279,21 @@ impl Sinks {
         &mut self,
         knowledge: &Knowledge<'_>,
         document: u32,
-        offset: u64,
+        of: &DocumentRecord,
         fate: Fate,
     ) -> Result<()> {
         if fate != Fate::Kept {
-            return self.removed.put(knowledge, document, offset, fate);
+            return self.removed.put(knowledge, document, of, fate);
         }
         if let Some(table) = &mut self.kept {
             let place = knowledge.place(document)?;
-            let cells = cells! { place.file, place.record, offset, &place.docno, document };
+            let cells = cells! { place.file, place.record, of.offset, &place.docno, document };
             table.row(&cells)?;
         }
         match knowledge.choice.is_referred(document) {
             true => {
                 let by_rule = knowledge.choice.by_rule(document);
-                self.referred.put(knowledge, document, offset, by_rule)
+                self.referred.put(knowledge, document, of, by_rule)
             }
             false => Ok(()),
         }
@@ -354,17 +358,17 @@ impl Evidence {
         &mut self,
         knowledge: &Knowledge<'_>,
         document: u32,
-        offset: u64,
+        of: &DocumentRecord,
         fate: Fate,
     ) -> Result<()> {
         let Some((reason, survivor, _)) = fate.removed() else {
             return Ok(());
         };
         if let Some(table) = &mut self.table {
-            knowledge.removed_row(table, document, offset, reason, survivor)?;
+            knowledge.removed_row(table, document, of, reason, survivor)?;
         }
         if let Some(out) = &mut self.lines {
-            let line = knowledge.line(document, offset, fate)?;
+            let line = knowledge.line(document, of, fate)?;
             let put = out.write_all(line.as_bytes());
             put.map_err(Error::io("write", out.path()))?;
         }

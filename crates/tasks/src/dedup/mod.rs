@@ -89,7 +89,7 @@ use lookalike_store::workspace::{
 use lookalike_text::read::{InputFile, ReadConfig};
 
 pub use choose::{Fate, Removal, check_pairs};
-pub(crate) use choosing::Choosing;
+pub(crate) use choosing::{Choosing, each_record};
 pub use decide::{Decided, sizes};
 pub use evidence::{KEPT_TABLE, REMOVED_TABLE, removed_docnos};
 pub use lookalike_rewrite::output::{PRIVATE, check_outside_kept, check_outside_taken};

@@ -29,7 +29,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::choose::{Choice, Fate, Removal};
 use super::values::memory_of_reader;
-use super::{Choosing, Rejects, STAGE};
+use super::{Choosing, Rejects, STAGE, each_record};
 use lookalike_base::Result;
 use lookalike_base::bits::Bits;
 use lookalike_base::budget::ByteSize;
@@ -193,28 +193,18 @@ impl Names {
         let Some(Container::Warc | Container::Arc) = records.container()? else {
             return Ok(());
         };
-        // The next entry of the collection.
-        let mut next: Option<(u64, u32)> = None;
-        while records.advance()? {
-            let Some((record, bytes)) = records.record() else {
-                continue;
-            };
-            let offset = record.source.offset;
-            while next.is_none_or(|(at, _)| at < offset) {
-                next = Some(match entries.next_of(file)? {
-                    None => (u64::MAX, KEPT),
-                    Some(InputRecord::Document(number, document)) => (document.offset, number),
-                    Some(InputRecord::Rejected(reject)) => (reject.source.offset, self.rejected),
-                });
-            }
-            let number = next.filter(|(at, _)| *at == offset);
+        each_record(file, &mut records, entries, |record, bytes, entry| {
             let names = match record.kind {
                 RecordKind::Arc => WarcHead::of_arc(bytes),
                 _ => WarcHead::parse(bytes),
             };
-            self.put(&names, number.map_or(KEPT, |(_, n)| n))?;
-        }
-        Ok(())
+            let number = match entry {
+                None => KEPT,
+                Some(InputRecord::Document(number, _)) => number,
+                Some(InputRecord::Rejected(_)) => self.rejected,
+            };
+            self.put(&names, number).map(|()| true)
+        })
     }
 
     /// Adds the names of a record, and the names to which it refers.
@@ -278,7 +268,11 @@ pub(crate) fn names(record: &WarcHead<'_>) -> Option<(RecordNames, RecordNames)>
     }
     // The digest is that of the capture to which it refers.
     own[2] = None;
-    let to = of(record.to_id, record.to_target.or(record.target), record.to_date);
+    let to = of(
+        record.to_id,
+        record.to_target.or(record.target),
+        record.to_date,
+    );
     // A name of the record itself leads to no other record.
     let to = to.map(|name| name.filter(|_| !own.contains(&name)));
     Some((own, to))

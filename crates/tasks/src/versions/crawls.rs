@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use super::read::MOST_ADDRESS;
 use super::{Crawl, VersionsConfig};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -14,6 +13,9 @@ use lookalike_text::read::InputFile;
 
 /// The most crawls: each has a row in the summary.
 const MOST: usize = 1 << 12;
+
+/// A record with a longer address is left out, whether or not it is a document.
+pub(super) const MOST_ADDRESS: usize = 64 << 10;
 
 /// The crawls of a collection. The directory in which all inputs lie has a folder or a file for each.
 #[derive(Default)]
@@ -55,9 +57,7 @@ impl Crawls {
             let (name, rest) = own.split_at(named.map_or(own.len(), |at| at + 1));
             let joined = |parts: &[Component<'_>]| parts.iter().collect::<PathBuf>();
             let [name, rest] = [name, rest].map(|parts| joined(parts).display().to_string());
-            let number = *places
-                .entry(name.clone())
-                .or_insert(crawls.all.len());
+            let number = *places.entry(name.clone()).or_insert(crawls.all.len());
             if number == crawls.all.len() {
                 crawls.all.push(Crawl {
                     name,
@@ -95,8 +95,11 @@ pub(super) fn led(from: &str, location: &str) -> Option<String> {
     }
     let scheme = from.find("://")? + 3;
     let end = from.find(['?', '#']).unwrap_or(from.len());
-    let path = from[scheme..].find(['/', '?', '#']).map_or(from.len(), |at| scheme + at);
-    let is_scheme = |(scheme, _): &(&str, &str)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let path = from[scheme..]
+        .find(['/', '?', '#'])
+        .map_or(from.len(), |at| scheme + at);
+    let is_scheme =
+        |(scheme, _): &(&str, &str)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let (base, between) = match location.as_bytes() {
         _ if location.split_once(':').as_ref().is_some_and(is_scheme) => ("", ""),
         [b'/', b'/', ..] => (&from[..scheme - 2], ""),
@@ -121,12 +124,20 @@ mod tests {
             ("http://e.org/a/b?c/d", "/e", "http://e.org/e"),
             ("http://e.org/a", "//f.org/", "http://f.org/"),
             ("http://e.org/a", "https://e.org/a", "https://e.org/a"),
-            ("http://e.org/a?b", "?c=http://x", "http://e.org/a?c=http://x"),
+            (
+                "http://e.org/a?b",
+                "?c=http://x",
+                "http://e.org/a?c=http://x",
+            ),
             ("http://e.org", "a:", "a:"),
             ("http://e.org", "a/b:c", "http://e.org/a/b:c"),
             ("http://e.org?a/b", "c", "http://e.org/c"),
         ] {
-            assert_eq!(led(from, location).as_deref(), Some(expected), "{from} {location}");
+            assert_eq!(
+                led(from, location).as_deref(),
+                Some(expected),
+                "{from} {location}"
+            );
         }
         assert_eq!(led("urn:a", "b"), None);
         assert_eq!(led("http://e.org/", ""), None);

@@ -17,7 +17,8 @@
 //!   has a document, and this page has moved from there if its first capture is a document in that
 //!   crawl or in a later one. Otherwise a page whose first capture is in the crawl in which another
 //!   is gone has moved from there if its document has the same words, or makes a pair, with the last
-//!   document of the page that is gone; the most similar one counts, and then the first.
+//!   document of the page that is gone, of an earlier crawl; the most similar one counts, and then
+//!   the first.
 //!
 //! # Algorithm
 //! 1. Read the captures from the inputs, aside, and resolve the `revisit` records (`read.rs`).
@@ -39,7 +40,6 @@ mod read;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
 use std::sync::Mutex;
 
 use serde::Serialize;
@@ -69,9 +69,10 @@ use read::{Captures, UNDATED, Visit};
 
 const STAGE: &str = "versions";
 
-/// Memory of a capture: its visit, its page, its representative, and whether it is new, gone or a
-/// source.
-const CAPTURE_BYTES: u64 = 160;
+/// Memory of a capture: its visit, its page, its representative, and the entries of a page that is
+/// new and gone.
+const CAPTURE_BYTES: u64 =
+    (size_of::<Visit>() + size_of::<&[Visit]>() + 4 + 2 * size_of::<Moved<'_>>()) as u64;
 /// Memory of the names to which a `revisit` record refers.
 const REVISIT_BYTES: u64 = 256;
 /// Readers, writers and the buffers of tables.
@@ -344,8 +345,7 @@ fn in_order(
         it.crawl = place.copied().unwrap_or_default();
         place.is_some() && it.time <= until
     });
-    // The sort is stable: the visits of a crawl stay in the order of time.
-    visits.sort_by_key(|it| (it.page, it.crawl));
+    visits.sort_unstable_by_key(|it| (it.page, it.crawl, it.time, it.order));
     Ok((order, crawls))
 }
 
@@ -388,24 +388,49 @@ fn events(page: &[Visit], crawls: u16) -> impl Iterator<Item = Event<'_>> {
 /// The order of a capture in the inputs.
 type Order = (u32, u32);
 
+/// The pages that are new in a crawl, or gone in it, whose first or last documents have the same
+/// words: class and crawl; the first of these documents; and what it shares with the last document
+/// of the page from which it has moved, and that document, or the first document of the page to
+/// which it has moved.
+type Moved<'v> = ((u32, u16), &'v Visit, Option<(u32, &'v Visit)>);
+
+/// The place of a class and a crawl.
+fn place(entries: &[Moved<'_>], key: (u32, u16)) -> Option<usize> {
+    entries.binary_search_by_key(&key, |it| it.0).ok()
+}
+
 /// Where pages have moved.
-#[derive(Default)]
 struct Moves<'v> {
-    /// By class and crawl of new pages: the first of them, what they share with the page from which
-    /// they have moved, and the last document of that page.
-    alike: BTreeMap<(u32, u16), (&'v Visit, Option<(u32, &'v Visit)>)>,
+    /// In the order of their keys.
+    new: Vec<Moved<'v>>,
+    gone: Vec<Moved<'v>>,
     /// By the first capture of a new page, the last document of the first page from which the server
     /// leads there.
     led: HashMap<Order, &'v Visit>,
     /// By the crawl in which a page is gone and its last document, the first capture of the page to
-    /// which it has moved.
-    away: HashMap<(u16, Order), &'v Visit>,
+    /// which the server leads.
+    leads: HashMap<(u16, Order), &'v Visit>,
 }
 
-/// Puts a capture at a key, unless an earlier one is there.
-fn put_first<'v, K: Eq + Hash>(map: &mut HashMap<K, &'v Visit>, key: K, it: &'v Visit) {
-    let first = map.entry(key).or_insert(it);
-    *first = std::cmp::min_by_key(*first, it, |it| it.order);
+impl<'v> Moves<'v> {
+    /// The last document of the page from which a new page has moved.
+    fn source(&self, first: &Visit, class: u32) -> Option<&'v Visit> {
+        let alike = || self.new[place(&self.new, (class, first.crawl))?].2;
+        self.led
+            .get(&first.order)
+            .copied()
+            .or_else(|| Some(alike()?.1))
+    }
+
+    /// The first capture of the page to which a page with this last document has moved.
+    fn target(&self, last: &Visit, key: (u32, u16)) -> Option<&'v Visit> {
+        let alike = || {
+            let (_, source, to) = self.gone[place(&self.gone, key)?];
+            to.filter(|_| source == last)
+        };
+        let led = self.leads.get(&(key.1, last.order)).copied();
+        led.or_else(|| Some(alike()?.1))
+    }
 }
 
 impl Captures<'_> {
@@ -417,45 +442,57 @@ impl Captures<'_> {
         class: impl Fn(&Visit) -> u32,
     ) -> Result<Moves<'v>> {
         let sizes = sizes(self.workspace)?;
-        let (mut moves, mut gone) = (Moves::default(), HashMap::new());
         let is_new = |page: &[Visit]| page[0].crawl > 0 && page[0].document().is_some();
+        let gone = |page: &'v [Visit]| events(page, crawls).filter(|event| event.is_gone);
+        let many = pages.iter().map(|page| gone(page).count()).sum();
+        let mut moves = Moves {
+            new: Vec::with_capacity(pages.iter().filter(|page| is_new(page)).count()),
+            gone: Vec::with_capacity(many),
+            led: HashMap::new(),
+            leads: HashMap::new(),
+        };
         for page in pages {
+            let first = &page[0];
             if is_new(page) {
-                let first = &page[0];
-                let new = moves.alike.entry((class(first), first.crawl));
-                let new = new.or_insert((first, None));
-                new.0 = std::cmp::min_by_key(new.0, first, |it| it.order);
+                moves.new.push(((class(first), first.crawl), first, None));
             }
-            for event in events(page, crawls).filter(|event| event.is_gone) {
-                let (Some(before), capture) = (event.before, event.capture) else {
+            for event in gone(page) {
+                let Some(before) = event.before else {
                     continue;
                 };
-                put_first(&mut gone, (class(before), event.crawl), before);
-                let Some(capture) = capture.filter(|it| it.kind == Change::MovedAway) else {
+                // A page that is new and gone in one crawl has not moved to itself.
+                if before.crawl < event.crawl {
+                    let key = (class(before), event.crawl);
+                    moves.gone.push((key, before, None));
+                }
+                let Some(target) = self.leads(event, pages)? else {
                     continue;
                 };
-                let to = self.values.get(capture.value)?.moved_to();
-                let found = to.and_then(|to| pages.binary_search_by_key(&to, |it| it[0].page).ok());
-                if let Some(target) = found.map(|at| pages[at]) {
-                    moves.away.insert((event.crawl, before.order), &target[0]);
-                    if is_new(target) && target[0].crawl >= event.crawl {
-                        put_first(&mut moves.led, target[0].order, before);
-                    }
+                moves.leads.insert((event.crawl, before.order), target);
+                if target.document().is_some() && target.crawl >= event.crawl.max(1) {
+                    let first = moves.led.entry(target.order).or_insert(before);
+                    *first = std::cmp::min_by_key(*first, before, |it| it.order);
                 }
             }
         }
+        let Moves { new, gone, .. } = &mut moves;
+        for entries in [&mut *new, &mut *gone] {
+            entries.sort_unstable_by_key(|it| (it.0, it.1.order));
+            entries.dedup_by_key(|it| it.0);
+        }
         // The same words are more similar than any pair.
-        for (of, (_, source)) in &mut moves.alike {
-            *source = gone.get(of).map(|&it| (sizes.own(of.0), it));
+        for (key, _, source) in new.iter_mut() {
+            *source = place(gone, *key).map(|at| (sizes.own(key.0), gone[at].1));
         }
         let mut passed = 0u64;
         each_measured_pair(self.workspace, &sizes, |pair, _| {
             passed += 1;
             self.context.tick(STAGE, passed)?;
             for (of, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
-                let new = moves.alike.range_mut((of, 0)..=(of, u16::MAX));
-                for (&(_, crawl), (_, source)) in new {
-                    let found = gone.get(&(other, crawl)).map(|&it| (pair.shared, it));
+                let from = new.partition_point(|it| it.0.0 < of);
+                let of_class = new[from..].iter_mut().take_while(|it| it.0.0 == of);
+                for ((_, crawl), _, source) in of_class {
+                    let found = place(gone, (other, *crawl)).map(|at| (pair.shared, gone[at].1));
                     let rank = |&(shared, it): &(u32, &Visit)| {
                         let sizes = sizes.measured(class(it), of);
                         let score = Ratio::of(Measure::Resemblance, shared, sizes);
@@ -466,16 +503,24 @@ impl Captures<'_> {
             }
             Ok(())
         })?;
-        let alike = moves.alike.iter();
-        let mut away = HashMap::new();
-        for (&(_, crawl), (first, source)) in alike {
-            if let Some((_, source)) = source {
-                put_first(&mut away, (crawl, source.order), first);
+        for &((_, crawl), first, source) in new.iter() {
+            let source = source.and_then(|(_, it)| place(gone, (class(it), crawl)));
+            if let Some((.., to)) = source.map(|at| &mut gone[at]) {
+                let all = to.iter().copied().chain([(0, first)]);
+                *to = all.min_by_key(|(_, it)| it.order);
             }
         }
-        // What the server says comes first.
-        away.extend(moves.away.drain());
-        Ok(Moves { away, ..moves })
+        Ok(moves)
+    }
+
+    /// The first capture of the page to which the server leads from a page that is gone.
+    fn leads<'v>(&self, event: Event<'_>, pages: &[&'v [Visit]]) -> Result<Option<&'v Visit>> {
+        let Some(capture) = event.capture.filter(|it| it.kind == Change::MovedAway) else {
+            return Ok(None);
+        };
+        let to = self.values.get(capture.value)?.moved_to();
+        let found = to.and_then(|to| pages.binary_search_by_key(&to, |it| it[0].page).ok());
+        Ok(found.map(|at| &pages[at][0]))
     }
 
     /// Makes the rows, of which `last` leaves the last one of each page, and counts them.
@@ -496,7 +541,7 @@ impl Captures<'_> {
         let representatives = Catalogue::representatives(self.workspace)?;
         let class = |it: &Visit| representatives.of(it.text);
         let moves = self.moves(&pages, crawls, class)?;
-        pages.sort_by_key(|page| page[0].order);
+        pages.sort_unstable_by_key(|page| page[0].order);
         let get = |it: Option<&Visit>| it.map(|it| self.values.get(it.value)).transpose();
         let captures = pages.iter().map(|page| page.len() as u64).sum();
         let unit = Unit::Count("captures");
@@ -514,13 +559,10 @@ impl Captures<'_> {
                 }
                 let document = capture.filter(|it| it.document().is_some());
                 let source = document.filter(|_| capture == page.first());
-                let source = source.and_then(|it| {
-                    let alike = || Some(moves.alike.get(&(class(it), crawl))?.1?.1);
-                    moves.led.get(&it.order).copied().or_else(alike)
-                });
+                let source = source.and_then(|it| moves.source(it, class(it)));
                 let before = event.before.or(source);
                 let away = event.before.filter(|_| event.is_gone);
-                let away = away.and_then(|it| moves.away.get(&(crawl, it.order)).copied());
+                let away = away.and_then(|it| moves.target(it, (class(it), crawl)));
                 let captures = [get(before)?, get(capture)?];
                 let differs = captures.iter().flatten().any(|it| it.differs);
                 let classes = before.zip(document).map(|(a, b)| [class(a), class(b)]);

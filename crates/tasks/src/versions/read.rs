@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use bincode::{Decode, Encode};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::crawls::{Crawls, led};
+use super::crawls::{Crawls, MOST_ADDRESS, led};
 use super::{By, Change, STAGE};
-use crate::dedup::{RecordNames, names};
+use crate::dedup::{RecordNames, each_record, names};
 use lookalike_base::Result;
 use lookalike_base::memory::Credit;
 use lookalike_base::progress::Context;
@@ -21,16 +21,14 @@ use lookalike_rewrite::files;
 use lookalike_store::SetAside;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::{
-    InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, WarcHead, date, interpret,
-    page_address,
+    InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, WarcHead, date,
+    interpret, page_address,
 };
 
 /// The document of a record that has none.
 const NONE: u32 = u32::MAX;
 /// The time of a capture without a date, after all others of its crawl.
 pub(super) const UNDATED: u64 = u64::MAX;
-/// A record with a longer address is left out, whether or not it is a document.
-pub(super) const MOST_ADDRESS: usize = 64 << 10;
 
 /// A document, or a record of an archive that is none, as its record states it.
 #[derive(Clone, Debug, Default, Encode, Decode)]
@@ -162,33 +160,11 @@ impl Captures<'_> {
     fn file(&self, file: u32, input: &InputFile, entries: &mut InputRecords<'_>) -> Result<()> {
         input.check_path()?;
         let mut records = Again::open(input, file, self.read, self.context.stop);
-        let mut next = entries.next_of(file)?;
         let mut order = (file, 0);
-        while records.advance()? {
-            let Some((record, bytes)) = records.record() else {
-                continue;
-            };
-            let at = record.source.offset;
-            // Only of a rejected file or row there may be no record.
-            while let Some(InputRecord::Rejected(reject)) = &next
-                && reject.source.offset < at
-            {
-                next = entries.next_of(file)?;
-            }
-            let entry = next.take_if(|entry| offset(entry) == at);
-            if entry.is_some() {
-                next = entries.next_of(file)?;
-            }
+        each_record(file, &mut records, entries, |record, bytes, entry| {
             order.1 += 1;
-            if !self.put((order, input), (record, bytes), entry)? {
-                return records.seek(at);
-            }
-        }
-        while let Some(InputRecord::Rejected(_)) = next {
-            next = entries.next_of(file)?;
-        }
-        // A document without a record stays the next one. That there is none, `seek` says.
-        next.map_or(Ok(()), |entry| records.seek(offset(&entry)))
+            self.put((order, input), (record, bytes), entry)
+        })
     }
 
     /// Sets the capture of a record aside, if it has an address and is in the collection or a
@@ -224,26 +200,9 @@ impl Captures<'_> {
                 (capture.body, capture.text) = (xxh3_128(&raw.body), document.text.to_bytes());
             }
             Some(InputRecord::Rejected(reject)) => {
+                let location = || head.http(bytes, "Location");
+                (kind, capture.note, capture.to[0]) = answer(&reject, address.as_deref(), location);
                 capture.docno = reject.docno.unwrap_or_default();
-                let is_status = reject.reason == Reason::HttpStatus;
-                let status = reject.detail.get(..3).filter(|_| is_status);
-                let location = status.filter(|status| status.starts_with('3'));
-                let location = location.and_then(|_| head.http(bytes, "Location"));
-                let to = location.zip(address.as_deref());
-                let to = to.and_then(|(to, from)| Some((led(from, &to)?, from)));
-                kind = match (status, &to) {
-                    (Some("404" | "410"), _) => Change::Gone,
-                    (Some("301" | "308"), Some((to, from))) if page_address(to) != page_address(from) => {
-                        capture.to[0] = Some(xxh3_128(&page_address(to)));
-                        Change::MovedAway
-                    }
-                    _ => Change::Unread,
-                };
-                capture.note = match (is_status, to) {
-                    (true, Some((to, _))) => format!("{}: {to}", reject.detail),
-                    (true, None) => reject.detail,
-                    (false, _) => format!("{}: {}", reject.reason, reject.detail),
-                };
             }
             None if head.is(b"revisit") => {
                 let to = [head.to_target, head.to_date, head.to_id];
@@ -252,7 +211,8 @@ impl Captures<'_> {
                 capture.note = to.collect::<Vec<_>>().join(" ");
                 // `dedup --revisit=all` also leaves records for texts that only resemble the other.
                 let score = |name| record.kind.field(bytes, name);
-                let score = score("Lookalike-Resemblance").or_else(|| score("Lookalike-Containment"));
+                let score =
+                    score("Lookalike-Resemblance").or_else(|| score("Lookalike-Containment"));
                 if let Some(score) = score {
                     capture.differs = score.parse::<f64>().is_ok_and(|score| score < 1.0);
                     capture.note += &format!(" (similar text, {score})");
@@ -292,9 +252,27 @@ impl Captures<'_> {
     }
 }
 
-fn offset(entry: &InputRecord) -> u64 {
-    match entry {
-        InputRecord::Document(_, document) => document.offset,
-        InputRecord::Rejected(reject) => reject.source.offset,
+/// What a record that is no document says of its page, a note, and the page to which it has moved.
+/// 302, 303 and 307 are temporary, so the page is still there.
+fn answer(
+    reject: &Reject,
+    address: Option<&str>,
+    location: impl Fn() -> Option<String>,
+) -> (Change, String, Option<u128>) {
+    let (reason, detail) = (reject.reason, &reject.detail);
+    if reason != Reason::HttpStatus {
+        return (Change::Unread, format!("{reason}: {detail}"), None);
     }
+    let leads = address.filter(|_| detail.starts_with('3'));
+    let to = leads.and_then(|from| led(from, &location()?));
+    let note = to.as_ref().map(|to| format!("{detail}: {to}"));
+    let page = to.as_deref().map(page_address);
+    let page = page.filter(|page| address.map(page_address).as_ref() != Some(page));
+    let kind = match detail.get(..3) {
+        Some("404" | "410") => Change::Gone,
+        Some("301" | "308") if page.is_some() => Change::MovedAway,
+        _ => Change::Unread,
+    };
+    let page = page.map(|page| xxh3_128(&page));
+    (kind, note.unwrap_or_else(|| detail.clone()), page)
 }

@@ -14,10 +14,10 @@ use lookalike_store::table::{Cell, Column, Table, cells, columns};
 use lookalike_store::workspace::{ResultFile, Workspace};
 use std::fmt::Write;
 
-use super::TABLES;
 use super::components::Components;
 use super::lines::{json, parameters};
 use super::members::MemberKind;
+use super::{ClusterStats, TABLES};
 
 const CLUSTERS_FILE: &str = "clusters.jsonl";
 
@@ -134,8 +134,8 @@ pub(super) fn clusters_table(
     table.done()
 }
 
-/// Writes a line for each cluster. Returns the file, the number of clusters of exact duplicates
-/// only, and the size of the largest cluster.
+/// Writes a line for each cluster. Returns the file, and counts clusters of exact duplicates only and
+/// the documents of the largest cluster.
 pub(super) fn write_clusters(
     workspace: &Workspace,
     components: &Components,
@@ -143,21 +143,20 @@ pub(super) fn write_clusters(
     sampled: &Sampled,
     memory: ByteSize,
     context: &Context<'_>,
-) -> Result<(ResultFile, u64, u64)> {
+) -> Result<(ResultFile, ClusterStats)> {
     let mut file = ClusterFile {
         out: AtomicFile::create(&workspace.directory().join(CLUSTERS_FILE))?,
         names,
         column: (workspace.record::<PairsEntry>("join")?.config.measure).column(),
         open: None,
-        exact_only: 0,
-        largest: 0,
+        stats: ClusterStats::default(),
         line: String::new(),
     };
     let take = |member: &Member| file.push(member);
     each_member(workspace, components, sampled, memory, context, take)?;
     file.close()?;
     let written = ResultFile::new(CLUSTERS_FILE, file.out.finish()?);
-    Ok((written, file.exact_only, file.largest))
+    Ok((written, file.stats))
 }
 
 struct ClusterFile<'a> {
@@ -165,10 +164,7 @@ struct ClusterFile<'a> {
     names: &'a Names,
     column: &'static str,
     open: Option<OpenCluster>,
-    /// Clusters of exact duplicates only.
-    exact_only: u64,
-    /// Members of the largest cluster.
-    largest: u64,
+    stats: ClusterStats,
     line: String,
 }
 
@@ -222,8 +218,11 @@ impl ClusterFile<'_> {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        self.exact_only += u64::from(!open.near);
-        self.largest = self.largest.max(open.members);
+        self.stats.exact_only += u64::from(!open.near);
+        if open.members > self.stats.largest {
+            self.stats.largest = open.members;
+            self.stats.largest_document = Some(open.root);
+        }
         self.out.put(b"]}\n")
     }
 }

@@ -92,6 +92,10 @@ pub struct ClusterStats {
     pub documents: u64,
     /// Documents of the largest cluster.
     pub largest: u64,
+    /// The number of its representative; of clusters of this size, the first. Unknown if an earlier
+    /// program wrote the results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_document: Option<u32>,
     /// Clusters of exact duplicates only.
     pub exact_only: u64,
     /// Exact duplicates whose text equals the text of their representative, byte for byte.
@@ -144,7 +148,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         let rejects = write_rejects(workspace, &mut stats)?;
         Ok(([exact, all, rejects], stats))
     };
-    let (pairs, (clusters, exact_only, largest), files) = if context.budget.threads <= 1 {
+    let (pairs, (clusters, of_clusters), files) = if context.budget.threads <= 1 {
         (write_pairs()?, write_clusters()?, write_documents()?)
     } else {
         threads::scope(|scope| {
@@ -156,7 +160,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         })?
     };
     let ([exact, all, rejects], of_documents) = files;
-    (stats.exact_only, stats.largest) = (exact_only, largest);
+    (stats.exact_only, stats.largest) = (of_clusters.exact_only, of_clusters.largest);
+    stats.largest_document = of_clusters.largest_document;
     (stats.identical, stats.rejects) = (of_documents.identical, of_documents.rejects);
     drop((names, sampled));
     workspace.manifest.set(ResultsEntry {

@@ -292,7 +292,13 @@ mod tests {
         ] {
             assert_eq!(page_address(address), expected.as_bytes());
         }
-        assert_ne!(page_address("http://e.org/a"), page_address("http://e.org/a/"));
-        assert_ne!(page_address("http://e.org/a"), page_address("https://e.org/a"));
+        assert_ne!(
+            page_address("http://e.org/a"),
+            page_address("http://e.org/a/")
+        );
+        assert_ne!(
+            page_address("http://e.org/a"),
+            page_address("https://e.org/a")
+        );
     }
 }
