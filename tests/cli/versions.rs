@@ -584,6 +584,49 @@ fn copies_with_revisit_records_have_the_same_versions() {
     assert!(revisits.contains("same bytes"), "{revisits:?}");
 }
 
+/// A record for a text that is only similar does not say that the page is unchanged.
+#[test]
+fn a_similar_text_is_edited() {
+    let place = common::temporary();
+    let place = place.path();
+    let words = |crawl: usize| {
+        let words = (0..99).map(|n| format!("w{n}"));
+        words.chain([format!("end{crawl}")]).collect::<Vec<_>>()
+    };
+    let page = |crawl: usize, words| Planted {
+        page: String::new(),
+        url: "http://e.org/a".into(),
+        crawl,
+        date: format!("2024-0{}-01T00:00:00Z", crawl + 1),
+        what: What::Page(words, " ", ""),
+    };
+    write(
+        &[page(0, words(0)), page(1, words(1)), page(2, words(0))],
+        place,
+    );
+    done(
+        place,
+        "dedup jan feb mar -o copies --revisit=all --keep oldest --quiet",
+    );
+    done(place, "run copies -o found --quiet");
+    let found = rows(place, "found");
+    let row = |kind: &str| {
+        let cells = |row: &&Row| [&row["resemblance"], &row["note"]].map(String::clone);
+        let of = found.iter().filter(|row| row["kind"] == kind);
+        of.map(|row| cells(&row)).collect::<Vec<_>>()
+    };
+    let to = "http://e.org/a 2024-01-01T00:00:00Z";
+    let none = String::new();
+    // The last text is compared with one that is unknown, so it is not said to be unchanged. Each
+    // text has 91 shingles, of which the last one differs.
+    let edited = [
+        [none.clone(), to.into()],
+        [none.clone(), format!("{to} (similar text, 0.978261)")],
+    ];
+    assert_eq!(row("first"), [[none.clone(), none]], "{found:?}");
+    assert_eq!(row("edited"), edited, "{found:?}");
+}
+
 /// The rows that name one document or none say so, and name the document.
 #[test]
 fn a_row_of_one_document_is_not_compared() {
