@@ -198,7 +198,7 @@ fn examples_of_flags_run() {
         ("plan", "plan out"),
         (
             "contamination",
-            "contamination sample-corpora/trec-web --test-set test.jsonl",
+            "contamination sample-corpora/trec-web --test-set test.jsonl -o @",
         ),
         (
             "passages",

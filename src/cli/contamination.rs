@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::report::page::{self, PAGE_FILE};
 use crate::report::rows::Rows;
 use clap::Args;
 use lookalike_base::Result;
@@ -35,6 +36,25 @@ pub struct Options {
     /// only counts.
     #[arg(short, long, value_name = "DIR", help_heading = None)]
     output: Option<PathBuf>,
+    /// Also write a page with items and documents side by side
+    ///
+    /// It shows the 200 items of which one document has the most, each with up to three documents.
+    /// It is DIR/report.html without FILE.
+    ///
+    /// Example: --report
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        requires = "output",
+        help_heading = None
+    )]
+    #[expect(
+        clippy::option_option,
+        reason = "the flag may be missing, or have no value"
+    )]
+    report: Option<Option<PathBuf>>,
     /// Fields of an item to look for [default: text, content, ...]
     ///
     /// Each field is a text of its own: no run extends from one to the next. Dots lead into
@@ -114,6 +134,7 @@ impl Command for Options {
             drop_at: self.drop_at,
             most: self.most,
             output: self.output.clone(),
+            page: self.page(),
             strict: self.strict,
         };
         config.check()?;
@@ -125,8 +146,20 @@ impl Command for Options {
         out.result(&report, || {
             Ok(table(&report, &config) + &next(&report, &config, &self.corpus.inputs))
         })?;
+        if let Some(page) = &config.page {
+            page::contamination(&report, &config.parse, page)?;
+            out.note(|| Ok(format!("page in {}\n", page.display())))?;
+        }
         unread::lines(&report.unread, context);
         Ok(())
+    }
+}
+
+impl Options {
+    /// The page to write.
+    fn page(&self) -> Option<PathBuf> {
+        let (page, directory) = self.report.as_ref().zip(self.output.as_ref())?;
+        Some((page.clone()).unwrap_or_else(|| directory.join(PAGE_FILE)))
     }
 }
 

@@ -12,6 +12,7 @@ use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::refuse_remote;
 use lookalike_tasks::audit::{self, AuditConfig};
+use lookalike_tasks::contamination::REPORT_FILE;
 use lookalike_tasks::dedup;
 use lookalike_tasks::passages::{OVERLAPS_FILE, SPANS_FILE};
 
@@ -112,8 +113,13 @@ impl Command for Options {
                 "{directory} is not an output directory of `lookalike dedup`; leave the flag out"
             )
         })?;
-        pipeline::look(&self.directory)?;
         let is_there = |name| disk::exists(&self.directory.join(name));
+        if is_there(REPORT_FILE)? {
+            let limit =
+                "`contamination` wrote it, and keeps no texts in it: add --report to that command";
+            return refuse("DIR", self.directory.display(), limit);
+        }
+        pipeline::look(&self.directory)?;
         if is_there(SPANS_FILE)? && !is_there(OVERLAPS_FILE)? && !is_there("pairs.tsv")? {
             let limit =
                 "its search for passages listed no pairs; `lookalike passages DIR` lists them";

@@ -7,7 +7,7 @@ use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::pipeline::selected_inputs;
 use lookalike::tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, FOUND_FILE, ITEMS_FILE, MOST_RUNS,
-    REJECTS_FILE, run,
+    REJECTS_FILE, ShownItem, ShownWindow, run,
 };
 
 use std::collections::BTreeSet;
@@ -437,12 +437,94 @@ fn runs_are_those_of_the_definition() {
             least: *random.pick(&[1, 2, 5, 8]),
             most: *random.pick(&[1, 2, 100, 1_000_000]),
             drop_at: random.pick(&["0.3", "0.8", "1"]).parse().unwrap(),
+            page: (seed % 2 == 0).then(|| place.path().join("page.html")),
             ..config(place.path(), "out")
         };
         let setting = Run::default().threads(1 + random.below(3));
         let report = search(&[place.path().join("corpus")], &config, &setting).unwrap();
         let what = format!("seed {seed}, {ngram} tokens of {vocabulary} words");
         check(&world, &config, &report, &what);
+        check_shown(&world, &config, &report, &what);
+    }
+}
+
+/// A page shows the items of the largest shares, each beside its first documents, with the words of
+/// every run in both texts.
+fn check_shown(
+    world: &World,
+    config: &ContaminationConfig,
+    report: &ContaminationReport,
+    what: &str,
+) {
+    if config.page.is_none() {
+        assert!(report.shown.is_empty(), "{what}");
+        return;
+    }
+    let lines = fs::read_to_string(config.output.as_ref().unwrap().join(FOUND_FILE)).unwrap();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let mut found: Vec<Value> = lines.collect();
+    let share = |line: &Value| {
+        let covered = line["listed"][0]["covered"].as_f64().unwrap();
+        covered / line["tokens"].as_f64().unwrap()
+    };
+    found.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let names = |of: &ShownItem| (of.id.clone(), of.documents, of.tokens, of.covered);
+    let shown: Vec<_> = report.shown.iter().map(names).collect();
+    let number = |line: &Value, name: &str| line[name].as_u64().unwrap();
+    let expected = found.iter().map(|line| {
+        let counts = ["tokens", "covered"].map(|name| number(line, name) as u32);
+        let id = line["item"].as_str().unwrap().to_string();
+        (id, number(line, "documents"), counts[0], counts[1])
+    });
+    assert_eq!(shown, expected.collect::<Vec<_>>(), "{what}");
+    for (line, shown) in found.iter().zip(&report.shown) {
+        let item = world.items.iter().find(|item| item.id == shown.id).unwrap();
+        let listed = line["listed"].as_array().unwrap();
+        assert_eq!(shown.listed.len(), listed.len().min(3), "{what}");
+        for (line, shown) in listed.iter().zip(&shown.listed) {
+            let (file, record) = (line["file"].as_str().unwrap(), number(line, "record"));
+            assert_eq!((&shown.file[..], shown.record), (file, record), "{what}");
+            assert_eq!(u64::from(shown.covered), number(line, "covered"), "{what}");
+            assert_eq!(
+                &shown.texts.docno,
+                line["docno"].as_str().unwrap(),
+                "{what}"
+            );
+            let of = |document: &&Document| document.docno == shown.texts.docno;
+            let document = &world.documents.iter().find(of).unwrap().text.written;
+            for window in &shown.texts.windows {
+                let at = FIELDS
+                    .iter()
+                    .position(|name| *name == window.field)
+                    .unwrap();
+                let field = &item.fields[at].as_ref().unwrap().written;
+                assert!(field.contains(&window.texts[0]), "{what}: {window:?}");
+                assert!(document.contains(&window.texts[1]), "{what}: {window:?}");
+            }
+            if shown.texts.more > 0 || line["all_runs"] == false {
+                continue;
+            }
+            for run in line["runs"].as_array().unwrap() {
+                let at = FIELDS
+                    .iter()
+                    .position(|name| run["field"] == *name)
+                    .unwrap();
+                let field = &item.fields[at].as_ref().unwrap().written;
+                let part = |text: &str, name: &str| {
+                    let [begin, end] = [0, 1].map(|n| run[name][n].as_u64().unwrap() as usize);
+                    text[begin..end].to_string()
+                };
+                let run_texts = [part(field, "item_bytes"), part(document, "document_bytes")];
+                let has = |window: &ShownWindow| {
+                    let each = window.texts.iter().zip(&run_texts);
+                    window.field == FIELDS[at]
+                        && each.fold(true, |all, (a, b)| all && a.contains(b))
+                };
+                assert!(shown.texts.windows.iter().any(has), "{what}: {run}");
+            }
+        }
     }
 }
 

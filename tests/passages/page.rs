@@ -206,3 +206,124 @@ fn lines_of_a_paragraph_are_joined_and_words_are_whole() {
         "{pair}"
     );
 }
+
+/// A page of contamination shows what was found, in both texts, and nothing else.
+#[test]
+fn contaminated_items_are_shown_beside_their_documents() {
+    let place = temporary();
+    let at = place.path();
+    let json = |fields: serde_json::Value| format!("{fields}\n");
+    let (first, second) = (words("p", 30), words("q", 20));
+    // The second item has other words in the middle; and texts that look like markup.
+    let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>";
+    let (before, after) = second.split_at(second.find("q14 ").unwrap());
+    let items = [
+        json(
+            serde_json::json!({"id": "half<b>", "question": format!("{before}other {after}"), "answer": words("r", 20)}),
+        ),
+        json(
+            serde_json::json!({"id": "whole", "question": format!("{first}{hostile}"), "answer": "no"}),
+        ),
+        json(serde_json::json!({"id": "absent", "question": words("s", 20)})),
+    ];
+    fs::write(at.join("test.jsonl"), items.concat()).unwrap();
+    let documents = [
+        json(
+            serde_json::json!({"id": "d<i>1", "url": "javascript:alert(3)", "text": format!("{} {first} {hostile} {}", words("a", 70), words("b", 70))}),
+        ),
+        json(
+            serde_json::json!({"id": "d2", "url": "https://example.org/2", "text": format!("{}{second}{hostile}", words("c", 50))}),
+        ),
+        json(serde_json::json!({"id": "d3", "text": words("e", 50)})),
+    ];
+    fs::write(at.join("corpus.jsonl"), documents.concat()).unwrap();
+    let run = |arguments: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"));
+        let output = command
+            .current_dir(at)
+            .args(arguments.split(' '))
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let found =
+        "contamination corpus.jsonl --test-set test.jsonl --fields question,answer -o found";
+    assert_eq!(run(&format!("{found} --report")).0, Some(0));
+    let page = fs::read_to_string(at.join("found/report.html")).unwrap();
+    for part in [
+        "<script",
+        "<img",
+        "<b>half",
+        "half<b>",
+        "d<i>1",
+        "href=\"javascript",
+    ] {
+        assert!(!page.contains(part), "{part}: {page}");
+    }
+    assert!(page.contains("href=\"https://example.org/2\""), "{page}");
+    let (head, items) = page.split_once("id=\"item-1\"").unwrap();
+    let (one, two) = items.split_once("id=\"item-2\"").unwrap();
+    let head = plain(head);
+    assert!(
+        head.contains("2 of 3 test items are in the corpus"),
+        "{head}"
+    );
+    // All 41 words of one item, and a run of 14 of the 41 words of the other.
+    assert!(
+        head.contains("1 whole corpus jsonl 1 41 100 0 100 0 1"),
+        "{head}"
+    );
+    assert!(
+        head.contains("2 half lt b gt corpus jsonl 2 41 34 1 34 1 1"),
+        "{head}"
+    );
+    let texts = [
+        (one, vec![first.clone()]),
+        (two, vec![before.to_string(), after.to_string()]),
+    ];
+    for (item, shared) in texts {
+        let item = plain(&format!("<{item}"));
+        for shared in shared {
+            let shared = plain(&format!("<>{shared}"));
+            assert_eq!(item.matches(&shared).count(), 2, "{shared}: {item}");
+        }
+    }
+    assert!(
+        !two.contains("r3 ") && !page.contains("a20 ") && page.contains("a40 "),
+        "{page}"
+    );
+    // Another search removes the page, and says so; nothing found has no headings.
+    let (_, said) = run(&format!("{found} --ngram 12"));
+    assert!(
+        said.contains("report.html was about the last search, and is removed"),
+        "{said}"
+    );
+    assert!(!at.join("found/report.html").exists());
+    let (code, said) = run("report found");
+    assert!(code == Some(2) && said.contains("add --report"), "{said}");
+    assert_eq!(
+        run(&format!(
+            "{found} --ngram 100 --least 100 --report=none.html"
+        ))
+        .0,
+        Some(0)
+    );
+    let page = fs::read_to_string(at.join("none.html")).unwrap();
+    assert!(
+        !page.contains("<h2") && !page.contains("<details"),
+        "{page}"
+    );
+    for (page, why) in [
+        ("test.jsonl", "this command reads it"),
+        ("no/page.html", "create it first"),
+    ] {
+        let (code, said) = run(&format!("{found} --report={page}"));
+        assert!(
+            code == Some(2) && said.contains(page) && said.contains(why),
+            "{said}"
+        );
+    }
+}

@@ -53,6 +53,7 @@ pub(crate) mod audit;
 mod choose;
 mod closest;
 mod clusters;
+mod contamination;
 pub(crate) mod diff;
 mod documents;
 mod found;
@@ -90,6 +91,7 @@ use std::path::Path;
 
 use super::wording::Wording;
 use choose::Chosen;
+pub(crate) use contamination::contamination;
 pub use documents::Replay;
 use frame::{Frame, Sheet};
 use markup::{Markup, html};

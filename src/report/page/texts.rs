@@ -250,6 +250,13 @@ impl Folded {
     }
 }
 
+/// A text that was read before.
+pub(super) fn folded(text: &str, parse: &ParseConfig) -> Words {
+    let mut folded = Folded::default();
+    folded.push(text);
+    words(folded.text, folded.cut, parse.clone())
+}
+
 /// At most [`WORDS_COMPARED`] words of a text.
 fn words(text: String, cut: bool, parse: ParseConfig) -> Words {
     let mut words = Words::new(text, cut, parse);

@@ -40,6 +40,8 @@ pub struct ContaminationConfig {
     pub most: usize,
     /// The directory for the files. `None` writes nothing.
     pub output: Option<PathBuf>,
+    /// The page that the caller writes; with it, the report has what a page shows.
+    pub page: Option<PathBuf>,
     /// Fail if a record of the corpus or of a test set is rejected.
     pub strict: bool,
 }
@@ -58,6 +60,7 @@ impl Default for ContaminationConfig {
             drop_at: Threshold::new(4, 5).unwrap_or_default(),
             most: 10,
             output: None,
+            page: None,
             strict: false,
         }
     }

@@ -47,6 +47,8 @@ pub(super) struct Field {
     pub tokens: Range<usize>,
     /// It has fewer tokens than an n-gram.
     pub short: bool,
+    /// Its text as read, if a page shows it.
+    pub text: String,
 }
 
 /// A record of a test set.
@@ -113,9 +115,9 @@ impl TestSets {
     }
 
     /// The bytes of some tokens in the text of their field.
-    pub(super) fn span(&self, tokens: Range<usize>) -> (u32, u32) {
+    pub(super) fn span(&self, tokens: Range<usize>) -> Range<usize> {
         let of = |token: usize| self.spans.get(token).copied().unwrap_or_default();
-        (of(tokens.start).0, of(tokens.end.saturating_sub(1)).1)
+        of(tokens.start).0 as usize..of(tokens.end.saturating_sub(1)).1 as usize
     }
 
     /// Bytes of memory, including the n-grams.
@@ -235,17 +237,9 @@ impl Reading<'_> {
         set.fields.missing = set.items * fields - set.fields.found();
         if set.items == 0 {
             let first = set.first.as_deref().unwrap_or_default();
-            let found = match first {
-                "" => String::new(),
-                first => format!("; the first record: {first}"),
-            };
-            let advice = match suggested(first) {
-                Some(field) => format!("give {}", flag_word("--fields", field)),
-                None => "name the fields of its records with --fields (by default the text is in \
-                         `text`, `content` or `body`)"
-                    .into(),
-            };
-            let limit = format!("it has no item; {advice}{found}");
+            let other = "name the fields of its records with --fields (by default the text is in `text`, \
+                         `content` or `body`)";
+            let limit = format!("it has no item; {}", advice("--fields", first, other));
             return refuse("test-set", input.path.display(), limit);
         }
         self.sets.sets.push(std::mem::take(set));
@@ -496,8 +490,13 @@ impl Reading<'_> {
         let spans = &mut self.sets.spans;
         let mut add = |span: Range<usize>, _| spans.push((span.start as u32, span.end as u32));
         let mut finder = SpanFinder::new(&self.config.parse);
-        self.parser
-            .as_read_in_pieces(document, &mut |piece| finder.push(piece, &mut add));
+        let (shown, mut as_read) = (self.config.page.is_some(), String::new());
+        self.parser.as_read_in_pieces(document, &mut |piece| {
+            finder.push(piece, &mut add);
+            if shown && self.memory.take(piece.len() as u64) {
+                as_read.push_str(piece);
+            }
+        });
         finder.finish(&mut add);
         let end = self.sets.starts.len() - 1;
         debug_assert_eq!(self.sets.spans.len(), end, "both find the same tokens");
@@ -507,6 +506,7 @@ impl Reading<'_> {
             name,
             tokens: tokens..end,
             short: words < ngram,
+            text: as_read,
         });
         Ok(())
     }
@@ -552,6 +552,17 @@ impl Reading<'_> {
             }
             item.fields = begin..at;
         }
+    }
+}
+
+/// What to do about a file whose records have no text: give the flag that names its field, if the
+/// first record says which one, or `other`.
+pub(super) fn advice(flag: &str, first: &str, other: &str) -> String {
+    let advice = suggested(first).map(|field| format!("give {}", flag_word(flag, field)));
+    let advice = advice.unwrap_or_else(|| other.into());
+    match first {
+        "" => advice,
+        first => format!("{advice}; the first record: {first}"),
     }
 }
 

@@ -14,7 +14,9 @@
 //! - [`FOUND_FILE`]: each item that was found, with documents and runs;
 //! - [`DROP_FILE`]: the documents that cover much of some item, for `dedup --drop`;
 //! - [`REJECTS_FILE`]: the records of the corpus that are not documents;
-//! - [`output::REPORT_FILE`]: the report.
+//! - [`REPORT_FILE`]: the report.
+//!
+//! For a page, [`ContaminationReport::shown`] has the texts around the runs of some items.
 //!
 //! # Definition
 //! [`lookalike_text::parse`] defines tokens. An *item* is a record of a test set, and each of its
@@ -67,6 +69,7 @@ mod listed;
 mod output;
 mod runs;
 mod search;
+mod shown;
 mod stats;
 
 use std::path::PathBuf;
@@ -88,9 +91,12 @@ use stats::LEVELS;
 
 pub use config::{ContaminationConfig, MOST_FIELDS};
 pub use listed::DROP_FILE;
-pub use output::{FOUND_FILE, ITEMS_FILE, REJECTS_FILE};
+pub use output::{FOUND_FILE, ITEMS_FILE, REJECTS_FILE, REPORT_FILE};
 pub use runs::MOST_RUNS;
-pub use stats::{ContaminationReport, CorpusReport, CoverLevel, FieldCounts, SetReport};
+pub use stats::{
+    ContaminationReport, CorpusReport, CoverLevel, FieldCounts, ListedDocument, SetReport,
+    ShownItem, ShownTexts, ShownWindow,
+};
 
 const STAGE: &str = "contamination";
 
@@ -147,7 +153,7 @@ pub fn run(
     }
     check_apart(corpus, &inputs)?;
     if let Some(output) = &config.output {
-        Output::check(output, [corpus, &inputs])?;
+        Output::check(output, config.page.as_deref(), [corpus, &inputs])?;
     }
     let (fixed, per_token) = search::least(config, corpus.len());
     let listed = (config.output.as_ref()).map_or(0, |_| Listed::of_item(config.most));
@@ -158,18 +164,23 @@ pub fn run(
         context.progress.note(&line);
     }
     let grams = Grams::new(&sets, config.ngram as usize);
-    let output = config.output.as_deref().map(Output::create).transpose()?;
+    let output = config.output.as_deref();
+    let output = output.map(|place| Output::create(place, config.page.as_deref(), context));
+    let output = output.transpose()?;
     let spill = output.as_ref().map(|output| &output.spill);
     let search = Search::new(corpus, &sets, &grams, config, spill, context)?;
     let corpus = search.run()?;
     search.check_listed()?;
-    let report = report(&search, corpus);
+    let mut report = report(&search, corpus);
     let counts = &report.corpus;
     if counts.documents == 0 {
         return Err(no_documents(counts, &search));
     }
     if let Some(output) = &output {
         output.write(&search, &report)?;
+        if config.page.is_some() {
+            report.shown = output.shown(&search)?;
+        }
     }
     let found: u64 = report.test_sets.iter().map(|set| set.found).sum();
     context.progress.end(&format!(
@@ -198,14 +209,11 @@ fn rejected(report: &ContaminationReport) -> u64 {
 }
 
 fn no_documents(corpus: &CorpusReport, search: &Search<'_>) -> Error {
-    let found = match search.first_reject() {
-        Some(first) => format!("; the first record: {first}"),
-        None => String::new(),
-    };
-    Error::parameter("CORPUS", counted(corpus.files, "file")).because(format!(
-        "it contains no document; name the field of the text with --text-field, or the \
-             format with --format{found}"
-    ))
+    let first = search.first_reject().unwrap_or_default();
+    let other = "name the field of the text with --text-field, or the format with --format";
+    let advice = items::advice("--text-field", &first, other);
+    Error::parameter("CORPUS", counted(corpus.files, "file"))
+        .because(format!("it contains no document; {advice}"))
 }
 
 fn report(search: &Search<'_>, corpus: CorpusReport) -> ContaminationReport {
@@ -241,6 +249,7 @@ fn report(search: &Search<'_>, corpus: CorpusReport) -> ContaminationReport {
         drop_at: config.drop_at,
         corpus,
         test_sets: reports,
+        shown: Vec::new(),
         unread: {
             let list = config
                 .output

@@ -1,14 +1,21 @@
 //! The files of a search.
 
+use std::cmp::Reverse;
 use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::listed::{DROP_FILE, Dropped, Entry, Spill, share};
 use super::search::Search;
-use super::stats::ContaminationReport;
+use super::shown;
+use super::stats::{ContaminationReport, ListedDocument, ShownItem, ShownTexts};
+use lookalike_base::least::Least;
+use lookalike_base::progress::Context;
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
+use lookalike_engine::cluster::DERIVED_FILES;
 use lookalike_engine::outputs;
 use lookalike_store::disk::{self, AtomicFile};
 use lookalike_store::table::{Column, Table, cells, columns};
@@ -22,9 +29,19 @@ pub const FOUND_FILE: &str = "contaminated.jsonl";
 /// The records of the corpus that are no documents.
 pub const REJECTS_FILE: &str = "rejects.jsonl";
 /// Parameters and counts. Written last, so if it exists the other files are complete.
-pub(super) const REPORT_FILE: &str = "contamination.json";
+pub const REPORT_FILE: &str = "contamination.json";
 
-const ALL: [&str; 5] = [ITEMS_FILE, FOUND_FILE, DROP_FILE, REJECTS_FILE, REPORT_FILE];
+/// The page, which another crate writes.
+const PAGE_FILE: &str = DERIVED_FILES[0];
+
+const ALL: [&str; 6] = [
+    ITEMS_FILE,
+    FOUND_FILE,
+    DROP_FILE,
+    REJECTS_FILE,
+    REPORT_FILE,
+    PAGE_FILE,
+];
 
 const ITEMS: [Column; 10] = columns! {
     test_set: Text, item: Text, tokens: I64, covered: I64, share: F64 or "-", documents: I64,
@@ -43,22 +60,86 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Refuses a directory with files of others, or in which an input would be replaced.
-    pub(super) fn check(directory: &Path, inputs: [&[InputFile]; 2]) -> Result<()> {
+    /// Refuses a directory with files of others, or in which an input would be replaced, and a page
+    /// elsewhere that would replace one.
+    pub(super) fn check(
+        directory: &Path,
+        page: Option<&Path>,
+        inputs: [&[InputFile]; 2],
+    ) -> Result<()> {
         let reads: Vec<&Path> = (inputs.into_iter().flatten())
             .map(|input| input.path.as_path())
             .collect();
+        if let Some(page) = page.filter(|page| **page != directory.join(PAGE_FILE)) {
+            outputs::check_alone("report", page, &reads)?;
+            outputs::check_place("report", page)?;
+        }
         outputs::check_files(directory, ALL, &[], &reads)?;
         OwnDirectory::look(directory, |name| ALL.contains(&name), "contamination")
     }
 
-    /// Makes the directory. Files of an earlier command are replaced at the end, but its report is
-    /// removed at once.
-    pub(super) fn create(directory: &Path) -> Result<Output> {
+    /// Makes the directory. Files of an earlier command are replaced at the end, but its report and
+    /// its page are removed at once.
+    pub(super) fn create(
+        directory: &Path,
+        page: Option<&Path>,
+        context: &Context<'_>,
+    ) -> Result<Output> {
+        let before = directory.join(PAGE_FILE);
+        if page != Some(&before) && disk::exists(&before)? {
+            let line = format!("{PAGE_FILE} was about the last search, and is removed");
+            context.progress.note(&line);
+        }
+        let is_stale = |name: &str| name == PAGE_FILE || disk::is_unnamed(name);
         Ok(Output {
             spill: Spill::new(directory),
-            directory: OwnDirectory::create(directory, REPORT_FILE, disk::is_unnamed)?,
+            directory: OwnDirectory::create(directory, REPORT_FILE, is_stale)?,
         })
+    }
+
+    /// The items of which one document has the most, and then the first ones.
+    pub(super) fn shown(&self, search: &Search<'_>) -> Result<Vec<ShownItem>> {
+        let (sets, before) = (search.sets, search.records_before());
+        let listed = search.listed();
+        let mut most = Least::new(shown::ITEMS);
+        for (number, entries) in listed.items.iter().enumerate() {
+            if let Some(best) = entries.first() {
+                let share = (u64::from(best.covered) << 32) / u64::from(sets.items[number].tokens);
+                most.offer((Reverse(share), number));
+            }
+        }
+        let mut room = shown::PAGE_BYTES;
+        let item = |(_, number): (_, usize)| {
+            let item = &sets.items[number];
+            let entries = listed.items[number].iter().take(shown::DOCUMENTS);
+            let listed = entries.map(|entry| {
+                let texts = self.spill.get(entry.at)?;
+                let mut texts: ShownTexts = self.read(texts.lines().nth(1).unwrap_or_default())?;
+                texts.limit(&mut room);
+                let (file, record) = search.place(entry, &before);
+                Ok(ListedDocument {
+                    file: file.into(),
+                    record,
+                    covered: entry.covered,
+                    texts,
+                })
+            });
+            Ok(ShownItem {
+                set: sets.sets[item.set].name.clone(),
+                id: item.id.to_string(),
+                tokens: item.tokens,
+                covered: search.covered(item),
+                documents: search.items[number].documents.load(Relaxed),
+                listed: listed.collect::<Result<_>>()?,
+            })
+        };
+        most.sorted().into_iter().map(item).collect()
+    }
+
+    /// A row of the temporary file.
+    fn read<T: DeserializeOwned>(&self, row: &str) -> Result<T> {
+        serde_json::from_str(row)
+            .map_err(|e| Error::io("read a temporary file in", self.directory.path())(e.into()))
     }
 
     /// Writes the files.
@@ -88,9 +169,7 @@ impl Output {
                 continue;
             }
             for row in text.lines() {
-                let row: Dropped = serde_json::from_str(row).map_err(|e| {
-                    Error::io("read a temporary file in", directory.path())(e.into())
-                })?;
+                let row: Dropped = self.read(row)?;
                 let (item, file) = (&sets.items[row.item as usize], row.file as usize);
                 let (file, set) = (&search.inputs[file].docno, &sets.sets[item.set].name);
                 let (record, covered) = (before[stretch as usize] + row.record, row.covered);
@@ -117,19 +196,15 @@ impl Output {
         items: &mut Table<AtomicFile>,
         found: &mut AtomicFile,
     ) -> Result<()> {
-        use std::sync::atomic::Ordering::Relaxed;
         let item = &search.sets.items[number];
         let set = &search.sets.sets[item.set].name;
         let (tokens, covered) = (item.tokens, search.covered(item));
         let documents = search.items[number].documents.load(Relaxed);
-        let place = |entry: &Entry| {
-            let place = entry.place;
-            let file = &search.inputs[place.file as usize].docno;
-            (file, before[place.stretch as usize] + place.record)
-        };
+        let place = |entry: &Entry| search.place(entry, before);
         let best = entries.first();
         let member = |best: &Entry| {
-            let member = serde_json::from_str(&format!("{{{}", self.spill.get(best.at)?));
+            let text = self.spill.get(best.at)?;
+            let member = serde_json::from_str(&format!("{{{}", in_file(&text)));
             Ok::<Value, Error>(member.unwrap_or_default())
         };
         let member = best.map(member).transpose()?;
@@ -159,8 +234,13 @@ impl Output {
             let comma = if n > 0 { "," } else { "" };
             let text = format!("{comma}{{\"file\":{},\"record\":{record},", json(file));
             found.put(text.as_bytes())?;
-            found.put(self.spill.get(entry.at)?.as_bytes())?;
+            found.put(in_file(&self.spill.get(entry.at)?).as_bytes())?;
         }
         found.put(b"]}\n")
     }
+}
+
+/// The line of a document that goes into [`FOUND_FILE`]. The next one has its texts.
+fn in_file(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }

@@ -7,12 +7,8 @@ use super::items::{Field, Item, TestSets};
 pub const MOST_RUNS: usize = 100;
 
 /// A maximal pair of equal runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    /// The number of the field's name.
-    pub field: usize,
-    /// The first token of the field, among the tokens of all test sets.
-    pub field_begin: usize,
+pub(super) struct Run<'s> {
+    pub field: &'s Field,
     /// The first token of the run, among the tokens of all test sets.
     pub item: usize,
     /// Its first token in the document.
@@ -52,7 +48,12 @@ impl<'f> ByClass<'f> {
     ///
     /// A pair of equal n-grams that begins no run continues a run that was found before, so at most
     /// [`MOST_RUNS`] times the item's tokens are looked at, even if both texts are periodic.
-    pub(super) fn runs(&self, sets: &TestSets, grams: &Grams, item: &Item) -> (Vec<Run>, bool) {
+    pub(super) fn runs<'s>(
+        &self,
+        sets: &'s TestSets,
+        grams: &Grams,
+        item: &Item,
+    ) -> (Vec<Run<'s>>, bool) {
         let mut runs = Vec::new();
         for field in item.fields(sets) {
             if field.short {
@@ -68,7 +69,7 @@ impl<'f> ByClass<'f> {
         (runs, !self.more)
     }
 
-    fn of_short(&self, grams: &Grams, field: &Field, runs: &mut Vec<Run>) {
+    fn of_short<'s>(&self, grams: &Grams, field: &'s Field, runs: &mut Vec<Run<'s>>) {
         let Some(class) = grams.class_at(field.tokens.start) else {
             return;
         };
@@ -78,8 +79,7 @@ impl<'f> ByClass<'f> {
                 return;
             }
             runs.push(Run {
-                field: field.name,
-                field_begin: field.tokens.start,
+                field,
                 item: field.tokens.start,
                 document: place.token as usize,
                 tokens: field.tokens.len(),
@@ -87,7 +87,7 @@ impl<'f> ByClass<'f> {
         }
     }
 
-    fn of_long(&self, grams: &Grams, field: &Field, runs: &mut Vec<Run>) {
+    fn of_long<'s>(&self, grams: &Grams, field: &'s Field, runs: &mut Vec<Run<'s>>) {
         let class_of = |at: u32| self.long.get(at as usize).map_or(0, |place| place.class);
         // The class at a token of the field, if it is at this place of the document.
         let same = |token: usize, place: Option<&Place>, document: u32| {
@@ -121,8 +121,7 @@ impl<'f> ByClass<'f> {
                     more += 1;
                 }
                 runs.push(Run {
-                    field: field.name,
-                    field_begin: field.tokens.start,
+                    field,
                     item: token,
                     document: place.token as usize,
                     tokens: more - 1 + grams.length(class),

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::grams::{Finder, Grams, PLACES_BYTES};
 use super::items::{Item, TestSets};
-use super::listed::{DROP_FILE, Dropped, Listed, Spill, share};
+use super::listed::{DROP_FILE, Dropped, Entry, Listed, Spill, share};
 use super::runs::{ByClass, Run};
-use super::stats::CorpusReport;
-use super::{ContaminationConfig, REJECTS_FILE, STAGE};
+use super::shown;
+use super::stats::{CorpusReport, ShownTexts, ShownWindow};
+use super::{ContaminationConfig, FOUND_FILE, REJECTS_FILE, STAGE};
 use lookalike_base::Result;
 use lookalike_base::budget::Budget;
 use lookalike_base::numbers::counted;
@@ -33,9 +34,11 @@ const TOKEN_BYTES: u64 = 3 * (4 + 4);
 /// Rows are put into a file when they have this number of bytes.
 const ROWS_BYTES: usize = 256 << 10;
 
-/// Memory for the places of a document's n-grams.
+/// Memory for the places of a document's n-grams, and its texts for a page.
 fn places_bytes(config: &ContaminationConfig) -> u64 {
-    config.output.as_ref().map_or(0, |_| PLACES_BYTES)
+    let shown = (shown::OF_DOCUMENT * shown::MOST_BYTES) as u64;
+    let shown = if config.page.is_some() { shown } else { 0 };
+    config.output.as_ref().map_or(0, |_| PLACES_BYTES + shown)
 }
 
 /// The least memory in addition to the items: a fixed part, and for each token of the test sets.
@@ -251,6 +254,18 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// The file of a listed document, and the number of its record there.
+    pub(super) fn place(&self, entry: &Entry, before: &[u64]) -> (&str, u64) {
+        let Place {
+            file,
+            stretch,
+            record,
+            ..
+        } = entry.place;
+        let file = &self.inputs[file as usize].docno;
+        (file, before[stretch as usize] + record)
+    }
+
     fn document(
         &self,
         document: &RawDocument<'_>,
@@ -301,7 +316,7 @@ impl<'a> Search<'a> {
         }
         self.mark_to_drop(document, place, worker)?;
         match self.spill {
-            Some(spill) => self.list(document, place, spill, worker),
+            Some(spill) => self.list(document, (place, facts.words), spill, worker),
             None => Ok(()),
         }
     }
@@ -381,7 +396,7 @@ impl<'a> Search<'a> {
     fn list(
         &self,
         document: &RawDocument<'_>,
-        place: Place,
+        (place, words): (Place, u64),
         spill: &Spill,
         worker: &mut Worker<'_>,
     ) -> Result<()> {
@@ -395,14 +410,56 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let places = ByClass::new(&worker.finder);
-        let runs: Vec<(Vec<Run>, bool)> = (worker.hits.iter())
+        let runs: Vec<(Vec<Run<'_>>, bool)> = (worker.hits.iter())
             .map(|hit| places.runs(self.sets, self.grams, &self.sets.items[hit.item as usize]))
             .collect();
         drop(places);
-        let all = runs.iter().flat_map(|(runs, _)| runs);
-        let bytes = Bytes::find(document, &mut worker.parser, self.config, all);
+        let mut shown: Vec<_> = (runs.iter().filter(|_| self.config.page.is_some()))
+            .map(|(runs, _)| shown::windows(runs, words as usize))
+            .collect();
+        let mut room = shown::OF_DOCUMENT;
+        for (windows, more) in &mut shown {
+            *more += windows.len().saturating_sub(room);
+            windows.truncate(room);
+            room -= windows.len();
+        }
+        let of_runs = runs.iter().flat_map(|(runs, _)| runs);
+        let of_runs = of_runs.map(|run| run.document..run.document + run.tokens);
+        let windows = shown.iter().flat_map(|(windows, _)| windows);
+        let windows = windows.map(|window| window.document.clone());
+        let parser = &mut worker.parser;
+        let bytes = Bytes::find(
+            document,
+            parser,
+            self.config,
+            of_runs.chain(windows.clone()),
+        );
+        let ranges: Vec<_> = windows.map(|tokens| bytes.span(&tokens)).collect();
+        let mut texts = match ranges.is_empty() {
+            true => Vec::new(),
+            false => shown::texts_of(document, parser, &ranges),
+        }
+        .into_iter();
+        let mut shown = shown.into_iter();
         for (hit, (runs, all)) in worker.hits.iter().zip(&runs) {
-            let text = self.fragment(document, hit, runs, *all, &bytes);
+            let mut text = self.fragment(document, hit, runs, *all, &bytes);
+            if let Some((windows, more)) = shown.next() {
+                let windows = windows.iter().zip(&mut texts).map(|(window, text)| {
+                    let item = self.sets.span(window.item.clone());
+                    ShownWindow {
+                        field: self.sets.names[window.field.name].clone(),
+                        texts: [shown::part(&window.field.text, item), text],
+                    }
+                });
+                let texts = ShownTexts {
+                    docno: document.docno.to_string(),
+                    url: document.url.as_deref().map(String::from),
+                    windows: windows.collect(),
+                    more,
+                };
+                text.push('\n');
+                text += &String::from_utf8_lossy(&to_json(&texts, FOUND_FILE.as_ref())?);
+            }
             let mut listed = self.listed();
             if listed.takes(hit.item, hit.covered, place) {
                 let at = spill.put(text.as_bytes())?;
@@ -417,7 +474,7 @@ impl<'a> Search<'a> {
         &self,
         document: &RawDocument<'_>,
         hit: &Hit,
-        runs: &[Run],
+        runs: &[Run<'_>],
         all: bool,
         bytes: &Bytes,
     ) -> String {
@@ -431,17 +488,21 @@ impl<'a> Search<'a> {
             share(hit.covered, tokens).json(),
         );
         for (n, run) in runs.iter().enumerate() {
-            let (item_begin, item_end) = self.sets.span(run.item..run.item + run.tokens);
-            let (begin, end) = bytes.span(run);
+            let item = self.sets.span(run.item..run.item + run.tokens);
+            let in_document = bytes.span(&(run.document..run.document + run.tokens));
             let _ = write!(
                 text,
-                "{}{{\"field\":{},\"tokens\":{},\"item_token\":{},\"item_bytes\":[{item_begin},\
-                 {item_end}],\"document_token\":{},\"document_bytes\":[{begin},{end}]}}",
+                "{}{{\"field\":{},\"tokens\":{},\"item_token\":{},\"item_bytes\":[{},{}],\
+                 \"document_token\":{},\"document_bytes\":[{},{}]}}",
                 if n > 0 { "," } else { "" },
-                json(&self.sets.names[run.field]),
+                json(&self.sets.names[run.field.name]),
                 run.tokens,
-                run.item - run.field_begin,
+                run.item - run.field.tokens.start,
+                item.start,
+                item.end,
                 run.document,
+                in_document.start,
+                in_document.end,
             );
         }
         let _ = write!(text, "],\"all_runs\":{all}}}");
@@ -472,14 +533,14 @@ struct Bytes {
 
 impl Bytes {
     /// Reads the document again.
-    fn find<'r>(
+    fn find(
         document: &RawDocument<'_>,
         parser: &mut Parser,
         config: &ContaminationConfig,
-        runs: impl Iterator<Item = &'r Run>,
+        ranges: impl Iterator<Item = Range<usize>>,
     ) -> Bytes {
-        let mut tokens: Vec<_> = runs
-            .flat_map(|run| [run.document, run.document + run.tokens - 1])
+        let mut tokens: Vec<_> = ranges
+            .flat_map(|tokens| [tokens.start, tokens.end - 1])
             .map(|token| (token, 0, 0))
             .collect();
         tokens.sort_unstable();
@@ -504,12 +565,12 @@ impl Bytes {
         Bytes { tokens }
     }
 
-    fn span(&self, run: &Run) -> (usize, usize) {
+    fn span(&self, tokens: &Range<usize>) -> Range<usize> {
         let of = |token: usize| {
             let at = self.tokens.binary_search_by_key(&token, |found| found.0);
             at.map_or((0, 0), |at| (self.tokens[at].1, self.tokens[at].2))
         };
-        (of(run.document).0, of(run.document + run.tokens - 1).1)
+        of(tokens.start).0..of(tokens.end - 1).1
     }
 }
 

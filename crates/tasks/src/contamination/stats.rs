@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use lookalike_base::ids::Threshold;
 use lookalike_base::memory::Memory;
@@ -152,4 +152,70 @@ pub struct ContaminationReport {
     /// Warnings about files of the corpus from which no document was read.
     #[serde(skip)]
     pub unread: Vec<String>,
+    /// The items of which one document has the most, if a page shows them.
+    #[serde(skip)]
+    pub shown: Vec<ShownItem>,
+}
+
+/// An item that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownItem {
+    /// The name of its test set, and its own.
+    pub set: String,
+    pub id: String,
+    /// Its tokens that are looked for, and those that all documents together cover.
+    pub tokens: u32,
+    pub covered: u32,
+    /// The number of its documents.
+    pub documents: u64,
+    /// The first of them.
+    pub listed: Vec<ListedDocument>,
+}
+
+/// A document in which an item was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedDocument {
+    /// The name of its file, and the number of its record there.
+    pub file: String,
+    pub record: u64,
+    /// The tokens of the item that it covers.
+    pub covered: u32,
+    /// What it says.
+    pub texts: ShownTexts,
+}
+
+/// A document, and its texts around the runs of an item.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownTexts {
+    /// Its own name.
+    pub docno: String,
+    /// Its address.
+    pub url: Option<String>,
+    /// The texts, in the order of the item.
+    pub windows: Vec<ShownWindow>,
+    /// Windows that are left out.
+    pub more: usize,
+}
+
+/// The texts of an item and of a document around runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownWindow {
+    /// The name of the field.
+    pub field: String,
+    /// Of the item, and of the document.
+    pub texts: [String; 2],
+}
+
+impl ShownTexts {
+    /// Leaves out the windows for which there is no room.
+    pub(super) fn limit(&mut self, room: &mut usize) {
+        let all = self.windows.len();
+        self.windows.retain(|window| {
+            let bytes: usize = window.texts.iter().map(String::len).sum();
+            let left = room.checked_sub(bytes);
+            *room = left.unwrap_or(*room);
+            left.is_some()
+        });
+        self.more += all - self.windows.len();
+    }
 }
