@@ -3,12 +3,17 @@
 use std::path::{Component, Path};
 
 use lookalike_base::Result;
+use lookalike_engine::collection;
 use lookalike_store::workspace::{InputList, Workspace};
 
 /// The name of a collection: the name of its only file, or of the directory that contains all its
 /// files. The name of the output directory if that says nothing.
 pub(super) fn collection_name(workspace: &Workspace) -> Result<String> {
     let mut inputs = InputList::open(workspace.directory())?;
+    // The files of another collection are not its own.
+    for _ in 0..collection::against(&workspace.manifest).files {
+        inputs.next()?;
+    }
     // The components of the path that all inputs share so far, the last one of the first included.
     let mut shared: Option<Vec<String>> = None;
     while let Some(entry) = inputs.next()? {

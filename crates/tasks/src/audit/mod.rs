@@ -282,10 +282,10 @@ pub fn audit(
 }
 
 fn changed(kept: &Path, workspace: &Workspace) -> Error {
+    let work = workspace.directory().display();
     Error::parameter("DIR", kept.display()).because(format!(
-        "it was made from an earlier state of the work directory {}; restore that state and the \
-             inputs, or run `lookalike dedup` again into a new directory",
-        workspace.directory().display()
+        "it was made from an earlier state of the work directory {work}, before `lookalike add` or a \
+             search changed it; make a new one: `lookalike dedup --from {work} -o OTHER`"
     ))
 }
 
