@@ -90,6 +90,7 @@ pub fn run(data: &[u8]) {
         thresholds: rising,
         judged: on("judged").then(|| file("judged", judged)),
         true_grade: 1,
+        run_lists: Default::default(),
         disagreements: None,
         families: on("families").then(|| file("families", families)),
         scratch,

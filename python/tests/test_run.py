@@ -24,7 +24,8 @@ FILES = ["pairs.tsv", "clusters.jsonl", "exact-duplicates.tsv", "documents.tsv"]
     [
         (lookalike.run, (), OWN_FLAGS | {"from"}),
         (lookalike.dedup, (), OWN_FLAGS),
-        (lookalike.Run.evaluate, (), OWN_FLAGS | {"truth"}),
+        # The run is a directory, which has its pairs.
+        (lookalike.Run.evaluate, (), OWN_FLAGS | {"truth", "run-lists"}),
         (lookalike.Run.query, ("text",), OWN_FLAGS | INPUT_FLAGS),
         (lookalike.Run.report, (), OWN_FLAGS),
         (lookalike.Run.add, (), OWN_FLAGS),

@@ -15,7 +15,7 @@ use lookalike_methods::LEXICON_FILE;
 use lookalike_store::disk;
 use lookalike_tasks::evaluate::{
     Columns, EvaluateConfig, Evaluation, Graded, ListFile, ListReport, Measured, PairCounts,
-    PairsAt, Ranking, Sample, Scores, evaluate,
+    PairsAt, Ranking, RemovalShare, RunList, Sample, Scores, evaluate,
 };
 
 use super::command::{Command, Out, Setup};
@@ -63,6 +63,14 @@ pub struct Options {
     /// Columns of the run, if they differ from --pair-columns
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     run_columns: Option<Columns>,
+    /// What a file RUN lists: pairs, clusters, cluster-lines, removed or kept
+    ///
+    /// clusters: lines of DOCNO and CLUSTER. cluster-lines: on each line, the docnos of a cluster.
+    /// removed, kept: the docnos that a deduplication removed or kept. --truth DIR tells how many
+    /// removed documents have no survivor, and how many kept ones are redundant; below the threshold
+    /// of DIR, from 1,000 documents of each that are drawn at random and verified.
+    #[arg(long, value_name = "WHAT", default_value_t = RunList::Pairs, help_heading = "Lists")]
+    run_lists: RunList,
     /// Pairs that people judged: lines of DOCNO, DOCNO, GRADE and COLLECTION
     ///
     /// TSV, CSV, words with spaces between them, or JSON objects. The grade is a whole number, 0 for
@@ -132,6 +140,7 @@ impl Command for Options {
         let config = |run: &PathBuf| EvaluateConfig {
             truth: (self.truth.as_ref()).map(|path| list(path, &self.truth_columns)),
             run: list(run, &self.run_columns),
+            run_lists: self.run_lists,
             documents: self.documents.clone(),
             thresholds: self.thresholds.clone(),
             judged: self.judged.clone(),
@@ -190,10 +199,16 @@ fn side_by_side(all: &[Evaluation], width: usize) -> String {
         table.print(width, &mut out).print(width, &mut out);
     };
     let lines = all.iter().filter_map(|evaluation| {
-        let (_, pairs) = compared(evaluation.pairs.first()?);
-        Some([line![name(evaluation)], measures(&pairs.all)].concat())
+        let pairs = evaluation.pairs.first().map(|pairs| &compared(pairs).1.all);
+        let measured = pairs.or(evaluation.clusters.as_ref())?;
+        Some([line![name(evaluation)], measures(measured)].concat())
     });
     put(&format!("run, {MEASURES}"), lines.collect());
+    let lines = all.iter().flat_map(|evaluation| {
+        let lines = removals(evaluation).into_iter();
+        lines.map(|line| [line![name(evaluation)], line].concat())
+    });
+    put(&format!("run, {REMOVALS}"), lines.collect());
     for (at, what) in SAMPLES.into_iter().enumerate() {
         let lines = all.iter().filter_map(|evaluation| {
             let sample = samples(evaluation)[at]?;
@@ -207,6 +222,24 @@ fn side_by_side(all: &[Evaluation], width: usize) -> String {
         put(&names, lines.collect());
     }
     out
+}
+
+/// The names of the columns of [`removals`].
+const REMOVALS: &str = "documents, at, of, number, share, 95 % interval, pairs";
+
+/// What a run removed and kept, in lines.
+fn removals(evaluation: &Evaluation) -> Vec<Line> {
+    let lines = evaluation.removals.iter().flat_map(|found| {
+        let of = |what: &str, part: &RemovalShare, pairs: Option<u64>| {
+            let counts = line![what, at(found.threshold), part.of, part.documents];
+            [counts, line![part.share, part.interval, pairs]].concat()
+        };
+        [
+            of("removed without survivor", &found.without_survivor, None),
+            of("kept but redundant", &found.redundant, found.pairs),
+        ]
+    });
+    lines.collect()
 }
 
 /// The pairs by which a run is measured, and their name.
@@ -242,6 +275,7 @@ fn table(evaluation: &Evaluation) -> String {
         lines.push([line!["in one cluster", "-"], measures(clusters)].concat());
     }
     named(&format!("pairs of, at, {MEASURES}"), lines, 2, &mut out);
+    named(REMOVALS, removals(evaluation), 1, &mut out);
     for pairs in &evaluation.pairs {
         let (what, shown) = compared(pairs);
         let groups = shown.groups.iter().flat_map(|group| {

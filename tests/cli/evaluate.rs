@@ -45,6 +45,7 @@ impl Case {
             thresholds: Vec::new(),
             judged: None,
             true_grade: 1,
+            run_lists: Default::default(),
             disagreements: None,
             families: None,
             scratch,
@@ -1265,5 +1266,277 @@ fn the_command_prints_a_table_or_json() {
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(message.contains(says), "{message}");
+    }
+}
+
+/// Runs the program on a directory, and returns whether it ended well, and what it printed.
+fn program(at: &Path, arguments: &str) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    let output = command
+        .current_dir(at)
+        .args(arguments.split(' '))
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (
+        output.status.success(),
+        String::from_utf8_lossy(&text).into_owned(),
+    )
+}
+
+/// A removed document needs a kept one that reaches the threshold, and a kept one must not have one:
+/// counted from every pair of texts, whether the directory lists them or not.
+#[test]
+fn removed_and_kept_documents_are_checked_against_every_pair() {
+    let mut random = Random(5);
+    let place = common::temporary();
+    let at = place.path();
+    let mut texts: Vec<Vec<u64>> = Vec::new();
+    for n in 0..160 {
+        let mut words: Vec<u64> = match n % 4 {
+            0 => (0..30).map(|_| random.below(100_000) as u64).collect(),
+            _ => texts[n - n % 4].clone(),
+        };
+        for _ in 0..random.below(6) {
+            let place = random.below(words.len());
+            words[place] = random.below(100_000) as u64;
+        }
+        texts.push(words);
+    }
+    let text = |words: &[u64]| words.iter().map(|n| format!("w{n} ")).collect::<String>();
+    let lines = texts.iter().enumerate().map(|(n, words)| {
+        format!(
+            "{}\n",
+            serde_json::json!({"id": format!("d{n}"), "text": text(words)})
+        )
+    });
+    fs::write(at.join("in.jsonl"), lines.collect::<String>()).unwrap();
+    for run in [
+        "-o high --threshold 0.7",
+        "-o none --threshold 0.7 --pairs none",
+        "-o low --threshold 0.3",
+    ] {
+        let (done, said) = program(at, &format!("run in.jsonl --shingle-size 3 --quiet {run}"));
+        assert!(done, "{said}");
+    }
+    let sets: Vec<BTreeSet<&[u64]>> = texts
+        .iter()
+        .map(|words| words.windows(3).collect())
+        .collect();
+    let removed: Vec<bool> = (0..texts.len()).map(|_| random.once_in(2)).collect();
+    // A docno that is not there, and one that is there twice.
+    let list = |which: bool| {
+        let names = (0..texts.len()).filter(|&n| removed[n] == which);
+        let names: String = names.map(|n| format!("d{n}\n")).collect();
+        format!("{names}nobody\n{}\n", names.lines().next().unwrap())
+    };
+    fs::write(at.join("removed.txt"), list(true)).unwrap();
+    let kept = list(false).replace("nobody", "nob,ody");
+    let kept: String = kept
+        .lines()
+        .map(|id| format!("{{\"n\":1,\"id\":\"{id}\"}}\n"))
+        .collect();
+    fs::write(at.join("kept.jsonl"), kept).unwrap();
+    for (truth, exact_from) in [("high", 0.7), ("none", 2.0), ("low", 0.3)] {
+        for (name, what, unknown) in [
+            ("removed.txt", "removed", "nobody"),
+            ("kept.jsonl", "kept", "nob,ody"),
+        ] {
+            let command = format!(
+                "evaluate {name} --run-lists {what} --truth {truth} --thresholds 0.3,0.5,0.7,0.9 --json"
+            );
+            let (done, said) = program(at, &command);
+            assert!(done, "{said}");
+            let start = said.find('{').unwrap();
+            let end = said.rfind("\n}").unwrap();
+            let found: Value = serde_json::from_str(&said[start..end + 2]).unwrap();
+            let removals = &found["removals"];
+            assert!(
+                said.contains(&format!("does not have: `{unknown}`")),
+                "{said}"
+            );
+            for (level, threshold) in [3, 5, 7, 9].into_iter().enumerate() {
+                let reaches = |a: usize, b: usize| {
+                    let shared = sets[a].intersection(&sets[b]).count();
+                    let all = sets[a].len() + sets[b].len() - shared;
+                    a != b && (texts[a] == texts[b] || shared * 10 >= all * threshold)
+                };
+                let partners = |n: usize| {
+                    (0..texts.len())
+                        .filter(|&m| !removed[m] && reaches(n, m))
+                        .count()
+                };
+                let count = |of: bool, wrong: &dyn Fn(usize) -> bool| {
+                    (0..texts.len())
+                        .filter(|&n| removed[n] == of && wrong(n))
+                        .count()
+                };
+                let without = count(true, &|n| partners(n) == 0);
+                let redundant = count(false, &|n| partners(n) > 0);
+                let pairs: usize = (0..texts.len())
+                    .filter(|&n| !removed[n])
+                    .map(partners)
+                    .sum();
+                let shown = &removals[level];
+                let what = format!("{truth}, {what} at 0.{threshold}: {shown}");
+                assert_eq!(shown["without_survivor"]["documents"], without, "{what}");
+                assert_eq!(shown["redundant"]["documents"], redundant, "{what}");
+                let listed = threshold as f64 / 10.0 >= exact_from;
+                let expected = if listed {
+                    (pairs / 2).into()
+                } else {
+                    Value::Null
+                };
+                assert_eq!(shown["pairs"], expected, "{what}");
+                // All were looked at, so there is no interval.
+                assert_eq!(shown["redundant"]["interval"], Value::Null, "{what}");
+            }
+        }
+    }
+}
+
+/// Of many documents some are drawn: the shares have intervals, which contain the true ones here.
+#[test]
+fn drawn_documents_give_intervals() {
+    let place = common::temporary();
+    let at = place.path();
+    let text = |n: usize, last: &str| {
+        let words = (0..14).map(|word| format!("w{n}x{word} "));
+        words.collect::<String>() + last
+    };
+    // Of each four documents, the first is kept, the next two removed, of which one has no survivor,
+    // and the last is kept, a near-duplicate of the first in every other group.
+    let mut lines = String::new();
+    let mut removed = String::from("id\n");
+    for n in 0..700 {
+        let other = if n % 2 == 0 { 4 * n } else { 4 * n + 3 };
+        let texts = [
+            text(4 * n, "a"),
+            text(4 * n, "b"),
+            text(4 * n + 2, "c"),
+            text(other, "d"),
+        ];
+        for (at, text) in texts.into_iter().enumerate() {
+            lines += &format!(
+                "{}\n",
+                serde_json::json!({"id": format!("{n}.{at}"), "text": text})
+            );
+        }
+        removed += &format!("{n}.1\n{n}.2\n");
+    }
+    fs::write(at.join("in.jsonl"), lines).unwrap();
+    fs::write(at.join("removed.csv"), removed).unwrap();
+    assert!(
+        program(
+            at,
+            "run in.jsonl -o out --shingle-size 5 --threshold 0.95 --quiet"
+        )
+        .0
+    );
+    let command = "evaluate removed.csv --run-lists removed --truth out --thresholds 0.8";
+    let (_, json) = program(at, &format!("{command} --json"));
+    let found: Value = serde_json::from_str(&json).unwrap();
+    let found = &found["removals"][0];
+    for part in ["without_survivor", "redundant"] {
+        let part = &found[part];
+        assert_eq!(part["of"], 1000, "{found}");
+        let [low, high] = [0, 1].map(|n| part["interval"][n].as_f64().unwrap());
+        assert!(low < 0.5 && 0.5 < high && high - low < 0.07, "{found}");
+        assert_eq!(
+            part["share"].as_f64().unwrap(),
+            part["documents"].as_f64().unwrap() / 1000.0
+        );
+    }
+    let (done, table) = program(at, command);
+    assert!(
+        done && table.contains("removed without survivor  0.8  1000"),
+        "{table}"
+    );
+    assert!(!table.contains("warning"), "{table}");
+}
+
+/// Clusters of another program, one document or one cluster on a line.
+#[test]
+fn clusters_of_other_programs_are_compared() {
+    let place = common::temporary();
+    let at = place.path();
+    let out = sample_corpora("trec-web");
+    let (done, said) = program(at, &format!("run {} -o out --quiet", out.display()));
+    assert!(done, "{said}");
+    // The clusters of the run itself: in a table, and a cluster on each line, as words or JSON.
+    let documents = fs::read_to_string(at.join("out/documents.tsv")).unwrap();
+    let mut rows = documents.lines().filter(|line| !line.starts_with('#'));
+    let head: Vec<&str> = rows.next().unwrap().split('\t').collect();
+    let column = |name: &str| head.iter().position(|column| *column == name).unwrap();
+    let mut clusters: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in rows.map(|row| row.split('\t').collect::<Vec<_>>()) {
+        if !row[column("cluster")].is_empty() {
+            let all = clusters.entry(row[column("cluster")]).or_default();
+            all.push(row[column("docno")]);
+        }
+    }
+    let table = clusters
+        .iter()
+        .flat_map(|(name, all)| all.iter().map(move |docno| format!("{docno}\tc{name}\n")));
+    fs::write(at.join("table.tsv"), table.collect::<String>()).unwrap();
+    let words = clusters.values().map(|all| all.join(" ") + "\n");
+    fs::write(at.join("lines.txt"), words.collect::<String>()).unwrap();
+    // One cluster is missing, two others are one, and a docno is not there.
+    let mut all: Vec<Vec<&str>> = clusters.values().cloned().collect();
+    let missing = all.pop().unwrap().len() as u64;
+    let (one, other) = (all.pop().unwrap(), all.pop().unwrap());
+    all.push([&one[..], &other[..], &["nobody"]].concat());
+    let json = all
+        .iter()
+        .map(|all| serde_json::to_string(all).unwrap() + "\n");
+    fs::write(at.join("lines.jsonl"), json.collect::<String>()).unwrap();
+    let pairs = |n: u64| n * (n - 1) / 2;
+    let true_pairs: u64 = clusters.values().map(|all| pairs(all.len() as u64)).sum();
+    let wrong = (one.len() * other.len()) as u64;
+    for (file, lists, expected) in [
+        ("table.tsv", "clusters", [true_pairs, 0, 0]),
+        ("lines.txt", "cluster-lines", [true_pairs, 0, 0]),
+        (
+            "lines.jsonl",
+            "cluster-lines",
+            [true_pairs - pairs(missing), wrong, pairs(missing)],
+        ),
+    ] {
+        let command = format!("evaluate {file} --run-lists {lists} --truth out");
+        let (_, said) = program(at, &format!("{command} --json --quiet"));
+        let found: Value = serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}"));
+        let counts =
+            ["correct", "wrong", "missed"].map(|name| found["clusters"][name].as_u64().unwrap());
+        assert_eq!(counts, expected, "{file}");
+        let (_, said) = program(at, &command);
+        assert_eq!(
+            said.contains("ignored 1 docno that"),
+            file == "lines.jsonl",
+            "{said}"
+        );
+    }
+    fs::write(at.join("twice.tsv"), "PG-000001\ta\nPG-000001\tb\n").unwrap();
+    for (arguments, why) in [
+        (
+            "twice.tsv --run-lists clusters --truth out",
+            "twice.tsv, line 2",
+        ),
+        ("out --run-lists removed --truth out", "is a directory"),
+        (
+            "table.tsv --run-lists clusters --truth lines.txt",
+            "give --truth DIR",
+        ),
+        (
+            "table.tsv --run-lists removed --truth lines.txt",
+            "give --truth DIR",
+        ),
+        (
+            "table.tsv --run-lists kept --judged twice.tsv",
+            "give --truth DIR",
+        ),
+        ("table.tsv --run-lists pears --truth out", "cluster-lines"),
+    ] {
+        let (done, said) = program(at, &format!("evaluate {arguments}"));
+        assert!(!done && said.contains(why), "{arguments}: {said}");
     }
 }

@@ -850,6 +850,7 @@ fn evaluation_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
         thresholds: vec!["0.5".parse().unwrap()],
         judged: None,
         true_grade: 1,
+        run_lists: Default::default(),
         disagreements: None,
         families: None,
         scratch: subject.home.path().into(),

@@ -1415,6 +1415,7 @@ fn directories_are_read() {
             thresholds: vec!["0.8".parse().unwrap()],
             judged: None,
             true_grade: 1,
+            run_lists: Default::default(),
             disagreements: None,
             families: None,
             scratch: place.path().into(),

@@ -824,6 +824,7 @@ fn subjects() -> Vec<Subject> {
                 thresholds: vec!["0.5".parse().unwrap()],
                 judged: None,
                 true_grade: 1,
+                run_lists: Default::default(),
                 disagreements: None,
                 families: None,
                 scratch: root.join("out"),

@@ -219,6 +219,33 @@ impl Table {
         Ok(true)
     }
 
+    /// Reads all fields of the next line that is not empty, or the elements of a JSON array; `false`
+    /// at the end.
+    pub fn next_all(&mut self, fields: &mut Vec<Vec<u8>>) -> Result<bool> {
+        if !self.advance()? {
+            return Ok(false);
+        }
+        fields.clear();
+        let line = self.lines.line();
+        if line.first() == Some(&b'[') {
+            let wrong = || self.bad("a JSON array of strings or numbers", shorten(line));
+            let values: Vec<Value> = serde_json::from_slice(line).map_err(|_| wrong())?;
+            for value in values {
+                match value {
+                    Value::String(text) => fields.push(text.into_bytes()),
+                    Value::Number(number) => fields.push(number.to_string().into_bytes()),
+                    _ => return Err(wrong()),
+                }
+            }
+            return Ok(true);
+        }
+        if self.is_json() {
+            return Err(self.bad("docnos, or a JSON array of them", shorten(line)));
+        }
+        self.split(|field| fields.push(field.into_owned()))?;
+        Ok(true)
+    }
+
     /// The number of the current line, from 1.
     pub fn number(&self) -> u64 {
         self.lines.number()

@@ -1,9 +1,12 @@
 //! The documents that any input names, numbered by the hashes of their docnos.
 
+use std::collections::HashMap;
 use std::path::Path;
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::list::{PairList, docno};
-use super::{STAGE, Sources};
+use super::{Opened, RunList, STAGE, Sources};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
@@ -13,6 +16,7 @@ use lookalike_engine::collection::SizeGroups;
 use lookalike_engine::table::Table;
 use lookalike_store::item::item;
 use lookalike_store::{List, Sort};
+use lookalike_text::read::ID_FIELDS;
 use lookalike_text::read::lines::{parsed, shorten};
 
 /// Columns of judged pairs. The third has one of [`GRADES`] as its name, and the last may be missing.
@@ -136,6 +140,10 @@ fn each_docno(
         })
     };
     for list in sources.truth.iter().chain([&sources.run]) {
+        if list.of != RunList::Pairs {
+            each_member(list, context, |table, text, _| add(0, docno(table, text)?))?;
+            continue;
+        }
         let mut pairs = PairList::open(&list.pairs, list.columns.as_ref())?;
         while let Some(listed) = pairs.next(&[])? {
             stop(pairs.table(), context)?;
@@ -229,7 +237,53 @@ impl Documents {
         if let Some(path) = &sources.documents {
             documents.collection(path, KNOWN, context, notes)?;
         }
+        if sources.run.of != RunList::Pairs {
+            documents.members(&sources.run, context, notes)?;
+        }
         Ok(documents)
+    }
+
+    /// Marks the documents of a list that has no pairs, and reads their clusters.
+    fn members(
+        &mut self,
+        list: &Opened,
+        context: &Context<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<()> {
+        let mut clusters = vec![NONE; self.keys.len()];
+        let mut names: HashMap<u128, u32> = HashMap::new();
+        let (mut unknown, mut first) = (0, Vec::new());
+        each_member(list, context, |table, text, name| {
+            let document = self.of(table, text)?;
+            let next = names.len() as u32;
+            let number = *names.entry(xxh3_128(name)).or_insert(next);
+            let cluster = &mut clusters[document as usize];
+            if ![NONE, number].contains(cluster) {
+                return Err(table.bad("a docno of one cluster only", shorten(text)));
+            }
+            if std::mem::replace(cluster, number) == NONE && !self.known(document) {
+                unknown += 1;
+                if first.len() < NAMED {
+                    first.push(shorten(text));
+                }
+            }
+            Ok(())
+        })?;
+        if unknown > 0 {
+            let more = if unknown > NAMED as u64 { ", ..." } else { "" };
+            notes.push(format!(
+                "ignored {} that the ground truth does not have: {}{more}",
+                counted(unknown, "docno"),
+                first.join(", ")
+            ));
+        }
+        self.run.clusters = clusters;
+        Ok(())
+    }
+
+    /// Whether the list of the run has the document.
+    pub fn listed(&self, document: u32) -> bool {
+        self.run.clusters[document as usize] != NONE
     }
 
     /// What a directory records about the documents.
@@ -376,6 +430,45 @@ pub(super) fn each_row(
         take(&table, &row)?;
     }
     Ok(())
+}
+
+/// Docnos that a note names.
+const NAMED: usize = 5;
+
+/// Names of the column with the docnos of a list, besides [`ID_FIELDS`], and with the clusters.
+const CLUSTERS: [&str; 3] = ["cluster", "cluster_id", "group"];
+
+/// Reads the documents of a list that has no pairs: their docnos, and the name of the cluster of
+/// each.
+pub(super) fn each_member(
+    list: &Opened,
+    context: &Context<'_>,
+    mut take: impl FnMut(&Table, &[u8], &[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut table = Table::open(&list.pairs)?;
+    let mut row = Vec::new();
+    if list.of == RunList::ClusterLines {
+        while table.next_all(&mut row)? {
+            stop(&table, context)?;
+            let line = table.number().to_le_bytes();
+            row.iter()
+                .try_for_each(|docno| take(&table, docno, &line))?;
+        }
+        return Ok(());
+    }
+    let header = table.first()?;
+    let named = |names: &[&'static str], most: &'static str| {
+        let found = names
+            .iter()
+            .find(|name| header.iter().any(|column| column == *name));
+        found.copied().unwrap_or(most)
+    };
+    let docno = named(&["docno"], named(&ID_FIELDS, "docno"));
+    let cluster = (list.of == RunList::Clusters).then(|| named(&CLUSTERS, "cluster"));
+    let names: Vec<&str> = [docno].into_iter().chain(cluster).collect();
+    each_row(&list.pairs, &names, context, |table, row| {
+        take(table, &row[0], row.get(1).map_or(&[], Vec::as_slice))
+    })
 }
 
 /// Reads the judged pairs of a file: two docnos, a grade, and, if the file has it, a collection.

@@ -38,7 +38,9 @@
 //!   exact: they come from the columns of integers if the list has them, and otherwise from the
 //!   decimals as written (27 digits; a JSON number is the shortest decimal that reads as the same
 //!   64-bit number). In a list without resemblances, all pairs count at each threshold.
-//! - **Clusters.** Two documents in one cluster are a pair.
+//! - **Clusters.** Two documents in one cluster are a pair. The run may be a list of clusters.
+//! - **Removals.** The run may be a list of the documents that a deduplication removed or kept
+//!   ([`RemovalsAt`]).
 //!
 //! With a judged sample, a pair is found if it is among the run's pairs of documents as defined
 //! above, and:
@@ -96,11 +98,13 @@ mod judged;
 mod list;
 pub mod qrels;
 mod rank;
+mod removed;
 mod samples;
 
 use lookalike_base::budget::ByteSize;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
+use lookalike_base::keywords;
 use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
@@ -117,6 +121,7 @@ pub use bootstrap::{ByCollection, ByGrade, Graded, Intervals, Measures};
 pub use list::{Columns, Scores};
 pub use lookalike_base::precision::Counts;
 pub use rank::{CurvePoint, Ranking, Reaching};
+pub use removed::{RemovalShare, RemovalsAt};
 pub use samples::{Sample, SampleAt};
 
 use compare::Tally;
@@ -155,6 +160,24 @@ pub struct ListFile {
     pub columns: Option<Columns>,
 }
 
+keywords! {
+    /// What the list of a run has.
+    #[derive(Default)]
+    pub enum RunList: "is not possible; use" {
+        /// Pairs of documents.
+        #[default]
+        Pairs = "pairs",
+        /// Documents, each with its cluster.
+        Clusters = "clusters",
+        /// On each line, the documents of a cluster.
+        ClusterLines = "cluster-lines",
+        /// The documents that a deduplication removed.
+        Removed = "removed",
+        /// The documents that it kept.
+        Kept = "kept",
+    }
+}
+
 /// What to evaluate, and against what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluateConfig {
@@ -162,6 +185,8 @@ pub struct EvaluateConfig {
     pub truth: Option<ListFile>,
     /// The pairs of the run.
     pub run: ListFile,
+    /// What a list of the run has.
+    pub run_lists: RunList,
     /// A `documents.tsv` of all documents, if the ground truth is a file.
     pub documents: Option<PathBuf>,
     /// Thresholds in ascending order; empty to count everything that is listed.
@@ -188,6 +213,8 @@ struct Opened {
     directory: Option<PathBuf>,
     comments: BTreeMap<String, String>,
     scores: Scores,
+    /// What it lists.
+    of: RunList,
     /// Whether the run listed its pairs (`--pairs`).
     listed: bool,
 }
@@ -307,6 +334,9 @@ pub struct Evaluation {
     pub pairs: Vec<PairsAt>,
     /// Pairs of documents in one cluster, if both lists are directories.
     pub clusters: Option<Measured>,
+    /// By threshold, if the run is a list of removed or kept documents.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removals: Vec<RemovalsAt>,
     /// Measured with the judged pairs.
     pub judged: Option<Sample>,
     /// Measured with the families.
@@ -314,8 +344,26 @@ pub struct Evaluation {
 }
 
 /// Opens a list and, for a directory, checks its files.
-fn open(list: &ListFile) -> Result<Opened> {
+fn open(list: &ListFile, of: RunList) -> Result<Opened> {
     let directory = disk::is_directory(&list.path)?.then(|| list.path.clone());
+    if of != RunList::Pairs {
+        if directory.is_some() {
+            let limit = format!(
+                "{} is a directory; the flag is for lists",
+                list.path.display()
+            );
+            return refuse("run-lists", of, limit);
+        }
+        return Ok(Opened {
+            pairs: list.path.clone(),
+            columns: None,
+            directory,
+            comments: BTreeMap::new(),
+            scores: Scores::None,
+            of,
+            listed: false,
+        });
+    }
     let mut pairs = list.path.clone();
     let mut columns = list.columns.clone();
     if let Some(directory) = &directory {
@@ -327,6 +375,7 @@ fn open(list: &ListFile) -> Result<Opened> {
     let comments: BTreeMap<_, _> = list.table().comments().iter().cloned().collect();
     Ok(Opened {
         scores: list.scores(),
+        of,
         listed: comments.get("pairs").is_none_or(|kind| kind != "none"),
         pairs,
         columns,
@@ -396,6 +445,14 @@ impl EvaluateConfig {
         if truth.is_none() && self.judged.is_none() && self.families.is_none() {
             return refuse("truth", "(none)", "give --truth, --judged or --families");
         }
+        if self.run_lists != RunList::Pairs {
+            let is_directory = truth.is_some_and(|list| list.path.is_dir());
+            if !is_directory || self.judged.is_some() || self.families.is_some() {
+                let limit =
+                    "give --truth DIR, a directory to compare it with; judged samples need pairs";
+                return refuse("run-lists", self.run_lists, limit);
+            }
+        }
         let disagreements = self.disagreements.as_deref();
         judged::check(self.true_grade, self.judged.is_some(), disagreements)?;
         if let Some(output) = &self.disagreements {
@@ -430,8 +487,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     config.check()?;
     let mut notes = Vec::new();
     let sources = Sources {
-        truth: config.truth.as_ref().map(open).transpose()?,
-        run: open(&config.run)?,
+        truth: (config.truth.as_ref().map(|list| open(list, RunList::Pairs))).transpose()?,
+        run: open(&config.run, config.run_lists)?,
         documents: config.documents.clone(),
         judged: config.judged.clone(),
         families: config.families.clone(),
@@ -439,7 +496,10 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let thresholds = &config.thresholds[..];
     let named = [
         ("ground truth", sources.truth.as_ref()),
-        ("run", Some(&sources.run)),
+        (
+            "run",
+            Some(&sources.run).filter(|run| run.of == RunList::Pairs),
+        ),
     ];
     let scored = |&(what, list): &(_, Option<&Opened>)| Some((what, list?.scores));
     let lists = || named.iter().filter_map(scored);
@@ -456,7 +516,9 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     }
     if let Some(truth) = &sources.truth {
         compare_headers(truth, &sources.run, &mut notes);
-        compare_threshold("ground truth", truth, thresholds.first(), &mut notes);
+        if sources.run.of == RunList::Pairs {
+            compare_threshold("ground truth", truth, thresholds.first(), &mut notes);
+        }
     }
     compare_threshold("run", &sources.run, thresholds.first(), &mut notes);
     let sampled = !sources.run.listed && (sources.judged.is_some() || sources.families.is_some());
@@ -474,8 +536,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let count = docnos.count();
     context.stop.check(STAGE)?;
     let groups = 256 * 4 * 4 * (thresholds.len() as u64 + 2).pow(2) * 8;
-    let families = sources.families.as_ref();
-    let families = families.map_or(0, |_| samples::FAMILY_BYTES);
+    let named = sources.families.is_some() || sources.run.of != RunList::Pairs;
+    let families = if named { samples::FAMILY_BYTES } else { 0 };
     let held = FIXED_BYTES + count * (documents::DOCUMENT_BYTES + families) + groups;
     let what = || format!("evaluating {}", counted(count, "document"));
     let memory = context.budget.rest(held, 3 * SORT_BYTES, what)?;
@@ -504,6 +566,7 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         run: report(&config.run, &sources.run),
         pairs: Vec::new(),
         clusters: None,
+        removals: Vec::new(),
         judged: None,
         families: None,
     };
@@ -533,6 +596,11 @@ fn compare_with(
     evaluation: &mut Evaluation,
 ) -> Result<()> {
     let notes = &mut evaluation.notes;
+    let lists = of.sources.run.of;
+    if matches!(lists, RunList::Removed | RunList::Kept) {
+        evaluation.removals = removed::compare(truth, of, documents)?;
+        return Ok(());
+    }
     if truth.listed && of.sources.run.listed {
         let found = compare::compare(of, documents)?;
         let [truth, run] = found.counts;
@@ -575,15 +643,17 @@ fn compare_with(
                 documents: at(&found.all),
             });
         }
-    } else {
+    } else if lists == RunList::Pairs {
         let which = if truth.listed { "run" } else { "ground truth" };
         notes.push(format!(
             "pairs of the {which} were not listed (--pairs none): only clusters are compared"
         ));
     }
-    if documents.truth.has_classes() && documents.run.has_classes() {
-        let counts = clusters::compare(of, documents)?;
-        evaluation.clusters = Some(counts.into());
+    if ![&documents.truth, &documents.run]
+        .iter()
+        .any(|side| side.clusters.is_empty())
+    {
+        evaluation.clusters = Some(clusters::compare(documents).into());
     }
     Ok(())
 }

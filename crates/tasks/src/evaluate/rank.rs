@@ -28,7 +28,7 @@ const PRECISIONS: [f64; 3] = [0.9, 0.95, 0.99];
 /// The recall between two points of the curve, at least.
 const STEP: f64 = 0.01;
 /// The quantile of the normal distribution for an interval of 95 %.
-const QUANTILE: f64 = 1.959_964;
+pub(super) const QUANTILE: f64 = 1.959_964;
 
 /// The place of a score, which is not negative, in the order of scores; above 0.
 pub(super) fn place(score: f64) -> u64 {
