@@ -59,7 +59,18 @@ const SHOWN: usize = 10;
              are, and may be a directory.\n\n\
              Example: --exclude-text template.txt",
         ),
-    "condition" | "keep_text" | "shingle_size" | "short" | "fingerprint" | "seed" | "size_groups" => {
+    "condition" => arg
+        .help_heading("Passages")
+        .conflicts_with_all(["remove", "no_matches", "unit"])
+        .help("List matches only of pairs for which EXPR holds")
+        .long_help(
+            "List matches only of pairs for which EXPR holds\n\n\
+             EXPR is an expression as in `lookalike help run`. overlaps.tsv, matches.tsv and the page \
+             have only pairs of documents for which it holds. DIR must have the values of its \
+             fields, from an earlier --where. `--where true` lists all pairs again.\n\n\
+             Example: --where 'a.folder != b.folder'",
+        ),
+    "keep_text" | "shingle_size" | "short" | "fingerprint" | "seed" | "size_groups" => {
         arg.hide(true)
     }
     _ => arg,
@@ -329,6 +340,7 @@ impl Options {
             length: flags.length.unwrap_or(before.length),
             of: flags.of.unwrap_or(before.of),
             units: given.or(before.units.filter(|_| flags.length.is_none())),
+            condition: self.collection.condition.clone().or(before.condition),
             excluded: (before.excluded).filter(|_| self.collection.excluded().is_empty()),
             matches: matches.or(before.matches.filter(|_| !flags.no_matches)),
             boilerplate: boilerplate.or(before.boilerplate),

@@ -53,7 +53,7 @@ const SHOWN: [[&str; 2]; 10] = [
     ],
     [
         "passages",
-        "text_field id_field format convert exclude_text",
+        "text_field id_field format convert exclude_text condition",
     ],
     ["plan", "precision recall ratios subset plan_seed"],
     ["contamination", "strict"],

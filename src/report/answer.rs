@@ -20,7 +20,7 @@ use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::disk;
 use lookalike_store::workspace::{InputList, Workspace};
-use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form};
+use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, Removal};
 use lookalike_tasks::passages::SPANS_FILE;
 use lookalike_tasks::passages::shown::shows_passages;
 use lookalike_text::read::Reason;
@@ -111,7 +111,8 @@ fn found_lines(summary: &Summary, collection: &Workspace, out: &mut String) -> R
             let pairs = counted(join.pairs, "pair");
             let have = if join.pairs == 1 { "has" } else { "have" };
             let of = if exact > 0 { " of different texts" } else { "" };
-            format!("{pairs}{of} {have} {}", wording.listed())
+            let limit = wording.limit();
+            format!("{pairs}{of}{limit} {have} {}", wording.listed())
         }
         _ => String::new(),
     };
@@ -129,7 +130,9 @@ fn found_lines(summary: &Summary, collection: &Workspace, out: &mut String) -> R
     let one = redundant == 1 || all == 1;
     let is = if one { "is" } else { "are" };
     let of = part_of(redundant, all, "document");
-    let near = redundant.checked_sub(exact).filter(|_| !against);
+    // A condition parts equal documents, so that pairs of them are among the others.
+    let told = against || summary.collection.condition.is_some();
+    let near = redundant.checked_sub(exact).filter(|_| !told);
     let _ = match near {
         Some(near) if redundant > 0 => {
             let exact = exact_copies(exact, cluster.identical);
@@ -161,21 +164,34 @@ fn found_lines(summary: &Summary, collection: &Workspace, out: &mut String) -> R
     Ok(())
 }
 
+/// A number of documents that were removed for a reason.
+pub(super) fn gone_for(reason: Removal, n: u64) -> String {
+    match reason {
+        Removal::Identical => counted(n, "identical copy"),
+        Removal::SameWords => format!("{} with the same words", count(n)),
+        Removal::Exact => counted(n, "exact copy"),
+        Removal::Near => counted(n, "near-duplicate"),
+        Removal::Chain => format!("{} connected by a chain", count(n)),
+        Removal::Contained => format!("{} contained in a kept document", count(n)),
+        Removal::Clustered => counted(n, "cluster member"),
+        Removal::Empty => format!("{} without words", count(n)),
+        Removal::Listed => format!("{} listed (--drop)", count(n)),
+    }
+}
+
 /// A number of exact duplicates, divided into identical ones and others if that is known.
 fn exact_copies(exact: u64, identical: Option<u64>) -> String {
-    let copies = |n| counted(n, "identical copy");
-    match identical.map(|identical| (identical, exact.saturating_sub(identical))) {
-        None => counted(exact, "exact copy"),
-        Some((identical, 0)) => copies(identical),
-        Some((0, others)) => format!("{} with the same words", count(others)),
-        Some((identical, others)) => {
-            format!(
-                "{}, {} with the same words",
-                copies(identical),
-                count(others)
-            )
-        }
-    }
+    let Some(identical) = identical else {
+        return gone_for(Removal::Exact, exact);
+    };
+    let others = exact.saturating_sub(identical);
+    let parts = [
+        (Removal::Identical, identical),
+        (Removal::SameWords, others),
+    ];
+    let parts = parts.into_iter().filter(|(_, n)| *n > 0);
+    let parts: Vec<String> = parts.map(|(which, n)| gone_for(which, n)).collect();
+    parts.join(", ")
 }
 
 /// A sentence for pairs that are not exactly those that reach the threshold, after a space.

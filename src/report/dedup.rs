@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::answer::{doubt, in_shell, not_used, programs};
+use super::answer::{doubt, gone_for, in_shell, not_used, programs};
 use super::rows::{Rows, part_of};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
@@ -38,10 +38,10 @@ impl Deduplicated<'_> {
             "Read {} from {files}.",
             counted(summary.documents, "document")
         );
-        let what = match self.config.form {
-            Form::Records => "removed",
-            Form::Annotated => "marked as redundant",
-            Form::Lists => "listed as redundant",
+        let (what, written) = match self.config.form {
+            Form::Records => ("removed", "Kept records"),
+            Form::Annotated => ("marked as redundant", "All records"),
+            Form::Lists => ("listed as redundant", "Lists"),
         };
         let was = if gone == 1 { "was" } else { "were" };
         let of = part_of(gone, summary.documents, "document");
@@ -69,18 +69,9 @@ impl Deduplicated<'_> {
         }
         let read = Summary::of(&self.workspace.manifest);
         not_used(self.workspace, self.work, &mut out)?;
-        let what = match self.config.form {
-            Form::Records => "Kept records",
-            Form::Annotated => "All records",
-            Form::Lists => "Lists",
-        };
-        let _ = write!(out, "{what} in {}", kept.display());
-        if let Some(removed) = removed {
-            let _ = write!(
-                out,
-                ", removed ones and the reasons in {}",
-                removed.display()
-            );
+        let _ = write!(out, "{written} in {}", kept.display());
+        if let Some(removed) = removed.map(Path::display) {
+            let _ = write!(out, ", removed ones and the reasons in {removed}");
         }
         let pairs = self.workspace.manifest.get::<PairsEntry>();
         let (has_pairs, pairs) = (pairs.is_some(), pairs.map(|entry| entry.config.pairs));
@@ -152,21 +143,6 @@ pub(super) fn revisits(summary: &DedupSummary) -> Vec<String> {
         }
     }
     says
-}
-
-/// A number of documents that were removed for a reason.
-fn gone_for(reason: Removal, n: u64) -> String {
-    match reason {
-        Removal::Identical => counted(n, "identical copy"),
-        Removal::SameWords => format!("{} with the same words", count(n)),
-        Removal::Exact => counted(n, "exact copy"),
-        Removal::Near => counted(n, "near-duplicate"),
-        Removal::Chain => format!("{} connected by a chain", count(n)),
-        Removal::Contained => format!("{} contained in a kept document", count(n)),
-        Removal::Clustered => counted(n, "cluster member"),
-        Removal::Empty => format!("{} without words", count(n)),
-        Removal::Listed => format!("{} listed (--drop)", count(n)),
-    }
 }
 
 /// The documents that were removed for a reason.

@@ -48,6 +48,7 @@ records read: units of the input files: lines, rows, messages, pages
   rejected: records that are in no document, with the reasons
 warnings in documents: documents that were used although something was odd
 exact duplicates: documents with the same words as an earlier one
+condition: pairs for which it does not hold are left out, also of documents with the same words
 docnos not unique: names that several documents have
 short documents: they have one shingle, of all their words
 representatives: one document for each set of exact duplicates
@@ -155,6 +156,9 @@ fn collection_rows(summary: &Summary, rows: &mut Rows) {
         if summary.others() > 0 { all } else { 0 },
     );
     rows.share("exact duplicates", part, all);
+    if let Some(condition) = &summary.collection.condition {
+        rows.row("condition (--where)", visible(&condition.to_string()));
+    }
     // They are counted among the new documents.
     let identical = summary.cluster.and_then(|cluster| cluster.identical);
     if summary.others() == 0 {

@@ -3,7 +3,14 @@
 use lookalike_base::ids::Threshold;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::{count, counted};
+use lookalike_base::utf8::cut_after;
+use lookalike_engine::collection::Condition;
 use lookalike_engine::pipeline::Summary;
+
+use super::terminal::visible;
+
+/// The most characters of a condition that are shown.
+const MOST_OF_CONDITION: usize = 200;
 
 /// The words for the query parameters of one directory.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +19,7 @@ pub(super) struct Wording<'a> {
     pub method: Option<&'a str>,
     pub measure: Measure,
     pub threshold: Threshold,
+    condition: Option<&'a Condition>,
 }
 
 impl<'a> Wording<'a> {
@@ -22,6 +30,7 @@ impl<'a> Wording<'a> {
             method: summary.method.as_deref(),
             measure: config.measure,
             threshold: config.threshold,
+            condition: summary.collection.condition.as_ref(),
         })
     }
 
@@ -100,6 +109,16 @@ impl<'a> Wording<'a> {
             }
             _ => format!("a {} of {} or more", self.noun(), self.threshold),
         }
+    }
+
+    /// The condition of listed pairs, after the noun: ` for which a.source != b.source`.
+    pub fn limit(&self) -> String {
+        let text = self
+            .condition
+            .map(|condition| visible(&condition.to_string()));
+        text.map_or(String::new(), |text| {
+            format!(" for which {}", cut_after(text, MOST_OF_CONDITION))
+        })
     }
 
     /// The lowest listed value.

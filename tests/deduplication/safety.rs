@@ -119,6 +119,13 @@ fn outputs_that_are_taken_are_refused() {
         "dedup --from links -o new",
         "run --from DIR --pairs all",
     );
+    let parted = "--where a.file!=b.file --quiet";
+    done(&place, &format!("run in -o parted {parted}"));
+    refused(
+        &place,
+        "dedup --from parted -o new --identical text",
+        "decides on each pair; leave --identical out",
+    );
     // Before anything is read, too.
     for (output, says) in [
         ("-o taken", "it is not empty"),
@@ -858,5 +865,61 @@ fn what_was_not_read_is_kept() {
     assert!(
         !found.is_empty() && found.iter().all(|query| ["r3", "r4"].contains(query)),
         "{table}"
+    );
+}
+
+/// A condition parts equal documents. A pair of them is found as if they were others, but what
+/// removes one says that they are equal.
+#[test]
+fn equal_documents_that_a_condition_parts_are_called_equal() {
+    let text = |end: &str| (0..30).map(|n| format!("w{n} ")).collect::<String>() + end;
+    let line = |(n, (source, text)): (usize, &(&str, String))| {
+        format!("{{\"id\":\"d{n}\",\"s\":\"{source}\",\"text\":\"{text}\"}}\n")
+    };
+    let documents = [
+        ("x", text("end")),
+        ("x", text("end")),
+        ("y", text("end")),
+        ("z", text("END.")),
+        ("y", text("other")),
+    ];
+    let lines: String = documents.iter().enumerate().map(line).collect();
+    let (_guard, place) = place(&[("in.jsonl", lines.as_bytes())]);
+    let search = "in.jsonl --where a.s!=b.s --threshold 0.8 -o";
+    let said = done(&place, &format!("run {search} out")).stdout;
+    let found = "4 of 5 documents (80.0 %) are redundant.\n\
+                 1 cluster; the largest has 5 documents: d0 and 4 others. \
+                 8 pairs for which a.s!=b.s have a resemblance of 0.8 or more.\n";
+    assert!(said.contains(found), "{said}");
+    let ledger = done(&place, "status out").stdout;
+    assert!(
+        ledger.contains("condition (--where)               a.s!=b.s\n"),
+        "{ledger}"
+    );
+    let said = done(&place, "dedup --from out -o kept --removed removed").stdout;
+    let removed = "1 identical copy, 1 with the same words, 1 near-duplicate.";
+    assert!(said.contains(removed), "{said}");
+    let list = fs::read_to_string(place.join("removed/removed.jsonl")).unwrap();
+    for (docno, reason) in [("d2", "identical"), ("d3", "same words"), ("d4", "near")] {
+        let line = list
+            .lines()
+            .find(|line| line.contains(&format!("\"docno\":\"{docno}\"")));
+        let reason = format!("\"reason\":\"{reason}\"");
+        assert!(
+            line.is_some_and(|line| line.contains(&reason)),
+            "{docno}: {list}"
+        );
+    }
+    // The first two are connected by others, but are no pair.
+    let rule = "--rule one-per-cluster";
+    let said = done(&place, &format!("dedup --from out -o one {rule}")).stdout;
+    let removed =
+        "1 identical copy, 1 with the same words, 1 near-duplicate, 1 connected by a chain.";
+    assert!(said.contains(removed), "{said}");
+    done(&place, "report out -o page.html --quiet");
+    let page = fs::read_to_string(place.join("page.html")).unwrap();
+    assert!(
+        page.contains(" of documents for which a.s!=b.s have"),
+        "{page}"
     );
 }

@@ -391,9 +391,6 @@ fn files_that_cannot_be_excluded_are_refused() {
         assert!(said.contains(says), "{said}");
         assert!(!place.join("out").exists(), "{file}");
     }
-    let said = refused(place, "in.txt -o out --where a.x!=b.x");
-    assert!(said.contains("leave --where out"), "{said}");
-    assert!(!place.join("out").exists());
 }
 
 /// The number of excluded words is said, and also that there are none.
@@ -477,4 +474,51 @@ fn an_addition_keeps_what_the_last_search_was_asked_for() {
     passages(place, &format!("in.jsonl more.jsonl -o both {with}"));
     let read = |out: &str| fs::read_to_string(place.join(out).join("spans.tsv")).unwrap();
     assert_eq!(read("out"), read("both"));
+}
+
+/// Pairs of one student are not listed, and the directory keeps the condition until another is given.
+#[test]
+fn a_condition_limits_the_pairs_of_passages() {
+    let place = temporary();
+    let place = place.path();
+    let essay = |own: &str| format!("{} {own}", "all the same words here ".repeat(3));
+    for file in ["anna/1.txt", "anna/2.txt", "ben/1.txt", "top.txt"] {
+        let path = place.join("in").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, essay(file)).unwrap();
+    }
+    let pairs = || -> BTreeSet<String> {
+        let rows = rows_of(&place.join("out"), "overlaps.tsv");
+        let docnos = |row: &String| row.split('\t').take(2).collect::<Vec<_>>().join(" ");
+        rows.iter().map(docnos).collect()
+    };
+    let others = BTreeSet::from(
+        [
+            "anna/1.txt ben/1.txt",
+            "anna/1.txt top.txt",
+            "anna/2.txt ben/1.txt",
+            "anna/2.txt top.txt",
+            "ben/1.txt top.txt",
+        ]
+        .map(String::from),
+    );
+    passages(place, "in -o out --length 10 --where a.folder!=b.folder");
+    assert_eq!(pairs(), others);
+    let ran = call(place, "out --max-documents 50", None);
+    assert!(ran.stderr.contains("where a.folder!=b.folder"), "{ran:?}");
+    assert!(
+        ran.stdout
+            .contains("pairs of documents                       5"),
+        "{ran:?}"
+    );
+    assert_eq!(pairs(), others);
+    passages(place, "out --where true");
+    assert_eq!(pairs().len(), 6);
+    passages(place, "out");
+    assert_eq!(pairs().len(), 6);
+    let said = refused(place, "out --where a.file!=b.file");
+    assert!(said.contains("keeps no field file, only folder"), "{said}");
+    let said = refused(place, "in -o new --where a.x!=b.x");
+    assert!(said.contains("--where a.x!=b.x"), "{said}");
+    assert!(!place.join("new").exists());
 }

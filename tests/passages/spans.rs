@@ -523,6 +523,7 @@ fn of_random_texts_those_of_the_definition() {
             let config = PassagesConfig {
                 units: None,
                 excluded: None,
+                condition: None,
                 length,
                 of,
                 matches,
@@ -586,6 +587,7 @@ fn documents_of_the_same_few_words() {
             let config = PassagesConfig {
                 units: None,
                 excluded: None,
+                condition: None,
                 length,
                 of: Of::All,
                 matches: Some(MatchesConfig {
@@ -631,6 +633,7 @@ fn the_same_bytes_for_any_threads_and_memory() {
     let config = PassagesConfig {
         units: None,
         excluded: None,
+        condition: None,
         length: 13,
         of: Of::All,
         matches: Some(MatchesConfig { max_documents: 3 }),

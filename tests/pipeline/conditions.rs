@@ -2,8 +2,10 @@
 //! expression language: each condition is a tree of ours, evaluated here and printed for the library.
 
 use crate::common;
+use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::collection::Condition;
 use lookalike::engine::pipeline;
+use lookalike::tasks::passages::{self, PassagesConfig, Then};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,7 +33,12 @@ enum Test {
     Near(i64),
     /// The first has fewer words than this number more than the second.
     Words(i64),
+    /// Nothing is asked.
+    True,
 }
+
+/// No condition.
+const NONE: Test = Test::True;
 
 #[derive(Clone, Debug, Default)]
 struct Document {
@@ -77,6 +84,7 @@ impl Test {
             Test::Has(side, field) => format!("has({side}.{field})"),
             Test::Before => "a.date - b.date < 0".into(),
             Test::Near(days) => format!("abs(a.date - b.date) < days({days})"),
+            Test::True => "true".into(),
             Test::Words(more) => format!("a.words - b.words < {more}"),
         }
     }
@@ -118,6 +126,7 @@ impl Test {
             Test::Has(side, field) => Some(of(*side).fields.contains_key(field)),
             Test::Before => difference(&|days| days < 0),
             Test::Near(most) => difference(&|days| days.abs() < *most),
+            Test::True => Some(true),
             Test::Words(more) => Some((a.words.len() as i64 - b.words.len() as i64) < *more),
         }
     }
@@ -214,6 +223,57 @@ fn expected(documents: &[Document], tenths: usize, test: &Test) -> Pairs {
     pairs
 }
 
+/// All pairs of documents that share a passage of four words, and for which the condition holds.
+fn expected_passages(documents: &[Document], test: &Test) -> Pairs {
+    let grams = |document: &Document| -> BTreeSet<Vec<String>> {
+        document.words.windows(4).map(<[String]>::to_vec).collect()
+    };
+    let grams: Vec<_> = documents.iter().map(grams).collect();
+    let mut pairs = Pairs::new();
+    for b in 0..documents.len() {
+        for a in 0..b {
+            let holds = || test.holds(&documents[a], &documents[b]) == Some(true);
+            if !grams[a].is_disjoint(&grams[b]) && holds() {
+                pairs.insert((a, b));
+            }
+        }
+    }
+    pairs
+}
+
+/// The pairs that a search for passages lists, under the condition of the directory or this one.
+fn found_passages(out: &Path, condition: Option<&str>, documents: &[Document]) -> Pairs {
+    let (run, stop) = (Run::default(), Stop::default());
+    let context = run.context(&stop, &Silent);
+    let config = PassagesConfig {
+        length: 4,
+        condition: condition.map(|condition| condition.parse().unwrap()),
+        ..PassagesConfig::default()
+    };
+    let mut workspace = pipeline::open_texts(out).unwrap();
+    let stats = passages::run(&mut workspace, &config, Then::End, &context).unwrap();
+    let number = |docno: &str| documents.iter().position(|d| d.docno == docno).unwrap();
+    let tables = ["overlaps.tsv", "matches.tsv"].map(|name| -> Pairs {
+        let text = fs::read_to_string(out.join(name)).unwrap();
+        let wheres = text.lines().filter(|line| line.starts_with("# where: "));
+        assert_eq!(
+            wheres.count(),
+            usize::from(condition != Some("true")),
+            "{text}"
+        );
+        let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+        rows.map(|row| {
+            let mut cells = row.split('\t').map(number);
+            (cells.next().unwrap(), cells.next().unwrap())
+        })
+        .collect()
+    });
+    let [overlaps, matches] = tables;
+    assert_eq!(overlaps, matches);
+    assert_eq!(overlaps.len() as u64, stats.pairs);
+    overlaps
+}
+
 /// The pairs that a directory has, between all documents: those of representatives stand for those
 /// of their exact duplicates.
 fn found(out: &Path, documents: &[Document]) -> Pairs {
@@ -300,7 +360,7 @@ fn with(run: Run, condition: &str) -> Run {
 
 #[test]
 fn the_pairs_are_those_for_which_the_condition_holds() {
-    let (mut some, mut limited, mut twins) = (0, 0, 0);
+    let (mut some, mut limited, mut twins, mut shared) = (0, 0, 0, 0);
     for seed in 0..120 {
         let random = &mut Random(seed * 7919 + 3);
         let place = common::temporary();
@@ -336,11 +396,7 @@ fn the_pairs_are_those_for_which_the_condition_holds() {
             components(&wanted, all.len()),
             "{what}"
         );
-        let without = expected(
-            &all,
-            tenths,
-            &Test::Not(Box::new(Test::Is('a', "none", "none"))),
-        );
+        let without = expected(&all, tenths, &NONE);
         some += usize::from(!wanted.is_empty());
         limited += usize::from(wanted.len() < without.len());
         let twin = |&(a, b): &(usize, usize)| all[a].words == all[b].words;
@@ -356,6 +412,21 @@ fn the_pairs_are_those_for_which_the_condition_holds() {
             "none, {what}"
         );
 
+        if seed % 4 == 0 {
+            let passages = expected_passages(&all, &test);
+            assert_eq!(
+                found_passages(&out, None, &all),
+                passages,
+                "passages, {what}"
+            );
+            let other = Test::Differ("source");
+            let passages = expected_passages(&all, &other);
+            let found = found_passages(&out, Some(&other.text()), &all);
+            assert_eq!(found, passages, "other passages, {what}");
+            let none = expected_passages(&all, &NONE);
+            assert_eq!(found_passages(&out, Some("true"), &all), none);
+            shared += usize::from(passages.len() < none.len());
+        }
         if seed % 3 == 0 {
             let grown = place.join("grown");
             run().run(&paths[..2], &grown).unwrap();
@@ -399,8 +470,8 @@ fn the_pairs_are_those_for_which_the_condition_holds() {
         assert_eq!(of_sample, holds, "sampled, {what}");
     }
     assert!(
-        some > 60 && limited > 80 && twins > 20,
-        "{some}, {limited}, {twins}"
+        some > 60 && limited > 80 && twins > 20 && shared > 20,
+        "{some}, {limited}, {twins}, {shared}"
     );
 }
 
@@ -417,16 +488,24 @@ fn another_condition_needs_no_reading() {
     let out = place.path().join("out");
     run(first).run(&[&file], &out).unwrap();
     fs::remove_file(&file).unwrap();
-    let stop = lookalike::base::progress::Stop::default();
-    let silent = lookalike::base::progress::Silent;
+    let stop = Stop::default();
     let base = run(first);
-    let context = base.context(&stop, &silent);
-    let mut workspace = pipeline::open_texts(&out).unwrap();
-    let other = second.parse().unwrap();
-    pipeline::change_condition(&mut workspace, Some(other), &context).unwrap();
-    let format = base.question.results;
-    pipeline::search_again(&mut workspace, &base.question, format, &context).unwrap();
-    drop(workspace);
+    let context = base.context(&stop, &Silent);
+    let change = |to: &str| {
+        let mut workspace = pipeline::open_texts(&out).unwrap();
+        let other = to.parse().unwrap();
+        pipeline::change_condition(&mut workspace, Some(other), &context).unwrap();
+        let format = base.question.results;
+        pipeline::search_again(&mut workspace, &base.question, format, &context).unwrap();
+    };
+    change("true");
+    assert_eq!(found(&out, &all), expected(&all, 5, &NONE));
+    let plain = place.path().join("plain");
+    write(&all, &file);
+    let usual = || Run::default().shingle_size(3).threshold("0.5");
+    usual().run(&[&file], &plain).unwrap();
+    assert_same_files(&results(&out), &results(&plain), "without a condition");
+    change(second);
     let wanted = expected(&all, 5, &Test::Differ("date"));
     assert_eq!(found(&out, &all), wanted);
 
@@ -439,6 +518,13 @@ fn another_condition_needs_no_reading() {
     );
     drop(workspace);
     assert_eq!(found(&out, &all), wanted);
+    let mut workspace = pipeline::open_texts(&plain).unwrap();
+    let other = second.parse().unwrap();
+    let error = pipeline::change_condition(&mut workspace, Some(other), &context).unwrap_err();
+    assert!(
+        error.to_string().contains("keeps no fields, because"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -449,6 +535,9 @@ fn conditions_that_make_no_sense_are_refused() {
         ("a == b", "name a field"),
         ("x == a.y", "`x` is not known"),
         ("1 < 2", "names no field"),
+        ("false", "`true` lists all pairs"),
+        ("a.date < '2024-02-30'", "\"2024-02-30\" is no date"),
+        ("a.meta.date >= 'soon'", "\"soon\" is no date"),
         ("f(a.x)", "`f` is not possible"),
         ("a.x == true", "by itself"),
         (
@@ -616,6 +705,37 @@ fn dates_may_have_any_unit() {
             "{condition}"
         );
     }
+}
+
+/// What cannot be read as a date is never before or after one, nor beside another such text.
+#[test]
+fn unreadable_dates_are_in_no_pair() {
+    let text: String = (0..40).map(|n| format!("w{n} ")).collect();
+    let line = |(n, date): (usize, &&str)| {
+        let record = json!({"id": format!("d{n}"), "date": date, "x": date, "text": text});
+        format!("{record}\n")
+    };
+    let lines = |dates: &[&str]| dates.iter().enumerate().map(line).collect::<String>();
+    let some = lines(&["soon", "later", "2024-01-30", "2024-01-31"]);
+    for (condition, expected) in [
+        ("a.date < b.date", vec!["d2 d3"]),
+        ("a.date > b.date", vec![]),
+        // Texts have an order if nothing says that they are dates.
+        ("a.x > b.x", vec!["d0 d1"]),
+    ] {
+        assert_eq!(pairs_of(some.as_bytes(), "in.jsonl", condition), expected);
+    }
+    let place = common::temporary();
+    let (file, out) = (place.path().join("in.jsonl"), place.path().join("out"));
+    fs::write(&file, lines(&["soon", "later"])).unwrap();
+    let run = |condition| with(Run::default(), condition).run(&[&file], &out);
+    let error = run("a.date < b.date").unwrap_err().to_string();
+    assert!(
+        error.contains("no value of date is a number or a date, such as \"soon\""),
+        "{error}"
+    );
+    assert!(!out.exists());
+    run("a.x < b.x").unwrap();
 }
 
 /// Pages of one template are united as soon as they are verified: only those that the condition allows.

@@ -284,6 +284,7 @@ fn a_passage_is_where_it_is_in_a_thai_text() {
         of: Of::All,
         units: None,
         excluded: None,
+        condition: None,
         matches: None,
         boilerplate: None,
         results: Default::default(),

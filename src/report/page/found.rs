@@ -21,10 +21,10 @@ pub(super) fn found(
     let cluster = summary.cluster.unwrap_or_default();
     let (documents, exact) = counted_documents(summary);
     let redundant = cluster.redundant;
-    let of_new = if summary.others() == 0 {
-        "near-duplicates"
-    } else {
-        "redundant"
+    // A condition parts equal documents, so that pairs of them are among the others.
+    let of_new = match summary.others() == 0 && summary.collection.condition.is_none() {
+        true => "near-duplicates",
+        false => "redundant",
     };
     let parts = [
         ("kept", documents.saturating_sub(redundant)),
@@ -140,14 +140,15 @@ fn linked(summary: &Summary, wording: &Wording<'_>, listed: bool) -> String {
     } else {
         "documents"
     };
+    let limit = wording.limit();
     let mut said = match (listed, pairs) {
         (false, _) => format!(
             "Pairs were not listed (--pairs none). The join searched for pairs with {reached} only as far as the clusters need them, and did \
              not list them. To have them listed and shown here: lookalike run --from DIR --pairs all."
         ),
-        (_, 0) => format!("No pair of {of} has {reached}."),
-        (_, 1) => format!("{} of {of} has {reached}.", many(1, "pair")),
-        (_, n) => format!("{} of {of} have {reached}.", many(n, "pair")),
+        (_, 0) => format!("No pair of {of}{limit} has {reached}."),
+        (_, 1) => format!("{} of {of}{limit} has {reached}.", many(1, "pair")),
+        (_, n) => format!("{} of {of}{limit} have {reached}.", many(n, "pair")),
     };
     said += &match cluster.clusters {
         0 => String::new(),

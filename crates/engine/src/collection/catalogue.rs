@@ -4,6 +4,7 @@
 //! If the levels before it have no more documents, it begins with a copy of them: so there are at
 //! most about log2(documents) levels.
 
+use lookalike_base::bits::Bits;
 use lookalike_base::budget::{Budget, ByteSize};
 use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RejectReader;
 use super::column::{Column, ColumnBuilder, ColumnReader};
-use super::condition::Rule;
+use super::condition::{Condition, Rule};
 use super::config::SizeGroups;
 use super::documents::{DocumentReader, DocumentView, RejectWriter};
 use super::names::Names;
@@ -88,7 +89,7 @@ pub fn each_md5(
 ) -> Result<()> {
     let segments = super::segments(&workspace.manifest);
     let known = segments.partition_point(|segment| segment.first_document < end);
-    let rule = rule(workspace)?;
+    let rule = own_rule(workspace)?;
     each_document_of(workspace, &segments[..known], |document, record| {
         key(rule.as_ref(), &record).map_or(Ok(()), |key| each(document, key))
     })
@@ -154,11 +155,19 @@ fn key(rule: Option<&Rule>, record: &DocumentView<'_>) -> Option<u128> {
     }
 }
 
+/// A condition over the fields that a collection keeps, unless it limits nothing.
+pub(super) fn rule(workspace: &Workspace, of: Option<&Condition>) -> Result<Option<Rule>> {
+    let kept = &super::config(&workspace.manifest).read.fields;
+    let of = of.filter(|condition| !condition.is_true());
+    of.map(|condition| Rule::new(condition, kept)).transpose()
+}
+
 /// The condition of a collection, if it has one.
-pub(super) fn rule(workspace: &Workspace) -> Result<Option<Rule>> {
-    let config = super::config(&workspace.manifest);
-    let rule = |condition| Rule::new(condition, &config.read.fields);
-    config.condition.as_ref().map(rule).transpose()
+fn own_rule(workspace: &Workspace) -> Result<Option<Rule>> {
+    rule(
+        workspace,
+        super::config(&workspace.manifest).condition.as_ref(),
+    )
 }
 
 /// The hash of a docno.
@@ -172,30 +181,17 @@ struct Repeated {
     first: u32,
     /// For each of them, the first document with the same MD5.
     representatives: Vec<u32>,
-    /// A bit for each document whose docno an earlier document has.
-    docnos: Vec<u64>,
-    /// The number of these documents.
-    docno_count: u64,
+    /// Those whose docno an earlier document has, counted from the first.
+    docnos: Bits,
 }
 
 impl Repeated {
-    fn nth(&self, document: u32) -> usize {
-        (document - self.first) as usize
-    }
-
     fn of(&self, document: u32) -> u32 {
-        self.representatives[self.nth(document)]
+        self.representatives[(document - self.first) as usize]
     }
 
     fn has_docno(&self, document: u32) -> bool {
-        let nth = self.nth(document);
-        self.docnos[nth / 64] >> (nth % 64) & 1 == 1
-    }
-
-    fn set_docno(&mut self, document: u32) {
-        let nth = self.nth(document);
-        self.docnos[nth / 64] |= 1 << (nth % 64);
-        self.docno_count += 1;
+        self.docnos.contains(document - self.first)
     }
 }
 
@@ -308,7 +304,7 @@ impl<'a> Making<'a> {
             parameters: workspace.collection_parameters(),
             readers,
             memory: ByteSize(((memory - reading) / 2).min(MOST_SORT_BYTES)),
-            rule: rule(workspace)?,
+            rule: own_rule(workspace)?,
             scratch: workspace.scratch(context)?,
             directory: workspace.path(DIRECTORY),
             context,
@@ -396,7 +392,7 @@ impl<'a> Making<'a> {
         each_name_in(workspace, levels, |document, name| {
             self.context.tick(STAGE, document)?;
             if let Some(added) = of_docnos.remove(&docno(name)) {
-                repeated.set_docno(added);
+                repeated.docnos.insert(added - self.first);
             }
             Ok(())
         })
@@ -433,21 +429,27 @@ impl<'a> Making<'a> {
         Ok(representatives)
     }
 
-    /// The documents whose docnos earlier ones have. Their representatives are not known yet.
-    fn repeated_docnos(&self, docnos: Sort<Keyed>) -> Result<Repeated> {
-        let mut repeated = Repeated {
-            first: self.first,
-            representatives: Vec::new(),
-            docnos: vec![0u64; self.documents.div_ceil(64) as usize],
-            docno_count: 0,
-        };
-        each_repeat(docnos, |document, _| repeated.set_docno(document))?;
+    /// The documents whose docnos earlier ones have, counted from the first.
+    fn repeated_docnos(&self, docnos: Sort<Keyed>) -> Result<Bits> {
+        let mut repeated = Bits::new(self.documents as usize);
+        each_repeat(docnos, |document, _| {
+            _ = repeated.insert(document - self.first)
+        })?;
         Ok(repeated)
     }
 
     /// Finds the documents that equal earlier ones. If there are several threads, some of them read
     /// the documents, and two sort the keys.
     fn repeated(&self) -> Result<Repeated> {
+        let (representatives, docnos) = self.found()?;
+        Ok(Repeated {
+            first: self.first,
+            representatives,
+            docnos,
+        })
+    }
+
+    fn found(&self) -> Result<(Vec<u32>, Bits)> {
         let queue = &Queue::new(&self.segments);
         let read = &AtomicU64::new(0);
         if self.context.budget.threads <= 1 {
@@ -456,12 +458,7 @@ impl<'a> Making<'a> {
                 of_md5s.into_iter().try_for_each(|key| md5s.push(key))?;
                 of_docnos.into_iter().try_for_each(|key| docnos.push(key))
             })?;
-            let representatives = self.representatives(md5s)?;
-            let others = self.repeated_docnos(docnos)?;
-            return Ok(Repeated {
-                representatives,
-                ..others
-            });
+            return Ok((self.representatives(md5s)?, self.repeated_docnos(docnos)?));
         }
         let (to_md5s, md5s) = bounded::<Keys>(PASSED_AT_ONCE);
         let (to_docnos, docnos) = bounded::<Keys>(PASSED_AT_ONCE);
@@ -489,11 +486,7 @@ impl<'a> Making<'a> {
             let docnos = joined(STAGE, docnos);
             // Without all keys, the rest means nothing.
             joined_all(STAGE, readers)?;
-            let (representatives, docnos) = (representatives?, docnos?);
-            Ok(Repeated {
-                representatives,
-                ..docnos
-            })
+            Ok((representatives?, docnos?))
         })
     }
 
@@ -541,7 +534,7 @@ impl<'a> Making<'a> {
         out.copy(workspace, replaced)?;
         let sizes = &super::config(&workspace.manifest).size_groups;
         let mut stats = CatalogueStats::begin(self.documents, sizes);
-        stats.docnos_repeated = repeated.docno_count;
+        stats.docnos_repeated = repeated.docnos.iter().count() as u64;
         in_order(
             STAGE,
             self.readers,
@@ -557,24 +550,20 @@ impl<'a> Making<'a> {
         )?;
         stats.exact_duplicates = self.documents - stats.representatives;
         let end = u64::from(self.first) + self.documents;
-        let mut duplicated = vec![0u64; end.div_ceil(64) as usize];
-        for (number, &first) in (self.first..).zip(&repeated.representatives) {
-            out.representatives.put(&first.to_le_bytes())?;
-            if first != number {
-                duplicated[first as usize / 64] |= 1 << (first % 64);
-            }
-        }
+        let mut duplicated = Bits::new(end as usize);
         if !levels.is_empty() {
             let before = column_in(workspace, levels, |level| &level.representatives)?;
             before.each(|number, first| {
                 if first < number {
-                    duplicated[first as usize / 64] &= !(1 << (first % 64));
+                    duplicated.insert(first);
                 }
                 Ok(())
             })?;
         }
-        let ones = duplicated.iter().map(|bits| u64::from(bits.count_ones()));
-        stats.duplicated = ones.sum();
+        for (number, &first) in (self.first..).zip(&repeated.representatives) {
+            out.representatives.put(&first.to_le_bytes())?;
+            stats.duplicated += u64::from(first != number && duplicated.insert(first));
+        }
         let copied: u64 = replaced.iter().map(|level| level.names.records).sum();
         Ok((out.finish(copied + self.documents)?, stats))
     }

@@ -46,6 +46,8 @@ const OPERATORS: [&str; 12] = words("_==_ _!=_ _<_ _<=_ _>_ _>=_ _+_ _-_ _*_ _/_
 
 /// The operators and functions that are true or false.
 const TESTS: [&str; 10] = words("_==_ _!=_ _<_ _<=_ _>_ _>=_ @in contains endsWith startsWith");
+/// Those that order two values.
+const ORDERS: [&str; 4] = words("_<_ _<=_ _>_ _>=_");
 /// Those that take numbers and no text.
 const COUNTS: [&str; 7] = words("_-_ _*_ _/_ -_ abs days hours");
 
@@ -55,8 +57,8 @@ pub struct Condition {
     text: String,
     test: Arc<IdedExpr>,
     fields: Vec<String>,
-    /// For each field, whether a value that is neither a number nor a date cannot be used.
-    pub(super) numbers: Vec<bool>,
+    /// For each field, how its values are used, as letters of [`Variables::variable`].
+    pub(super) kinds: Vec<String>,
     /// Whether the order of the two documents does not matter.
     symmetric: bool,
 }
@@ -65,6 +67,11 @@ impl Condition {
     /// The fields that it names.
     pub fn fields(&self) -> &[String] {
         &self.fields
+    }
+
+    /// Whether it is `true`, which limits nothing.
+    pub fn is_true(&self) -> bool {
+        self.fields.is_empty()
     }
 }
 
@@ -86,15 +93,16 @@ impl FromStr for Condition {
         })?;
         let mut reader = Variables::default();
         let test = reader.logic(&expression)?;
-        if reader.fields.is_empty() {
-            return Err(format!("`{text}` names no field, such as a.source"));
+        if reader.fields.is_empty() && text.trim() != "true" {
+            let how = "such as a.source; `true` lists all pairs";
+            return Err(format!("`{text}` names no field, {how}"));
         }
         Ok(Condition {
             text: text.into(),
             symmetric: canonical(&test, false) == canonical(&test, true),
             test: test.into(),
             fields: reader.fields,
-            numbers: reader.numbers,
+            kinds: reader.kinds,
         })
     }
 }
@@ -111,7 +119,7 @@ stored_as_text!(Condition);
 #[derive(Default)]
 struct Variables {
     fields: Vec<String>,
-    numbers: Vec<bool>,
+    kinds: Vec<String>,
     /// How deep the expression is that is being read.
     depth: usize,
     /// Whether the test that is being read is about dates: it has `days`, `hours` or `date`.
@@ -176,10 +184,10 @@ impl Variables {
         let at = self.fields.iter().position(|field| *field == path);
         let at = at.unwrap_or_else(|| {
             self.fields.push(path);
-            self.numbers.push(false);
+            self.kinds.push(String::new());
             self.fields.len() - 1
         });
-        self.numbers[at] |= "nd".contains(kind);
+        self.kinds[at].push(kind);
         Ok(format!("{side}{kind}{at}"))
     }
 
@@ -342,6 +350,10 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
     if let Some(form) = form {
         return Err(format!("`{name}` takes one value: {form}"));
     }
+    // A field that is called a date has dates.
+    let is_dated =
+        |one: &IdedExpr| path(one).is_some_and(|(_, at)| at.split('.').next_back() == Some("date"));
+    let dates = ORDERS.contains(&name) && args().all(is_text) && args().any(is_dated);
     let text = args().find_map(|one| match &one.expr {
         Expr::Literal(LiteralValue::String(text)) => Some(text.inner()),
         _ => None,
@@ -353,7 +365,7 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
                 "`{name}` takes numbers, and {text:?} is a text; a date is date({text:?})"
             ));
         }
-        Some(text) if name == "date" && date(text).is_none() => {
+        Some(text) if (name == "date" || dates) && date(text).is_none() => {
             return Err(format!("{text:?} is no date, such as 2024-01-31"));
         }
         _ => {}
@@ -363,12 +375,11 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
     Ok(match name {
         "date" | "string" | "size" => 't',
         _ if dated && (OPERATORS.contains(&name) || name == "abs") => 'd',
-        op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS
-            if texts && text.is_some_and(is_date) =>
-        {
-            'd'
-        }
-        op::LESS | op::LESS_EQUALS | op::GREATER | op::GREATER_EQUALS if texts => 'o',
+        _ if dates => 'd',
+        _ if ORDERS.contains(&name) && texts => match text.is_some_and(is_date) {
+            true => 'd',
+            false => 'o',
+        },
         op::EQUALS | op::NOT_EQUALS | op::IN if texts => 't',
         _ if OPERATORS.contains(&name) || ["abs", "double", "days", "hours"].contains(&name) => 'n',
         _ => 't',
@@ -458,24 +469,11 @@ fn date(text: &str) -> Option<f64> {
     })
 }
 
-/// A value of a document: its text, its number, and its date.
+/// A value of a document: its text, and if the condition uses them, its number and its date.
 type FieldValue = (CelString<'static>, Option<CelDouble>, Option<CelDouble>);
 
 /// The values of the fields of a document.
 pub(super) struct FieldValues(pub(super) Vec<Option<FieldValue>>);
-
-impl FieldValues {
-    /// Takes them from what the collection keeps ([`DocumentView`]), at these places.
-    pub(super) fn of(kept: &str, places: &[usize]) -> FieldValues {
-        let mut kept: Vec<Option<String>> = serde_json::from_str(kept).unwrap_or_default();
-        let values = places.iter().map(|&place| {
-            let text = kept.get_mut(place)?.clone()?;
-            let [number, date] = [number(&text), date(&text)].map(|n| n.map(CelDouble::from));
-            Some((CelString::from(text), number, date))
-        });
-        FieldValues(values.collect())
-    }
-}
 
 /// Two documents, as the variables of a condition.
 struct Two<'v> {
@@ -494,6 +492,7 @@ impl VariableResolver for Two<'_> {
             ("n" | "o", Some((_, Some(number), _))) | ("d", Some((_, _, Some(number)))) => {
                 CowVal::Borrowed(number as &dyn Val)
             }
+            ("n" | "d", _) => return None,
             (_, value) => CowVal::Borrowed(&value.as_ref()?.0 as &dyn Val),
         })
     }
@@ -519,9 +518,12 @@ impl Rule {
             known.ok_or_else(|| {
                 // A directory from somebody else may have any names.
                 let kept = kept.join(", ").escape_debug().to_string();
+                let keeps = match kept.is_empty() {
+                    true => "fields, because it was made without --where".into(),
+                    false => format!("field {field}, only {kept}"),
+                };
                 Error::parameter("where", &condition).because(format!(
-                    "the collection keeps no field {field}, only {kept}; read the inputs in a new \
-                     directory"
+                    "the collection keeps no {keeps}; read the inputs in a new directory"
                 ))
             })
         };
@@ -548,6 +550,24 @@ impl Rule {
         })
     }
 
+    /// The values of a document, from what the collection keeps ([`DocumentView`]).
+    pub(super) fn values(&self, kept: &str) -> FieldValues {
+        let mut kept: Vec<Option<String>> = serde_json::from_str(kept).unwrap_or_default();
+        let fields = self.places.iter().zip(&self.condition.kinds);
+        let values = fields.map(|(&place, kinds)| {
+            let text = kept.get_mut(place)?.take()?;
+            // Reading a text as a date takes longer than all the rest.
+            let read = |used: bool, how: fn(&str) -> Option<f64>| {
+                let value = if used { how(&text) } else { None };
+                value.map(CelDouble::from)
+            };
+            let number = read(kinds.contains(['n', 'o']), number);
+            let date = read(kinds.contains('d'), date);
+            Some((CelString::from(text), number, date))
+        });
+        FieldValues(values.collect())
+    }
+
     pub(super) fn holds(&self, a: &FieldValues, b: &FieldValues) -> bool {
         let two = Two { a, b };
         // A scope of its own, because the values live for this call only.
@@ -559,7 +579,7 @@ impl Rule {
     /// The key under which a document is the same as others for the join; `None` if it is the same as
     /// no other.
     pub(crate) fn key(&self, document: &DocumentView<'_>) -> Option<u128> {
-        let values = FieldValues::of(document.fields.0, &self.places);
+        let values = self.values(document.fields.0);
         let same = self.condition.symmetric && self.holds(&values, &values);
         same.then(|| {
             let mut key = document.md5.to_vec();

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::catalogue::{Catalogue, Extent, each_document, rule};
-use super::condition::{FieldValues, Rule};
+use super::condition::{Condition, Rule};
 use super::records::{config, segments};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -23,13 +23,15 @@ const KNOWN_BYTES: u64 = 64 * MOST_KNOWN as u64;
 /// Memory of a distinct tuple of values beside its bytes.
 const TUPLE_BYTES: u64 = 96;
 
-/// Refuses a field that no document has, and warns about values that cannot be used.
-pub(crate) fn check(
+/// Refuses a field of a condition that no document has, or that no document has in a form that can
+/// be used, and warns about the other documents whose values cannot be used.
+pub fn check(
     workspace: &Workspace,
+    condition: Option<&Condition>,
     inputs: &[InputFile],
     context: &Context<'_>,
 ) -> Result<()> {
-    let Some(rule) = rule(workspace)? else {
+    let Some(rule) = rule(workspace, condition)? else {
         return Ok(());
     };
     let fields = rule.condition.fields();
@@ -37,10 +39,10 @@ pub(crate) fn check(
     let mut unread = vec![(0u64, String::new()); fields.len()];
     each_document(workspace, |number, document| {
         context.tick("ingest", number)?;
-        let values = FieldValues::of(document.fields.0, &rule.places);
+        let values = rule.values(document.fields.0);
         for (at, value) in values.0.into_iter().enumerate() {
             found[at] += u64::from(value.is_some());
-            if let Some((text, None, _)) = value.filter(|_| rule.condition.numbers[at]) {
+            if let Some((text, None, None)) = value {
                 unread[at].0 += 1;
                 if unread[at].0 == 1 {
                     unread[at].1 = text.inner().chars().take(64).collect();
@@ -50,7 +52,8 @@ pub(crate) fn check(
         Ok(())
     })?;
     let documents = Extent::of(segments(&workspace.manifest)).documents;
-    for ((field, found), (unread, example)) in fields.iter().zip(found).zip(unread) {
+    let fields = fields.iter().zip(&rule.condition.kinds);
+    for (((field, kinds), found), (unread, example)) in fields.zip(found).zip(unread) {
         if found == 0 && documents > 0 && !FACTS.contains(&&**field) {
             let read = &config(&workspace.manifest).read;
             let limit = RecordReader::no_such_field(field, inputs, read);
@@ -63,10 +66,21 @@ pub(crate) fn check(
                 counted(documents, "document"),
             ));
         }
-        if unread > 0 {
+        let numbers = kinds.contains(['n', 'd']);
+        if numbers && unread == found && found > 0 {
+            let limit = format!("no value of {field} is a number or a date, such as {example:?}");
+            return refuse("where", &rule.condition, limit);
+        }
+        // Texts may be ordered, but not beside numbers.
+        if unread > 0 && (numbers || kinds.contains('o') && unread < found) {
+            let with = if numbers {
+                "them"
+            } else {
+                "a number or a date"
+            };
             context.progress.lost(&format!(
                 "warning: --where: {} of {field} neither a number nor a date, such as \
-                 {example:?}; comparisons with them are false",
+                 {example:?}; comparisons with {with} are false",
                 counted(unread, "value"),
             ));
         }
@@ -75,7 +89,7 @@ pub(crate) fn check(
 }
 
 /// The condition of a collection, with the values of all documents.
-pub(crate) struct Conditions {
+pub struct Conditions {
     rule: Rule,
     /// The number of each document's values.
     numbers: Vec<u32>,
@@ -90,9 +104,14 @@ impl Conditions {
     /// Reads the values; `None` without a condition.
     ///
     /// # Errors
-    /// `BudgetTooSmall` if they take more than half of the memory.
-    pub(crate) fn open(workspace: &Workspace, context: &Context<'_>) -> Result<Option<Conditions>> {
-        let Some(rule) = rule(workspace)? else {
+    /// `BudgetTooSmall` if they take more than half of the memory; `BadParameter` if the collection
+    /// does not keep them.
+    pub fn open(
+        workspace: &Workspace,
+        condition: Option<&Condition>,
+        context: &Context<'_>,
+    ) -> Result<Option<Conditions>> {
+        let Some(rule) = rule(workspace, condition)? else {
             return Ok(None);
         };
         let documents = Catalogue::stats(workspace)?.documents;
@@ -131,12 +150,12 @@ impl Conditions {
     }
 
     /// The bytes of memory that they take.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Whether the condition holds for a pair of documents, a < b.
-    pub(crate) fn hold(&self, a: u32, b: u32) -> bool {
+    pub fn hold(&self, a: u32, b: u32) -> bool {
         let number = |document: u32| self.numbers.get(document as usize).copied();
         let Some(key) = number(a).zip(number(b)) else {
             return false;
@@ -146,7 +165,7 @@ impl Conditions {
         }
         let [a, b] = [key.0, key.1].map(|number| {
             let kept = self.values.get(number as usize);
-            kept.map(|kept| FieldValues::of(kept, &self.rule.places))
+            kept.map(|kept| self.rule.values(kept))
         });
         let holds = a.zip(b).is_some_and(|(a, b)| self.rule.holds(&a, &b));
         let mut known = lock(&self.known);

@@ -73,9 +73,10 @@ impl CollectionConfig {
         Ok(())
     }
 
-    /// The same parameters with a condition, and the fields that it names.
+    /// The same parameters with a condition, unless it limits nothing, and the fields that it names.
     #[must_use]
     pub fn with_condition(mut self, condition: Option<Condition>) -> CollectionConfig {
+        let condition = condition.filter(|condition| !condition.is_true());
         self.read.fields = condition.iter().flat_map(|c| c.fields().to_vec()).collect();
         CollectionConfig { condition, ..self }
     }

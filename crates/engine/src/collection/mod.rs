@@ -60,7 +60,7 @@ pub use catalogue::{
 };
 pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use condition::Condition;
-pub(crate) use conditions::{Conditions, check as check_condition};
+pub use conditions::{Conditions, check as check_condition};
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{
     DocumentReader, DocumentRecord, DocumentView, DocumentWriter, KeptFields, RejectReader,

@@ -16,7 +16,7 @@
 
 use std::cmp::Ordering;
 
-use crate::collection::{self, Catalogue, Conditions, SetsByPlace};
+use crate::collection::{self, Catalogue, SetsByPlace};
 use crate::join::{PairsEntry, STAGE, list};
 use lookalike_base::Result;
 use lookalike_base::ids::{FingerprintKind, Key};
@@ -107,13 +107,9 @@ fn of_keys<K: Key>(
         Ok(())
     })?;
     let pairs = workspace.record::<PairsEntry>("join")?.config.pairs;
-    let against = collection::against(&workspace.manifest).documents;
     let document = |n: u32| documents.get(n as usize).copied().unwrap_or(0);
-    let conditions = Conditions::open(workspace, context)?;
-    let listed = |a: u32, b: u32| {
-        let pair = (document(a), document(b));
-        list::is_listed(pairs, against, conditions.as_ref(), pair)
-    };
+    let may = list::Listable::of(workspace, pairs, context)?;
+    let listed = |a: u32, b: u32| may.has(document(a), document(b));
     let check = || context.stop.check(STAGE);
     let (found, stopped) = best(&sizes, keys, MOST_STEPS, &listed, &check)?;
     let found = found.map(|found| Closest {

@@ -38,7 +38,7 @@
 //! resemblance is underestimated and pairs are missed. The join counts the lists, entries and
 //! tokens that it drops.
 
-use crate::collection::{Catalogue, Conditions};
+use crate::collection::Catalogue;
 use crate::merge::{PostingsEntry, PostingsReader};
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
@@ -116,7 +116,7 @@ pub struct CountPlace {
 pub(super) fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
-    conditions: Option<&Conditions>,
+    listed: &list::Listable,
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
@@ -127,7 +127,7 @@ pub(super) fn run<K: Key>(
     let threads = context.budget.threads as u64;
     let sizes = Sampled::bytes_for(config.measure, levels, extent);
     let fixed = PROCESS_BYTES
-        + conditions.map_or(0, Conditions::bytes)
+        + listed.bytes()
         + sizes
         + list::least_bytes(workspace, config)
         + documents * 8
@@ -153,7 +153,7 @@ pub(super) fn run<K: Key>(
     });
     let counters = counters.transpose()?;
     context.start(STAGE, Unit::Count("pair tokens"), Some(tokens));
-    let join = &Joining::new(config, (&sampled, conditions), limit, context);
+    let join = &Joining::new(config, (&sampled, listed), limit, context);
     let counting = Counting {
         join,
         counters: counters.as_ref(),
@@ -161,8 +161,8 @@ pub(super) fn run<K: Key>(
     };
     blocks::<K>(workspace, &counting, &postings, capacity)?;
     drop(counters);
-    let memory = (context.budget.memory.0)
-        .saturating_sub(WORKER_BYTES + sizes * 2 + conditions.map_or(0, Conditions::bytes));
+    let used = WORKER_BYTES + sizes * 2 + listed.bytes();
+    let memory = context.budget.memory.0.saturating_sub(used);
     list::finish::<K>(workspace, join, memory)
 }
 

@@ -89,7 +89,8 @@ pub fn run<K: Key>(
     }
     workspace.commit(&[DIRECTORY])?;
     let sampled = Sampled::load_for(workspace, config.measure)?;
-    let join = Joining::new(config, (&sampled, None), None, context);
+    let may = list::Listable::of(workspace, config.pairs, context)?;
+    let join = Joining::new(config, (&sampled, &may), None, context);
     list::finish::<K>(workspace, &join, memory)?;
     let listed = workspace.record::<PairsEntry>("join")?.stats.pairs;
     if listed != given {

@@ -13,6 +13,7 @@ use crate::sort::{
 use lookalike_base::Result;
 use lookalike_base::ids::{Key, Threshold};
 use lookalike_base::measure::Measure;
+use lookalike_base::progress::Context;
 use lookalike_base::workers::{in_order, share};
 use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo, disk, part_number as part_number_of};
@@ -111,10 +112,9 @@ pub(super) fn finish<K: Key>(
         None => None,
     };
     let criterion = config.of_samples();
-    let against = collection::against(&workspace.manifest).documents;
     let reached = |record: &Record<u64>| {
         let (a, b) = Pair::of_key(record.key);
-        if !is_listed(config.pairs, against, join.conditions, (a, b)) {
+        if !join.listed.has(a, b) {
             return false;
         }
         let (a, b) = sampled.measured(a, b);
@@ -194,17 +194,38 @@ pub(super) fn before(workspace: &Workspace) -> Option<&Before> {
     workspace.manifest.get::<Before>().filter(|_| adds)
 }
 
-/// Whether a pair a < b may be listed, if the first `against` documents are those of another
-/// collection.
-pub(super) fn is_listed(
+/// Which pairs may be listed.
+pub(super) struct Listable {
     pairs: Pairs,
+    /// The documents before this one are those of another collection.
     against: u32,
-    conditions: Option<&Conditions>,
-    (a, b): (u32, u32),
-) -> bool {
-    b >= against
-        && (pairs != Pairs::Across || a < against)
-        && conditions.is_none_or(|conditions| conditions.hold(a, b))
+    conditions: Option<Conditions>,
+}
+
+impl Listable {
+    pub fn of(workspace: &Workspace, pairs: Pairs, context: &Context<'_>) -> Result<Listable> {
+        let condition = collection::config(&workspace.manifest).condition.as_ref();
+        Ok(Listable {
+            pairs,
+            against: collection::against(&workspace.manifest).documents,
+            conditions: Conditions::open(workspace, condition, context)?,
+        })
+    }
+
+    /// The bytes of memory that it takes.
+    pub fn bytes(&self) -> u64 {
+        self.conditions.as_ref().map_or(0, Conditions::bytes)
+    }
+
+    /// Whether the condition holds for a pair a < b, if there is one.
+    pub fn holds(&self, a: u32, b: u32) -> bool {
+        self.conditions.as_ref().is_none_or(|of| of.hold(a, b))
+    }
+
+    /// Whether a pair a < b may be listed.
+    pub fn has(&self, a: u32, b: u32) -> bool {
+        b >= self.against && (self.pairs != Pairs::Across || a < self.against) && self.holds(a, b)
+    }
 }
 
 /// Number of pairs that are verified together.

@@ -36,7 +36,7 @@ mod pairs;
 pub mod prefix;
 mod weigh;
 
-use crate::collection::{self, Conditions};
+use crate::collection;
 use crate::merge::PostingsEntry;
 use crate::sample::{SampleEntry, Sampled, Sampling};
 use crate::sort::{Compression, RunEntry};
@@ -200,12 +200,11 @@ pub fn run<K: Key>(
         workspace.commit(&[])?;
         workspace.remove_scrap()?;
     }
-    let conditions = Conditions::open(workspace, context)?;
-    let conditions = conditions.as_ref();
+    let listed = &list::Listable::of(workspace, config.pairs, context)?;
     if !adds && counts(workspace, config) {
-        count::run::<K>(workspace, config, conditions, limit, context)
+        count::run::<K>(workspace, config, listed, limit, context)
     } else {
-        prefix::run::<K>(workspace, config, conditions, limit, context)
+        prefix::run::<K>(workspace, config, listed, limit, context)
     }
 }
 
@@ -287,7 +286,7 @@ fn rest(documents: u64, used: u64, least: u64, budget: &Budget) -> Result<u64> {
 struct Joining<'a> {
     config: &'a JoinConfig,
     sampled: &'a Sampled,
-    conditions: Option<&'a Conditions>,
+    listed: &'a list::Listable,
     /// The most runs that are merged at once.
     limit: Option<usize>,
     context: &'a Context<'a>,
@@ -296,14 +295,14 @@ struct Joining<'a> {
 impl<'a> Joining<'a> {
     fn new(
         config: &'a JoinConfig,
-        (sampled, conditions): (&'a Sampled, Option<&'a Conditions>),
+        (sampled, listed): (&'a Sampled, &'a list::Listable),
         limit: Option<usize>,
         context: &'a Context<'a>,
     ) -> Joining<'a> {
         Joining {
             config,
             sampled,
-            conditions,
+            listed,
             limit,
             context,
         }

@@ -246,7 +246,8 @@ mod tests {
             measure: Measure::S4,
             ..join
         };
-        let join = Joining::new(&config, (&sampled, None), None, &context);
+        let listed = crate::join::list::Listable::of(&workspace, config.pairs, &context).unwrap();
+        let join = Joining::new(&config, (&sampled, &listed), None, &context);
         let made = |memory| {
             let weighed = run::<u64>(&workspace, &join, &candidates, memory);
             let weighed = weighed.unwrap();

@@ -200,7 +200,8 @@ pub fn parameters(manifest: &Manifest) -> Option<JoinParameters> {
     })
 }
 
-/// Puts another condition in place of that of a collection, which must keep the fields that it names.
+/// Puts another condition, or with `true` none, in place of that of a collection, which must keep the
+/// fields that it names.
 /// Everything that depends on which documents are pairs is made again.
 ///
 /// # Errors
@@ -211,21 +212,19 @@ pub fn change_condition(
     context: &Context<'_>,
 ) -> Result<()> {
     let config = collection::config(&workspace.manifest);
-    if condition.is_none() || config.condition == condition {
+    let given = condition.is_some();
+    let condition = condition.filter(|condition| !condition.is_true());
+    if !given || config.condition == condition {
         return Ok(());
     }
     let before = Before::of(&workspace.manifest, 0, false);
     let before = before.or_else(|| workspace.manifest.get::<Before>().cloned());
+    collection::check_condition(workspace, condition.as_ref(), &[], context)?;
     let config = CollectionConfig {
         condition,
         ..config.clone()
     };
-    let old = workspace.manifest.clone();
     workspace.manifest.set(config);
-    if let Err(error) = collection::check_condition(workspace, &[], context) {
-        workspace.manifest = old;
-        return Err(error);
-    }
     workspace.manifest.remove::<CatalogueBefore>();
     workspace.manifest.remove_after::<Ingested>();
     if let Some(before) = before {

@@ -272,7 +272,8 @@ pub fn ingest(
         add::begin(&mut workspace, &inputs[known..], inputs.skipped, context)?;
         read(&mut workspace, inputs, None, context)?;
     }
-    if let Err(error) = collection::check_condition(&workspace, inputs, context) {
+    let condition = config.condition.as_ref();
+    if let Err(error) = collection::check_condition(&workspace, condition, inputs, context) {
         if new {
             discard(workspace, made)?;
         }

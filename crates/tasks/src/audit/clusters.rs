@@ -100,16 +100,18 @@ fn member(reading: &Reading<'_>, document: u32) -> ClusterMember {
         of_other: document < choice.first(),
         score: None,
     };
-    if let Some((reason, survivor, shared)) = choice.fate(document).removed() {
-        member.removed = Some(reason);
+    if let Some(fate) = choice.fate(document) {
+        member.removed = Some(fate.reason);
         let class = |document| choice.representative(document);
-        member.score = survivor.map(|survivor| match reason {
-            reason if reason.is_of_equals() => "1.000000".into(),
-            _ => {
-                let sizes = reading.sizes.measured(class(document), class(survivor));
-                score_text(reading.criterion.measure, shared, sizes)
-            }
-        });
+        member.score = fate
+            .survivor
+            .map(|survivor| match fate.reason.is_of_equals() {
+                true => "1.000000".into(),
+                false => {
+                    let sizes = reading.sizes.measured(class(document), class(survivor));
+                    score_text(reading.criterion.measure, fate.shared, sizes)
+                }
+            });
     }
     member
 }

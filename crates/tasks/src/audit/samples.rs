@@ -60,19 +60,18 @@ pub(super) fn draw(reading: &Reading<'_>, config: &AuditConfig) -> Result<Drawn>
     let (mut random_of, mut nearest_of) = (0, 0);
     for document in choice.first()..choice.documents() {
         reading.context.tick(STAGE, document)?;
-        let Some((reason, Some(survivor), shared)) = choice.fate(document).removed() else {
+        let fate = choice.fate(document);
+        let fate = fate.filter(|fate| !fate.reason.is_of_equals());
+        let Some((fate, survivor)) = fate.and_then(|fate| Some((fate, fate.survivor?))) else {
             continue;
         };
-        if reason.is_of_equals() {
-            continue;
-        }
         random_of += 1;
         let hash = xxh3_64_with_seed(&document.to_le_bytes(), config.seed);
         random.offer((hash, document));
-        if reason != Removal::Chain {
+        if fate.reason != Removal::Chain {
             nearest_of += 1;
             let sizes = sizes(reading, document, survivor);
-            let score = Ratio::of(reading.criterion.measure, shared, sizes);
+            let score = Ratio::of(reading.criterion.measure, fate.shared, sizes);
             nearest.offer((score, document));
         }
     }
@@ -98,10 +97,10 @@ fn sizes(reading: &Reading<'_>, a: u32, b: u32) -> (u32, u32) {
 
 /// A removal and its survivor.
 fn removal(reading: &Reading<'_>, kind: SampleKind, document: u32) -> Option<SamplePair> {
-    let (reason, other, shared) = reading.decided.choice.fate(document).removed()?;
+    let fate = reading.decided.choice.fate(document)?;
     Some(SamplePair {
-        reason: Some(reason),
-        ..pair(reading, kind, (document, other?), shared)
+        reason: Some(fate.reason),
+        ..pair(reading, kind, (document, fate.survivor?), fate.shared)
     })
 }
 

@@ -185,8 +185,8 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
 
 /// The reason for which a document was removed, as its place in [`Removal::ALL`].
 fn reason(reading: &Reading<'_>, document: u32) -> Option<usize> {
-    let removed = reading.decided.choice.fate(document).removed();
-    removed.map(|(reason, ..)| reason as usize)
+    let removed = reading.decided.choice.fate(document);
+    removed.map(|fate| fate.reason as usize)
 }
 
 /// Goes through the documents, whose files follow each other, and notes their hosts on the way.

@@ -14,7 +14,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::union_find::UnionFind;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{
-    self, Catalogue, MappedSets, Sameness, SharedTexts, each_document,
+    self, Catalogue, MappedSets, Sameness, SharedTexts, TextDigest, each_document,
 };
 use lookalike_engine::join::{
     JoinConfig, Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
@@ -61,7 +61,7 @@ keywords! {
         Exact = "exact",
         /// It reaches the threshold with the survivor.
         Near = "near",
-        /// Its cluster contains the survivor, but the two do not reach the threshold.
+        /// Its cluster contains the survivor, but the two are no pair.
         Chain = "chain",
         /// The survivor contains it.
         Contained = "contained",
@@ -94,30 +94,13 @@ impl From<Sameness> for Removal {
     }
 }
 
-/// Whether a document is kept.
+/// Why a document is removed, and for which one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    Kept,
-    Removed {
-        reason: Removal,
-        survivor: Option<u32>,
-        /// Fingerprints that it shares with the survivor.
-        shared: u32,
-    },
-}
-
-impl Fate {
-    /// Why a document is removed, its survivor, and what the two share; `None` if it is kept.
-    pub fn removed(self) -> Option<(Removal, Option<u32>, u32)> {
-        match self {
-            Fate::Kept => None,
-            Fate::Removed {
-                reason,
-                survivor,
-                shared,
-            } => Some((reason, survivor, shared)),
-        }
-    }
+pub struct Fate {
+    pub reason: Removal,
+    pub survivor: Option<u32>,
+    /// Fingerprints that it shares with the survivor.
+    pub shared: u32,
 }
 
 /// The fate of every document, in columns over all documents.
@@ -146,6 +129,8 @@ pub struct Choice {
     numbers: Vec<u32>,
     /// The digests of texts, for the documents that share their words.
     texts: SharedTexts,
+    /// With a condition, which may part equal documents, the words and the text of each.
+    each: Option<Vec<([u8; 16], TextDigest)>>,
     /// The documents without words.
     empty: Bits,
     /// The documents that are removed before the choice.
@@ -163,7 +148,11 @@ impl Choice {
     /// Bytes of memory for this number of documents, without the order of preference and a list.
     pub fn bytes(workspace: &Workspace, documents: u64, listed: bool) -> Result<u64> {
         let columns = documents * 4 * (7 + if listed { 2 } else { 0 }) + documents / 8;
-        Ok(columns + SharedTexts::bytes(workspace)?)
+        let each = match has_condition(workspace) {
+            true => documents * size_of::<([u8; 16], TextDigest)>() as u64,
+            false => 0,
+        };
+        Ok(columns + each + SharedTexts::bytes(workspace)?)
     }
 
     /// Decides over all documents of a collection. Without `pairs` ([`super::needs_pairs`]) no
@@ -181,9 +170,13 @@ impl Choice {
         let documents = representatives.len();
         let mut texts = SharedTexts::new(workspace)?;
         let mut without_words = Bits::new(documents);
+        let mut each = has_condition(workspace).then(|| Vec::with_capacity(documents));
         each_document(workspace, |number, document| {
             context.tick(STAGE, number)?;
             texts.put(number, document.text);
+            if let Some(each) = &mut each {
+                each.push((document.md5, document.text));
+            }
             if document.words == 0 {
                 without_words.insert(number);
             }
@@ -205,6 +198,7 @@ impl Choice {
             members: vec![0; documents],
             numbers: vec![NONE; documents],
             texts,
+            each,
             empty: without_words,
             listed,
             referred: None,
@@ -286,23 +280,25 @@ impl Choice {
         referred.is_some_and(|referred| referred.contains(document))
     }
 
-    /// How a document is treated.
-    pub fn fate(&self, document: u32) -> Fate {
+    /// Why a document is removed; `None` if it is kept.
+    pub fn fate(&self, document: u32) -> Option<Fate> {
         match self.is_referred(document) {
-            true => Fate::Kept,
+            true => None,
             false => self.by_rule(document),
         }
     }
 
     /// How the rule would treat a document to which nothing refers.
-    pub(super) fn by_rule(&self, document: u32) -> Fate {
-        let removed = |reason, survivor, shared| Fate::Removed {
-            reason,
-            survivor,
-            shared,
+    pub(super) fn by_rule(&self, document: u32) -> Option<Fate> {
+        let removed = |reason, survivor, shared| {
+            Some(Fate {
+                reason,
+                survivor,
+                shared,
+            })
         };
         if document < self.first {
-            return Fate::Kept;
+            return None;
         }
         if self.is_listed(document) {
             return removed(Removal::Listed, None, 0);
@@ -310,7 +306,7 @@ impl Choice {
         if self.is_empty(document) {
             return match self.drop_empty {
                 true => removed(Removal::Empty, None, 0),
-                false => Fate::Kept,
+                false => None,
             };
         }
         if let Some(copies) = &self.copies
@@ -321,12 +317,12 @@ impl Choice {
             return removed(same.into(), Some(survivor), NONE);
         }
         if self.rule == Rule::All {
-            return Fate::Kept;
+            return None;
         }
         let class = self.representatives[document as usize];
         let preferred = self.preferred(class);
         match self.survivors[class as usize] {
-            NONE if document == preferred => Fate::Kept,
+            NONE if document == preferred => None,
             // The amount that equal sets share follows from their size.
             NONE => {
                 let same = self.texts.compare(document, preferred);
@@ -335,14 +331,25 @@ impl Choice {
             GONE => removed(Removal::Clustered, None, 0),
             survivor => {
                 let shared = self.shared[class as usize];
-                let reason = match (self.rule, self.criterion.measure) {
+                let survivor = self.preferred(survivor);
+                let reason = match self.criterion.measure {
                     _ if shared & CHAIN != 0 => Removal::Chain,
-                    (_, Measure::Containment) => Removal::Contained,
-                    _ => Removal::Near,
+                    measure => match self.parted(document, survivor) {
+                        Some(same) => same.into(),
+                        None if measure == Measure::Containment => Removal::Contained,
+                        None => Removal::Near,
+                    },
                 };
-                removed(reason, Some(self.preferred(survivor)), shared & !CHAIN)
+                removed(reason, Some(survivor), shared & !CHAIN)
             }
         }
+    }
+
+    /// What documents of two classes have in common that a condition parts, if it is their words.
+    fn parted(&self, document: u32, survivor: u32) -> Option<Sameness> {
+        let each = self.each.as_ref()?;
+        let (a, b) = (each[document as usize], each[survivor as usize]);
+        (a.0 == b.0).then(|| Sameness::of(a.1, b.1))
     }
 
     /// Number and size of the cluster of a document, if it is in one.
@@ -369,7 +376,7 @@ impl Choice {
     /// The document of a class of exact duplicates that is kept, if one is.
     pub(crate) fn kept_of(&self, representative: u32) -> Option<u32> {
         let preferred = self.preferred(representative);
-        (preferred != NONE && self.fate(preferred) == Fate::Kept).then_some(preferred)
+        (preferred != NONE && self.fate(preferred).is_none()).then_some(preferred)
     }
 
     /// Removes each document of which a copy comes before it in the order of preference.
@@ -683,8 +690,9 @@ impl Choice {
             }
             choosing.context.stop.check(STAGE)?;
             let [shared, a, b] = sets.shared(class, self.survivors[class as usize])?;
-            // Without a list of pairs, the two may reach the threshold.
-            let chain = match self.criterion.reached(shared, a, b) {
+            // Without a list of pairs, the two may reach the threshold. With a condition, there is a
+            // list, which says that they are no pair.
+            let chain = match self.each.is_none() && self.criterion.reached(shared, a, b) {
                 true => 0,
                 false => CHAIN,
             };
@@ -705,6 +713,11 @@ pub(super) fn sizes(workspace: &Workspace, pairs: bool) -> Result<Sampled> {
         true => sizes_of_pairs(workspace),
         false => Sampled::of_full_sets(workspace),
     }
+}
+
+/// Whether the pairs of a directory have a condition.
+pub(super) fn has_condition(workspace: &Workspace) -> bool {
+    collection::config(&workspace.manifest).condition.is_some()
 }
 
 /// Whether all pairs are listed, and not only links of clusters.
@@ -731,9 +744,7 @@ pub fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
     let full = workspace.matches::<SampleEntry>(|sample| sample.sampling == Sampling::Full);
     let limit = if config.pairs == Pairs::Across {
         "it has no pairs of new documents; list them: `lookalike run --from DIR --pairs all`"
-    } else if config.pairs == Pairs::None
-        && collection::config(&workspace.manifest).condition.is_some()
-    {
+    } else if config.pairs == Pairs::None && has_condition(workspace) {
         "its --where decides on each pair; list them: `lookalike run --from DIR --pairs all`"
     } else if !full || config.max_postings.is_some() {
         "its pairs are not all exact pairs; find them: `lookalike run --from DIR --sampling full`"

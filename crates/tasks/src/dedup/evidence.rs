@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::choose::{Choice, Fate, Removal};
+use super::choose::{Choice, Fate};
 use super::places::Places;
 use super::{DedupConfig, DedupSummary, Rejects, STAGE};
 use lookalike_base::measure::Measure;
@@ -82,13 +82,12 @@ impl Knowledge<'_> {
     /// What a removed document and its survivor have in common: the value of the measure, and the
     /// number of shared shingles. Equal documents may have none.
     fn score(&self, document: u32, fate: Fate) -> Option<(Cell<'static>, u32)> {
-        let (reason, survivor, shared) = fate.removed()?;
-        let survivor = survivor?;
+        let (survivor, shared) = (fate.survivor?, fate.shared);
         let class = |document| self.choice.representative(document);
         let (a, b) = self.sizes.measured(class(document), class(survivor));
-        Some(match reason {
-            reason if reason.is_of_equals() => (Cell::Real(1.0), a),
-            _ => {
+        Some(match fate.reason.is_of_equals() {
+            true => (Cell::Real(1.0), a),
+            false => {
                 let of = [shared.into(), a.into(), b.into()];
                 (Cell::Measured(self.measure, of), shared)
             }
@@ -97,7 +96,8 @@ impl Knowledge<'_> {
 
     /// The score of a removed document and its survivor in JSON; `null` without a survivor.
     pub(crate) fn score_text(&self, document: u32) -> String {
-        let score = self.score(document, self.choice.by_rule(document));
+        let fate = self.choice.by_rule(document);
+        let score = fate.and_then(|fate| self.score(document, fate));
         Cell::from(score.map(|(score, _)| score)).json()
     }
 
@@ -105,7 +105,7 @@ impl Knowledge<'_> {
     pub fn annotation(&self, document: u32) -> Result<Annotation> {
         let fate = self.choice.fate(document);
         let cluster = self.choice.cluster(document);
-        let survivor = fate.removed().and_then(|(_, survivor, _)| survivor);
+        let survivor = fate.and_then(|fate| fate.survivor);
         let survivor = survivor.map(|of| self.place(of)).transpose()?;
         Ok(Annotation {
             cluster: cluster.map(|(number, _)| number),
@@ -117,19 +117,17 @@ impl Knowledge<'_> {
             }),
             measure: self.measure.column(),
             score: self.score_text(document),
-            kept: fate == Fate::Kept,
+            kept: fate.is_none(),
         })
     }
 
     /// One line of `removed.jsonl` or `referred.jsonl`.
     fn line(&self, document: u32, of: &DocumentRecord, fate: Fate) -> Result<String> {
-        let Some((reason, survivor, _)) = fate.removed() else {
-            return Ok(String::new());
-        };
         let place = json(&self.place(document)?)?;
         // The object is left open for what follows.
         let mut line = place.trim_end_matches('}').to_string();
-        let (reason, offset) = (reason.text(), of.offset);
+        let (reason, survivor) = (fate.reason.text(), fate.survivor);
+        let offset = of.offset;
         let _ = write!(line, ",\"offset\":{offset},\"reason\":\"{reason}\"");
         if let Some(survivor) = survivor {
             let shared = self.score(document, fate).map_or(0, |(_, shared)| shared);
@@ -177,8 +175,8 @@ impl Knowledge<'_> {
             let fate = self.choice.fate(number);
             summary.documents += 1;
             match fate {
-                Fate::Kept => summary.kept += 1,
-                Fate::Removed { reason, .. } => summary.removed[reason as usize] += 1,
+                None => summary.kept += 1,
+                Some(fate) => summary.removed[fate.reason as usize] += 1,
             }
             sinks.put(self, number, &document, fate)?;
         }
@@ -192,12 +190,12 @@ impl Knowledge<'_> {
         table: &mut Table<OutputFile>,
         document: u32,
         of: &DocumentRecord,
-        reason: Removal,
-        survivor: Option<u32>,
+        fate: Fate,
     ) -> Result<()> {
         let place = self.place(document)?;
-        let other = survivor.map(|survivor| self.place(survivor)).transpose()?;
-        let score = self.score(document, self.choice.by_rule(document));
+        let other = fate.survivor.map(|survivor| self.place(survivor));
+        let other = other.transpose()?;
+        let score = self.score(document, fate);
         let cluster = self.choice.cluster(document);
         let other = other.as_ref();
         let (file, record) = other.map(|place| (place.file, place.record)).unzip();
@@ -206,8 +204,8 @@ impl Knowledge<'_> {
         let (cluster, cluster_size) = cluster.unzip();
         table.row(&cells! {
             place.file, place.record, &place.docno, of.offset, &place.docno, document,
-            reason.text(), file, record, docno, survivor, value, shared, cluster, cluster_size,
-            of.url.as_ref(),
+            fate.reason.text(), file, record, docno, fate.survivor, value, shared, cluster,
+            cluster_size, of.url.as_ref(),
         })
     }
 }
@@ -280,9 +278,9 @@ impl Sinks {
         knowledge: &Knowledge<'_>,
         document: u32,
         of: &DocumentRecord,
-        fate: Fate,
+        fate: Option<Fate>,
     ) -> Result<()> {
-        if fate != Fate::Kept {
+        if let Some(fate) = fate {
             return self.removed.put(knowledge, document, of, fate);
         }
         if let Some(table) = &mut self.kept {
@@ -291,10 +289,10 @@ impl Sinks {
             table.row(&cells)?;
         }
         match knowledge.choice.is_referred(document) {
-            true => {
-                let by_rule = knowledge.choice.by_rule(document);
-                self.referred.put(knowledge, document, of, by_rule)
-            }
+            true => match knowledge.choice.by_rule(document) {
+                Some(fate) => self.referred.put(knowledge, document, of, fate),
+                None => Ok(()),
+            },
             false => Ok(()),
         }
     }
@@ -361,11 +359,8 @@ impl Evidence {
         of: &DocumentRecord,
         fate: Fate,
     ) -> Result<()> {
-        let Some((reason, survivor, _)) = fate.removed() else {
-            return Ok(());
-        };
         if let Some(table) = &mut self.table {
-            knowledge.removed_row(table, document, of, reason, survivor)?;
+            knowledge.removed_row(table, document, of, fate)?;
         }
         if let Some(out) = &mut self.lines {
             let line = knowledge.line(document, of, fate)?;

@@ -378,6 +378,10 @@ fn check(
         let limit = "the payloads of the other collection are not read; leave the flag out";
         return refuse(parameter, value, limit);
     }
+    if let (Some(which), true) = (config.identical, choose::has_condition(workspace)) {
+        let limit = "the --where of the directory decides on each pair; leave --identical out";
+        return refuse("identical", which.text(), limit);
+    }
     if contained && !matches!(config.rule, Rule::Star | Rule::All) {
         let limit = "with --score containment only the star rule is defined";
         return refuse("rule", config.rule, limit);

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::choose::{Choice, Fate, Removal};
+use super::choose::{Choice, Removal};
 use super::values::memory_of_reader;
 use super::{Choosing, Rejects, STAGE, each_record};
 use lookalike_base::Result;
@@ -434,16 +434,16 @@ impl Resolver<'_> {
 impl Copies {
     fn add(&mut self, number: u32, choice: &Choice, referred: &Bits) {
         let fate = match number {
-            KEPT => Fate::Kept,
+            KEPT => None,
             REMOVED => return,
-            document if referred.contains(document) => Fate::Kept,
+            document if referred.contains(document) => None,
             document => choice.fate(document),
         };
         match fate {
-            Fate::Kept => self.kept = true,
-            Fate::Removed { reason, .. } => {
+            None => self.kept = true,
+            Some(fate) => {
                 let copy = (choice.is_damaged(number), number);
-                let free = (reason != Removal::Listed).then_some(copy);
+                let free = (fate.reason != Removal::Listed).then_some(copy);
                 self.first = [self.first, free].into_iter().flatten().min();
             }
         }

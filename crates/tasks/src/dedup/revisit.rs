@@ -17,7 +17,7 @@
 //! a record, and once more without its transfer coding.
 
 use super::captures::Captures;
-use super::choose::{Choice, Fate};
+use super::choose::Choice;
 use super::{Choosing, Revisit, STAGE};
 use lookalike_base::Result;
 use lookalike_base::bits::Bits;
@@ -63,11 +63,7 @@ impl Revisits {
         let mut wanted = Bits::new(choice.documents() as usize);
         let mut survivors = vec![u32::MAX; choice.documents() as usize];
         for document in 0..choice.documents() {
-            if let Fate::Removed {
-                survivor: Some(survivor),
-                ..
-            } = choice.fate(document)
-            {
+            if let Some(survivor) = choice.fate(document).and_then(|fate| fate.survivor) {
                 wanted.insert(document);
                 wanted.insert(survivor);
                 survivors[document as usize] = survivor;
@@ -91,8 +87,8 @@ impl Revisits {
             if stands {
                 revisits.stands.insert(document);
                 revisits.count += 1;
-            } else if let Fate::Removed { reason, .. } = choice.fate(document) {
-                revisits.untraced_copies += u64::from(reason.is_of_equals());
+            } else if let Some(fate) = choice.fate(document) {
+                revisits.untraced_copies += u64::from(fate.reason.is_of_equals());
             }
         }
         Ok(revisits)

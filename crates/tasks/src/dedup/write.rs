@@ -4,7 +4,6 @@ use std::io::Read;
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::choose::Fate;
 use super::evidence::Knowledge;
 use super::revisit::Revisits;
 use super::{Rejects, values, warc};
@@ -77,7 +76,7 @@ impl<'p> Edit for Writing<'p> {
 
 impl Writing<'_> {
     fn keeps(&self, document: u32) -> bool {
-        self.knowledge.choice.fate(document) == Fate::Kept
+        self.knowledge.choice.fate(document).is_none()
     }
 
     /// The requests and metadata of the removed records of a WARC file.

@@ -235,6 +235,10 @@ pub(super) fn write(
     let grouping = Grouping(None);
     let mut count = 0u64;
     let push = |one: u32, other: u32| {
+        let (a, b) = (one.min(other), one.max(other));
+        if search.conditions.is_some_and(|of| !of.hold(a, b)) {
+            return Ok(());
+        }
         count += 1;
         let parts = pairs.parts().1;
         pairs.push(Pair { one, other })?;

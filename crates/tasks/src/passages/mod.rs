@@ -23,7 +23,7 @@
 //! 3. `spans`: the spans of each document follow from its repeats. Their bytes and lines are found
 //!    in its text.
 //! 4. `sweep`, `join` and `matches`: pairs of documents, their matches, and common passages also
-//!    follow from the repeats.
+//!    follow from the repeats. A condition ([`PassagesConfig::condition`]) limits these pairs.
 //!
 //! # Invariants
 //! - Every span is found and none is wrong; the module `repeats` says how k-grams are compared.
@@ -79,7 +79,9 @@ use lookalike_base::keywords::keywords;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::{DERIVED_FILES, ResultFormat};
-use lookalike_engine::collection::{self, Catalogue, CollectionConfig, Representatives, Reread};
+use lookalike_engine::collection::{
+    self, Catalogue, CollectionConfig, Condition, Conditions, Representatives, Reread,
+};
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::shingle::Excluded;
 use lookalike_store::checkpoint::{self, Checkpoints, LastSearch};
@@ -143,7 +145,7 @@ keywords! {
 }
 
 /// Parameters of a search for passages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PassagesConfig {
     /// The least length of a passage, in tokens: 1 to 500.
     pub length: u32,
@@ -155,6 +157,9 @@ pub struct PassagesConfig {
     /// Shingles of texts whose words count for no passage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excluded: Option<Excluded>,
+    /// The condition of the pairs whose matches are listed, if it is not the collection's.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Condition>,
     /// How matches are listed; none are if it is absent.
     pub matches: Option<MatchesConfig>,
     /// Which groups of documents are searched for passages that they share; none if it is absent.
@@ -195,6 +200,7 @@ impl Default for PassagesConfig {
             of: Of::All,
             units: None,
             excluded: None,
+            condition: None,
             matches: Some(MatchesConfig::default()),
             boilerplate: None,
             results: ResultFormat::default(),
@@ -223,6 +229,8 @@ impl PassagesConfig {
         how.push(("of", self.of.to_string()));
         let excluded = self.excluded.iter();
         how.extend(excluded.map(|of| ("exclude-text", of.digest.clone())));
+        let condition = self.condition.iter().filter(|of| !of.is_true());
+        how.extend(condition.map(|condition| ("where", condition.to_string())));
         how
     }
 
@@ -316,6 +324,11 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<Stats> {
     config.check()?;
+    let of_collection = &collection::config(&workspace.manifest).condition;
+    let config = &PassagesConfig {
+        condition: config.condition.clone().or(of_collection.clone()),
+        ..config.clone()
+    };
     let how = config.parameters();
     let Some(units) = &config.units else {
         let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
@@ -337,11 +350,7 @@ fn check_collection(collection: &CollectionConfig) -> Result<()> {
         let given = collection.shingle.parse.tokens.to_string();
         return refuse("tokens", given, "passages consist of words; use words");
     }
-    let Some(condition) = &collection.condition else {
-        return Ok(());
-    };
-    let limit = "a passage may be in any two documents; give the inputs and leave --where out";
-    refuse("where", condition, limit)
+    Ok(())
 }
 
 /// Ends a search for [`Then::Remove`] whose copies are written.
@@ -457,12 +466,20 @@ fn search(
     };
     let boilerplate = config.boilerplate.as_ref();
     let groups = boilerplate.map_or(0, |_| Groups::memory(documents));
+    let condition = config.condition.as_ref();
+    let condition = condition.filter(|_| config.matches.is_some());
+    if condition != collection.condition.as_ref() {
+        collection::check_condition(workspace, condition, &inputs, context)?;
+    }
+    let conditions = Conditions::open(workspace, condition, context)?;
     let active = config.matches.as_ref();
     let active = active.map_or(0, |matches| documents.min(matches.max_documents.into()));
     let excluded = config.excluded.as_ref();
     // Where the gaps of each document end.
     let groups = groups + excluded.map_or(0, |of| of.bytes() + 8 * documents);
-    let tables = documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES;
+    let values = conditions.as_ref().map_or(0, Conditions::bytes);
+    let tables =
+        documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES + values;
     let reading = Reread::least_memory(&collection, inputs.len()).0;
     let (used, least) = (PROCESS_BYTES + tables, reading + LEAST_SORT_BYTES);
     let what = || format!("finding the passages of {}", counted(documents, "document"));
@@ -487,6 +504,7 @@ fn search(
         parse: &collection.shingle.parse,
         length: config.length,
         gaps: None,
+        conditions: conditions.as_ref(),
         only: only.as_ref(),
         documents: documents as u32,
         scratch: scratch.path(),

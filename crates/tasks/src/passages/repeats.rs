@@ -26,7 +26,7 @@ use lookalike_base::budget::ByteSize;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::workers::{Tasks, work_and_commit};
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{Representatives, Reread};
+use lookalike_engine::collection::{Conditions, Representatives, Reread};
 use lookalike_store::checkpoint::{Checkpoints, UnitSort};
 use lookalike_store::item::item;
 use lookalike_store::{Item, Sort, Sorted, disk};
@@ -39,6 +39,8 @@ pub(super) struct Search<'a, 'w> {
     pub length: u32,
     /// Where documents have excluded words.
     pub gaps: Option<&'a Repeats>,
+    /// The condition of the pairs whose matches are listed.
+    pub conditions: Option<&'a Conditions>,
     /// The documents that take part; all if none are given.
     pub only: Option<&'a Representatives>,
     pub documents: u32,

@@ -75,7 +75,13 @@ fn columns(file: &str) -> &'static [Column] {
 /// Begins a result file.
 pub(super) fn create(workspace: &Workspace, name: &str, how: &How) -> Result<Table<AtomicFile>> {
     let mut parameters = vec![("format", "lookalike 1".to_string())];
-    parameters.extend(collection::config(&workspace.manifest).parameters());
+    let of_collection = collection::config(&workspace.manifest).parameters();
+    // The condition of the search is in `how`.
+    parameters.extend(
+        of_collection
+            .into_iter()
+            .filter(|(name, _)| *name != "where"),
+    );
     parameters.extend(how.iter().cloned());
     Table::create(workspace.directory(), name, &parameters, columns(name))
 }

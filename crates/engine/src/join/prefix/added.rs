@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use crate::collection::{self, Catalogue, Extent, SetReader};
 use crate::index::{Index, IndexSearcher};
-use crate::join::{DIRECTORY, JoinProgress, Pair, STAGE, list};
+use crate::join::{DIRECTORY, JoinProgress, Pair, STAGE};
 use crate::sort::RunEntry;
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
@@ -100,7 +100,6 @@ pub(super) fn run<K: Key>(
         .min(keys * K::BYTES as u64 / threads as u64 / 2)
         .clamp(LEAST_TASK_BYTES, MOST_TASK_BYTES);
     let memory = memory - memory / 4;
-    let against = collection::against(&workspace.manifest).documents;
     let searches = Mutex::new(Vec::new());
     let directory = workspace.path(DIRECTORY);
     let parameters = workspace.collection_parameters();
@@ -134,7 +133,7 @@ pub(super) fn run<K: Key>(
             disk::point("added: worker");
             let taken = lock(&searches).pop();
             let mut search: IndexSearcher = taken.unwrap_or_default();
-            let of = (join, against, most as usize);
+            let of = (join, most as usize);
             look_up::<K>(&index, of, &task, &mut search, pass)?;
             let mut searches = lock(&searches);
             searches.push(search);
@@ -230,7 +229,7 @@ fn each_task<K: Key>(
 /// Passes the candidates of some documents on. At most `most` fingerprints are looked up together.
 fn look_up<K: Key>(
     index: &Index,
-    (join, against, most): (&Joining<'_>, u32, usize),
+    (join, most): (&Joining<'_>, usize),
     task: &Task,
     search: &mut IndexSearcher,
     pass: &mut dyn FnMut(Vec<u64>) -> Result<()>,
@@ -253,8 +252,7 @@ fn look_up<K: Key>(
             search.each(|other| {
                 let common = ((set.len() / K::BYTES) as u32).min(sampled.own(other));
                 let (a, b) = sampled.measured(other, document);
-                let pair = (other, document);
-                if !list::is_listed(join.config.pairs, against, join.conditions, pair) {
+                if !join.listed.has(other, document) {
                     return Ok(ControlFlow::Continue(()));
                 }
                 if common > 0 && u64::from(common) >= criterion.least_shared(a.into(), b.into()) {

@@ -456,8 +456,7 @@ impl<'a, K: Key> Worker<'a, K> {
     fn verify_now(&mut self, early: &Early<'_>, key: u64) -> Result<bool> {
         let (a, b) = Pair::of_key(key);
         self.stats.verified += 1;
-        let conditions = self.shared.join.conditions;
-        let found = conditions.is_none_or(|conditions| conditions.hold(a, b))
+        let found = self.shared.join.listed.holds(a, b)
             && early.verifier.verify::<K>(None, a, b)?.is_some();
         if found {
             early.clusters.union(a, b);

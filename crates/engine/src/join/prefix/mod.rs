@@ -58,7 +58,7 @@ mod distinct;
 mod held;
 pub mod verify;
 
-use crate::collection::{Catalogue, Conditions, MappedSets, Wanted};
+use crate::collection::{Catalogue, MappedSets, Wanted};
 use crate::join::JoinProgress;
 use crate::merge;
 use crate::sample::{SampleEntry, Sampled};
@@ -119,7 +119,7 @@ pub struct PrefixPlace {
 pub(super) fn run<K: Key>(
     workspace: &mut Workspace,
     config: &JoinConfig,
-    conditions: Option<&Conditions>,
+    listed: &list::Listable,
     limit: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
@@ -130,7 +130,7 @@ pub(super) fn run<K: Key>(
     let documents = extent.documents;
     let threads = context.budget.threads as u64;
     let fixed = PROCESS_BYTES
-        + conditions.map_or(0, Conditions::bytes)
+        + listed.bytes()
         + extent.column_bytes()
         + Sampled::bytes_for(config.measure, levels, extent)
         + threads * (WORKER_BYTES + candidates::longest_bytes(longest, levels));
@@ -143,7 +143,7 @@ pub(super) fn run<K: Key>(
     let least = clusters + mapped + threads * candidates::LEAST_BYTES + verify::LEAST_BYTES;
     let memory = super::rest(documents, fixed, least, &context.budget)?;
     let sampled = Sampled::load_for(workspace, config.measure)?;
-    let join = Joining::new(config, (&sampled, conditions), limit, context);
+    let join = Joining::new(config, (&sampled, listed), limit, context);
     let found = workspace.manifest.get::<JoinProgress>();
     if found.is_none_or(|joining| joining.prefix.is_none()) {
         match super::known(workspace) {

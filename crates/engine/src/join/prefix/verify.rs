@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::distinct::Distinct;
 use super::{Joining, PrefixPlace};
-use crate::collection::{self, LoadedSets, MappedSets, Wanted, within_le};
+use crate::collection::{LoadedSets, MappedSets, Wanted, within_le};
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
@@ -237,20 +237,15 @@ impl Verifying<'_, '_> {
         let parameters = self.workspace.collection_parameters();
         let context = self.join.context;
         let (verifier, clusters) = (self.verifier, self.clusters);
-        let against = collection::against(&self.workspace.manifest).documents;
         let before = distinct.read;
         let most = (self.loaded / 8 / size_of::<u64>() as u64).max(1) as usize;
         let mut candidates = Vec::new();
         let (mut last, mut taken) = (0, 0);
         while let Some(key) = distinct.next()? {
             let (a, b) = Pair::of_key(key);
-            let listed = list::is_listed(
-                self.join.config.pairs,
-                against,
-                self.join.conditions,
-                (a, b),
-            );
-            if listed && clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b)) {
+            if self.join.listed.has(a, b)
+                && clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b))
+            {
                 if candidates.len() >= most || !wanted.add(&verifier.sets, a, b) {
                     break;
                 }
