@@ -18,6 +18,7 @@ from ._spool import (
     columns_of,
     command_on,
     excluded,
+    fields_of,
     filled,
     flags_of,
     of,
@@ -59,7 +60,8 @@ class Search:
         self.left_out: list[Spool] = []
         self.base: list[Spool] = []
         self.reading: list[str] = []
-        fields = list(columns_of(policies))
+        self.where = fields_of(given.get("where"))
+        fields = [*dict.fromkeys([*columns_of(policies), *self.where])]
         if reserved := [field for field in fields if field.startswith("lookalike ")]:
             raise ValueError(f"the column {reserved[0]} has a reserved name: rename it")
         names = None
@@ -80,7 +82,7 @@ class Search:
     def fill(self, source: Source) -> None:
         """Add the rows of a table."""
         fields = columns_of(self.policies)
-        filled(self.spool, source, self.text, self.ids, *fields, whole=self.keeps_rows)
+        filled(self.spool, source, self.text, self.ids, *fields, *self.where, whole=self.keeps_rows)
 
     def place(self, name: str) -> str:
         """A path in the temporary directory."""
@@ -99,7 +101,7 @@ class Search:
         self.exclude = None
         if self.against is not None:
             flags.append(f"--against={self._base(flags)}")
-        elif rule == "star":
+        elif rule == "star" and not self.where:
             # Only the survivors are seen, and thousands of rows of one template have millions of pairs.
             flags.append("--pairs=none")
         places = ["-o", self.place("kept"), "--work", self.place("work"), "--ids-only", "--json"]
@@ -118,9 +120,9 @@ class Search:
         if isinstance(self.against, str):
             return self.against
         self.numbered = True
-        other = Spool(self.spool.directory, text_columns(self.text))
+        other = Spool(self.spool.directory, text_columns(self.text), None, self.where)
         with of("against"):
-            self.base = [filled(other, self.against, self.text)]
+            self.base = [filled(other, self.against, self.text, *self.where)]
         of_collection = [
             flag for flag in flags if not flag.startswith(("--threshold=", "--score="))
         ]
@@ -168,7 +170,7 @@ def _as_in(directory: str, fields: list[str]) -> tuple[tuple[str, str], list[str
         )
     flags = []
     for name, value in read.items():
-        if value is not None and name != "rule":
+        if value is not None and name not in ("rule", "fields"):
             value = value if isinstance(value, list) else [value]
             flags += [f"--{name.replace('_', '-')}={part}" for part in value]
     return names, flags

@@ -40,6 +40,7 @@ class Compared(TypedDict, total=False):
     """The types of the parameters that functions about texts have in common."""
 
     exclude: Any
+    where: str | None
     threshold: float | str
     score: str
     markup: str
@@ -197,6 +198,11 @@ def columns_of(policies: Iterable[str]) -> Iterator[str]:
             yield rest.partition("=")[0]
 
 
+def fields_of(where: str | None) -> list[str]:
+    """The columns that a condition names."""
+    return [] if where is None else _native.fields_of_condition(where)
+
+
 def ids_of(source: Source, ids: Any) -> tuple[str | None, Any]:
     """The column of the ids, or the ids."""
     if not isinstance(ids, str):
@@ -238,7 +244,7 @@ def optional_path(path: str | os.PathLike[str] | None) -> str | None:
 
 
 FLAGS = (
-    "threshold score markup shingle_size tokens fold short fingerprint seed sampling memory"
+    "threshold score markup shingle_size tokens fold short fingerprint seed sampling where memory"
     " threads".split()
 )
 

@@ -18,6 +18,7 @@ from ._spool import (
     Texts,
     command_on,
     excluded,
+    fields_of,
     filled,
     flags_of,
     hinting,
@@ -109,6 +110,7 @@ def find_pairs(
     *,
     ids: Any = None,
     exclude: Any = None,
+    where: str | None = None,
     threshold: float | str = 0.85,
     score: str = "resemblance",
     as_: str | None = None,
@@ -151,6 +153,10 @@ def find_pairs(
         A text, or texts, whose shingles count for nobody: a template, a licence, the text of an
         assignment. Resemblance is computed over what remains of each text. Texts of the same words of
         which nothing remains are a pair without a resemblance: it is null.
+    where
+        Only pairs for which this condition holds count, such as ``"a.source != b.source"``: an
+        expression in CEL about the columns of two texts, of which `a` comes first, as for the flag
+        ``--where`` of the command.
     threshold
         The lowest resemblance of a pair: a decimal of at most nine digits, or a fraction such as
         ``"2/3"``, above 0 and at most 1.
@@ -225,7 +231,7 @@ def find_pairs(
     >>> [(pair["id_a"], pair["id_b"], pair["resemblance"]) for pair in pairs]
     [(0, 2, 0.75)]
     """
-    source, spool = _identified(texts, text, ids, as_, scratch)
+    source, spool = _identified(texts, text, ids, as_, scratch, where)
     out = os.path.join(spool.directory, "run")
     # A spool removes its files with itself.
     left_out = excluded(spool, exclude, text)
@@ -286,6 +292,7 @@ def clusters(
     *,
     ids: Any = None,
     exclude: Any = None,
+    where: str | None = None,
     threshold: float | str = 0.85,
     score: str = "resemblance",
     as_: str | None = None,
@@ -305,7 +312,7 @@ def clusters(
 
     Parameters
     ----------
-    texts, text, ids, exclude, threshold, score, as_, markup
+    texts, text, ids, exclude, where, threshold, score, as_, markup
         As for `find_pairs`.
     shingle_size, tokens, fold, short, fingerprint, seed
         As for `find_pairs`.
@@ -327,7 +334,7 @@ def clusters(
     {'id': 0, 'cluster': 0, 'size': 2, 'representative': 0}
     {'id': 2, 'cluster': 0, 'size': 2, 'representative': 0}
     """
-    source, spool = _identified(texts, text, ids, as_, scratch)
+    source, spool = _identified(texts, text, ids, as_, scratch, where)
     out = os.path.join(spool.directory, "run")
     # A spool removes its files with itself.
     left_out = excluded(spool, exclude, text)
@@ -382,6 +389,7 @@ def deduplicate(
     ids: Any = None,
     against: Any = None,
     exclude: Any = None,
+    where: str | None = None,
     threshold: float | str = 0.85,
     rule: str = "star",
     score: str = "resemblance",
@@ -427,7 +435,7 @@ def deduplicate(
         ``"keep-all"``.
     score
         ``"resemblance"`` or ``"containment"``.
-    exclude, threshold, markup, as_
+    exclude, where, threshold, markup, as_
         As for `find_pairs`.
     shingle_size, tokens, fold, short, fingerprint, seed
         As for `find_pairs`.
@@ -481,12 +489,15 @@ def _identified(
     ids: Any,
     as_: str | None,
     scratch: str | os.PathLike[str] | None,
+    where: str | None,
 ) -> tuple[Source, Spool]:
     """A spool with the texts and what the result calls them."""
     check_kind(as_)
     source = source_of(texts)
     column, ids = ids_of(source, ids)
-    spool = filled(Spool(optional_path(scratch), text_columns(text), column), source, text, column)
+    fields = fields_of(where)
+    spool = Spool(optional_path(scratch), text_columns(text), column, fields)
+    filled(spool, source, text, column, *fields)
     if ids is not None:
         identify(spool, ids)
     return source, spool

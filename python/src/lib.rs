@@ -343,6 +343,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<memory::Spool>()?;
     module.add_function(wrap_pyfunction!(distributed::check_job, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::fields_of, module)?)?;
+    module.add_function(wrap_pyfunction!(memory::fields_of_condition, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::values_of, module)?)?;
     module.add_class::<distributed::IntakeTask>()?;
     module.add_class::<distributed::StageTask>()?;

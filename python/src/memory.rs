@@ -23,6 +23,7 @@ use arrow_schema::{ArrowError, Field, Metadata, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
+use lookalike::engine::collection::Condition;
 use lookalike::store::table::Cell;
 use lookalike::store::workspace::refuse_remote;
 use lookalike::tasks::dedup::removed_docnos;
@@ -115,6 +116,31 @@ struct Columns {
 
 /// How a column of row numbers is called, and whether it has no number for some rows.
 type Name<'n> = (&'n str, bool);
+
+/// The columns of the fields that a condition names. What follows from the text or from other fields
+/// is no column.
+#[pyfunction]
+pub fn fields_of_condition(condition: &str) -> PyResult<Vec<String>> {
+    let condition: Condition = condition.parse().map_err(|why| {
+        PyValueError::new_err(format!("where='{condition}' is not possible: {why}"))
+    })?;
+    let mut fields = Vec::new();
+    for field in condition.fields() {
+        let column = match &**field {
+            "words" | "docno" => continue,
+            "file" | "folder" => {
+                let text = format!("where={condition}: texts in memory have no {field}");
+                return Err(PyValueError::new_err(text));
+            }
+            "host" | "path" => "url",
+            field => field,
+        };
+        if !fields.iter().any(|known| known == column) {
+            fields.push(column.to_string());
+        }
+    }
+    Ok(fields)
+}
 
 /// The rows of a table.
 struct Kept {
@@ -800,8 +826,8 @@ impl Spooling {
             let kind = stored(values.data_type());
             if !is_text(kind) && !matches!(kind, Time32(_) | Time64(_) | Duration(_)) {
                 let text = format!(
-                    "the column {name} has the type {kind}; a policy needs strings, numbers, dates or \
-                     times"
+                    "the column {name} has the type {kind}; a policy or a condition needs strings, \
+                     numbers, dates or times"
                 );
                 return Err(PyTypeError::new_err(text));
             }

@@ -54,6 +54,71 @@ def test_the_pairs_are_those_of_all_comparisons():
         assert value == round(shared / len(sets[0] | sets[1]), 6)
 
 
+CONDITIONS = {
+    "a.source != b.source": lambda a, b: a % 3 != b % 3,
+    "a.n < b.n - 20 || a.source == 's1' && b.source == 's2'": lambda a, b: a < b - 20 or a % 3 == 1 and b % 3 == 2,
+    "has(a.date) && abs(a.date - b.date) == days(1)": lambda a, b: a % 5 and b % 5 and abs(a % 5 - b % 5) == 1,
+}
+# Texts of equal words are one text for the search, if the condition does not part them.
+PARTED = {"a.source == b.source": lambda a, b: a % 3 == b % 3, "true": lambda a, b: True}
+
+
+def of_columns():
+    date = [f"2024-01-{n % 5:02}" if n % 5 else None for n in ROWS]
+    return TABLE.append_column("source", [[f"s{n % 3}" for n in ROWS]]).append_column("date", [date])
+
+
+def resembling():
+    sets = [set(lookalike.single.fingerprints(text, shingle_size=3)) for text in TEXTS]
+    for b in ROWS:
+        for a in range(b):
+            if len(sets[a] & sets[b]) * 2 >= len(sets[a] | sets[b]) > 0:
+                yield a, b
+
+
+@pytest.mark.parametrize("where", CONDITIONS)
+def test_the_pairs_are_those_for_which_a_condition_holds(where):
+    expected = [pair for pair in resembling() if CONDITIONS[where](*pair)]
+    pairs = found(lookalike.find_pairs(of_columns(), where=where, **PARAMETERS))
+    assert [pair[:2] for pair in pairs] == sorted(expected) and len(expected) > 20
+    clusters = lookalike.clusters(of_columns(), where=where, as_="table", **PARAMETERS)
+    assert {row["id"] for row in clusters} == {n for pair in expected for n in pair}
+
+
+@pytest.mark.parametrize("where", CONDITIONS | PARTED)
+def test_what_is_removed_has_a_pair_for_which_the_condition_holds(where):
+    holds = (CONDITIONS | PARTED)[where]
+    pairs = {pair for pair in resembling() if holds(*pair)}
+    kept = []
+    for n in ROWS:
+        if not any((other, n) in pairs for other in kept):
+            kept.append(n)
+    result = lookalike.deduplicate(of_columns(), where=where, **PARAMETERS)
+    assert result.kept["n"].to_pylist() == kept and len(kept) < len(ROWS)
+    removed = pyarrow.table(result.removed).to_pylist()
+    assert all((row["survivor"], row["row"]) in pairs for row in removed)
+    # Beside other texts, they have the columns as well.
+    old, new = of_columns().slice(0, 100), of_columns().slice(100)
+    result = lookalike.deduplicate(new, against=old, where=where, **PARAMETERS)
+    kept = list(range(100))
+    for n in ROWS[100:]:
+        if not any((other, n) in pairs for other in kept):
+            kept.append(n)
+    assert result.kept["n"].to_pylist() == kept[100:]
+
+
+def test_conditions_that_make_no_sense_are_refused():
+    for where, error, says in [
+        ("a.source ==", ValueError, "where='a.source ==' is not possible: .*is not an expression"),
+        ("a.file != b.file", ValueError, "texts in memory have no file"),
+        ("a.host != b.host", KeyError, "there is no column url"),
+        ("a.other != b.other", KeyError, "there is no column other, only n, text"),
+    ]:
+        for function in (lookalike.find_pairs, lookalike.clusters, lookalike.deduplicate):
+            with pytest.raises(error, match=says):
+                function(of_columns(), where=where)
+
+
 SOURCES = {
     "list": lambda: TEXTS,
     "generator": lambda: (text for text in TEXTS),
@@ -123,7 +188,7 @@ def test_columns_of_all_types_and_rows_that_spill(tmp_path):
         assert kept[0].schema == table.schema
         assert kept[0].equals(kept[1]) and kept[0].equals(kept[2])
         assert kept[0]["text"].to_pylist()[-1] is None
-    with pytest.raises(TypeError, match="the column nested has the type Struct.*; a policy needs"):
+    with pytest.raises(TypeError, match="the column nested has the type Struct.*; a policy or"):
         lookalike.deduplicate(table, keep="newest:nested", **PARAMETERS)
     same = pyarrow.table({"text": ["a"] * 4, "kind": ["b", "c", "d", "c"]})
     for kinds in (same["kind"], same["kind"].dictionary_encode()):
