@@ -1,12 +1,12 @@
 //! One binary file: header, payload, footer.
 
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::disk::File;
+use super::disk::{AtomicFile, File};
 use super::{checksum, disk, received};
 use lookalike_base::keywords::keywords;
 use lookalike_base::{Error, Result};
@@ -137,19 +137,11 @@ impl Header {
                 .at(56)
                 .expected(format!("{stated:016x}"), format!("{found:016x}")));
         }
-        let corrupt = |offset_bytes, what: &str, expected: &str, found: String| {
-            Error::corrupt(path, what)
-                .at(offset_bytes)
-                .expected(expected, found)
-        };
+        let corrupt = |at, what: &str| Error::corrupt(path, what).at(at);
         let tag = [bytes[8], bytes[9], bytes[10], bytes[11]];
         let kind = Kind::from_tag(tag).ok_or_else(|| {
-            corrupt(
-                8,
-                "kind",
-                "a kind this build knows",
-                String::from_utf8_lossy(&tag).into(),
-            )
+            let found = String::from_utf8_lossy(&tag);
+            corrupt(8, "kind").expected("a kind this build knows", found)
         })?;
         let version = u16::from_le_bytes([bytes[12], bytes[13]]);
         if !(VERSION..=kind.version()).contains(&version) {
@@ -165,7 +157,7 @@ impl Header {
             (44, "reserved bytes", &bytes[44..56]),
         ] {
             if reserved.iter().any(|&b| b != 0) {
-                return Err(corrupt(at, what, "0", format!("{reserved:02x?}")));
+                return Err(corrupt(at, what).expected("0", format!("{reserved:02x?}")));
             }
         }
         let mut parameters = [0; 16];
@@ -218,12 +210,7 @@ pub struct PartInfo {
 }
 
 /// Writes a part from its first byte to its last.
-pub struct PartWriter {
-    path: PathBuf,
-    out: BufWriter<File>,
-    hash: Xxh3,
-    position: u64,
-}
+pub struct PartWriter(AtomicFile);
 
 /// The name of a part with this number, without its extension.
 pub fn part_stem(number: u64) -> String {
@@ -257,34 +244,24 @@ impl PartWriter {
 
     /// Starts a part under the name `path`.
     pub fn create_named(path: &Path, header: &Header) -> Result<Self> {
-        let file = disk::create(&disk::temporary(path))?;
-        let mut writer = PartWriter {
-            path: path.to_path_buf(),
-            out: BufWriter::with_capacity(disk::WRITE_BUFFER, file),
-            hash: Xxh3::new(),
-            position: 0,
-        };
+        let mut writer = PartWriter(AtomicFile::of_part(path)?);
         writer.put(&header.encode())?;
         Ok(writer)
     }
 
     /// Appends bytes.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.hash.update(bytes);
-        self.position += bytes.len() as u64;
-        self.out
-            .write_all(bytes)
-            .map_err(Error::io("write", &self.path))
+        self.0.put(bytes)
     }
 
     /// The final path of the file.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.0.path
     }
 
     /// The number of bytes written so far, which is the offset of the next byte.
     pub fn position(&self) -> u64 {
-        self.position
+        self.0.bytes
     }
 
     /// Writes the footer, makes the file durable and renames it to its final name.
@@ -292,47 +269,31 @@ impl PartWriter {
         self.end(records, index_offset, extra, true)
     }
 
-    /// As [`PartWriter::finish`], for a part that is not needed after a loss of power.
-    pub(crate) fn finish_unsynced(
-        self,
+    /// As [`PartWriter::finish`]. A part that need not be `lasting` may be lost with the power.
+    pub(crate) fn end(
+        mut self,
         records: u64,
         index_offset: u64,
         extra: u64,
+        lasting: bool,
     ) -> Result<PartInfo> {
-        self.end(records, index_offset, extra, false)
-    }
-
-    fn end(mut self, records: u64, index_offset: u64, extra: u64, sync: bool) -> Result<PartInfo> {
-        let payload_bytes = self.position - HEADER_BYTES as u64;
-        let mut footer = [0; FOOTER_BYTES];
-        footer[..8].copy_from_slice(&records.to_le_bytes());
-        footer[8..16].copy_from_slice(&payload_bytes.to_le_bytes());
-        footer[16..24].copy_from_slice(&index_offset.to_le_bytes());
-        footer[24..32].copy_from_slice(&extra.to_le_bytes());
-        self.put(&footer[..48])?;
-        let sum = self.hash.digest();
-        footer[48..56].copy_from_slice(&sum.to_le_bytes());
-        footer[56..].copy_from_slice(&FOOTER_MAGIC);
-        let end = &footer[48..];
-        self.out
-            .write_all(end)
-            .map_err(Error::io("write", &self.path))?;
-        self.position += end.len() as u64;
-        let file = self.out.into_inner().map_err(|e| e.into_error());
-        let file = file.map_err(Error::io("write", &self.path))?;
-        if sync {
-            disk::sync(&file, &self.path)?;
-        }
-        drop(file);
-        disk::rename(&disk::temporary(&self.path), &self.path)?;
-        let name = self.path.file_name().map(|name| name.to_string_lossy());
-        let name = name.ok_or_else(|| {
-            let nameless = std::io::Error::from(std::io::ErrorKind::InvalidInput);
-            Error::io("name", &self.path)(nameless)
-        })?;
+        let footer = Footer {
+            records,
+            payload_bytes: self.position() - HEADER_BYTES as u64,
+            index_offset,
+            extra,
+            checksum: 0,
+        };
+        self.put(&footer_front(&footer))?;
+        let sum = self.0.hash.digest();
+        self.put(&sum.to_le_bytes())?;
+        self.put(&FOOTER_MAGIC)?;
+        let name = self.path().file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        let (bytes, _) = self.0.end(lasting)?;
         Ok(PartInfo {
-            name: name.into_owned(),
-            bytes: self.position,
+            name,
+            bytes,
             records,
             checksum: format!("{sum:016x}"),
         })
@@ -366,20 +327,6 @@ pub fn read_header(path: &Path) -> Result<Header> {
     header_of(&mut file, path)
 }
 
-/// Opens a part of this kind. With `info`, it must be exactly the part that the manifest names.
-fn opened(
-    path: &Path,
-    kind: Kind,
-    parameters: Option<u128>,
-    info: Option<&PartInfo>,
-) -> Result<(File, Header, Footer)> {
-    let mut file = disk::open(path)?;
-    let header = header_of(&mut file, path)?;
-    check(&header, kind, parameters, path)?;
-    let footer = footer_of(&mut file, path, info)?;
-    Ok((file, header, footer))
-}
-
 fn header_of(file: &mut File, path: &Path) -> Result<Header> {
     let mut bytes = [0; HEADER_BYTES];
     let mut filled = 0;
@@ -407,17 +354,7 @@ fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Fo
         .seek(SeekFrom::End(0))
         .map_err(Error::io("seek", path))?;
     if let Some(info) = info {
-        if length > info.bytes {
-            return Err(Error::TooLong {
-                path: path.into(),
-                expected: info.bytes,
-                found: length,
-            });
-        }
-        if length < info.bytes {
-            let what = format!("the manifest says {} bytes", info.bytes);
-            return Err(Error::truncated(path, length, what));
-        }
+        disk::check_size(path, info.bytes, length)?;
     }
     if length < (HEADER_BYTES + FOOTER_BYTES) as u64 {
         let what = "no room for header and footer";
@@ -441,42 +378,24 @@ fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Fo
         checksum: u64_at(&bytes, 48),
     };
     let expected = at - HEADER_BYTES as u64;
-    let corrupt = |offset_bytes, what: &str, expected: String, found: String| {
-        Error::corrupt(path, what)
-            .at(offset_bytes)
-            .expected(expected, found)
-    };
+    let corrupt = |at, what: &str| Error::corrupt(path, what).at(at);
     if footer.payload_bytes != expected {
-        let found = footer.payload_bytes.to_string();
-        return Err(corrupt(
-            at + 8,
-            "payload size in the footer",
-            expected.to_string(),
-            found,
-        ));
+        let size = corrupt(at + 8, "payload size in the footer");
+        return Err(size.expected(expected, footer.payload_bytes));
     }
     if bytes[32..48] != [0; 16] {
         let found = format!("{:02x?}", &bytes[32..48]);
-        return Err(corrupt(
-            at + 32,
-            "reserved bytes of the footer",
-            "zeros".into(),
-            found,
-        ));
+        return Err(corrupt(at + 32, "reserved bytes of the footer").expected("zeros", found));
     }
     if let Some(info) = info {
         let found = format!("{:016x}", footer.checksum);
         if info.checksum != found {
-            return Err(corrupt(
-                at + 48,
-                "checksum (manifest)",
-                info.checksum.clone(),
-                found,
-            ));
+            let sum = corrupt(at + 48, "checksum (manifest)");
+            return Err(sum.expected(&info.checksum, found));
         }
         if info.records != footer.records {
-            let (e, f) = (info.records.to_string(), footer.records.to_string());
-            return Err(corrupt(at, "records (manifest)", e, f));
+            let records = corrupt(at, "records (manifest)");
+            return Err(records.expected(info.records, footer.records));
         }
     }
     file.seek(SeekFrom::Start(HEADER_BYTES as u64))
@@ -510,11 +429,17 @@ impl PartReader {
         parameters: Option<u128>,
         info: Option<&PartInfo>,
     ) -> Result<Self> {
-        let (file, header, footer) = opened(path, kind, parameters, info)?;
+        let opened = PartFile::open(path, kind, parameters, info)?;
+        let PartFile {
+            path,
+            file,
+            header,
+            footer,
+        } = opened;
         let mut hash = Xxh3::new();
         hash.update(&header.encode());
         Ok(PartReader {
-            path: path.to_path_buf(),
+            path,
             file,
             header,
             footer,
@@ -653,7 +578,10 @@ impl PartFile {
         parameters: Option<u128>,
         info: Option<&PartInfo>,
     ) -> Result<Self> {
-        let (file, header, footer) = opened(path, kind, parameters, info)?;
+        let mut file = disk::open(path)?;
+        let header = header_of(&mut file, path)?;
+        check(&header, kind, parameters, path)?;
+        let footer = footer_of(&mut file, path, info)?;
         Ok(PartFile {
             path: path.to_path_buf(),
             file,

@@ -165,10 +165,7 @@ impl Writer {
         if self.block.items > 0 {
             self.block.write(&mut self.part)?;
         }
-        match lasting {
-            true => self.part.finish(self.items, 0, 0),
-            false => self.part.finish_unsynced(self.items, 0, 0),
-        }
+        self.part.end(self.items, 0, 0, lasting)
     }
 }
 
@@ -342,7 +339,7 @@ impl<T: Item> Sort<T> {
         let mut parts = self.parts;
         parts.buffer.sort_unstable();
         let mut merged = parts.merged()?;
-        merged.add(std::mem::take(&mut parts.buffer))?;
+        merged.add(std::mem::take(&mut parts.buffer));
         Ok(Sorted {
             merged,
             parts,
@@ -486,8 +483,8 @@ impl Merged {
             buffer: Vec::new().into_iter(),
             heads: BinaryHeap::new(),
         };
-        for n in 0..merged.files.len() {
-            if let Some(item) = merged.next_of(n)? {
+        for (n, file) in merged.files.iter_mut().enumerate() {
+            if let Some(item) = file.next()? {
                 merged.heads.push(Reverse((item, n)));
             }
         }
@@ -495,20 +492,12 @@ impl Merged {
     }
 
     /// Adds sorted items.
-    fn add(&mut self, items: Vec<Packed>) -> Result<()> {
+    fn add(&mut self, items: Vec<Packed>) {
         self.buffer = items.into_iter();
         if !self.files.is_empty()
             && let Some(item) = self.buffer.next()
         {
             self.heads.push(Reverse((item, self.files.len())));
-        }
-        Ok(())
-    }
-
-    fn next_of(&mut self, n: usize) -> Result<Option<Packed>> {
-        match self.files.get_mut(n) {
-            Some(file) => file.next(),
-            None => Ok(self.buffer.next()),
         }
     }
 

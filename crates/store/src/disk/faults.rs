@@ -190,12 +190,7 @@ pub fn arm_process(text: &str) -> Result<(), String> {
     for one in rest {
         let mut fault = Fault {
             op: None,
-            changes: false,
-            on: String::new(),
-            ends: false,
-            nth: 1,
-            times: 1,
-            what: Do::Kill,
+            ..Fault::at(Op::Point, 1, Do::Kill)
         };
         let mut is_fault = true;
         for word in one.split_whitespace() {
@@ -299,13 +294,8 @@ fn hold(file: &Path) {
     }
 }
 
-/// Performs an operation, or the effect of a fault.
-pub(super) fn doing<T>(
-    op: Op,
-    path: &Path,
-    to: Option<&Path>,
-    act: impl FnOnce() -> io::Result<T>,
-) -> io::Result<T> {
+/// The effect of a fault as far as it comes before the operation. Returns it, for what comes after.
+fn before(op: Op, path: &Path) -> io::Result<Option<Do>> {
     let happens = met(op, path);
     match happens {
         Some(Do::Fail(errno)) => {
@@ -320,6 +310,17 @@ pub(super) fn doing<T>(
         Some(Do::Hold(file)) => hold(file),
         Some(Do::KillAfter | Do::Short(_) | Do::Items(_)) | None => {}
     }
+    Ok(happens)
+}
+
+/// Performs an operation, or the effect of a fault.
+pub(super) fn doing<T>(
+    op: Op,
+    path: &Path,
+    to: Option<&Path>,
+    act: impl FnOnce() -> io::Result<T>,
+) -> io::Result<T> {
+    let happens = before(op, path)?;
     let done = if JOURNALLED.load(Ordering::Relaxed) && op.changes() {
         // Only one thread at a time, so that the journal has the operations in their true order.
         let mut journal = lock(&JOURNAL);
@@ -342,20 +343,10 @@ pub(super) fn doing<T>(
 
 /// The number of `bytes` that a read or write may transfer.
 pub(super) fn limit(op: Op, path: &Path, bytes: usize) -> io::Result<usize> {
-    let bytes = match met(op, path) {
-        Some(Do::Fail(errno)) => return Err(io::Error::from_raw_os_error(errno)),
+    let bytes = match before(op, path)? {
         Some(Do::Short(most)) => bytes.min(most.max(1)),
-        Some(Do::Kill | Do::KillAfter) => kill(),
-        Some(Do::Panic) => panic(op, path),
-        Some(Do::Sleep(milliseconds)) => {
-            std::thread::sleep(Duration::from_millis(milliseconds));
-            bytes
-        }
-        Some(Do::Hold(file)) => {
-            hold(file);
-            bytes
-        }
-        Some(Do::Items(_)) | None => bytes,
+        Some(Do::KillAfter) => kill(),
+        _ => bytes,
     };
     if op == Op::Write
         && JOURNALLED.load(Ordering::Relaxed)
@@ -385,12 +376,8 @@ pub fn buffer(directory: &Path, items: usize) -> usize {
 
 /// A named point in a stage.
 pub fn point(name: &'static str) {
-    match met(Op::Point, Path::new(name)) {
-        Some(Do::Kill | Do::KillAfter) => kill(),
-        Some(Do::Panic) => panic(Op::Point, Path::new(name)),
-        Some(Do::Sleep(milliseconds)) => std::thread::sleep(Duration::from_millis(milliseconds)),
-        Some(Do::Hold(file)) => hold(file),
-        Some(Do::Fail(_) | Do::Short(_) | Do::Items(_)) | None => {}
+    if let Ok(Some(Do::KillAfter)) = before(Op::Point, Path::new(name)) {
+        kill();
     }
     if JOURNALLED.load(Ordering::Relaxed)
         && let Some(journal) = lock(&JOURNAL).as_mut()

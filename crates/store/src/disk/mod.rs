@@ -757,10 +757,10 @@ pub fn rename_open(file: File, from: &Path, to: &Path) -> Result<File> {
 
 /// Removes a file. A missing file is not an error.
 pub fn remove(path: &Path) -> Result<()> {
-    match faults::doing(Op::Remove, path, None, || inside::remove(path)) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e).map_err(Error::io("remove", path)),
-        _ => Ok(()),
-    }
+    let removed = if_there(faults::doing(Op::Remove, path, None, || {
+        inside::remove(path)
+    }));
+    removed.map(drop).map_err(Error::io("remove", path))
 }
 
 /// Removes an empty directory. A directory that is missing or not empty is left alone.
@@ -814,8 +814,16 @@ pub fn metadata(path: &Path) -> io::Result<Metadata> {
 /// if there is no file.
 pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     use std::os::unix::fs::MetadataExt;
-    match faults::doing(Op::Inspect, path, None, || fs::metadata(path)) {
-        Ok(metadata) => Ok(Some((metadata.dev(), metadata.ino()))),
+    let found = if_there(faults::doing(Op::Inspect, path, None, || {
+        fs::metadata(path)
+    }))?;
+    Ok(found.map(|metadata| (metadata.dev(), metadata.ino())))
+}
+
+/// `None` if there is no file.
+fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
     }
@@ -836,11 +844,8 @@ pub fn entries(path: &Path) -> io::Result<fs::ReadDir> {
 
 /// The metadata of a path, or `None` if nothing has this name.
 fn inspect(path: &Path) -> Result<Option<rustix::fs::Stat>> {
-    match faults::doing(Op::Inspect, path, None, || inside::inspect(path)) {
-        Ok(stat) => Ok(Some(stat)),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(e).map_err(Error::io("inspect", path)),
-    }
+    let stat = faults::doing(Op::Inspect, path, None, || inside::inspect(path));
+    if_there(stat).map_err(Error::io("inspect", path))
 }
 
 /// The size of a file.
@@ -854,11 +859,8 @@ pub fn size(path: &Path) -> Result<u64> {
 /// `false`: callers recreate missing files and would lose the existing content.
 pub fn exists(path: &Path) -> Result<bool> {
     if remote::is_address(path) {
-        return match metadata(path) {
-            Ok(_) => Ok(true),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(e) => Err(e).map_err(Error::io("inspect", path)),
-        };
+        let there = if_there(metadata(path)).map_err(Error::io("inspect", path))?;
+        return Ok(there.is_some());
     }
     Ok(inspect(path)?.is_some())
 }
@@ -891,11 +893,9 @@ pub fn is_gone(path: &Path) -> Result<bool> {
     if remote::is_address(path) {
         return exists(path).map(|exists| !exists);
     }
-    match faults::doing(Op::Inspect, path, None, || inside::inspect_name(path)) {
-        Ok(_) => Ok(false),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(e) => Err(e).map_err(Error::io("inspect", path)),
-    }
+    let stat = faults::doing(Op::Inspect, path, None, || inside::inspect_name(path));
+    let there = if_there(stat).map_err(Error::io("inspect", path))?;
+    Ok(there.is_none())
 }
 
 /// Names of the regular files in a directory, sorted; empty if the directory is missing.
@@ -904,11 +904,8 @@ pub fn list(path: &Path) -> Result<Vec<String>> {
 }
 
 fn list_kind(path: &Path, is: impl Fn(FileType) -> bool) -> Result<Vec<String>> {
-    let all = match faults::doing(Op::List, path, None, || inside::list(path)) {
-        Ok(all) => all,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e).map_err(Error::io("list", path)),
-    };
+    let all = if_there(faults::doing(Op::List, path, None, || inside::list(path)));
+    let all = all.map_err(Error::io("list", path))?.unwrap_or_default();
     let all = all.into_iter().filter(|(_, kind)| is(*kind));
     let names = all.filter_map(|(name, _)| name.into_string().ok());
     let mut names: Vec<String> = names.collect();
@@ -968,22 +965,30 @@ const LOCK_AGAIN: Duration = Duration::from_millis(50);
 /// Tries to lock a file for reading, which several processes can do at a time. Does not change the
 /// file, which may be on a read-only medium; `None` if there is no such file.
 pub fn lock_shared(path: &Path) -> Result<Option<Locked>> {
-    let opened = faults::doing(Op::Open, path, None, || inside::look_at_lock(path));
-    let mut file = match opened {
-        Ok(file) => File::new(file, path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io("open", path)(error)),
+    let opened = if_there(faults::doing(Op::Open, path, None, || {
+        inside::look_at_lock(path)
+    }));
+    let Some(file) = opened.map_err(Error::io("open", path))? else {
+        return Ok(None);
     };
-    let mut locked = try_lock_shared(&file, path).map_err(Error::io("lock", path))?;
-    if !locked {
-        std::thread::sleep(LOCK_AGAIN);
-        locked = try_lock_shared(&file, path).map_err(Error::io("lock", path))?;
-    }
+    let mut file = File::new(file, path);
+    let locked = lock_soon(path, || try_lock_shared(&file, path))?;
     Ok(Some(if locked {
         Locked::Ours(file)
     } else {
         Locked::Theirs(holder(&mut file))
     }))
+}
+
+/// Tries to get a lock, and once more after a moment: it may be held only briefly by a process that
+/// inspects it, or its owner may not have written its text yet.
+fn lock_soon(path: &Path, try_lock: impl Fn() -> io::Result<bool>) -> Result<bool> {
+    let mut locked = try_lock();
+    if matches!(locked, Ok(false)) {
+        std::thread::sleep(LOCK_AGAIN);
+        locked = try_lock();
+    }
+    locked.map_err(Error::io("lock", path))
 }
 
 fn try_lock_shared(file: &File, path: &Path) -> io::Result<bool> {
@@ -1010,21 +1015,10 @@ fn holder(file: &mut File) -> String {
 
 /// The owner of the lock on a file; `None` if the file is not locked or this cannot be determined.
 pub(crate) fn locked_by(path: &Path) -> Option<String> {
-    let opened = faults::doing(Op::Open, path, None, || inside::look_at_lock(path));
-    let mut file = File::new(opened.ok()?, path);
-    let try_lock = || {
-        faults::doing(Op::Lock, path, None, || {
-            got(file.file.disk()?.try_lock_shared())
-        })
-        .ok()
-    };
-    if try_lock()? {
-        return None;
+    match lock_shared(path) {
+        Ok(Some(Locked::Theirs(holder))) => Some(holder),
+        _ => None,
     }
-    // The owner may not have written its text yet.
-    std::thread::sleep(LOCK_AGAIN);
-    let free = try_lock()?;
-    (!free).then(|| holder(&mut file))
 }
 
 /// Locks a file, creating it if it is missing, and writes `text` into it to identify the owner.
@@ -1032,24 +1026,14 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
     let opened = faults::doing(Op::Create, path, None, || inside::open_lock(path));
     let mut file = File::new(opened.map_err(Error::io("open", path))?, path);
     let try_lock = || faults::doing(Op::Lock, path, None, || got(file.file.disk()?.try_lock()));
-    let mut locked = try_lock().map_err(Error::io("lock", path))?;
-    if !locked {
-        // The lock may be held only briefly by a process that inspects it, or its owner may not
-        // have written its text yet.
-        std::thread::sleep(LOCK_AGAIN);
-        locked = try_lock().map_err(Error::io("lock", path))?;
-    }
-    if !locked {
+    if !lock_soon(path, try_lock)? {
         if try_lock_shared(&file, path).unwrap_or(false) {
+            // The text is an earlier owner's.
             // The text is an earlier owner's.
             return Ok(Locked::Theirs("a process that reads it".into()));
         }
-        let mut holder = Vec::new();
         // The owner may still be writing its text.
-        let _ = file.read_to_end(&mut holder);
-        return Ok(Locked::Theirs(
-            String::from_utf8_lossy(&holder).trim().into(),
-        ));
+        return Ok(Locked::Theirs(holder(&mut file)));
     }
     let emptied = file.file.disk().and_then(|file| file.set_len(0));
     emptied.map_err(Error::io("write", path))?;
@@ -1073,17 +1057,7 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
         read += n as u64;
     }
     let sum = format!("{:016x}", hash.digest());
-    if read < bytes {
-        let what = format!("the manifest says {bytes} bytes");
-        return Err(Error::truncated(path, read, what));
-    }
-    if read > bytes {
-        return Err(Error::TooLong {
-            path: path.into(),
-            expected: bytes,
-            found: read,
-        });
-    }
+    check_size(path, bytes, read)?;
     if sum != stated {
         return Err(Error::corrupt(path, "checksum (manifest)").expected(stated, sum));
     }
@@ -1091,6 +1065,22 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
 }
 
 /// Where the bytes of an output go that has a given path.
+/// Refuses a file of another size than the manifest says.
+pub(crate) fn check_size(path: &Path, stated: u64, found: u64) -> Result<()> {
+    if found < stated {
+        let what = format!("the manifest says {stated} bytes");
+        return Err(Error::truncated(path, found, what));
+    }
+    match found == stated {
+        true => Ok(()),
+        false => Err(Error::TooLong {
+            path: path.into(),
+            expected: stated,
+            found,
+        }),
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// To a file that gets this path when it is complete. The path never names a link; a regular
@@ -1117,13 +1107,13 @@ pub fn destination(path: &Path) -> Result<Destination> {
 /// of a store is there after `finish`, and nothing of it before.
 pub struct AtomicFile {
     /// The path, for messages.
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The temporary and the final name; `None` if the bytes go to an object, or through to a
     /// device or FIFO.
     names: Option<(PathBuf, PathBuf)>,
     out: BufWriter<File>,
-    hash: xxhash_rust::xxh3::Xxh3,
-    bytes: u64,
+    pub(crate) hash: xxhash_rust::xxh3::Xxh3,
+    pub(crate) bytes: u64,
 }
 
 impl AtomicFile {
@@ -1146,13 +1136,24 @@ impl AtomicFile {
                 (file.map_err(Error::io("write to", path))?, None)
             }
         };
-        Ok(AtomicFile {
+        Ok(AtomicFile::of(path, file, names))
+    }
+
+    /// Starts a part, whose place is a directory of ours.
+    pub(crate) fn of_part(path: &Path) -> Result<Self> {
+        let temporary = temporary(path);
+        let file = create(&temporary)?;
+        Ok(AtomicFile::of(path, file, Some((temporary, path.into()))))
+    }
+
+    fn of(path: &Path, file: File, names: Option<(PathBuf, PathBuf)>) -> Self {
+        AtomicFile {
             path: path.to_path_buf(),
             names,
             out: BufWriter::with_capacity(WRITE_BUFFER, file),
             hash: xxhash_rust::xxh3::Xxh3::new(),
             bytes: 0,
-        })
+        }
     }
 
     /// Appends bytes.
@@ -1166,6 +1167,11 @@ impl AtomicFile {
 
     /// Makes the content durable and gives it its final name. Returns size and checksum.
     pub fn finish(self) -> Result<(u64, u64)> {
+        self.end(true)
+    }
+
+    /// As [`AtomicFile::finish`]. Without `lasting`, a loss of power may take the content.
+    pub(crate) fn end(self, lasting: bool) -> Result<(u64, u64)> {
         let file = self.out.into_inner().map_err(|e| e.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
         if file.upload().is_some() {
@@ -1173,7 +1179,9 @@ impl AtomicFile {
             place(&file, &self.path)?;
         }
         if let Some((temporary, target)) = &self.names {
-            sync(&file, &self.path)?;
+            if lasting {
+                sync(&file, &self.path)?;
+            }
             drop(file);
             rename(temporary, target)?;
             if *target != self.path {
@@ -1183,9 +1191,6 @@ impl AtomicFile {
         }
         Ok((self.bytes, self.hash.digest()))
     }
-}
-
-impl AtomicFile {
     /// Appends the bytes of another file. `goes_on` is asked between pieces, and may end it.
     pub fn put_file(&mut self, from: &Path, mut goes_on: impl FnMut() -> Result<()>) -> Result<()> {
         let mut file = open(from)?;

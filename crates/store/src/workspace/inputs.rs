@@ -3,6 +3,7 @@
 //! The list is separate from the manifest because it can have millions of lines, and every commit
 //! rewrites the manifest.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -167,26 +168,30 @@ pub(super) fn write(
     inputs: impl Iterator<Item = InputEntry>,
 ) -> Result<InputsEntry> {
     let path = directory.join(INPUTS_FILE);
-    let mut out = AtomicFile::create(&path)?;
-    let (mut files, mut total) = (0, 0);
+    put_all(
+        AtomicFile::create(&path)?,
+        &path,
+        InputsEntry::default(),
+        inputs,
+    )
+}
+
+/// Appends inputs to a list, of which the entry says what it has, and finishes it.
+fn put_all(
+    mut out: AtomicFile,
+    path: &Path,
+    mut entry: InputsEntry,
+    inputs: impl Iterator<Item = impl Borrow<InputEntry>>,
+) -> Result<InputsEntry> {
     for input in inputs {
+        let input = input.borrow();
         remote::check_stop("inputs")?;
-        files += 1;
-        total += input.identity.as_ref().map_or(0, |identity| identity.size);
-        out.put(json::line(&input, &path)?.as_bytes())?;
+        entry.files += 1;
+        entry.bytes += input.identity.as_ref().map_or(0, |identity| identity.size);
+        out.put(json::line(input, path)?.as_bytes())?;
     }
-    let (bytes, checksum) = out.finish()?;
-    let list = ResultFile {
-        name: INPUTS_FILE.into(),
-        bytes,
-        checksum: format!("{checksum:016x}"),
-    };
-    Ok(InputsEntry {
-        files,
-        bytes: total,
-        list,
-        skipped: Skipped::default(),
-    })
+    entry.list = ResultFile::new(INPUTS_FILE, out.finish()?);
+    Ok(entry)
 }
 
 /// Writes the list again if it is missing. Refuses the inputs if they produce a different list.
@@ -372,7 +377,7 @@ pub fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
     if disk::size(&path)? <= list.bytes {
         return disk::check(&path, list.bytes, &list.checksum);
     }
-    let (_, checksum) = copy_beginning(directory, entry, |_| Ok(()))?;
+    let checksum = copy_beginning(directory, entry, |_| Ok(()))?;
     let mut all = InputList::open(directory)?;
     let (mut lines, mut places) = (0, HashSet::new());
     // Appended lines are new: the same bytes twice are damage.
@@ -409,16 +414,7 @@ pub(super) fn append(
     let path = directory.join(&entry.list.name);
     let mut out = AtomicFile::create(&path)?;
     copy_beginning(directory, entry, |bytes| out.put(bytes))?;
-    let mut entry = entry.clone();
-    for input in new {
-        entry.files += 1;
-        entry.bytes += input.identity.as_ref().map_or(0, |identity| identity.size);
-        out.put(json::line(input, &path)?.as_bytes())?;
-    }
-    let (bytes, checksum) = out.finish()?;
-    entry.list.bytes = bytes;
-    entry.list.checksum = format!("{checksum:016x}");
-    Ok(entry)
+    put_all(out, &path, entry.clone(), new.iter())
 }
 
 /// Reads the part of the list that the manifest names; returns its size and checksum.
@@ -426,7 +422,7 @@ fn copy_beginning(
     directory: &Path,
     entry: &InputsEntry,
     mut put: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<(u64, u64)> {
+) -> Result<u64> {
     let path = directory.join(&entry.list.name);
     let mut file = disk::open(&path)?;
     let mut buffer = vec![0; disk::READ_BUFFER];
@@ -441,7 +437,7 @@ fn copy_beginning(
         put(bytes)?;
         left -= bytes.len() as u64;
     }
-    Ok((entry.list.bytes - left, hash.digest()))
+    Ok(hash.digest())
 }
 
 /// Refuses inputs that differ from the list.

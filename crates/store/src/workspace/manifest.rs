@@ -1,5 +1,6 @@
 //! The content of `manifest.json`.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,20 +27,8 @@ pub(crate) const MANIFEST_FORMAT: u32 = 2;
 pub(crate) const FIRST_FORMAT: u32 = 1;
 
 /// The whole of `manifest.json`.
-#[derive(Debug)]
-pub struct Manifest {
-    /// The fields that belong to no stage.
-    head: Head,
-    /// The digest of the collection's parameters, as a number.
-    parameters: u128,
-    /// Every kind of record, in the order of the stages.
-    kinds: &'static [StageRecordKind],
-    records: BTreeMap<&'static str, Box<dyn AnyRecord>>,
-}
-
-/// The fields that belong to no stage.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Head {
+pub struct Manifest {
     /// Version of this file's format.
     pub format: u32,
     /// Version of the program that wrote it last.
@@ -57,11 +46,42 @@ pub struct Head {
     /// Specification of the method whose features replace shingles, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
+    /// Its fields stand between the others.
+    #[serde(flatten, skip_deserializing)]
+    records: Records,
     /// Auxiliary files, by name: the summary, the report page, the plan, the files of a study.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<ResultFile>,
     /// Cost of each stage, summed over interrupted runs.
     pub costs: BTreeMap<String, Cost>,
+    /// The digest of the collection's parameters, as a number.
+    #[serde(skip)]
+    parameters: u128,
+}
+
+/// The records of the stages.
+#[derive(Clone, Debug, Default)]
+struct Records {
+    /// Every kind of record, in the order of the stages.
+    kinds: &'static [StageRecordKind],
+    all: BTreeMap<&'static str, Box<dyn AnyRecord>>,
+}
+
+impl Serialize for Records {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for kind in self.kinds {
+            match self.all.get(kind.name) {
+                Some(record) => {
+                    let json = record.to_json().map_err(S::Error::custom)?;
+                    map.serialize_entry(kind.name, &json)?;
+                }
+                None if kind.omitted => {}
+                None => map.serialize_entry(kind.name, &Value::Null)?,
+            }
+        }
+        map.end()
+    }
 }
 
 /// Another output directory whose parts a directory uses. They are never written.
@@ -85,51 +105,24 @@ impl Base {
     }
 }
 
-impl std::ops::Deref for Manifest {
-    type Target = Head;
-    fn deref(&self) -> &Head {
-        &self.head
-    }
-}
-
-impl std::ops::DerefMut for Manifest {
-    fn deref_mut(&mut self) -> &mut Head {
-        &mut self.head
-    }
-}
-
-impl Clone for Manifest {
-    fn clone(&self) -> Manifest {
-        let records = self.records.iter();
-        Manifest {
-            head: self.head.clone(),
-            parameters: self.parameters,
-            kinds: self.kinds,
-            records: records
-                .map(|(name, record)| (*name, record.boxed()))
-                .collect(),
-        }
-    }
-}
-
 impl Manifest {
     /// A manifest without records. Its parts carry this digest of parameters.
     pub fn new(kinds: &'static [StageRecordKind], parameters: u128) -> Manifest {
         Manifest {
-            head: Head {
-                format: MANIFEST_FORMAT,
-                program: program(),
-                collection_digest: store::digest_text(parameters),
-                inputs: Default::default(),
-                origin: None,
-                base: None,
-                method: None,
-                others: Vec::new(),
-                costs: Default::default(),
+            format: MANIFEST_FORMAT,
+            program: program(),
+            collection_digest: store::digest_text(parameters),
+            inputs: Default::default(),
+            origin: None,
+            base: None,
+            method: None,
+            records: Records {
+                kinds,
+                all: BTreeMap::new(),
             },
+            others: Vec::new(),
+            costs: Default::default(),
             parameters,
-            kinds,
-            records: BTreeMap::new(),
         }
     }
 
@@ -142,29 +135,25 @@ impl Manifest {
         kinds: &'static [StageRecordKind],
     ) -> serde_json::Result<Manifest> {
         let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(json)?;
-        let mut records = BTreeMap::new();
+        let mut all = BTreeMap::new();
         for kind in kinds {
             match fields.remove(kind.name).filter(|json| json.get() != "null") {
                 None if kind.required => return Err(Error::missing_field(kind.name)),
                 None => {}
                 Some(json) => {
-                    records.insert(kind.name, (kind.read)(json)?);
+                    all.insert(kind.name, (kind.read)(json)?);
                 }
             }
         }
-        let head: Head = serde_json::from_slice(json)?;
-        let digest = &head.collection_digest;
-        let parameters = store::digest_number(digest).ok_or_else(|| {
+        let mut manifest: Manifest = serde_json::from_slice(json)?;
+        manifest.records = Records { kinds, all };
+        let digest = &manifest.collection_digest;
+        manifest.parameters = store::digest_number(digest).ok_or_else(|| {
             Error::custom(format!(
                 "collection_digest `{digest}` is not 32 hexadecimal digits"
             ))
         })?;
-        Ok(Manifest {
-            head,
-            parameters,
-            kinds,
-            records,
-        })
+        Ok(manifest)
     }
 
     /// The digest of the collection's parameters, as stored in parts.
@@ -174,7 +163,8 @@ impl Manifest {
 
     /// Returns a record.
     pub fn get<R: StageRecord>(&self) -> Option<&R> {
-        self.records.get(R::NAME)?.as_any().downcast_ref()
+        let record: &dyn Any = &**self.records.all.get(R::NAME)?;
+        record.downcast_ref()
     }
 
     /// Returns a copy of a record, or a new one.
@@ -184,46 +174,44 @@ impl Manifest {
 
     /// Returns a record for changing it.
     pub fn get_mut<R: StageRecord>(&mut self) -> Option<&mut R> {
-        let record = self.records.get_mut(R::NAME)?;
-        record.as_any_mut().downcast_mut()
+        let record: &mut dyn Any = &mut **self.records.all.get_mut(R::NAME)?;
+        record.downcast_mut()
     }
 
     /// Returns a record for changing it, and creates it with `make` if it is missing.
     pub fn get_or_insert_with<R: StageRecord>(&mut self, make: impl FnOnce() -> R) -> &mut R {
-        let slot = self
-            .records
-            .entry(R::NAME)
-            .or_insert_with(|| Box::new(make()));
-        let record = slot.as_any_mut().downcast_mut();
+        let slot = self.records.all.entry(R::NAME);
+        let record: &mut dyn Any = &mut **slot.or_insert_with(|| Box::new(make()));
+        let record = record.downcast_mut();
         record.unwrap_or_else(|| unreachable!("two types of records are called {}", R::NAME))
     }
 
     /// Whether there is a record of this type.
     pub fn has<R: StageRecord>(&self) -> bool {
-        self.records.contains_key(R::NAME)
+        self.records.all.contains_key(R::NAME)
     }
 
     /// Stores a record, replacing an earlier one of the same type.
     pub fn set<R: StageRecord>(&mut self, record: R) {
-        self.records.insert(R::NAME, Box::new(record));
+        self.records.all.insert(R::NAME, Box::new(record));
     }
 
     /// Removes a record and returns it.
     pub fn take<R: StageRecord>(&mut self) -> Option<R> {
-        let record = self.records.remove(R::NAME)?.into_any();
+        let record: Box<dyn Any> = self.records.all.remove(R::NAME)?;
         record.downcast().ok().map(|record| *record)
     }
 
     /// Removes a record.
     pub fn remove<R: StageRecord>(&mut self) {
-        self.records.remove(R::NAME);
+        self.records.all.remove(R::NAME);
     }
 
     /// Removes the records of all later stages.
     pub fn remove_after<R: StageRecord>(&mut self) {
-        let kinds = self.kinds.iter().map(|kind| kind.name);
+        let kinds = self.kinds().iter().map(|kind| kind.name);
         for name in kinds.skip_while(|name| *name != R::NAME).skip(1) {
-            self.records.remove(name);
+            self.records.all.remove(name);
         }
     }
 
@@ -240,20 +228,20 @@ impl Manifest {
 
     /// Every kind of record, in the order of the stages.
     pub fn kinds(&self) -> &'static [StageRecordKind] {
-        self.kinds
+        self.records.kinds
     }
 
     /// Whether the parts in a subdirectory come from the inputs.
     pub(super) fn comes_from_inputs(&self, directory: &str) -> bool {
-        let mut kinds = self.kinds.iter();
+        let mut kinds = self.kinds().iter();
         kinds.any(|kind| kind.from_inputs && kind.directory == Some(directory))
     }
 
     /// Every part that the manifest names: subdirectory, kind, part.
     pub fn parts(&self) -> Vec<(&'static str, Kind, &PartInfo)> {
         let mut parts = Vec::new();
-        for kind in self.kinds {
-            let record = self.records.get(kind.name);
+        for kind in self.kinds() {
+            let record = self.records.all.get(kind.name);
             if let (Some(record), Some(directory)) = (record, kind.directory) {
                 let own = record.parts().into_iter();
                 parts.extend(own.map(|(kind, part)| (directory, kind, part)));
@@ -264,14 +252,15 @@ impl Manifest {
 
     /// Every result file that the manifest names, without the auxiliary files.
     pub fn result_files(&self) -> impl Iterator<Item = &ResultFile> {
-        self.records.values().flat_map(|record| record.files())
+        self.records.all.values().flat_map(|record| record.files())
     }
 
     /// Removes a missing part from its record, and removes the records that depend on it.
     pub(super) fn lose(&mut self, directory: &str, part: &str) {
-        let kinds = self.kinds.iter();
+        let kinds = self.kinds().iter();
+        let records = &mut self.records.all;
         for kind in kinds.filter(|kind| kind.directory == Some(directory)) {
-            let Some(record) = self.records.get(kind.name) else {
+            let Some(record) = records.get(kind.name) else {
                 continue;
             };
             if record.parts().iter().all(|(_, own)| own.name != part) {
@@ -279,14 +268,14 @@ impl Manifest {
             }
             match record.without(part) {
                 Some(left) => {
-                    self.records.insert(kind.name, left);
+                    records.insert(kind.name, left);
                 }
                 None => {
-                    self.records.remove(kind.name);
+                    records.remove(kind.name);
                 }
             }
             for name in kind.takes_along {
-                self.records.remove(name);
+                records.remove(name);
             }
         }
     }
@@ -294,51 +283,6 @@ impl Manifest {
 
 pub(super) fn program() -> String {
     format!("lookalike {}", env!("CARGO_PKG_VERSION"))
-}
-
-impl Serialize for Manifest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Head {
-            format,
-            program,
-            collection_digest,
-            inputs,
-            origin,
-            base,
-            method,
-            others,
-            costs,
-        } = &self.head;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("format", format)?;
-        map.serialize_entry("program", program)?;
-        map.serialize_entry("collection_digest", collection_digest)?;
-        map.serialize_entry("inputs", inputs)?;
-        if origin.is_some() {
-            map.serialize_entry("origin", origin)?;
-        }
-        if base.is_some() {
-            map.serialize_entry("base", base)?;
-        }
-        if method.is_some() {
-            map.serialize_entry("method", method)?;
-        }
-        for kind in self.kinds {
-            match self.records.get(kind.name) {
-                Some(record) => {
-                    let json = record.to_json().map_err(S::Error::custom)?;
-                    map.serialize_entry(kind.name, &json)?;
-                }
-                None if kind.omitted => {}
-                None => map.serialize_entry(kind.name, &Value::Null)?,
-            }
-        }
-        if !others.is_empty() {
-            map.serialize_entry("others", others)?;
-        }
-        map.serialize_entry("costs", costs)?;
-        map.end()
-    }
 }
 
 /// A finished result file.

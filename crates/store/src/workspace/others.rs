@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::directory::Workspace;
 use super::lock::LOCK_FILE;
-use super::manifest::{MANIFEST_FILE, check, put};
+use super::manifest::{MANIFEST_FILE, check};
 use super::{INPUTS_FILE, ResultFile};
 use crate::disk::{self, AtomicFile};
 use lookalike_base::Result;
@@ -63,9 +63,7 @@ impl Workspace {
 
     /// Writes a small file into the directory and adds it to the manifest.
     pub fn put_other(&mut self, name: &str, content: &[u8]) -> Result<()> {
-        self.forget_others(|other| other == name)?;
-        let file = put(self.directory(), name, content)?;
-        self.name_others(vec![file])
+        self.write_other(name, |file| file.put(content))
     }
 
     /// Writes a file piece by piece into the directory and adds it to the manifest.

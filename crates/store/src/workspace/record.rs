@@ -45,15 +45,18 @@ pub trait StageRecord: Any + Clone + Debug + Send + Sync + Serialize + Deseriali
 }
 
 /// A record whose type only its stage knows.
-pub(super) trait AnyRecord: Debug + Send + Sync {
+pub(super) trait AnyRecord: Any + Debug + Send + Sync {
     fn parts(&self) -> Vec<(Kind, &PartInfo)>;
     fn files(&self) -> &[ResultFile];
     fn without(&self, part: &str) -> Option<Box<dyn AnyRecord>>;
     fn to_json(&self) -> serde_json::Result<Value>;
     fn boxed(&self) -> Box<dyn AnyRecord>;
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+impl Clone for Box<dyn AnyRecord> {
+    fn clone(&self) -> Self {
+        self.boxed()
+    }
 }
 
 impl<R: StageRecord> AnyRecord for R {
@@ -72,15 +75,6 @@ impl<R: StageRecord> AnyRecord for R {
     }
     fn boxed(&self) -> Box<dyn AnyRecord> {
         Box::new(self.clone())
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }
 
