@@ -288,11 +288,7 @@ fn parse(document: &RawDocument<'_>, tokens: TokenKind, detector: bool) -> Parse
         text: keep.0,
         title: facts.title,
         charset: facts.charset,
-        notices: facts
-            .notices
-            .into_iter()
-            .map(|n| (n.reason, n.detail))
-            .collect(),
+        notices: facts.notices,
     }
 }
 

@@ -526,8 +526,8 @@ fn attributes_that_are_left_out_are_noticed() {
             panic!("{file}");
         };
         let mut notice = document.notices.iter();
-        let notice = notice.find(|notice| notice.reason == Reason::AttributeText);
-        assert_eq!(notice.map(|notice| &*notice.detail), expected, "{file}");
+        let notice = notice.find(|notice| notice.0 == Reason::AttributeText);
+        assert_eq!(notice.map(|notice| &*notice.1), expected, "{file}");
     }
 }
 

@@ -148,13 +148,9 @@ fn take(batch: &mut Batch, outcome: &mut Outcome, config: &ReadConfig, before: &
                     charset: document.charset.map(|charset| charset.into_owned()),
                     body: document.body.into_owned(),
                     unnamed: document.unnamed,
-                    notices: document
-                        .notices
-                        .iter()
-                        .map(|notice| notice.reason)
-                        .collect(),
+                    notices: document.notices.iter().map(|notice| notice.0).collect(),
                     details: (document.notices.iter())
-                        .map(|notice| notice.detail.clone())
+                        .map(|notice| notice.1.clone())
                         .collect(),
                     offset: record.source.offset,
                     length: record.source.length,

@@ -59,7 +59,8 @@ pub fn lines(found: Interpreted<'_>, text: fn(&str) -> String) -> Vec<String> {
     match found {
         Interpreted::Document(document) => {
             let body = text(&String::from_utf8_lossy(&document.body));
-            let notices = document.notices.iter().map(line);
+            let notices = document.notices.iter();
+            let notices = notices.map(|(reason, detail)| format!("{}: {detail}", reason.text()));
             [format!("{}: {body}", document.docno)]
                 .into_iter()
                 .chain(notices)
@@ -79,8 +80,8 @@ pub fn perhaps_several(file: &[u8], name: &str) -> Vec<String> {
     let details = each(file, name, &ReadConfig::default(), |found| match found {
         Interpreted::Document(document) => {
             let mut notices = document.notices;
-            notices.retain(|notice| notice.reason == Reason::PerhapsSeveral);
-            notices.into_iter().map(|notice| notice.detail).collect()
+            notices.retain(|(reason, _)| *reason == Reason::PerhapsSeveral);
+            notices.into_iter().map(|(_, detail)| detail).collect()
         }
         _ => Vec::new(),
     });

@@ -68,9 +68,7 @@ fn drain(mut reader: RecordReader, config: &ReadConfig) -> Rows {
                 read.documents.push((document.docno.into_owned(), text));
                 read.urls.push(document.url.map(|url| url.into_owned()));
                 read.markup += usize::from(document.content == ContentKind::Markup);
-                let notices = document.notices.into_iter();
-                read.notices
-                    .extend(notices.map(|notice| (notice.reason, notice.detail)));
+                read.notices.extend(document.notices);
             }
             Interpreted::Rejected(reject) => read.rejected.push((
                 reject.reason,

@@ -22,8 +22,8 @@ use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_text::parse::TokenKind;
 use lookalike_text::read::{
-    Batch, InputFile, Interpreted, RawDocument, ReadConfig, RecordKind, RecordReader, Reject,
-    interpret, list_inputs, warnings,
+    Batch, InputFile, Interpreted, Notice, RawDocument, ReadConfig, RecordKind, RecordReader,
+    Reject, interpret, list_inputs, warnings,
 };
 
 const STAGE: &str = "exclude";
@@ -111,7 +111,7 @@ pub fn each_text(
     files: &[PathBuf],
     read: &ReadConfig,
     context: &Context<'_>,
-    mut each: impl FnMut(&RawDocument<'_>, &Path) -> Result<(u64, Vec<Reject>)>,
+    mut each: impl FnMut(&RawDocument<'_>, &Path) -> Result<(u64, Vec<Notice>)>,
 ) -> Result<u64> {
     if let Some(file) = files.iter().find(|file| *file == Path::new("-")) {
         return Err(wrong(
@@ -141,7 +141,7 @@ fn each_of(
     number: u32,
     read: &ReadConfig,
     context: &Context<'_>,
-    each: &mut impl FnMut(&RawDocument<'_>, &Path) -> Result<(u64, Vec<Reject>)>,
+    each: &mut impl FnMut(&RawDocument<'_>, &Path) -> Result<(u64, Vec<Notice>)>,
 ) -> Result<u64> {
     let rejected = |reject: &Reject| {
         let name = input.path.display().to_string();

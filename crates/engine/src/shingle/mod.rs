@@ -42,7 +42,7 @@ use std::ops::Range;
 use lookalike_base::ids::{FingerprintKind, Key};
 use lookalike_base::rate::Rate;
 use lookalike_text::parse::{ParseFacts, Parser, TokenConsumer, TokenKind, Tokens};
-use lookalike_text::read::{RawDocument, Reject};
+use lookalike_text::read::{Notice, RawDocument};
 
 use md5_texts::Md5Texts;
 use sort::Sorter;
@@ -69,7 +69,7 @@ pub struct DocumentFacts {
     /// The source charset, by its name in the Encoding standard.
     pub charset: &'static str,
     /// Problems with the charset. The caller fills in source and docno.
-    pub notices: Vec<Reject>,
+    pub notices: Vec<Notice>,
 }
 
 /// A set is deduplicated early once it has this many fingerprints and twice the number of distinct

@@ -58,7 +58,7 @@ impl Captures {
             let measured = record
                 .notice
                 .as_ref()
-                .is_none_or(|notice| notice.reason != Reason::WrongLength);
+                .is_none_or(|notice| notice.0 != Reason::WrongLength);
             if record.kind == RecordKind::Warc
                 && let Some(capture) = capture(bytes, measured)
             {

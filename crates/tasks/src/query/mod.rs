@@ -65,8 +65,8 @@ use lookalike_methods::{self as methods, Keyer, Spec};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::Parser;
 use lookalike_text::read::{
-    Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, SourceSpan, each_as_it_comes,
-    warnings,
+    Coming, InputFile, Interpreted, Notice, RawDocument, ReadConfig, Reject, SourceSpan,
+    each_as_it_comes, warnings,
 };
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -346,7 +346,7 @@ struct Own {
     md5: [u8; 16],
     text: TextDigest,
     /// The warnings of the parser.
-    notices: Vec<Reject>,
+    notices: Vec<Notice>,
 }
 
 impl Own {

@@ -39,7 +39,7 @@ use encoding_rs::{
 
 use super::doubt;
 use crate::read::{Kind, Tag, Tags, find_any_case, in_its_order, is_one_of};
-use crate::read::{RawDocument, Reason, Reject, SourceSpan};
+use crate::read::{Notice, RawDocument, Reason};
 use lookalike_base::wide::{self, Wide, WideDecoder};
 use lookalike_base::words::words;
 
@@ -110,7 +110,7 @@ pub(super) struct Charset {
 pub(super) fn decide(
     document: &RawDocument<'_>,
     detector: bool,
-    notices: &mut Vec<Reject>,
+    notices: &mut Vec<Notice>,
 ) -> Charset {
     let (mark, start) = match &document.body[..] {
         [0xef, 0xbb, 0xbf, ..] => (Some(PLAIN), 3),
@@ -125,7 +125,7 @@ pub(super) fn decide(
     let charset = Charset { start, ..charset };
     let doubt = match charset.coding {
         _ if charset.as_is => {
-            let told = |notice: &Reject| notice.reason == Reason::InvalidBytes;
+            let told = |notice: &Notice| notice.0 == Reason::InvalidBytes;
             doubt::of(text, ascii, document.notices.iter().any(told))
         }
         coding if coding == PLAIN => None,
@@ -140,11 +140,11 @@ pub(super) fn decide(
             doubt::of(&sample[..length], 0, true)
         }
     };
-    let told = |notice: &Reject| notice.reason == Reason::DoubtfulText;
+    let told = |notice: &Notice| notice.0 == Reason::DoubtfulText;
     if let Some(detail) = doubt
         && !notices.iter().any(told)
     {
-        notices.push(notice(Reason::DoubtfulText, detail));
+        notices.push((Reason::DoubtfulText, detail));
     }
     charset
 }
@@ -155,7 +155,7 @@ fn choose(
     (text, ascii): (&[u8], usize),
     mark: Option<Coding>,
     detector: bool,
-    notices: &mut Vec<Reject>,
+    notices: &mut Vec<Notice>,
 ) -> Charset {
     let markup = document.content.is_markup();
     let utf8 = std::str::from_utf8(&text[ascii..]);
@@ -180,7 +180,7 @@ fn choose(
         && contradicts(coding, text, ascii)
     {
         let (name, source) = (coding.name(), charset.source);
-        notices.push(notice(
+        notices.push((
             Reason::WrongCharset,
             format!("{name} by {source}, but the bytes are not"),
         ));
@@ -201,7 +201,7 @@ fn choose(
         }
         Some(Escapes::Other(names)) => {
             let detail = format!("escape sequences of {names} are not decoded");
-            notices.push(notice(Reason::DoubtfulText, detail));
+            notices.push((Reason::DoubtfulText, detail));
         }
         _ => {}
     }
@@ -216,7 +216,7 @@ fn choose(
             if utf8.is_ok() && coding.is_ascii_compatible() && doubt::is_utf8(&text[ascii..]) {
                 let (name, source) = (coding.name(), charset.source);
                 let detail = format!("{name} by {source}, but all its bytes are UTF-8");
-                notices.push(notice(Reason::DoubtfulText, detail));
+                notices.push((Reason::DoubtfulText, detail));
             }
             return charset;
         }
@@ -234,7 +234,7 @@ fn not_utf8(
     (mut declared, ascii, error): (Option<Coding>, usize, Utf8Error),
     detector: bool,
     mut charset: Charset,
-    notices: &mut Vec<Reject>,
+    notices: &mut Vec<Notice>,
 ) -> Charset {
     let valid = ascii + error.valid_up_to();
     if error.error_len().is_none() && valid > ascii {
@@ -256,7 +256,7 @@ fn not_utf8(
     }
     if declared.is_some() {
         let start = document.body.len() - text.len();
-        notices.push(notice(
+        notices.push((
             Reason::WrongCharset,
             format!(
                 "UTF-8 by {}, but byte {} is not",
@@ -340,7 +340,7 @@ fn is_damaged_utf8(text: &[u8]) -> bool {
 }
 
 /// The charset of a label, or a notice that there is none.
-fn of_label(label: &[u8], source: &str, notices: &mut Vec<Reject>) -> Option<Coding> {
+fn of_label(label: &[u8], source: &str, notices: &mut Vec<Notice>) -> Option<Coding> {
     let label = label.trim_ascii();
     let known = Encoding::for_label_no_replacement(label);
     if known.is_none() && !label.is_empty() {
@@ -348,7 +348,7 @@ fn of_label(label: &[u8], source: &str, notices: &mut Vec<Reject>) -> Option<Cod
             .chars()
             .take(LABEL_CHARS)
             .collect();
-        notices.push(notice(
+        notices.push((
             Reason::WrongCharset,
             format!("label {shown:?} of the {source} is not known"),
         ));
@@ -369,7 +369,7 @@ fn declared(
     document: &RawDocument<'_>,
     text: &[u8],
     markup: bool,
-    notices: &mut Vec<Reject>,
+    notices: &mut Vec<Notice>,
 ) -> Option<(Coding, &'static str)> {
     if let Some(label) = &document.charset {
         let label = label.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
@@ -400,7 +400,7 @@ fn declared(
 /// The first known label of a `<meta>` tag. Only the first unknown one gives a notice.
 fn first_label<'a>(
     labels: impl Iterator<Item = &'a [u8]>,
-    notices: &mut Vec<Reject>,
+    notices: &mut Vec<Notice>,
 ) -> Option<Coding> {
     let mut unknown = Vec::new();
     for label in labels {
@@ -541,11 +541,6 @@ fn label_in_content(content: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// A notice; the caller fills in source and docno.
-pub(super) fn notice(reason: Reason, detail: String) -> Reject {
-    Reject::new(SourceSpan::default(), reason, detail)
-}
-
 /// Decodes in pieces, so that memory never has two copies of a large body.
 pub(super) struct Decoding<'a> {
     decoder: AnyDecoder,
@@ -623,10 +618,10 @@ impl<'a> Decoding<'a> {
     }
 
     /// To be called after the last piece: the notice if bytes were replaced.
-    pub(super) fn notice(&self, charset: &Charset) -> Option<Reject> {
+    pub(super) fn notice(&self, charset: &Charset) -> Option<Notice> {
         let at = self.first_malformed?;
         let (name, source) = (charset.coding.name(), charset.source);
-        Some(notice(
+        Some((
             Reason::InvalidBytes,
             format!("{name} by {source}, but byte {at} is not"),
         ))

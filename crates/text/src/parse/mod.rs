@@ -91,7 +91,7 @@ use std::io::{self, Read};
 use html5gum::{IoReader, Reader, Tokenizer};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::read::{RawDocument, Reason, Reject, internal_subset};
+use crate::read::{Notice, RawDocument, Reason, internal_subset};
 
 use charset::{Charset, Decoding};
 use lookalike_base::utf8::Carry;
@@ -140,7 +140,7 @@ pub struct ParseFacts {
     /// and without markup. A tag that separates words counts as a line feed.
     pub text: u64,
     /// Problems with the charset. The caller fills in source and docno.
-    pub notices: Vec<Reject>,
+    pub notices: Vec<Notice>,
 }
 
 /// Receives the text of a document in pieces, which may end anywhere, and the word breaks that no
@@ -261,7 +261,7 @@ impl Source {
         &mut self,
         document: &RawDocument<'_>,
         sink: &mut S,
-    ) -> (&'static str, Vec<Reject>) {
+    ) -> (&'static str, Vec<Notice>) {
         let mut notices = Vec::new();
         let charset = charset::decide(document, self.detector, &mut notices);
         let mut begin = charset.start;
@@ -279,7 +279,7 @@ impl Source {
         }
         notices.extend(invalid);
         if let Some(left) = self.scan.left.take() {
-            notices.push(charset::notice(Reason::OpenMarkup, left.to_string()));
+            notices.push((Reason::OpenMarkup, left.to_string()));
         }
         (charset.coding.name(), notices)
     }
@@ -290,7 +290,7 @@ impl Source {
         (text, at): (&[u8], usize),
         charset: &Charset,
         sink: &mut S,
-    ) -> Option<Reject> {
+    ) -> Option<Notice> {
         if charset.as_is {
             sink.text(text);
             return None;
@@ -311,7 +311,7 @@ impl Source {
         (text, at): (&[u8], usize),
         charset: &Charset,
         sink: &mut S,
-    ) -> Option<Reject> {
+    ) -> Option<Notice> {
         let decoding = || Decoding::of(charset.coding, text, at);
         let again = || -> Box<dyn Read + '_> {
             match charset.as_is {
@@ -580,7 +580,7 @@ impl Parser {
         &mut self,
         document: &RawDocument<'_>,
         charset: &'static str,
-        notices: Vec<Reject>,
+        notices: Vec<Notice>,
         consumer: &mut dyn TokenConsumer,
     ) -> ParseFacts {
         let words = self.canonical.finish(consumer);

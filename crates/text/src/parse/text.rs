@@ -223,7 +223,7 @@ mod tests {
 
     use super::super::{ParseConfig, Parser, TokenConsumer, TokenKind, Tokens};
     use super::*;
-    use crate::read::{ContentKind, RawDocument, Reason, Reject};
+    use crate::read::{ContentKind, Notice, RawDocument, Reason};
 
     /// The definition, character by character.
     fn folded(text: &str) -> String {
@@ -531,7 +531,7 @@ mod tests {
                 assert_eq!(found.join(" "), text, "{body}");
                 let config = ParseConfig::from(TokenKind::Words);
                 let facts = Parser::new(&config).parse(&raw, &mut Kept::default());
-                let open = |notice: &Reject| notice.reason == Reason::OpenMarkup;
+                let open = |notice: &Notice| notice.0 == Reason::OpenMarkup;
                 assert_eq!(facts.notices.iter().any(open), notice, "{body}");
             }
         }

@@ -6,7 +6,7 @@ use super::ground::config::{Format, ReadConfig};
 use super::ground::convert::Converter;
 use super::ground::date::usual_date;
 use super::ground::fields::Known;
-use super::ground::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
+use super::ground::outcome::{HEAD, Interpreter, Outcome, head_of, refused};
 use super::ground::record::{
     ContentKind, RawDocument, Record, RecordKind, Reject, RowFields, WholeFile,
 };
@@ -64,13 +64,16 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
             in_place(record, text, config)
         }
         Outcome::Skipped(kind) => Interpreted::Skipped(kind),
-        Outcome::Refused { docno, refusal } => Interpreted::Rejected(Reject {
+        Outcome::Refused {
+            docno,
+            refusal: (reason, detail),
+        } => Interpreted::Rejected(Reject {
             source,
             docno: docno
                 .filter(|docno| !docno.is_empty() && docno.len() <= HEAD)
                 .map(Cow::into_owned),
-            reason: refusal.reason,
-            detail: refusal.detail,
+            reason,
+            detail,
         }),
         // In a web archive, the record's number counts records that are not documents, so it would
         // not be the number that the results state.
@@ -93,8 +96,8 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
             if record.origin.is_decoded() && !matches!(record.kind, RecordKind::Mail(_)) {
                 parts.charset = Some("utf-8".into());
             }
-            let unnamed = parts.docno.is_empty();
-            if unnamed {
+            parts.unnamed = parts.docno.is_empty();
+            if parts.unnamed {
                 parts.docno = record.origin.name_of(record.number).into();
             }
             if let RecordKind::Json | RecordKind::Bulk | RecordKind::Cells(_) | RecordKind::Row(_) =
@@ -106,22 +109,14 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
                 let detail = format!("a URL of {} bytes is left out", url.len());
                 parts.notices.push((Reason::OddHeader, detail));
             }
-            let docno = Some(parts.docno.to_string());
-            let of_record = record.notice.clone().into_iter();
-            let own = parts.notices.drain(..);
-            let own = own.map(|(reason, detail)| Reject::new(source, reason, detail));
-            let named = |notice| Reject {
-                docno: docno.clone(),
-                ..notice
-            };
-            let notices = of_record.chain(own).map(named).collect();
-            Interpreted::Document(parts.document(unnamed, notices))
+            parts.notices.splice(..0, record.notice.clone());
+            Interpreted::Document(parts)
         }
     }
 }
 
 /// Leaves encoded files and the like out of a text, unless the user says that all of it is text.
-fn leave_out(parts: &mut Parts<'_>, config: &ReadConfig) {
+fn leave_out(parts: &mut RawDocument<'_>, config: &ReadConfig) {
     if config.format != Some(Format::Text) {
         encoded::leave_out(parts);
     }
@@ -129,7 +124,7 @@ fn leave_out(parts: &mut Parts<'_>, config: &ReadConfig) {
 
 /// A document with the text that a program of the user makes of its bytes.
 fn converted<'a>(
-    parts: Parts<'a>,
+    parts: RawDocument<'a>,
     with: &Converter,
     config: &ReadConfig,
     stop: &Stop,
@@ -144,7 +139,7 @@ fn converted<'a>(
         None => Ok(text),
     });
     match text {
-        Ok(text) => Outcome::Document(Parts {
+        Ok(text) => Outcome::Document(RawDocument {
             content: with.content(),
             charset: Some("utf-8".into()),
             body: text.into(),
@@ -293,8 +288,8 @@ pub fn document_of<'a>(
         return None;
     };
     leave_out(&mut parts, config);
-    parts.docno = Cow::default();
-    Some(parts.document(false, Vec::new()))
+    (parts.docno, parts.notices) = Default::default();
+    Some(parts)
 }
 
 /// Whether a file that is one document is markup by its name, or by the format that all have.
@@ -322,16 +317,16 @@ impl Interpreter for RowFields {
         let content = self.marks.content(declared.as_deref(), &mut body, config);
         let (content, begins) = match content {
             Ok(found) => found,
-            Err(refusal) => return refused(Some(docno), refusal.reason, refusal.detail),
+            Err((reason, detail)) => return refused(Some(docno), reason, detail),
         };
-        Outcome::Document(Parts {
+        Outcome::Document(RawDocument {
             url: self.url.clone().map(Cow::Owned),
             title: self.title.clone().map(Cow::Owned),
             charset: self.utf8.then(|| "utf-8".into()),
             begins,
             fields: self.field.into_iter().map(Cow::Borrowed).collect(),
             notices: self.notices.clone(),
-            ..Parts::of(docno, content, body)
+            ..RawDocument::of(docno, content, body)
         })
     }
 
@@ -354,7 +349,7 @@ impl Interpreter for WholeFile {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         let docno = Cow::Owned(self.docno.clone());
         if let Some(with) = config.converter_of_file(&docno) {
-            let parts = Parts::of(docno, ContentKind::Text, bytes.into());
+            let parts = RawDocument::of(docno, ContentKind::Text, bytes.into());
             return Outcome::Foreign(parts, with.clone());
         }
         let markup = match config.format {
@@ -372,9 +367,9 @@ impl Interpreter for WholeFile {
             return refused(Some(docno), Reason::BinaryFile, kind);
         }
         let nitf = markup.then(|| sgml::nitf_docno(bytes)).flatten();
-        Outcome::Document(Parts {
+        Outcome::Document(RawDocument {
             notices: like_several(bytes, content, config).into_iter().collect(),
-            ..Parts::of(nitf.unwrap_or(docno), content, bytes.into())
+            ..RawDocument::of(nitf.unwrap_or(docno), content, bytes.into())
         })
     }
 

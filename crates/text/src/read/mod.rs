@@ -117,7 +117,7 @@ pub use ground::fields::{
 };
 pub use ground::framer::Container;
 pub use ground::record::{
-    Batch, ContentKind, Message, Origin, Prolog, RawDocument, Record, RecordKind, Reject,
+    Batch, ContentKind, Message, Notice, Origin, Prolog, RawDocument, Record, RecordKind, Reject,
     RowFields, Sections, SourceSpan, Table, WholeFile,
 };
 pub use ground::split_at::{SPLIT_BYTES, SplitAt};

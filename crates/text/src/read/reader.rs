@@ -12,8 +12,8 @@ use super::ground::config::{Format, ReadConfig};
 use super::ground::fields::{Known, other_fields};
 use super::ground::framer::{Container, Framer, Step};
 use super::ground::record::{
-    Batch, ContentKind, Message, Origin, Part, Prolog, Record, RecordKind, Reject, Sections,
-    SourceSpan, Table, WholeFile,
+    Batch, ContentKind, Message, Notice, Origin, Part, Prolog, Record, RecordKind, Reject,
+    Sections, SourceSpan, Table, WholeFile,
 };
 use super::ground::stream::{Sink, Stream, ends_at_cr};
 use super::inputs::InputFile;
@@ -687,7 +687,7 @@ impl RecordReader {
         step: Step,
         sink: &Sink<'_>,
         source: SourceSpan,
-    ) -> Option<(RecordKind, Option<Reject>)> {
+    ) -> Option<(RecordKind, Option<Notice>)> {
         let reject = |docno, reason, detail| Reject {
             source,
             docno,
@@ -718,9 +718,7 @@ impl RecordReader {
                     (RecordKind::TrecSgml, Some(Format::TrecWeb)) => RecordKind::TrecWeb,
                     (kind, _) => kind,
                 };
-                let notice = notice.or_else(|| self.malformed(sink));
-                let notice = notice.map(|(reason, detail)| reject(None, reason, detail));
-                return Some((kind, notice));
+                return Some((kind, notice.or_else(|| self.malformed(sink))));
             }
             Step::Rejected {
                 reason: Reason::StrayBytes,

@@ -181,9 +181,14 @@ pub(super) struct Grown;
 /// What the framer noticed about a record that is not a document: it may have taken in bytes that are
 /// not its own.
 fn notice_of(record: &Record, bytes: &[u8]) -> Option<(Reject, bool)> {
-    let notice = record.notice.clone()?;
-    let docno = record.kind.docno(bytes);
-    Some((Reject { docno, ..notice }, true))
+    let (reason, detail) = record.notice.clone()?;
+    let reject = Reject {
+        source: record.source,
+        docno: record.kind.docno(bytes),
+        reason,
+        detail,
+    };
+    Some((reject, true))
 }
 
 /// The most bytes of a value that is kept.

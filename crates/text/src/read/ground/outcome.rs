@@ -5,36 +5,21 @@ use std::borrow::Cow;
 use super::config::ReadConfig;
 use super::convert::Converter;
 use super::fields::{DATE_FIELDS, Known};
-use super::record::{ContentKind, RawDocument, Reject};
+use super::record::{Notice, RawDocument};
 use lookalike_source::Reason;
 
 /// How many bytes of a record are searched for its names, and the maximum length of a name.
 pub(crate) const HEAD: usize = 64 << 10;
 
-/// A rejection without its place; [`crate::read::interpret()`] adds the place.
-pub(crate) struct Refusal {
-    pub reason: Reason,
-    pub detail: String,
-}
-
-impl Refusal {
-    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
-        Refusal {
-            reason,
-            detail: detail.into(),
-        }
-    }
-}
-
 /// The result of the interpreter of one format.
 pub(crate) enum Outcome<'a> {
-    Document(Parts<'a>),
+    Document(RawDocument<'a>),
     /// A document of which this program makes a text.
-    Foreign(Parts<'a>, Converter),
+    Foreign(RawDocument<'a>, Converter),
     Skipped(&'static str),
     Refused {
         docno: Option<Cow<'a, str>>,
-        refusal: Refusal,
+        refusal: Notice,
     },
 }
 
@@ -68,21 +53,6 @@ pub(crate) fn head_of(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(HEAD)]
 }
 
-/// A document whose notices do not have their place yet.
-pub(crate) struct Parts<'a> {
-    /// Empty if the record has none.
-    pub docno: Cow<'a, str>,
-    pub url: Option<Cow<'a, str>>,
-    pub title: Option<Cow<'a, str>>,
-    pub content: ContentKind,
-    pub charset: Option<Cow<'a, str>>,
-    pub body: Cow<'a, [u8]>,
-    /// As in [`RawDocument`].
-    pub begins: Vec<usize>,
-    pub fields: Vec<Cow<'static, str>>,
-    pub notices: Vec<(Reason, String)>,
-}
-
 /// A record that is not a document.
 pub(crate) fn refused<'a>(
     docno: Option<Cow<'a, str>>,
@@ -91,39 +61,6 @@ pub(crate) fn refused<'a>(
 ) -> Outcome<'a> {
     Outcome::Refused {
         docno,
-        refusal: Refusal::new(reason, detail),
-    }
-}
-
-impl<'a> Parts<'a> {
-    /// A document of which nothing else is known.
-    pub fn of(docno: Cow<'a, str>, content: ContentKind, body: Cow<'a, [u8]>) -> Parts<'a> {
-        Parts {
-            docno,
-            url: None,
-            title: None,
-            content,
-            charset: None,
-            body,
-            begins: Vec::new(),
-            fields: Vec::new(),
-            notices: Vec::new(),
-        }
-    }
-
-    /// The document with these parts, whose name is known.
-    pub fn document(self, unnamed: bool, notices: Vec<Reject>) -> RawDocument<'a> {
-        RawDocument {
-            docno: self.docno,
-            unnamed,
-            url: self.url,
-            title: self.title,
-            content: self.content,
-            charset: self.charset,
-            body: self.body,
-            begins: self.begins,
-            fields: self.fields,
-            notices,
-        }
+        refusal: (reason, detail.into()),
     }
 }

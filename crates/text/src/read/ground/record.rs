@@ -269,7 +269,7 @@ pub struct Record {
     /// Its bytes in [`Batch::bytes`].
     pub bytes: Range<usize>,
     /// A problem that the framer found although the record is usable (a wrong length, for example).
-    pub notice: Option<Reject>,
+    pub notice: Option<Notice>,
     /// Records before this one, which is a reject, turned out to be damaged: all records with bytes
     /// in [`Record::source`]. Nothing that came from them may be used.
     pub retracts: bool,
@@ -343,20 +343,33 @@ pub struct RawDocument<'a> {
     /// Where its text is, if no flag says so: the field, or the elements of a record of markup.
     pub fields: Vec<Cow<'static, str>>,
     /// Problems with a document that is usable.
-    pub notices: Vec<Reject>,
+    pub notices: Vec<Notice>,
 }
+
+/// A problem with a record that is used, or why it is not used: the reason and details, without the
+/// place.
+pub type Notice = (Reason, String);
 
 impl<'a> RawDocument<'a> {
     /// A text or markup that comes from no source, as a document called `text`.
     pub fn of_text(text: &'a str, content: ContentKind) -> Self {
         RawDocument {
-            docno: "text".into(),
+            charset: Some("utf-8".into()),
+            ..RawDocument::of("text".into(), content, text.as_bytes().into())
+        }
+    }
+
+    /// A document of which nothing else is known. Until it is in its place, its docno is empty if
+    /// the record has none.
+    pub(crate) fn of(docno: Cow<'a, str>, content: ContentKind, body: Cow<'a, [u8]>) -> Self {
+        RawDocument {
+            docno,
             unnamed: false,
             url: None,
             title: None,
             content,
-            charset: Some("utf-8".into()),
-            body: text.as_bytes().into(),
+            charset: None,
+            body,
             begins: Vec::new(),
             fields: Vec::new(),
             notices: Vec::new(),

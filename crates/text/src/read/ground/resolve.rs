@@ -11,8 +11,7 @@ use encoding_rs::WINDOWS_1252;
 use super::bytes::escape;
 use super::config::ReadConfig;
 use super::fields::{FieldPath, Step, TEXT_FIELDS};
-use super::outcome::Refusal;
-use super::record::{ContentKind, Field, Marks};
+use super::record::{ContentKind, Field, Marks, Notice};
 use lookalike_base::words::flag_word;
 use lookalike_source::Reason;
 
@@ -187,7 +186,7 @@ impl Marks {
         declared: Option<&str>,
         body: &mut Cow<'_, [u8]>,
         config: &ReadConfig,
-    ) -> Result<(ContentKind, Vec<usize>), Refusal> {
+    ) -> Result<(ContentKind, Vec<usize>), Notice> {
         let html = self.values.iter().any(|(_, html)| *html);
         let content = config.content(html, declared, body);
         if !content.is_markup() {
@@ -211,7 +210,7 @@ impl Marks {
             escape(part, &mut out);
             if out.len() as u64 > config.max_document.0 {
                 let detail = format!("more than {} bytes as markup", config.max_document.0);
-                return Err(Refusal::new(Reason::TooLarge, detail));
+                return Err((Reason::TooLarge, detail));
             }
         }
         *body = out.into();

@@ -17,8 +17,8 @@ use super::ground::config::ReadConfig;
 use super::ground::fields::{
     DATE_FIELDS, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted, short,
 };
-use super::ground::outcome::{Interpreter, Outcome, Parts, Refusal};
-use super::ground::record::Marks;
+use super::ground::outcome::{Interpreter, Outcome};
+use super::ground::record::{Marks, Notice, RawDocument};
 use super::ground::resolve::{Names, Texts, beside, is_null, no_docno, take_each};
 use lookalike_source::Reason;
 
@@ -199,13 +199,13 @@ impl Interpreter for JsonObject {
                     .sum();
                 if length as u64 > config.max_document.0 {
                     let detail = format!("{length} bytes as UTF-8");
-                    (None, Refusal::new(Reason::TooLarge, detail))
+                    (None, (Reason::TooLarge, detail))
                 } else {
                     match read(&String::from_utf8_lossy(bytes), config) {
                         Ok(mut parts) => {
                             let not_utf8 = (Reason::InvalidBytes, "not UTF-8".to_string());
                             parts.notices.insert(0, not_utf8);
-                            return Outcome::Document(Parts {
+                            return Outcome::Document(RawDocument {
                                 body: Cow::Owned(parts.body.into_owned()),
                                 docno: Cow::Owned(parts.docno.into_owned()),
                                 url: parts.url.map(|url| Cow::Owned(url.into_owned())),
@@ -275,8 +275,11 @@ impl Interpreter for JsonObject {
 }
 
 /// Reads an object as a document. A refusal may have its docno.
-fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<String>, Refusal)> {
-    let bad = |error: Malformed| (None, Refusal::new(Reason::BadJson, error.to_string()));
+fn read<'t>(
+    text: &'t str,
+    config: &ReadConfig,
+) -> Result<RawDocument<'t>, (Option<String>, Notice)> {
+    let bad = |error: Malformed| (None, (Reason::BadJson, error.to_string()));
     let names = [
         Names::of(config.id_field.as_deref(), &ID_FIELDS),
         Names::of(config.url_field.as_deref(), &URL_FIELDS),
@@ -303,7 +306,7 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     if body.length > config.max_document.0 {
         let fields = config.text_field.as_deref().unwrap_or("its text");
         let detail = format!("{} bytes in {fields}", body.length);
-        return Err((Some(docno), Refusal::new(Reason::TooLarge, detail)));
+        return Err((Some(docno), (Reason::TooLarge, detail)));
     }
     if let Some(at) = body.bad_escape {
         let what = "an escape that JSON does not have";
@@ -315,7 +318,7 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     let Some(found) = found else {
         let given = config.text_field.as_deref();
         let detail = no_text(given, &TEXT_FIELDS, &known_fields(text));
-        return Err((Some(docno), Refusal::new(Reason::MissingText, detail)));
+        return Err((Some(docno), (Reason::MissingText, detail)));
     };
     notices.extend(found.notices);
     if let Some(name) = found.field {
@@ -331,14 +334,14 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Result<Parts<'t>, (Option<Str
     };
     let content = marks.content(kind.as_deref(), &mut body, config);
     let (content, begins) = content.map_err(|refusal| (Some(docno.clone()), refusal))?;
-    Ok(Parts {
+    Ok(RawDocument {
         url: url.map(Cow::Owned),
         title: title.map(Cow::Owned),
         charset: Some("utf-8".into()),
         begins,
         fields: found.field.into_iter().map(Cow::Borrowed).collect(),
         notices,
-        ..Parts::of(docno.into(), content, body)
+        ..RawDocument::of(docno.into(), content, body)
     })
 }
 
@@ -514,7 +517,7 @@ mod tests {
     use super::*;
     use crate::read::ground::record::ContentKind;
 
-    fn parts<'a>(object: &'a str, config: &ReadConfig) -> Parts<'a> {
+    fn parts<'a>(object: &'a str, config: &ReadConfig) -> RawDocument<'a> {
         match JsonObject.document(object.as_bytes(), config) {
             Outcome::Document(parts) => parts,
             _ => panic!("no document in {object}"),
@@ -578,7 +581,7 @@ mod tests {
         let outcome = JsonObject.document(object.as_bytes(), &most(78));
         assert!(matches!(
             outcome,
-            Outcome::Refused { refusal, .. } if refusal.reason == Reason::TooLarge
+            Outcome::Refused { refusal, .. } if refusal.0 == Reason::TooLarge
         ));
     }
 
@@ -648,7 +651,7 @@ mod tests {
         let object = br#"{"id":"7","text":"t\x"}"#;
         assert!(matches!(
             JsonObject.document(object, &config),
-            Outcome::Refused { docno: Some(docno), refusal: Refusal { reason: Reason::BadJson, .. } }
+            Outcome::Refused { docno: Some(docno), refusal: (Reason::BadJson, _) }
                 if docno == "7"
         ));
         let object = b"\xef\xbb\xbf \x1e{\"text\":\"tab \t\"}";

@@ -7,7 +7,7 @@ use memchr::memmem;
 use super::tags::{Kind, Tag, Tags, local};
 use crate::read::ground::bytes::{find_any_case, is_one_of};
 use crate::read::ground::fields::LEFT_OUT;
-use crate::read::ground::record::{ContentKind, RawDocument, Reject, SourceSpan};
+use crate::read::ground::record::{ContentKind, Notice, RawDocument, Reject, SourceSpan};
 use lookalike_base::words::{flag_word, shell_word, words};
 use lookalike_source::Reason;
 
@@ -67,7 +67,7 @@ pub fn warnings(
     document: &RawDocument<'_>,
     (source, record): (SourceSpan, bool),
     words: u64,
-    parsed: Vec<Reject>,
+    parsed: Vec<Notice>,
 ) -> impl Iterator<Item = Reject> {
     let (reason, detail) = match words {
         0 => (Reason::NotComparable, Some(why_no_words(document, record))),
@@ -77,14 +77,15 @@ pub fn warnings(
         ),
     };
     // That attributes of a record are left out says nothing of those of its elements.
-    let told = |notice: &Reject| notice.reason == reason && reason == Reason::NotComparable;
+    let told = |notice: &Notice| notice.0 == reason && reason == Reason::NotComparable;
     let detail = detail.filter(|_| !document.notices.iter().any(told));
-    let lack = detail.map(|detail| Reject::new(source, reason, detail));
+    let lack = detail.map(|detail| (reason, detail));
     let all = document.notices.iter().cloned().chain(parsed).chain(lack);
-    all.map(move |notice| Reject {
+    all.map(move |(reason, detail)| Reject {
         source,
-        docno: notice.docno.or_else(|| Some(document.docno.to_string())),
-        ..notice
+        docno: Some(document.docno.to_string()),
+        reason,
+        detail,
     })
 }
 

@@ -33,7 +33,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::text::Visible;
 use crate::read::ground::bytes::{next_line, text_of, trim_line};
-use crate::read::ground::outcome::Parts;
+use crate::read::ground::record::RawDocument;
 use crate::read::look::tags::{MOST_WORDS, is_word, perhaps_no_tag};
 use lookalike_source::Reason;
 
@@ -54,7 +54,7 @@ const ONE_IN: usize = 50;
 const CUES_WITHIN: usize = 16 << 10;
 
 /// Leaves encoded files and times of subtitles out of a document's text.
-pub(crate) fn leave_out(parts: &mut Parts<'_>) {
+pub(crate) fn leave_out(parts: &mut RawDocument<'_>) {
     let markup = parts.content.is_markup();
     let encoded = blocks(&parts.body, markup);
     let mut left = None;
@@ -514,7 +514,7 @@ mod tests {
     use std::borrow::Cow;
 
     use super::*;
-    use crate::read::ground::record::ContentKind;
+    use crate::read::ground::record::{ContentKind, RawDocument};
 
     /// Characters that look like base64 of a compressed file.
     fn b64(count: usize) -> String {
@@ -544,7 +544,7 @@ mod tests {
 
     /// The words that are left, and whether there is a notice.
     fn left(body: &[u8], markup: bool) -> (String, bool) {
-        let mut parts = Parts::of(Cow::default(), ContentKind::of(markup), body.into());
+        let mut parts = RawDocument::of(Cow::default(), ContentKind::of(markup), body.into());
         leave_out(&mut parts);
         assert!(is_blanked(&parts.body, body));
         let text = String::from_utf8_lossy(&parts.body);

@@ -64,8 +64,8 @@ use super::ground::bytes::{
 };
 use super::ground::config::ReadConfig;
 use super::ground::date::usual_date;
-use super::ground::outcome::{Interpreter, Outcome, Parts, head_of, refused};
-use super::ground::record::{ContentKind, Marks, Message};
+use super::ground::outcome::{Interpreter, Outcome, head_of, refused};
+use super::ground::record::{ContentKind, Marks, Message, RawDocument};
 use super::look::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
 use super::web::archive::Fields;
 use lookalike_base::memory::reserve;
@@ -1572,7 +1572,7 @@ impl Interpreter for Message {
             return too_large(docno, "a text", text.length, text.most);
         }
         let charset = one.unwrap_or_else(|| Some("utf-8".into()));
-        Outcome::Document(Parts {
+        Outcome::Document(RawDocument {
             url: header.location.map(String::from_utf8_lossy),
             title: header.subject.map(|raw| match decoded {
                 Some(text) => text.into(),
@@ -1581,7 +1581,7 @@ impl Interpreter for Message {
             charset: charset.map(Cow::Owned),
             begins: if markup { marks.begins() } else { Vec::new() },
             notices: notices.0,
-            ..Parts::of(docno, ContentKind::of(markup), text.bytes.into())
+            ..RawDocument::of(docno, ContentKind::of(markup), text.bytes.into())
         })
     }
 

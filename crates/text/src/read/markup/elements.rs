@@ -32,8 +32,8 @@ use super::sgml;
 use crate::read::ground::bytes::{is_one_of, text_of, trim_front};
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::fields::{FieldPath, Known, Step, URL_FIELDS, is_page, no_text};
-use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, Parts, refused};
-use crate::read::ground::record::{ContentKind, Marks, Prolog};
+use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, refused};
+use crate::read::ground::record::{ContentKind, Marks, Prolog, RawDocument};
 use crate::read::ground::resolve::{Level, Names, Texts, no_docno, take_each};
 use crate::read::look::sniff::{kind_of_markup, looks_like_markup};
 use crate::read::look::tags::{CDATA, Kind, Tag, Tags, entity, local, unescaped};
@@ -570,13 +570,13 @@ impl Interpreter for Prolog {
             true => ContentKind::Markup,
             false => ContentKind::Xml,
         };
-        Outcome::Document(Parts {
+        Outcome::Document(RawDocument {
             url: url.map(Cow::Owned),
             title: element.name(None, &[TITLE]).map(Cow::Owned),
             begins: marks.begins(),
             fields,
             notices,
-            ..Parts::of(docno.into(), content, body.into())
+            ..RawDocument::of(docno.into(), content, body.into())
         })
     }
 

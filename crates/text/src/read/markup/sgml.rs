@@ -18,8 +18,8 @@ use memchr::memmem;
 use crate::read::ground::bytes::{begins_any_case, find_any_case, is_one_of, text_of};
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::fields::LEFT_OUT;
-use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
-use crate::read::ground::record::{ContentKind, Marks};
+use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, head_of, refused};
+use crate::read::ground::record::{ContentKind, Marks, RawDocument};
 use crate::read::look::tags::{Kind, Tags, attributes, closes, unescaped};
 use crate::read::look::wordless::words_in;
 use lookalike_base::memory::reserve;
@@ -417,7 +417,7 @@ impl Interpreter for TrecSgml {
             parts.1 = Marks::default();
         }
         let stated = |name| attribute(tag, name).map(|value| unescaped(&value, |_| true).into());
-        Outcome::Document(Parts {
+        Outcome::Document(RawDocument {
             url: stated(b"url"),
             title: stated(b"title"),
             notices: left.line(tag, &used).into_iter().collect(),
@@ -437,10 +437,13 @@ pub(crate) fn end_of(record: &[u8]) -> usize {
         .unwrap_or(record.len())
 }
 
-fn document<'a>(docno: Cow<'a, str>, (body, begins): (Cow<'a, [u8]>, Vec<usize>)) -> Parts<'a> {
-    Parts {
+fn document<'a>(
+    docno: Cow<'a, str>,
+    (body, begins): (Cow<'a, [u8]>, Vec<usize>),
+) -> RawDocument<'a> {
+    RawDocument {
         begins,
-        ..Parts::of(docno, ContentKind::Markup, body)
+        ..RawDocument::of(docno, ContentKind::Markup, body)
     }
 }
 
@@ -495,7 +498,7 @@ impl Interpreter for Reuters {
         let notice = left.line(open_tag(bytes).unwrap_or_default(), used);
         let mut joined = Joined::default();
         parts.into_iter().for_each(|part| joined.push(part));
-        Outcome::Document(Parts {
+        Outcome::Document(RawDocument {
             notices: notice.into_iter().collect(),
             ..document(docno, joined.end())
         })

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use crate::read::ground::bytes::spaces;
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::framer::{Behind, Cuts, Framer, Step};
-use crate::read::ground::outcome::{Interpreter, Outcome, Parts};
-use crate::read::ground::record::{ContentKind, RecordKind, Sections};
+use crate::read::ground::outcome::{Interpreter, Outcome};
+use crate::read::ground::record::{ContentKind, RawDocument, RecordKind, Sections};
 use crate::read::ground::split_at::LONGEST_LINE;
 use crate::read::ground::stream::{Sink, Stream};
 use crate::read::look::sniff::looks_like_markup;
@@ -174,7 +174,7 @@ impl Interpreter for Sections {
         let content = self.content;
         let content = content.unwrap_or_else(|| ContentKind::of(looks_like_markup(bytes)));
         let docno = self.docno(bytes).unwrap_or_default();
-        Outcome::Document(Parts::of(docno.into(), content, bytes.into()))
+        Outcome::Document(RawDocument::of(docno.into(), content, bytes.into()))
     }
 
     fn docno(&self, head: &[u8]) -> Option<String> {

@@ -13,8 +13,8 @@ use super::ground::dialect::{Dialect, Mark, RowEnd, Scan};
 use super::ground::fields::{
     FieldPath, ID_FIELDS, Known, NAMED, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
-use super::ground::outcome::{Interpreter, Outcome, Parts, refused};
-use super::ground::record::{Field, Marks, Table};
+use super::ground::outcome::{Interpreter, Outcome, refused};
+use super::ground::record::{Field, Marks, RawDocument, Table};
 use super::ground::resolve::{Level, Names, Texts, beside, is_null, no_docno, take_each, usual_of};
 use super::ground::stream::ends_at_cr;
 use lookalike_base::numbers::counted;
@@ -848,19 +848,19 @@ impl Interpreter for Table {
         };
         let (content, begins) = match marks.content(kind.as_deref(), &mut body, config) {
             Ok(found) => found,
-            Err(refusal) => return refused(refusal.reason, refusal.detail),
+            Err((reason, detail)) => return refused(reason, detail),
         };
         notices.extend(self.beside(bytes, &body));
         // A page in a cell is in the charset of the file, whatever it declares.
         let utf8 = content.is_markup() && std::str::from_utf8(&body).is_ok();
-        Outcome::Document(Parts {
+        Outcome::Document(RawDocument {
             url,
             title: title.map(Cow::Owned),
             charset: utf8.then(|| "utf-8".into()),
             begins,
             fields: self.usual.into_iter().map(Cow::Borrowed).collect(),
             notices,
-            ..Parts::of(docno.into(), content, body)
+            ..RawDocument::of(docno.into(), content, body)
         })
     }
 

@@ -8,8 +8,7 @@ use super::archive::Fields;
 use crate::read::ground::bytes::{begins_any_case, first_line, text_of, trim_front};
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::convert::Converter;
-use crate::read::ground::outcome::Refusal;
-use crate::read::ground::record::ContentKind;
+use crate::read::ground::record::{ContentKind, Notice, RawDocument};
 use crate::read::look::sniff::{binary_kind, kind_of_markup, looks_like_markup, surely_text};
 use lookalike_base::wide::{self, Wide};
 use lookalike_source::{BodyStream, Reason, inflate_body};
@@ -99,14 +98,7 @@ const MOST_VALUE: usize = 64 << 10;
 const MOST_CODINGS: usize = 4;
 
 /// A body that is text or becomes text.
-pub(crate) struct Body<'a> {
-    pub content: ContentKind,
-    pub charset: Option<Cow<'a, str>>,
-    pub body: Cow<'a, [u8]>,
-    pub notices: Vec<(Reason, String)>,
-    /// The program that makes a text of the body.
-    pub with: Option<Converter>,
-}
+pub(crate) type Body<'a> = (RawDocument<'a>, Option<Converter>);
 
 /// Returns why a body is not text, or `None` if it is. The bytes decide, not the content type:
 /// collections store the text of PDF files as `application/pdf`, and error pages as `image/gif`.
@@ -130,32 +122,19 @@ pub(crate) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
     })
 }
 
-/// The body of a block without an HTTP header.
-pub(crate) fn bare<'a>(
-    block: &'a [u8],
-    head: Head<'a>,
-    config: &ReadConfig,
-) -> Result<Body<'a>, Refusal> {
-    deliver(block.into(), head, config)
-}
-
 /// The body of a response, if the status is 2xx and the body is text, with its codings undone.
-pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Refusal> {
+pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Notice> {
     let block = &block[final_head(block)..];
     let line = first_line(block);
     let line = &line[..line.len().min(200)];
     let status = status_of(line).ok_or_else(|| {
-        Refusal::new(
-            Reason::BadHttp,
-            format!("the status line is `{}`", String::from_utf8_lossy(line)),
-        )
+        let line = String::from_utf8_lossy(line);
+        (Reason::BadHttp, format!("the status line is `{line}`"))
     })?;
     if !(200..300).contains(&status) {
         let text = line[line.iter().position(|&byte| byte == b' ').unwrap_or(0)..].trim_ascii();
-        return Err(Refusal::new(
-            Reason::HttpStatus,
-            String::from_utf8_lossy(text),
-        ));
+        let text = String::from_utf8_lossy(text).into_owned();
+        return Err((Reason::HttpStatus, text));
     }
     let mut head = Head::of_response(block);
     let mut body = Cow::Borrowed(&block[head.body..]);
@@ -182,16 +161,14 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
             "{} content encodings, at most {MOST_CODINGS} are undone",
             head.coding_count
         );
-        return Err(Refusal::new(Reason::NotText, detail));
+        return Err((Reason::NotText, detail));
     }
     for coding in std::mem::take(&mut head.codings).iter().rev() {
         body = undo(body, coding, config, &mut head.notices)?;
     }
     if body.len() as u64 > config.max_document.0 {
-        return Err(Refusal::new(
-            Reason::TooLarge,
-            format!("a body of {} bytes", body.len()),
-        ));
+        let detail = format!("a body of {} bytes", body.len());
+        return Err((Reason::TooLarge, detail));
     }
     deliver(body, head, config)
 }
@@ -210,22 +187,19 @@ pub(crate) fn without_transfer_coding<'a>(header: &[u8], body: &'a [u8]) -> Opti
     }
 }
 
-fn deliver<'a>(
+/// The document in a body whose codings are undone.
+pub(crate) fn deliver<'a>(
     body: Cow<'a, [u8]>,
     head: Head<'a>,
     config: &ReadConfig,
-) -> Result<Body<'a>, Refusal> {
+) -> Result<Body<'a>, Notice> {
     if let Some(with) = config.converter_of_type(head.mime()) {
-        return Ok(Body {
-            content: ContentKind::Text,
-            charset: None,
-            body,
-            notices: head.notices,
-            with: Some(with.clone()),
-        });
+        let mut document = RawDocument::of(Cow::default(), ContentKind::Text, body);
+        document.notices = head.notices;
+        return Ok((document, Some(with.clone())));
     }
     if let Some(kind) = not_text(&body, &head) {
-        return Err(Refusal::new(Reason::NotText, kind));
+        return Err((Reason::NotText, kind));
     }
     let content = match head.mime() {
         Some("text/html") => ContentKind::Markup,
@@ -238,13 +212,9 @@ fn deliver<'a>(
             ContentKind::of(memmem::find(front, b"<html").is_some())
         }
     };
-    Ok(Body {
-        content,
-        charset: head.charset,
-        body,
-        notices: head.notices,
-        with: None,
-    })
+    let mut document = RawDocument::of(Cow::default(), content, body);
+    (document.charset, document.notices) = (head.charset, head.notices);
+    Ok((document, None))
 }
 
 /// Whether a block begins with the head of a response, perhaps after empty lines.
@@ -364,7 +334,7 @@ fn undo<'a>(
     coding: &str,
     config: &ReadConfig,
     notices: &mut Vec<(Reason, String)>,
-) -> Result<Cow<'a, [u8]>, Refusal> {
+) -> Result<Cow<'a, [u8]>, Notice> {
     let coding = coding.to_ascii_lowercase();
     let streams: &[BodyStream] = match coding.as_str() {
         "" | "identity" | "none" | "utf-8" | "binary" | "8bit" | "7bit" => return Ok(body),
@@ -379,7 +349,7 @@ fn undo<'a>(
     let mut best: Option<(Vec<u8>, bool)> = None;
     for &stream in streams {
         let (out, whole) = inflate_body(&body, stream, config.max_document.0, config.max_ratio)
-            .map_err(|fault| Refusal::new(fault.reason, fault.detail))?;
+            .map_err(|fault| (fault.reason, fault.detail))?;
         if whole {
             return Ok(out.into());
         }
@@ -398,19 +368,12 @@ fn undo<'a>(
     if body.is_empty() {
         return Ok(body);
     }
-    if surely_text(&body) {
-        let detail = format!("{coding}: the body is not compressed");
-        notices.push((Reason::BadContentEncoding, detail));
-        return Ok(body);
-    }
-    if binary_kind(&body).is_none() && streams.is_empty() {
+    // What is neither may be text in an old charset.
+    if surely_text(&body) || binary_kind(&body).is_none() && streams.is_empty() {
         // For example text in an old charset.
         let detail = format!("{coding}: the body is not compressed");
         notices.push((Reason::BadContentEncoding, detail));
         return Ok(body);
     }
-    Err(Refusal::new(
-        Reason::NotText,
-        format!("content encoding {coding}"),
-    ))
+    Err((Reason::NotText, format!("content encoding {coding}")))
 }

@@ -8,8 +8,8 @@ use super::archive::{ArcLine, field_after_line};
 use super::http::{self, Head};
 use crate::read::ground::bytes::{find_any_case, first_line, text_of};
 use crate::read::ground::config::ReadConfig;
-use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, Parts, head_of, refused};
-use crate::read::ground::record::ContentKind;
+use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, head_of, refused};
+use crate::read::ground::record::{ContentKind, RawDocument};
 use crate::read::look::sniff::{kind_of_markup, looks_like_markup};
 use crate::read::markup::sgml::{self, TrecSgml};
 use lookalike_source::Reason;
@@ -56,11 +56,11 @@ impl Interpreter for TrecWeb {
             Some("text/html") => ContentKind::Markup,
             _ => kind_of_markup(body),
         };
-        Outcome::Document(Parts {
+        Outcome::Document(RawDocument {
             url,
             charset: head.charset,
             notices: head.notices,
-            ..Parts::of(docno, content, body.into())
+            ..RawDocument::of(docno, content, body.into())
         })
     }
 

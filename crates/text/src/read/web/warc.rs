@@ -8,7 +8,8 @@ use super::archive::{ArcLine, Fields, WarcHead, field_after_line};
 use super::http::{self, Body, Head};
 use crate::read::ground::bytes::{first_line, is_one_of, text_of, unbracket};
 use crate::read::ground::config::ReadConfig;
-use crate::read::ground::outcome::{Interpreter, Outcome, Parts, Refusal, head_of, refused};
+use crate::read::ground::outcome::{Interpreter, Outcome, head_of, refused};
+use crate::read::ground::record::{Notice, RawDocument};
 use lookalike_source::Reason;
 
 impl<'a> WarcHead<'a> {
@@ -135,7 +136,7 @@ impl Interpreter for WarcRecord {
             if let Some(kind) = content_type.filter(|kind| !kind.starts_with("application/http")) {
                 head.set_content_type(kind);
             }
-            http::bare(block, head, config)
+            http::deliver(block.into(), head, config)
         };
         let mut notices = Vec::new();
         if let Some(odd) = head.odd {
@@ -213,7 +214,7 @@ fn written_by_crawler(url: &str) -> Option<&'static str> {
 fn finish<'a>(
     docno: Cow<'a, str>,
     url: Option<Cow<'a, str>>,
-    body: Result<Body<'a>, Refusal>,
+    body: Result<Body<'a>, Notice>,
     mut notices: Vec<(Reason, String)>,
 ) -> Outcome<'a> {
     match body {
@@ -221,17 +222,17 @@ fn finish<'a>(
             docno: Some(docno),
             refusal,
         },
-        Ok(body) => {
-            notices.extend(body.notices);
-            let parts = Parts {
+        Ok((document, with)) => {
+            notices.extend(document.notices);
+            let document = RawDocument {
+                docno,
                 url,
-                charset: body.charset,
                 notices,
-                ..Parts::of(docno, body.content, body.body)
+                ..document
             };
-            match body.with {
-                Some(with) => Outcome::Foreign(parts, with),
-                None => Outcome::Document(parts),
+            match with {
+                Some(with) => Outcome::Foreign(document, with),
+                None => Outcome::Document(document),
             }
         }
     }
@@ -262,7 +263,7 @@ impl Interpreter for ArcRecord {
                 // Some writers omit the HTTP header.
                 let mut head = Head::default();
                 head.set_content_type(text_of(line.mime));
-                http::bare(block, head, config)
+                http::deliver(block.into(), head, config)
             };
         finish(docno, Some(url), body, Vec::new())
     }
