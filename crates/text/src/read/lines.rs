@@ -3,7 +3,7 @@
 //! # Cost
 //! The reader keeps one line in memory. A line longer than the caller allows is an error.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -40,27 +40,15 @@ impl Lines {
     /// LF or CRLF ends a line. A byte order mark before the first line is dropped.
     pub fn advance(&mut self) -> Result<bool> {
         self.line.clear();
-        let mut any = false;
-        loop {
-            let bytes = self
-                .input
-                .fill_buf()
-                .map_err(Error::io("read", &self.path))?;
-            if bytes.is_empty() {
-                break;
-            }
-            self.number += u64::from(!std::mem::replace(&mut any, true));
-            let end = memchr::memchr(b'\n', bytes);
-            self.line
-                .extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
-            let used = end.map_or(bytes.len(), |end| end + 1);
-            self.input.consume(used);
-            if self.line.len() > self.most {
-                return Err(self.bad(format!("a line of at most {} bytes", self.most), "more"));
-            }
-            if end.is_some() {
-                break;
-            }
+        let mut some = self.input.by_ref().take(self.most as u64 + 1);
+        let read = some.read_until(b'\n', &mut self.line);
+        let any = read.map_err(Error::io("read", &self.path))? > 0;
+        self.number += u64::from(any);
+        if self.line.last() == Some(&b'\n') {
+            self.line.pop();
+        }
+        if self.line.len() > self.most {
+            return Err(self.bad(format!("a line of at most {} bytes", self.most), "more"));
         }
         if self.line.last() == Some(&b'\r') {
             self.line.pop();

@@ -6,6 +6,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::fmt::Write;
 use std::io;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
@@ -97,6 +98,12 @@ impl InputFile {
             problem,
             ..InputFile::named(path, &*entry.name)
         }
+    }
+
+    /// A listed input at the first of its places where there is something, or where it was.
+    pub fn found(entry: &InputEntry) -> Self {
+        let path = entry.places().find(|path| disk::metadata(path).is_ok());
+        InputFile::of_entry(entry, path.unwrap_or(Path::new(&entry.path)), None)
     }
 
     /// Checks that the path still leads to the file that was listed. Call this before opening the
@@ -319,6 +326,7 @@ fn bytes_of(path: &Path) -> &[u8] {
 /// Marks standard input, whose name is not relative to anything.
 const NO_BASE: u32 = u32::MAX;
 
+#[derive(Default)]
 struct Walk {
     files: Vec<InputFile>,
     /// For each file, the number of the directory that its name is relative to.
@@ -356,18 +364,11 @@ impl Walk {
     fn new(selection: &Selection) -> lookalike_base::Result<Walk> {
         let include = set("include", &selection.include)?;
         Ok(Walk {
-            files: Vec::new(),
-            bases: Vec::new(),
-            numbers: HashMap::new(),
-            skipped: Skipped::default(),
             hidden: selection.hidden,
             read_outputs: selection.read_outputs,
-            out: None,
             include: Some(include).filter(|globs| !globs.is_empty()),
             exclude: set("exclude", &selection.exclude)?,
-            seen: HashSet::new(),
-            links: Vec::new(),
-            stdin: false,
+            ..Walk::default()
         })
     }
 
@@ -693,12 +694,8 @@ fn docno_of(path: &Path) -> (String, bool) {
 }
 
 fn escape(bytes: &[u8], out: &mut String) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
-        out.push_str("\\x");
-        for nibble in [byte >> 4, byte & 15] {
-            out.push(char::from(DIGITS[usize::from(nibble)]));
-        }
+        let _ = write!(out, "\\x{byte:02x}");
     }
 }
 

@@ -622,16 +622,7 @@ impl ParquetFramer {
         let (docno, fault) = match row {
             Row::Document(kind) => {
                 self.delivered += (batch.bytes.len() - start) as u64;
-                let source = self.span(1);
-                batch.records.push(Record {
-                    kind,
-                    source,
-                    bytes: start..batch.bytes.len(),
-                    notice: None,
-                    retracts: false,
-                    number: self.row + 1,
-                    origin: self.origin.clone(),
-                });
+                self.push(batch, kind, self.span(1), start);
                 self.row += 1;
                 return;
             }
@@ -686,15 +677,21 @@ impl ParquetFramer {
     fn reject(&mut self, batch: &mut Batch, rows: u64, docno: Option<String>, fault: Fault) {
         self.failure = self.failure.or(fault.failure);
         let source = self.span(rows);
-        batch.records.push(Record {
-            kind: RecordKind::Rejected(Reject {
-                source,
-                docno,
-                reason: fault.reason,
-                detail: fault.detail,
-            }),
+        let kind = RecordKind::Rejected(Reject {
             source,
-            bytes: batch.bytes.len()..batch.bytes.len(),
+            docno,
+            reason: fault.reason,
+            detail: fault.detail,
+        });
+        self.push(batch, kind, source, batch.bytes.len());
+    }
+
+    /// Adds a record, whose bytes are those of the batch from `start` on.
+    fn push(&self, batch: &mut Batch, kind: RecordKind, source: SourceSpan, start: usize) {
+        batch.records.push(Record {
+            kind,
+            source,
+            bytes: start..batch.bytes.len(),
             notice: None,
             retracts: false,
             number: self.row + 1,

@@ -650,46 +650,30 @@ fn hadoop_lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
 
 /// How many numbers a DELTA_BINARY_PACKED sequence has, and how many bytes.
 fn delta_packed(bytes: &[u8]) -> Option<(u64, usize)> {
-    let mut at = 0usize;
-    let number = |at: &mut usize| -> Option<u64> {
-        let (mut value, mut shift) = (0u64, 0);
-        loop {
-            let byte = *bytes.get(*at)?;
-            *at += 1;
-            if shift > 63 {
-                return None;
-            }
-            value |= u64::from(byte & 0x7f) << shift;
-            shift += 7;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-    };
-    let block = number(&mut at)?;
-    let parts = number(&mut at)?;
-    let count = number(&mut at)?;
-    number(&mut at)?;
+    let mut fields = Fields::new(bytes);
+    let block = fields.varint().ok()?;
+    let parts = fields.varint().ok()?;
+    let count = fields.varint().ok()?;
+    fields.varint().ok()?;
     if parts == 0 || block == 0 || block > 1 << 20 || block % parts != 0 || block / parts % 8 != 0 {
         return None;
     }
-    let (part_values, parts) = (block / parts, usize::try_from(parts).ok()?);
+    let part_values = block / parts;
     let mut left = count.saturating_sub(1);
     while left > 0 {
-        number(&mut at)?;
-        let widths = bytes.get(at..at.checked_add(parts)?)?;
-        at += parts;
-        for &width in widths {
+        fields.varint().ok()?;
+        let at = fields.at;
+        fields.skip(parts).ok()?;
+        for &width in &bytes[at..fields.at] {
             // The last block has no parts beyond the last value.
             if left == 0 {
                 break;
             }
-            let length = part_values * u64::from(width) / 8;
-            at = at.checked_add(usize::try_from(length).ok()?)?;
+            fields.skip(part_values * u64::from(width) / 8).ok()?;
             left = left.saturating_sub(part_values);
         }
     }
-    (at <= bytes.len()).then_some((count, at))
+    Some((count, fields.at))
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 /// The fields of one struct.
 pub(super) struct Fields<'b> {
     bytes: &'b [u8],
-    at: usize,
+    pub at: usize,
 }
 
 /// Structs inside of structs; a page header has two levels, its statistics included.
 const DEPTH: u32 = 8;
 
 /// The end of the bytes, or what is wrong with them.
-enum Stop {
+pub(super) enum Stop {
     CutOff,
     Wrong(&'static str),
 }
@@ -151,7 +151,7 @@ impl<'b> Fields<'b> {
         Ok(byte)
     }
 
-    fn skip(&mut self, n: u64) -> Result<(), Stop> {
+    pub(super) fn skip(&mut self, n: u64) -> Result<(), Stop> {
         let n = usize::try_from(n).map_err(|_| Stop::CutOff)?;
         let end = self.at.checked_add(n).ok_or(Stop::CutOff)?;
         if end > self.bytes.len() {
@@ -161,7 +161,7 @@ impl<'b> Fields<'b> {
         Ok(())
     }
 
-    fn varint(&mut self) -> Result<u64, Stop> {
+    pub(super) fn varint(&mut self) -> Result<u64, Stop> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
