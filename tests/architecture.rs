@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3621, 2, 306]),
-    ("store", [7681, 1, 589]),
+    ("base", [3640, 2, 308]),
+    ("store", [7689, 1, 591]),
     ("source", [2900, 0, 63]),
-    ("text", [22438, 9, 565]),
+    ("text", [22298, 9, 547]),
     ("rewrite", [3107, 0, 147]),
-    ("engine", [23012, 10, 1267]),
-    ("methods", [3653, 1, 88]),
-    ("tasks", [22641, 13, 1215]),
-    ("lab", [10499, 4, 503]),
-    ("lookalike", [12829, 3, 376]),
+    ("engine", [22772, 10, 1256]),
+    ("methods", [3632, 1, 88]),
+    ("tasks", [21781, 12, 1169]),
+    ("lab", [10488, 4, 503]),
+    ("lookalike", [12571, 3, 375]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

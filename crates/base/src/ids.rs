@@ -140,6 +140,25 @@ keywords! {
     }
 }
 
+/// Evaluates an expression that names the type of the keys, by the kind of the fingerprints.
+#[macro_export]
+macro_rules! with_keys {
+    ($kind:expr, $key:ident => $of_keys:expr) => {
+        match $kind {
+            $crate::ids::FingerprintKind::Xxh3 => {
+                type $key = u64;
+                $of_keys
+            }
+            $crate::ids::FingerprintKind::Md5 => {
+                type $key = u128;
+                $of_keys
+            }
+        }
+    };
+}
+
+pub use with_keys;
+
 /// A resemblance threshold as an exact fraction: 0.85 is 17/20. Above 0, at most 1.
 ///
 /// No comparison uses floating point: a pair of sets reaches the threshold exactly when

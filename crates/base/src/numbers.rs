@@ -29,6 +29,11 @@ pub fn push_decimal(out: &mut String, n: u64) {
     out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
+/// Whether a number is not worth a place in a stored record.
+pub fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 /// A number with what it counts: `1 file`, `2,000 files`, `3 copies`.
 #[must_use]
 pub fn counted(n: u64, noun: &str) -> String {

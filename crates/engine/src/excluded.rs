@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::collection::CollectionConfig;
 use crate::shingle::{Excluded, MOST_EXCLUDED, Shingler};
 use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::ids::{Key, with_keys};
 use lookalike_base::numbers::count;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -48,11 +48,7 @@ pub fn excluded(
         return Ok(None);
     }
     config.check()?;
-    match config.shingle.fingerprint {
-        FingerprintKind::Xxh3 => shingles::<u64>(files, config, context),
-        FingerprintKind::Md5 => shingles::<u128>(files, config, context),
-    }
-    .map(Some)
+    with_keys!(config.shingle.fingerprint, K => shingles::<K>(files, config, context)).map(Some)
 }
 
 fn shingles<K: Key>(

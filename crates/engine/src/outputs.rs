@@ -162,7 +162,7 @@ pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
     }
     let parent = output.parent().filter(|parent| *parent != Path::new(""));
     let parent = parent.unwrap_or(Path::new("."));
-    let what = match real(parent)? {
+    let what = match disk::real(parent)? {
         None => "does not exist; create it first",
         Some(real) if !disk::is_directory(&real)? => "is not a directory",
         Some(real) if !disk::is_writable(&real) => "cannot be written to; give another place",
@@ -212,7 +212,7 @@ fn check_as(
         return Ok(()); // There is nothing, and nothing can be written there.
     };
     let home = match own {
-        Some((workspace, _)) => real(workspace.directory())?,
+        Some((workspace, _)) => disk::real(workspace.directory())?,
         None => None,
     };
     if let Some(directory) = taken_in(&parent, &name, (own, home.as_deref()))? {
@@ -298,7 +298,7 @@ fn check_as(
 
 /// Refuses an input file, given by `parameter`, that lies in a directory whose files are replaced.
 pub fn refuse_inside(directory: &Path, parameter: &'static str, read: &Path) -> Result<()> {
-    match (real(directory)?, real(read)?) {
+    match (disk::real(directory)?, disk::real(read)?) {
         (Some(directory), Some(file)) if file.starts_with(&directory) => {
             Err(Error::parameter(parameter, read.display())
                 .because("this command replaces the files there; put it somewhere else"))
@@ -307,20 +307,10 @@ pub fn refuse_inside(directory: &Path, parameter: &'static str, read: &Path) -> 
     }
 }
 
-/// The canonical path, if the path leads to something.
-fn real(path: &Path) -> Result<Option<PathBuf>> {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
-    match disk::canonical(path) {
-        Ok(real) => Ok(Some(real)),
-        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(None),
-        Err(e) => Err(e).map_err(Error::io("inspect", path)),
-    }
-}
-
 /// The real path of the directory of a path, if there is one.
 fn parent_of(path: &Path) -> Result<Option<PathBuf>> {
     let parent = path.parent().filter(|parent| *parent != Path::new(""));
-    real(parent.unwrap_or(Path::new(".")))
+    disk::real(parent.unwrap_or(Path::new(".")))
 }
 
 /// The output directory, if there is one, in which a file of this name in `parent` must not be

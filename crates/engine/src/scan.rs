@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::shingle::{DocumentFacts, ShingleConfig, Shingler};
 use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::ids::{Key, with_keys};
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
@@ -364,10 +364,7 @@ pub fn each_shingled(
     let what = || format!("{stage} of {}", counted(inputs.len() as u64, "file"));
     let memory = [used + 2 * SET_BYTES, 2 * SET_BYTES];
     let scan = Scan::new(stage, inputs, read, memory, what, context)?;
-    match shingle.fingerprint {
-        FingerprintKind::Xxh3 => scan.shingles::<u64>(shingle, act),
-        FingerprintKind::Md5 => scan.shingles::<u128>(shingle, act),
-    }?;
+    with_keys!(shingle.fingerprint, K => scan.shingles::<K>(shingle, act))?;
     Ok(scan.unread())
 }
 

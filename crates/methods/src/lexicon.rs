@@ -42,7 +42,7 @@ use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::Catalogue;
-use lookalike_engine::merge::{PostingsEntry, PostingsReader};
+use lookalike_engine::merge::{self, AllPostings};
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
@@ -253,11 +253,8 @@ fn write(
 ) -> Result<()> {
     let stats = Catalogue::stats(base)?;
     let (documents, all) = (stats.representatives, stats.documents);
-    let postings = workspace.manifest.get::<PostingsEntry>().cloned();
-    let parameters = workspace.collection_parameters();
-    let directory = workspace.path("postings");
-    let shared = postings.as_ref().map_or(0, |p| p.stats.lists);
-    let parts: Vec<_> = postings.into_iter().flat_map(|p| p.parts).collect();
+    let shared = merge::stats(&workspace.manifest).lists;
+    let postings = AllPostings::<u64>::of(workspace, all);
     workspace.write_other(LEXICON_FILE, |out| {
         let mut hash = Xxh3::new();
         let mut put = |text: &str| {
@@ -268,20 +265,14 @@ fn write(
         put(&format!(
             "{MAGIC}\n{terms}\n# documents: {documents}\n# shared: {shared}\n{COLUMNS}\n"
         ))?;
-        for (_, part) in parts {
-            let path = directory.join(&part.name);
-            let mut reader =
-                PostingsReader::<u64>::open(&path, Some(parameters), Some(&part))?.of(all);
-            while let Some(block) = reader.next()? {
-                context.stop.check("lexicon")?;
-                let mut text = String::new();
-                for (key, length) in block.keys.iter().zip(&block.lengths) {
-                    text.push_str(&format!("{key:016x}\t{length}\n"));
-                }
-                put(&text)?;
+        postings.each(|block| {
+            context.stop.check("lexicon")?;
+            let mut text = String::new();
+            for (key, length) in block.keys.iter().zip(&block.lengths) {
+                text.push_str(&format!("{key:016x}\t{length}\n"));
             }
-            reader.finish()?;
-        }
+            put(&text).map(drop)
+        })?;
         let sum = put("")?;
         out.put(format!("# checksum: {sum:016x}\n").as_bytes())
     })

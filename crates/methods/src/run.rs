@@ -4,7 +4,7 @@ use lookalike_base::ids::{FingerprintKind, Key};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{self, Catalogue, CatalogueEntry, CollectionConfig};
-use lookalike_engine::merge::{PostingsEntry, PostingsReader};
+use lookalike_engine::merge::AllPostings;
 use lookalike_engine::pipeline::{self, JoinParameters, Summary};
 use lookalike_store::disk;
 use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
@@ -138,36 +138,24 @@ fn write_sets(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         return Ok(());
     }
     let names = Catalogue::names(workspace, &context.budget)?;
-    let postings = workspace.manifest.get::<PostingsEntry>().cloned();
-    let parameters = workspace.collection_parameters();
-    let directory = workspace.path("postings");
     let documents = Catalogue::stats(workspace)?.documents;
-    let parts: Vec<_> = postings.into_iter().flat_map(|p| p.parts).collect();
+    let postings = AllPostings::<u64>::of(workspace, documents);
     workspace.write_other(SETS_FILE, |out| {
-        for (_, part) in parts {
-            let path = directory.join(&part.name);
-            let mut reader =
-                PostingsReader::<u64>::open(&path, Some(parameters), Some(&part))?.of(documents);
-            while let Some(block) = reader.next()? {
-                context.stop.check("sets")?;
-                let mut documents = &block.documents[..];
-                for (key, &length) in block.keys.iter().zip(&block.lengths) {
-                    let (list, rest) = documents.split_at(length as usize);
-                    documents = rest;
-                    let mut line = format!("{{\"key\":\"{:016x}\",\"members\":[", key.to_u128());
-                    for (n, &document) in list.iter().enumerate() {
-                        if n > 0 {
-                            line.push(',');
-                        }
-                        let docno = serde_json::Value::from(&*names.get(document)?);
-                        line.push_str(&docno.to_string());
+        postings.each(|block| {
+            context.stop.check("sets")?;
+            for (key, list) in block.keys.iter().zip(block.lists()) {
+                let mut line = format!("{{\"key\":\"{:016x}\",\"members\":[", key.to_u128());
+                for (n, &document) in list.iter().enumerate() {
+                    if n > 0 {
+                        line.push(',');
                     }
-                    line.push_str("]}\n");
-                    out.put(line.as_bytes())?;
+                    let docno = serde_json::Value::from(&*names.get(document)?);
+                    line.push_str(&docno.to_string());
                 }
+                line.push_str("]}\n");
+                out.put(line.as_bytes())?;
             }
-            reader.finish()?;
-        }
-        Ok(())
+            Ok(())
+        })
     })
 }

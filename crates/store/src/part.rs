@@ -111,6 +111,17 @@ pub struct Header {
 }
 
 impl Header {
+    /// The header of a part that is written now.
+    pub fn new(kind: Kind, parameters: u128, number: u64, key_bytes: usize) -> Header {
+        Header {
+            kind,
+            version: kind.version(),
+            parameters,
+            number,
+            key_bytes: key_bytes as u32,
+        }
+    }
+
     fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut out = [0; HEADER_BYTES];
         out[..8].copy_from_slice(&MAGIC);
@@ -635,13 +646,7 @@ mod tests {
     use super::*;
 
     fn sample(directory: &Path) -> (PathBuf, PartInfo) {
-        let header = Header {
-            kind: Kind::Column,
-            version: VERSION,
-            parameters: 7,
-            number: 3,
-            key_bytes: 0,
-        };
+        let header = Header::new(Kind::Column, 7, 3, 0);
         let mut writer = PartWriter::create(directory, &header).unwrap();
         for n in 0..100u32 {
             writer.put(&n.to_le_bytes()).unwrap();

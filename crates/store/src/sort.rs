@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use super::disk;
 use super::item::Item;
-use super::part::{Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
+use super::part::{Header, Kind, PartInfo, PartReader, PartWriter};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::{Error, Result, limits};
 
@@ -137,13 +137,7 @@ struct Writer {
 
 impl Writer {
     fn create(directory: &Path, parameters: u128, number: u64) -> Result<Writer> {
-        let header = Header {
-            kind: Kind::Sorted,
-            version: VERSION,
-            parameters,
-            number,
-            key_bytes: 0,
-        };
+        let header = Header::new(Kind::Sorted, parameters, number, 0);
         Ok(Writer {
             part: PartWriter::create(directory, &header)?,
             block: Block::new(),

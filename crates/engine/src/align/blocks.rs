@@ -1,5 +1,7 @@
 //! A comparison of two texts, cut into parts for display.
 
+use std::ops::Range;
+
 use super::differences::{Out, Stretch, differences};
 use super::words::{Pieces, Words, numbers};
 
@@ -47,7 +49,7 @@ impl<'t> TextComparison<'t> {
     /// The same, in which differences have whole words, as readers see them: up to white space.
     pub fn of_whole_words(mut self) -> Self {
         let joined = |a, b| self.a.words.joined(a) || self.b.words.joined(b);
-        let (mut whole, mut taken): (Vec<Stretch>, usize) = (Vec::new(), 0);
+        let (mut whole, mut taken) = (Out::default(), 0);
         for Stretch {
             equal,
             mut a,
@@ -62,7 +64,7 @@ impl<'t> TextComparison<'t> {
                 taken = (0..a.len() - after)
                     .take_while(|n| joined(a.end - n, b.end - n))
                     .count();
-                if let Some(before) = whole.last_mut() {
+                if let Some(before) = whole.0.last_mut() {
                     (before.a.end, before.b.end) = (a.start + after, b.start + after);
                 }
                 a = a.start + after..a.end - taken;
@@ -70,15 +72,9 @@ impl<'t> TextComparison<'t> {
             } else {
                 (a.start, b.start) = (a.start - taken, b.start - taken);
             }
-            match whole.last_mut() {
-                _ if a.is_empty() && b.is_empty() => {}
-                Some(before) if before.equal == equal => {
-                    (before.a.end, before.b.end) = (a.end, b.end)
-                }
-                _ => whole.push(Stretch { equal, a, b }),
-            }
+            whole.push(equal, a, b);
         }
-        self.stretches = whole;
+        self.stretches = whole.0;
         self
     }
 
@@ -131,23 +127,13 @@ impl<'t> TextComparison<'t> {
     /// line feeds or more, and within long lines between equal words. In each row the two texts are
     /// at nearly the same place, whatever lengths they have.
     pub fn rows(&self, shown: &[Stretch], lines: usize) -> Vec<Vec<Stretch>> {
-        let mut rows = vec![Vec::new()];
+        let (mut rows, mut row) = (Vec::new(), Out::default());
         let (mut words_a, mut words_b) = (0usize, 0usize);
-        let mut push = |stretch: Stretch, ends: bool| {
-            words_a += stretch.a.len();
-            words_b += stretch.b.len();
-            let (at_a, at_b) = (stretch.a.end, stretch.b.end);
-            let equal = stretch.equal;
-            if let Some(row) = rows.last_mut() {
-                let row: &mut Vec<Stretch> = row;
-                match row.last_mut() {
-                    Some(last) if last.equal == equal => {
-                        last.a.end = at_a;
-                        last.b.end = at_b;
-                    }
-                    _ => row.push(stretch),
-                }
-            }
+        let mut push = |equal: bool, a: Range<usize>, b: Range<usize>| {
+            words_a += a.len();
+            words_b += b.len();
+            let (at_a, at_b) = (a.end, b.end);
+            row.push(equal, a, b);
             let (gap_a, gap_b) = (self.a.words.gap(at_a), self.b.words.gap(at_b));
             let both = |is: &dyn Fn(&str) -> bool| is(gap_a) && is(gap_b);
             let feeds = |gap: &str| gap.matches('\n').count() >= lines;
@@ -158,27 +144,20 @@ impl<'t> TextComparison<'t> {
             };
             let words = words_a.max(words_b);
             let cut = both(&feeds)
-                || ends && words >= SENTENCES && both(&sentence)
-                || ends && words >= ROW && both(&|gap| gap.contains(char::is_whitespace));
+                || equal && words >= SENTENCES && both(&sentence)
+                || equal && words >= ROW && both(&|gap| gap.contains(char::is_whitespace));
             if cut {
-                rows.push(Vec::new());
+                rows.push(std::mem::take(&mut row.0));
                 (words_a, words_b) = (0, 0);
             }
         };
-        for stretch in shown {
-            if !stretch.equal {
-                push(stretch.clone(), false);
-                continue;
-            }
-            for (a, b) in stretch.a.clone().zip(stretch.b.clone()) {
-                let word = Stretch {
-                    equal: true,
-                    a: a..a + 1,
-                    b: b..b + 1,
-                };
-                push(word, true);
+        for Stretch { equal, a, b } in shown.iter().cloned() {
+            match equal {
+                true => a.zip(b).for_each(|(a, b)| push(true, a..a + 1, b..b + 1)),
+                false => push(false, a, b),
             }
         }
+        rows.push(row.0);
         rows.retain(|row| !row.is_empty());
         rows
     }

@@ -100,13 +100,7 @@ mod tests {
     #[test]
     fn a_block_needs_room_in_the_budget() {
         let place = tempfile::tempdir().unwrap();
-        let header = Header {
-            kind: Kind::Documents,
-            version: Kind::Documents.version(),
-            parameters: 0,
-            number: 0,
-            key_bytes: 0,
-        };
+        let header = Header::new(Kind::Documents, 0, 0, 0);
         let mut out = PartWriter::create(place.path(), &header).unwrap();
         let path = out.path().to_path_buf();
         let mut packer = Packer::new(3, &path).unwrap();

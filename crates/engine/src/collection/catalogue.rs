@@ -14,7 +14,7 @@ use lookalike_base::{Error, Result, threads};
 use lookalike_store::item::item;
 use lookalike_store::workspace::{Places, Workspace};
 use lookalike_store::{
-    Group, Header, Kind, PartInfo, PartReader, PartWriter, Sort, VERSION, disk, part_unit,
+    Group, Header, Kind, PartInfo, PartReader, PartWriter, Sort, disk, part_unit,
 };
 use lookalike_text::read::{Reason, Reject, SourceSpan};
 use std::collections::HashMap;
@@ -406,16 +406,6 @@ impl<'a> Making<'a> {
         each_in(&self.places, self.parameters, segment, &mut each)
     }
 
-    fn header(&self, kind: Kind, number: u64, key_bytes: u32) -> Header {
-        Header {
-            kind,
-            version: VERSION,
-            parameters: self.parameters,
-            number: u64::from(self.level) << 32 | number,
-            key_bytes,
-        }
-    }
-
     fn sort(&self, name: &str) -> Result<Sort<Keyed>> {
         Sort::scratch(&self.scratch.path().join(name), self.memory)
     }
@@ -688,18 +678,18 @@ const NAME_ENDS: u64 = 3;
 
 impl LevelWriter {
     fn create(making: &Making<'_>) -> Result<Self> {
+        let level = u64::from(making.level) << 32;
         let part = |kind, number, key_bytes| {
-            let header = making.header(kind, number, key_bytes);
+            let header = Header::new(kind, making.parameters, level | number, key_bytes);
             PartWriter::create(&making.directory, &header)
         };
-        let number = u64::from(making.level) << 32;
         Ok(LevelWriter {
             names: part(Kind::Names, NAMES, 0)?,
             ends: part(Kind::Column, NAME_ENDS, 8)?,
             end: 0,
             representatives: part(Kind::Column, REPRESENTATIVES, 4)?,
             stored: part(Kind::Column, STORED, 4)?,
-            rejects: RejectWriter::create(&making.directory, making.parameters, number)?,
+            rejects: RejectWriter::create(&making.directory, making.parameters, level)?,
         })
     }
 

@@ -147,11 +147,8 @@ impl BlockWriter {
         number: u64,
     ) -> Result<Self> {
         let header = Header {
-            kind,
             version,
-            parameters,
-            number,
-            key_bytes: 0,
+            ..Header::new(kind, parameters, number, 0)
         };
         let out = PartWriter::create(directory, &header)?;
         Ok(BlockWriter {
@@ -340,18 +337,6 @@ pub struct RejectRecord {
     detail: String,
 }
 
-/// The name of a variant.
-fn name_of(reason: Reason, path: &Path) -> Result<String> {
-    match serde_json::to_value(reason) {
-        Ok(serde_json::Value::String(name)) => Ok(name),
-        Ok(other) => {
-            let error = std::io::Error::other(format!("{other} is the name of a reason"));
-            Err(Error::io("encode a record of", path)(error))
-        }
-        Err(error) => Err(Error::io("encode a record of", path)(error.into())),
-    }
-}
-
 /// Writes the rejects and notices of a segment.
 pub struct RejectWriter(BlockWriter, SaidOnce);
 
@@ -374,7 +359,8 @@ impl RejectWriter {
             offset: reject.source.offset,
             length: reject.source.length,
             docno: reject.docno.clone(),
-            reason: name_of(reject.reason, self.0.out.path())?,
+            // The name of the value, which serde reads.
+            reason: format!("{:?}", reject.reason),
             kept,
             detail: detail.into(),
         })?;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result, limits};
 use lookalike_store::{HEADER_BYTES, Kind, Mapped, PartFile, PartInfo, verify_part};
 
@@ -124,17 +125,12 @@ impl Level {
                 .expected(expected, "none")
         };
         let outside = || corrupt(&self.ends, at, "its end within the file of names");
-        let word = |bytes: &[u8]| {
-            let mut word = [0; 8];
-            word.copy_from_slice(bytes);
-            u64::from_le_bytes(word)
-        };
         let (start, end) = if document == self.first {
             let ends = self.ends.get(0, 8)?.ok_or_else(outside)?;
-            (0, word(&ends))
+            (0, u64::get_le(&ends))
         } else {
             let ends = self.ends.get(at - 8, 16)?.ok_or_else(outside)?;
-            (word(&ends[..8]), word(&ends[8..]))
+            (u64::get_le(&ends[..8]), u64::get_le(&ends[8..]))
         };
         let length = end.checked_sub(start).ok_or_else(outside)?;
         let name = self.names.get(start, length)?.ok_or_else(outside)?;
@@ -151,16 +147,10 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_store::{Header, PartWriter, VERSION};
+    use lookalike_store::{Header, PartWriter};
 
     fn part(directory: &Path, kind: Kind, number: u64, bytes: &[u8]) -> PartInfo {
-        let header = Header {
-            kind,
-            version: VERSION,
-            parameters: 7,
-            number,
-            key_bytes: 8,
-        };
+        let header = Header::new(kind, 7, number, 8);
         let mut out = PartWriter::create(directory, &header).unwrap();
         out.put(bytes).unwrap();
         out.finish(0, 0, 0).unwrap()

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CatalogueStats, CollectionConfig, SegmentStats};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
+use lookalike_base::numbers::is_zero;
 use lookalike_base::words::words;
 use lookalike_store::workspace::{
     MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Workspace,
@@ -34,10 +35,6 @@ impl Cursor {
             event: 0,
         }
     }
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// A committed segment.

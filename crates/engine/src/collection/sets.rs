@@ -6,8 +6,7 @@ use lookalike_base::numbers::counted;
 use lookalike_base::{Error, Result, limits, process};
 use lookalike_store::workspace::{MANIFEST_FILE, Places, Workspace};
 use lookalike_store::{
-    HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, VERSION,
-    checksum,
+    HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, checksum,
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -40,13 +39,7 @@ impl SetWriter {
         number: u64,
         key_bytes: usize,
     ) -> Result<Self> {
-        let header = Header {
-            kind: Kind::Fingerprints,
-            version: VERSION,
-            parameters,
-            number,
-            key_bytes: key_bytes as u32,
-        };
+        let header = Header::new(Kind::Fingerprints, parameters, number, key_bytes);
         Ok(SetWriter {
             part: PartWriter::create(directory, &header)?,
             block: Xxh3::new(),

@@ -17,7 +17,7 @@
 use crate::collection::SegmentEntry;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
-use lookalike_store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, VERSION};
+use lookalike_store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter};
 use std::path::Path;
 
 use super::blocks::{Packer, Unpacker};
@@ -49,13 +49,7 @@ pub struct TextWriter {
 impl TextWriter {
     /// Starts the texts of segment `number`.
     pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
-        let header = Header {
-            kind: Kind::Text,
-            version: VERSION,
-            parameters,
-            number,
-            key_bytes: 0,
-        };
+        let header = Header::new(Kind::Text, parameters, number, 0);
         let out = PartWriter::create(directory, &header)?;
         Ok(TextWriter {
             packer: Packer::new(TEXT_ZSTD_LEVEL, out.path())?,
@@ -366,13 +360,7 @@ mod tests {
             (&[1, 0, 0, 0, 0, 0, 0, 0, b'a'], u64::MAX, 1, 1),
             (&[], 1, 0, 0),
         ] {
-            let header = Header {
-                kind: Kind::Text,
-                version: VERSION,
-                parameters: 7,
-                number: 0,
-                key_bytes: 0,
-            };
+            let header = Header::new(Kind::Text, 7, 0, 0);
             let mut out = PartWriter::create(directory.path(), &header).unwrap();
             let packer = Packer::new(1, out.path())
                 .unwrap()

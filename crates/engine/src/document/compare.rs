@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::align::{self, Words};
 use crate::collection::{self, Catalogue, Sameness, SetsByPlace};
-use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::ids::{Key, with_keys};
 use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::counted;
@@ -125,7 +125,8 @@ pub fn compare(
         let [a, b] = [&found[0], &found[1]].map(|found| counted(found.record.words, "word"));
         format!("comparing documents of {a} and {b}")
     };
-    let shared = shared(workspace, &found, context, &what)?;
+    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+    let shared = with_keys!(kind, K => shared::<K>(workspace, &found, context, &what))?;
     let mut held = Memory::new(&context.budget, FIXED_BYTES);
     let texts = texts(workspace, &[&found[0], &found[1]], &mut held, context)?;
     let parse = &collection::config(&workspace.manifest).shingle.parse;
@@ -173,19 +174,7 @@ fn count(text: &str, parse: &ParseConfig) -> u64 {
 }
 
 /// The number of fingerprints that two documents share.
-fn shared(
-    workspace: &Workspace,
-    found: &[Found; 2],
-    context: &Context<'_>,
-    what: &dyn Fn() -> String,
-) -> Result<u64> {
-    match collection::config(&workspace.manifest).shingle.fingerprint {
-        FingerprintKind::Xxh3 => shared_keys::<u64>(workspace, found, context, what),
-        FingerprintKind::Md5 => shared_keys::<u128>(workspace, found, context, what),
-    }
-}
-
-fn shared_keys<K: Key>(
+fn shared<K: Key>(
     workspace: &Workspace,
     found: &[Found; 2],
     context: &Context<'_>,

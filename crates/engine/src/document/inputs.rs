@@ -142,14 +142,7 @@ fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
             metadata.size(),
             identity.size
         )),
-        Ok(_) => Ok(InputFile {
-            path: path.into(),
-            real: None,
-            docno: entry.name.clone(),
-            odd_path: false,
-            identity: Some(identity.clone()),
-            problem: None,
-        }),
+        Ok(_) => Ok(InputFile::of_entry(entry, path, None)),
     })
 }
 

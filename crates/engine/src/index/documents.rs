@@ -5,7 +5,7 @@ use std::path::Path;
 use super::lists::sum;
 use super::{DIRECTORY, IndexEntry, Level, STAGE};
 use crate::collection::{self, Catalogue, SegmentEntry, TextDigest, each_document_of};
-use lookalike_base::ids::{FingerprintKind, Key as _};
+use lookalike_base::ids::{Key as _, with_keys};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
@@ -63,11 +63,7 @@ impl Facts {
 
     /// `nth` of its part is the document.
     fn decode(part: &PartFile, bytes: &[u8], (nth, document): (u32, u32)) -> Result<Facts> {
-        let word = |at: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[at..at + 8]);
-            u64::from_le_bytes(word)
-        };
+        let word = |at: usize| u64::get_le(&bytes[at..at + 8]);
         let (stated, found) = (word(0), sum(document.into(), &bytes[8..]));
         if stated != found {
             let what = format!("checksum of the facts about document {document}");
@@ -112,15 +108,12 @@ pub(super) fn write(
     context: &Context<'_>,
 ) -> Result<(PartInfo, PartInfo)> {
     let directory = workspace.path(DIRECTORY);
-    let header = |number| Header {
-        kind: Kind::Facts,
-        version: Kind::Facts.version(),
-        parameters: workspace.collection_parameters(),
-        number: level.part(number),
-        key_bytes: 0,
+    let create = |number| {
+        let parameters = workspace.collection_parameters();
+        let header = Header::new(Kind::Facts, parameters, level.part(number), 0);
+        PartWriter::create(&directory, &header)
     };
-    let mut facts = PartWriter::create(&directory, &header(FACTS))?;
-    let mut docnos = PartWriter::create(&directory, &header(DOCNOS))?;
+    let (mut facts, mut docnos) = (create(FACTS)?, create(DOCNOS)?);
     let mut documents = 0;
     each_of(
         workspace,
@@ -146,11 +139,8 @@ fn each_of(
     (first, segments): (u32, &[SegmentEntry]),
     each: &mut dyn FnMut(u32, Facts, &str) -> Result<()>,
 ) -> Result<()> {
-    let fingerprint = collection::config(&workspace.manifest).shingle.fingerprint;
-    let key_bytes = match fingerprint {
-        FingerprintKind::Xxh3 => u64::BYTES,
-        FingerprintKind::Md5 => u128::BYTES,
-    };
+    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+    let key_bytes = with_keys!(kind, K => K::BYTES);
     let mut stored = Catalogue::stored_in_order(workspace)?;
     for _ in 0..first {
         stored.next()?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::{Layout, Level, SHORT, leading};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
-use lookalike_store::{Header, Kind, PartInfo, PartWriter, VERSION, checksum, pack_u32, pack_u64};
+use lookalike_store::{Header, Kind, PartInfo, PartWriter, checksum, pack_u32, pack_u64};
 
 /// Bytes before a block's body: its checksum, the place of the block before it, the number of its
 /// bytes and of its lists.
@@ -76,13 +76,7 @@ impl ListsWriter {
         range: u32,
     ) -> Result<ListsWriter> {
         let layout = level.layout;
-        let header = Header {
-            kind: Kind::Index,
-            version: VERSION,
-            parameters,
-            number: level.part(range.into()),
-            key_bytes: K::BYTES as u32,
-        };
+        let header = Header::new(Kind::Index, parameters, level.part(range.into()), K::BYTES);
         let bucket = u64::from(range) * u64::from(layout.buckets);
         Ok(ListsWriter {
             part: PartWriter::create(directory, &header)?,

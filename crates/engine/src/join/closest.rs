@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 use crate::collection::{self, Catalogue, SetsByPlace};
 use crate::join::{PairsEntry, STAGE, list};
 use lookalike_base::Result;
-use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::ids::{Key, with_keys};
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_store::workspace::Workspace;
@@ -64,10 +64,8 @@ pub fn closest(
     if fingerprints > MOST_FINGERPRINTS {
         return Ok(Search::TooLarge);
     }
-    match collection::config(&workspace.manifest).shingle.fingerprint {
-        FingerprintKind::Xxh3 => of_keys::<u64>(workspace, (fingerprints, memory), context),
-        FingerprintKind::Md5 => of_keys::<u128>(workspace, (fingerprints, memory), context),
-    }
+    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+    with_keys!(kind, K => of_keys::<K>(workspace, (fingerprints, memory), context))
 }
 
 /// Bytes for each fingerprint: its record and its element. The lists of documents take the place of

@@ -39,15 +39,16 @@
 //! tokens that it drops.
 
 use crate::collection::Catalogue;
-use crate::merge::{PostingsEntry, PostingsReader};
+use crate::merge::PostingsEntry;
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
+use lookalike_base::numbers::is_zero;
 use lookalike_base::progress::{Context, Stop, Unit};
 use lookalike_base::workers::on_threads;
-use lookalike_base::{Error, Result};
+use lookalike_base::Result;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use std::path::Path;
@@ -97,10 +98,6 @@ pub struct CountStats {
     /// counters exclude them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pruned: u64,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// Where the join resumes.
@@ -182,8 +179,6 @@ fn blocks<K: Key>(
     capacity: usize,
 ) -> Result<()> {
     let (config, sampled) = (counting.join.config, counting.join.sampled);
-    let parameters = workspace.collection_parameters();
-    let directory = workspace.path("postings");
     let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
     let mut block = Block::new(sampled.documents(), capacity);
     // If everything fits into one block, its counts are final.
@@ -194,32 +189,24 @@ fn blocks<K: Key>(
     progress.stats.count = Some(counted);
     while progress.count.range < postings.ranges {
         let range = progress.count.range;
-        let Some(info) = postings.parts.get(&range) else {
-            return Err(Error::no_stage(directory, "merge"));
-        };
-        let mut reader =
-            PostingsReader::<K>::open(&directory.join(&info.name), Some(parameters), Some(info))?
-                .of(sampled.documents() as u64);
+        let mut reader = postings.open::<K>(workspace, range, sampled.documents())?;
         let mut read = 0;
         while let Some(lists) = reader.next_below(sampled.documents())? {
             read += 1;
             if read <= progress.count.skip {
                 continue;
             }
-            let mut rest = &lists.documents[..];
             // A block of the postings file goes as a whole into this block or opens the next one.
-            if !block.is_empty() && block.entries() + rest.len() > capacity {
+            if !block.is_empty() && block.entries() + lists.documents.len() > capacity {
                 let skip = read - 1;
                 write_block(workspace, &mut progress, &mut block, counting, fits, &done)?;
                 progress.count = CountPlace { range, skip };
                 commit(workspace, &progress)?;
             }
-            for &length in &lists.lengths {
-                let (list, after) = rest.split_at(length as usize);
-                rest = after;
+            for list in lists.lists() {
                 let stats = progress.stats.count.get_or_insert_default();
-                let n = u64::from(length);
-                if config.max_postings.is_some_and(|most| length > most) {
+                let n = list.len() as u64;
+                if config.max_postings.is_some_and(|most| n > most.into()) {
                     stats.lists_dropped += 1;
                     stats.entries_dropped += n;
                     stats.pair_tokens_dropped += n * (n - 1) / 2;

@@ -1,10 +1,10 @@
 //! Visits every posting list on all threads, for counts that do not depend on an order.
 
-use crate::merge::{PostingsEntry, PostingsReader};
+use crate::merge::PostingsEntry;
+use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::progress::Context;
 use lookalike_base::workers::on_threads;
-use lookalike_base::{Error, Result};
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -26,28 +26,18 @@ pub(super) fn each_list<K: Key>(
     each: impl Fn(&[u32]) + Sync,
 ) -> Result<()> {
     let (next, done) = (AtomicU32::new(0), AtomicU64::new(0));
-    let directory = workspace.path("postings");
-    let parameters = workspace.collection_parameters();
     let work = |_| -> Result<()> {
         loop {
             let range = next.fetch_add(1, Ordering::Relaxed);
             if range >= postings.ranges {
                 return Ok(());
             }
-            let Some(info) = postings.parts.get(&range) else {
-                return Err(Error::no_stage(&directory, "merge"));
-            };
-            let path = directory.join(&info.name);
-            let mut reader = PostingsReader::<K>::open(&path, Some(parameters), Some(info))?
-                .of(documents as u64);
+            let mut reader = postings.open::<K>(workspace, range, documents)?;
             while let Some(lists) = reader.next_below(documents)? {
                 context.stop.check(STAGE)?;
                 disk::point("lists: worker");
-                let mut rest = &lists.documents[..];
-                for &length in &lists.lengths {
-                    let (list, after) = rest.split_at(length as usize);
-                    rest = after;
-                    if most.is_none_or(|most| length <= most) {
+                for list in lists.lists() {
+                    if most.is_none_or(|most| list.len() <= most as usize) {
                         each(list);
                     }
                 }

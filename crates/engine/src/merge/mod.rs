@@ -62,7 +62,7 @@ pub use batches::{Batches, Merged};
 pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::{LoserTree, Sums};
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
-pub use ranges::{LongLists, MergeStats, PostingsEntry, stats};
+pub use ranges::{AllPostings, LongLists, MergeStats, PostingsEntry, stats};
 pub use stage::run;
 
 const STAGE: &str = "merge";

@@ -6,8 +6,7 @@ use lookalike_base::ids::Key;
 use lookalike_base::memory::room_for_block;
 use lookalike_base::{Error, Result};
 use lookalike_store::{
-    Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, VERSION, checksum, pack_u32,
-    unpack_u32,
+    Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, checksum, pack_u32, unpack_u32,
 };
 
 /// Entries (documents in lists) after which a block is full.
@@ -29,6 +28,17 @@ pub struct PostingsBlock<K> {
 }
 
 impl<K> PostingsBlock<K> {
+    /// The documents of each list.
+    #[inline]
+    pub fn lists(&self) -> impl Iterator<Item = &[u32]> {
+        let mut rest = &self.documents[..];
+        self.lengths.iter().map(move |&length| {
+            let list;
+            (list, rest) = rest.split_at(length as usize);
+            list
+        })
+    }
+
     fn clear(&mut self) {
         self.keys.clear();
         self.lengths.clear();
@@ -57,14 +67,7 @@ impl<K: Key> PostingsWriter<K> {
         number: u64,
         zstd_level: Option<i32>,
     ) -> Result<Self> {
-        let key_bytes = K::BYTES as u32;
-        let header = Header {
-            kind: Kind::Postings,
-            version: VERSION,
-            parameters,
-            number,
-            key_bytes,
-        };
+        let header = Header::new(Kind::Postings, parameters, number, K::BYTES);
         let compressor = zstd_level.map(zstd::bulk::Compressor::new).transpose();
         Ok(PostingsWriter {
             out: PartWriter::create(directory, &header)?,
@@ -127,10 +130,7 @@ impl<K: Key> PostingsWriter<K> {
         } else {
             self.gaps.clear();
             let mut firsts = Vec::with_capacity(lists);
-            let mut rest = &self.block.documents[..];
-            for &length in &self.block.lengths {
-                let (list, after) = rest.split_at(length as usize);
-                rest = after;
+            for list in self.block.lists() {
                 firsts.push(list[0]);
                 self.gaps
                     .extend(list.windows(2).map(|pair| pair[1] - pair[0]));
@@ -442,11 +442,8 @@ mod tests {
         let mut reader = PostingsReader::<K>::open(&path, Some(5), Some(&info)).unwrap();
         let mut back = Vec::new();
         while let Some(block) = reader.next().unwrap() {
-            let mut rest = &block.documents[..];
-            for (key, &length) in block.keys.iter().zip(&block.lengths) {
-                let (list, after) = rest.split_at(length as usize);
+            for (key, list) in block.keys.iter().zip(block.lists()) {
                 back.push((*key, list.to_vec()));
-                rest = after;
             }
         }
         reader.finish().unwrap();

@@ -8,12 +8,14 @@ use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::PostingsWriter;
+use super::postings::{
+    PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter,
+};
 
 /// Approximate number of records in a range.
 const RANGE_RECORDS: u64 = 4 << 20;
@@ -295,6 +297,74 @@ impl PostingsEntry {
         let left = (0..ranges).filter(|range| !self.parts.contains_key(range));
         left.collect()
     }
+
+    /// Opens the postings of a range.
+    pub(crate) fn open<K: Key>(
+        &self,
+        workspace: &Workspace,
+        range: u32,
+        documents: usize,
+    ) -> Result<PostingsReader<K>> {
+        let directory = workspace.path("postings");
+        let info = self.parts.get(&range);
+        let info = info.ok_or_else(|| Error::no_stage(&directory, "merge"))?;
+        let parameters = Some(workspace.collection_parameters());
+        let reader = PostingsReader::open(&directory.join(&info.name), parameters, Some(info))?;
+        Ok(reader.of(documents as u64))
+    }
+}
+
+/// The blocks of all postings, in order.
+pub struct AllPostings<K> {
+    parts: std::vec::IntoIter<(PathBuf, PartInfo)>,
+    parameters: u128,
+    documents: u64,
+    reader: Option<PostingsReader<K>>,
+}
+
+impl<K: Key> AllPostings<K> {
+    pub fn of(workspace: &Workspace, documents: u64) -> Self {
+        let directory = workspace.path("postings");
+        let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
+        let parts: Vec<(PathBuf, PartInfo)> = postings
+            .flat_map(|postings| postings.parts.values())
+            .map(|info| (directory.join(&info.name), info.clone()))
+            .collect();
+        AllPostings {
+            parts: parts.into_iter(),
+            parameters: workspace.collection_parameters(),
+            documents,
+            reader: None,
+        }
+    }
+
+    /// Takes the next block; `false` at the end.
+    pub(crate) fn take(&mut self, packed: &mut PackedBlock) -> Result<bool> {
+        loop {
+            if let Some(reader) = &mut self.reader {
+                if reader.take_packed(packed)? {
+                    return Ok(true);
+                }
+                if let Some(reader) = self.reader.take() {
+                    reader.finish()?;
+                }
+            }
+            let Some((path, info)) = self.parts.next() else {
+                return Ok(false);
+            };
+            let reader = PostingsReader::open(&path, Some(self.parameters), Some(&info))?;
+            self.reader = Some(reader.of(self.documents));
+        }
+    }
+
+    /// Calls `each` with all blocks.
+    pub fn each(mut self, mut each: impl FnMut(&PostingsBlock<K>) -> Result<()>) -> Result<()> {
+        let (mut packed, mut decoder) = (PackedBlock::default(), PostingsDecoder::default());
+        while self.take(&mut packed)? {
+            each(decoder.decode(&packed)?)?;
+        }
+        Ok(())
+    }
 }
 
 impl StageRecord for PostingsEntry {
@@ -313,7 +383,6 @@ impl StageRecord for PostingsEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::merge::PostingsReader;
     use std::thread;
 
     /// Long and short lists from two threads, by record and as lists, are read back as they were.
@@ -348,11 +417,8 @@ mod tests {
                     let mut reader = PostingsReader::<u64>::open(&path, Some(5), None).unwrap();
                     let mut found = Vec::new();
                     while let Some(block) = reader.next_below(1 << 20).unwrap() {
-                        let mut rest = &block.documents[..];
-                        for (&key, &length) in block.keys.iter().zip(&block.lengths) {
-                            let (list, after) = rest.split_at(length as usize);
+                        for (&key, list) in block.keys.iter().zip(block.lists()) {
                             found.push((key, list.to_vec()));
-                            rest = after;
                         }
                     }
                     let shared = keys.iter().map(|&key| (key, list(key)));

@@ -5,7 +5,7 @@
 //! which the join adds the pairs of the new documents ([`crate::join::adds`]).
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Summary;
 use super::parameters::{AppliedPlan, JoinParameters};
@@ -279,11 +279,7 @@ fn listed(workspace: &Workspace, given: &Inputs, places: &[usize]) -> Result<Vec
                 docno: entry.name.clone(),
                 ..input.clone()
             },
-            None => {
-                let path = entry.places().find(|path| disk::metadata(path).is_ok());
-                let path = path.map_or_else(|| PathBuf::from(&entry.path), Path::to_path_buf);
-                InputFile::of_entry(entry, &path, None)
-            }
+            None => InputFile::found(entry),
         });
     }
     Ok(files)

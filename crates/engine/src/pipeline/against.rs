@@ -5,7 +5,7 @@
 //! stage does what it does when documents are added to a collection ([`super::add()`]), and nothing
 //! is copied. The result files are about the new documents.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::parameters::JoinParameters;
 use super::{RECORDS, Summary};
@@ -89,11 +89,7 @@ pub fn run_against(
     };
     check(true, parameters)?;
     parameters.check(&config.size_groups, false)?;
-    let files = listed.iter().map(|entry| {
-        let path = entry.places().find(|path| disk::metadata(path).is_ok());
-        let path = path.map_or_else(|| PathBuf::from(&entry.path), Path::to_path_buf);
-        InputFile::of_entry(entry, &path, None)
-    });
+    let files = listed.iter().map(InputFile::found);
     let mut own = inputs.files.clone();
     lookalike_text::read::tell_apart(&mut own, listed.iter().map(|e| e.name.clone()).collect());
     let files: Vec<InputFile> = files.chain(own).collect();
@@ -168,21 +164,19 @@ fn begin(old: &Path, config: &CollectionConfig) -> Result<(Manifest, Vec<InputEn
         real: real(old)?,
         below,
     });
-    let mut list = InputList::open(old)?;
-    let mut listed = Vec::new();
-    for _ in 0..against.files {
-        listed.extend(list.next()?.cloned());
-    }
-    Ok((manifest, listed))
+    Ok((manifest, listed(old, against.files)?))
 }
 
 /// The absolute path of a directory without symbolic links, if that is UTF-8.
 fn real(directory: &Path) -> Result<Option<String>> {
-    match disk::canonical(directory) {
-        Ok(real) => Ok(real.to_str().map(String::from)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("inspect", directory)(error)),
-    }
+    Ok(disk::real(directory)?.and_then(|real| real.to_str().map(String::from)))
+}
+
+/// The first inputs in the list of a directory.
+fn listed(directory: &Path, files: u32) -> Result<Vec<InputEntry>> {
+    let mut list = InputList::open(directory)?;
+    let entries = (0..files).map(|_| Ok(list.next()?.cloned()));
+    entries.filter_map(Result::transpose).collect()
 }
 
 /// The manifest of a directory that was begun, and the inputs of the other collection.
@@ -206,11 +200,6 @@ fn continued(
         });
     }
     check_config(collection::config(&manifest), config, out)?;
-    let files = collection::against(&manifest).files;
-    let mut list = InputList::open(out)?;
-    let mut listed = Vec::new();
-    for _ in 0..files {
-        listed.extend(list.next()?.cloned());
-    }
+    let listed = listed(out, collection::against(&manifest).files)?;
     Ok((manifest, listed))
 }

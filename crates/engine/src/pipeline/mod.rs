@@ -15,7 +15,7 @@ use crate::sample::plan::Plan;
 use crate::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, Selection};
 use crate::sort::{self, Asked, Formed, RunsEntry};
 use lookalike_base::error::refuse;
-use lookalike_base::ids::FingerprintKind;
+use lookalike_base::ids::with_keys;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_source::lasting;
@@ -327,10 +327,12 @@ fn read(
         return Ok(());
     }
     let kind = collection::config(&workspace.manifest).shingle.fingerprint;
-    stage(workspace, "ingest", context, |w| match kind {
-        FingerprintKind::Xxh3 => collection::ingest::<u64>(w, inputs, share, context),
-        FingerprintKind::Md5 => collection::ingest::<u128>(w, inputs, share, context),
-    })
+    stage(
+        workspace,
+        "ingest",
+        context,
+        |workspace| with_keys!(kind, K => collection::ingest::<K>(workspace, inputs, share, context)),
+    )
 }
 
 /// Reports which files were missing and will be made again.
@@ -410,20 +412,20 @@ pub fn join(
         None => workspace.manifest.remove::<Plan>(),
     }
     let sampling = parameters.sampling();
-    match collection::config(&workspace.manifest).shingle.fingerprint {
-        FingerprintKind::Xxh3 => join_keys::<u64>(workspace, parameters, &sampling, context),
-        FingerprintKind::Md5 => join_keys::<u128>(workspace, parameters, &sampling, context),
-    }
+    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+    with_keys!(kind, K => join_keys::<K>(workspace, parameters, &sampling, context))
 }
 
 /// Makes the index of a collection, unless it exists, and returns its counts.
 pub fn index(workspace: &mut Workspace, context: &Context<'_>) -> Result<IndexStats> {
     catalogue(workspace, context)?;
     let kind = collection::config(&workspace.manifest).shingle.fingerprint;
-    stage(workspace, "index", context, |workspace| match kind {
-        FingerprintKind::Xxh3 => index::run::<u64>(workspace, context),
-        FingerprintKind::Md5 => index::run::<u128>(workspace, context),
-    })?;
+    stage(
+        workspace,
+        "index",
+        context,
+        |workspace| with_keys!(kind, K => index::run::<K>(workspace, context)),
+    )?;
     workspace.commit(&[])?;
     let entry = workspace.manifest.get::<IndexEntry>();
     Ok(entry.map(IndexEntry::stats).unwrap_or_default())
@@ -433,10 +435,8 @@ pub fn index(workspace: &mut Workspace, context: &Context<'_>) -> Result<IndexSt
 pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     catalogue(workspace, context)?;
     let (sampling, spill) = (&Sampling::Full, Spill::Auto);
-    match collection::config(&workspace.manifest).shingle.fingerprint {
-        FingerprintKind::Xxh3 => merge_keys::<u64>(workspace, sampling, None, spill, None, context),
-        FingerprintKind::Md5 => merge_keys::<u128>(workspace, sampling, None, spill, None, context),
-    }
+    let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+    with_keys!(kind, K => merge_keys::<K>(workspace, sampling, None, spill, None, context))
 }
 
 /// How postings come about.

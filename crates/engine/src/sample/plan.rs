@@ -231,47 +231,27 @@ impl Plan {
         collection: &CollectionConfig,
         threshold: Threshold,
     ) -> Result<()> {
-        let (ours, theirs) = (&self.shingle, &collection.shingle);
-        let compared: [(&str, String, String); 9] = [
-            (
-                "threshold",
-                threshold.to_string(),
-                self.config.target.threshold.to_string(),
-            ),
-            (
-                "tokens",
-                theirs.parse.tokens.to_string(),
-                ours.parse.tokens.to_string(),
-            ),
-            (
-                "fold",
-                theirs.parse.fold.to_string(),
-                ours.parse.fold.to_string(),
-            ),
-            (
-                "detect-charset",
-                theirs.parse.detector.to_string(),
-                ours.parse.detector.to_string(),
-            ),
-            (
-                "shingle-size",
-                theirs.shingle_size.to_string(),
-                ours.shingle_size.to_string(),
-            ),
-            ("short", theirs.short.to_string(), ours.short.to_string()),
-            (
-                "fingerprint",
-                theirs.fingerprint.to_string(),
-                ours.fingerprint.to_string(),
-            ),
-            ("seed", theirs.seed.to_string(), ours.seed.to_string()),
-            (
-                "size-groups",
-                collection.size_groups.to_string(),
-                self.size_groups.to_string(),
-            ),
-        ];
-        for (name, expected, found) in compared {
+        let of = |shingle: &ShingleConfig, threshold: Threshold, size_groups: &SizeGroups| {
+            let parse = &shingle.parse;
+            [
+                ("threshold", threshold.to_string()),
+                ("tokens", parse.tokens.to_string()),
+                ("fold", parse.fold.to_string()),
+                ("detect-charset", parse.detector.to_string()),
+                ("shingle-size", shingle.shingle_size.to_string()),
+                ("short", shingle.short.to_string()),
+                ("fingerprint", shingle.fingerprint.to_string()),
+                ("seed", shingle.seed.to_string()),
+                ("size-groups", size_groups.to_string()),
+            ]
+        };
+        let expected = of(&collection.shingle, threshold, &collection.size_groups);
+        let found = of(
+            &self.shingle,
+            self.config.target.threshold,
+            &self.size_groups,
+        );
+        for ((name, expected), (_, found)) in expected.into_iter().zip(found) {
             if expected != found {
                 return Err(Error::OtherPlan {
                     path: path.into(),

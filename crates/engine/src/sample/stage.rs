@@ -9,7 +9,7 @@ use lookalike_base::progress::{Context, Unit};
 use lookalike_base::rate::within;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
-use lookalike_store::{self as store, HEADER_BYTES, Header, Kind, PartInfo, PartWriter, VERSION};
+use lookalike_store::{self as store, HEADER_BYTES, Header, Kind, PartInfo, PartWriter};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -89,20 +89,15 @@ impl Sampled {
     /// Like [`Sampled::load`], with the lengths in words if `measure` uses them.
     pub(crate) fn load_for(workspace: &Workspace, measure: Measure) -> Result<Sampled> {
         let mut sampled = Sampled::load(workspace)?;
-        sampled.take_words(workspace, measure)?;
-        Ok(sampled)
-    }
-
-    fn take_words(&mut self, workspace: &Workspace, measure: Measure) -> Result<()> {
         if measure.of_words() {
             let mut words = ColumnBuilder::default();
             each_document(workspace, |_, document| {
                 words.push(u32::try_from(document.words).unwrap_or(u32::MAX));
                 Ok(())
             })?;
-            self.words = Some(words.finish());
+            sampled.words = Some(words.finish());
         }
-        Ok(())
+        Ok(sampled)
     }
 
     /// Like [`Sampled::bytes`], with the lengths in words if `measure` uses them.
@@ -264,14 +259,10 @@ pub fn run<K: Key>(
     let mut stats = SampleStats::default();
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let writers = (0..count as u64).map(|number| {
-        let header = Header {
-            kind: Kind::Column,
-            version: VERSION,
-            parameters,
-            number,
-            key_bytes: 4,
-        };
-        PartWriter::create(&directory, &header)
+        PartWriter::create(
+            &directory,
+            &Header::new(Kind::Column, parameters, number, 4),
+        )
     });
     let mut writers = writers.collect::<Result<Vec<_>>>()?;
     let all = levels.rates == [Rate::FULL] && sampling.most_per_document().is_none();

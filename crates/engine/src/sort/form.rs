@@ -13,7 +13,7 @@ use lookalike_base::threads::lock;
 use lookalike_base::workers::{Tasks, work_and_commit};
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{Places, StageRecord, Workspace};
-use lookalike_store::{Header, Kind, PartInfo, PartWriter, VERSION, disk};
+use lookalike_store::{Header, Kind, PartInfo, PartWriter, disk};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -454,13 +454,7 @@ impl<K: Key> RunPlan<'_, K> {
 impl<K> RunPlan<'_, K> {
     /// Writes what documents can share as a column.
     fn write_shareable(&self) -> Result<PartInfo> {
-        let header = Header {
-            kind: Kind::Column,
-            version: VERSION,
-            parameters: self.parameters,
-            number: 0,
-            key_bytes: 4,
-        };
+        let header = Header::new(Kind::Column, self.parameters, 0, 4);
         let mut part = PartWriter::create(self.runs, &header)?;
         let mut documents = 0;
         for column in lock(&self.shareable).iter().flatten() {

@@ -7,8 +7,7 @@ use std::path::Path;
 use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result};
 use lookalike_store::{
-    Header, KeyColumn, Kind, PartFile, PartInfo, PartWriter, VERSION, checksum, pack_u32,
-    unpack_u32,
+    Header, KeyColumn, Kind, PartFile, PartInfo, PartWriter, checksum, pack_u32, unpack_u32,
 };
 
 /// Records in a block. A merge keeps one decoded block of each run in memory.
@@ -102,13 +101,7 @@ impl<K: Key> RunWriter<K> {
         parameters: u128,
         compression: Compression,
     ) -> Result<Self> {
-        let header = Header {
-            kind,
-            version: VERSION,
-            parameters,
-            number,
-            key_bytes: K::BYTES as u32,
-        };
+        let header = Header::new(kind, parameters, number, K::BYTES);
         Ok(RunWriter {
             out: PartWriter::create(directory, &header)?,
             packer: Packer::new(compression, directory)?,

@@ -34,7 +34,7 @@ use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::Context;
 use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_engine::join::each_pair;
-use lookalike_engine::merge::{PostingsEntry, PostingsReader};
+use lookalike_engine::merge::{AllPostings, PostingsEntry};
 use lookalike_methods::{DECO_THRESHOLDS, SPEX_FILE};
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
@@ -258,31 +258,20 @@ fn growth(workspace: &Workspace, steps: u64, context: &Context<'_>) -> Result<Ve
         }
         Ok(())
     })?;
-    let postings = workspace.record::<PostingsEntry>("merge")?;
-    let (directory, parameters) = (
-        workspace.path("postings"),
-        workspace.collection_parameters(),
-    );
-    for part in postings.parts.values() {
-        let path = directory.join(&part.name);
-        let mut reader = PostingsReader::<u64>::open(&path, Some(parameters), Some(part))?;
-        while let Some(block) = reader.next()? {
-            context.stop.check(STAGE)?;
-            let mut documents = &block.documents[..];
-            for &length in &block.lengths {
-                let (list, rest) = documents.split_at(length as usize);
-                documents = rest;
-                // The second document makes the chunk a shared one, of two documents.
-                for (n, &document) in list.iter().enumerate().skip(1) {
-                    if let Some(prefix) = by_step.get_mut(step(document)) {
-                        prefix.instances += if n == 1 { 2 } else { 1 };
-                        prefix.distinct += u64::from(n == 1);
-                    }
+    workspace.record::<PostingsEntry>("merge")?;
+    AllPostings::<u64>::of(workspace, documents).each(|block| {
+        context.stop.check(STAGE)?;
+        for list in block.lists() {
+            // The second document makes the chunk a shared one, of two documents.
+            for (n, &document) in list.iter().enumerate().skip(1) {
+                if let Some(prefix) = by_step.get_mut(step(document)) {
+                    prefix.instances += if n == 1 { 2 } else { 1 };
+                    prefix.distinct += u64::from(n == 1);
                 }
             }
         }
-        reader.finish()?;
-    }
+        Ok(())
+    })?;
     let mut sum = Prefix::default();
     for step in &mut by_step {
         sum.documents += step.documents;

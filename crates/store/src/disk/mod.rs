@@ -837,6 +837,16 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     faults::doing(Op::Inspect, path, None, || fs::canonicalize(path))
 }
 
+/// The absolute path without links, if the path leads to something.
+pub fn real(path: &Path) -> Result<Option<PathBuf>> {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    match canonical(path) {
+        Ok(real) => Ok(Some(real)),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(e) => Err(e).map_err(Error::io("inspect", path)),
+    }
+}
+
 /// The entries of a directory, in the kernel's order.
 pub fn entries(path: &Path) -> io::Result<fs::ReadDir> {
     faults::doing(Op::List, path, None, || fs::read_dir(path))

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::ResultFile;
 use crate::disk::{self, AtomicFile, Metadata};
 use crate::{json, received, remote};
-use lookalike_base::numbers::counted;
+use lookalike_base::numbers::{counted, is_zero};
 use lookalike_base::{Error, Result};
 
 /// Name of the list of inputs in an output directory.
@@ -56,9 +56,6 @@ pub struct Skipped {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
 )]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
 
 impl Skipped {
     /// Whether nothing was left out.

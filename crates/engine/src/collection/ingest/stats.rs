@@ -1,5 +1,6 @@
 //! The counts of a segment.
 
+use lookalike_base::numbers::is_zero;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -60,10 +61,6 @@ pub(super) fn add_field(fields: &mut BTreeMap<String, u64>, name: &str, n: u64) 
             }
         }
     }
-}
-
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 impl SegmentStats {

@@ -2,7 +2,7 @@
 
 use crate::collection::{Column, MappedSets};
 use crate::join::{DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
-use crate::merge::{self, PackedBlock, PostingsDecoder, PostingsEntry, PostingsReader};
+use crate::merge::{self, AllPostings, PackedBlock, PostingsDecoder};
 use crate::sample::SampleEntry;
 use crate::sort::{RunEntry, RunsEntry};
 use lookalike_base::ids::Key;
@@ -10,8 +10,8 @@ use lookalike_base::threads::lock;
 use lookalike_base::union_find::SharedUnionFind;
 use lookalike_base::workers::on_threads;
 use lookalike_base::{Error, Result};
+use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
-use lookalike_store::{PartInfo, disk};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -51,50 +51,6 @@ pub(super) fn longest_bytes(longest: u64, levels: usize) -> u64 {
     longest * (36 + 4 * levels as u64)
 }
 
-/// The blocks of all postings, in order.
-pub(super) struct Source<K> {
-    parts: std::vec::IntoIter<(PathBuf, PartInfo)>,
-    parameters: u128,
-    documents: u64,
-    reader: Option<PostingsReader<K>>,
-}
-
-impl<K: Key> Source<K> {
-    pub(super) fn of(workspace: &Workspace, documents: u64) -> Self {
-        let directory = workspace.path("postings");
-        let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
-        let parts: Vec<(PathBuf, PartInfo)> = postings
-            .flat_map(|postings| postings.parts.values())
-            .map(|info| (directory.join(&info.name), info.clone()))
-            .collect();
-        Source {
-            parts: parts.into_iter(),
-            parameters: workspace.collection_parameters(),
-            documents,
-            reader: None,
-        }
-    }
-
-    /// Takes the next block; `false` at the end.
-    pub(super) fn take(&mut self, packed: &mut PackedBlock) -> Result<bool> {
-        loop {
-            if let Some(reader) = &mut self.reader {
-                if reader.take_packed(packed)? {
-                    return Ok(true);
-                }
-                if let Some(reader) = self.reader.take() {
-                    reader.finish()?;
-                }
-            }
-            let Some((path, info)) = self.parts.next() else {
-                return Ok(false);
-            };
-            let reader = PostingsReader::open(&path, Some(self.parameters), Some(&info))?;
-            self.reader = Some(reader.of(self.documents));
-        }
-    }
-}
-
 /// Streams the postings once and commits runs of candidates.
 pub(super) fn run<K: Key>(
     workspace: &mut Workspace,
@@ -125,7 +81,7 @@ pub(super) fn run<K: Key>(
         join,
         shareable,
         bounds: join.sampled.rates().iter().map(|r| r.bounds()).collect(),
-        source: Mutex::new(Source::of(workspace, documents as u64)),
+        source: Mutex::new(AllPostings::of(workspace, documents as u64)),
         early: early.as_ref(),
         numbers: Mutex::new(0),
         directory: workspace.path(DIRECTORY),
@@ -217,7 +173,7 @@ struct Shared<'a, K> {
     shareable: Option<Column>,
     /// The bounds of the fingerprints of each level.
     bounds: Vec<(K, K)>,
-    source: Mutex<Source<K>>,
+    source: Mutex<AllPostings<K>>,
     early: Option<&'a Early<'a>>,
     /// Number of the last run begun.
     numbers: Mutex<u64>,

@@ -31,11 +31,11 @@
 //! each thread 6 bytes for each document. Time: a few instructions for each pair under one
 //! fingerprint.
 
-use super::candidates::{Lists, Source, shareable};
+use super::candidates::{Lists, shareable};
 use super::{Joining, PrefixStats, start_pass};
 use crate::collection::Column;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, commit};
-use crate::merge::{self, MergeStats, PackedBlock, PostingsDecoder};
+use crate::merge::{self, AllPostings, MergeStats, PackedBlock, PostingsDecoder};
 use crate::sort::{Record, RunWriter};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
@@ -147,7 +147,7 @@ impl Held {
             places: Vec::new(),
             place_times: Vec::new(),
         };
-        let mut source = Source::<K>::of(workspace, documents as u64);
+        let mut source = AllPostings::<K>::of(workspace, documents as u64);
         let (mut packed, mut decoder) = (PackedBlock::default(), PostingsDecoder::<K>::default());
         let mut met = Lists::default();
         let mut read = 0;
@@ -155,10 +155,7 @@ impl Held {
             join.context.stop.check(STAGE)?;
             let block = decoder.decode_lists(&packed)?;
             packed.check(&block.documents, documents)?;
-            let mut rest = &block.documents[..];
-            for &length in &block.lengths {
-                let list;
-                (list, rest) = rest.split_at(length as usize);
+            for list in block.lists() {
                 held.put(list, &mut met, stats);
             }
             read += packed.entries() as u64;
