@@ -102,11 +102,8 @@ pub fn check(budget: &Budget) -> Result<()> {
 /// the limits of this process allow. It leaves half of the address space to mapped files.
 pub fn default_memory(threads: usize) -> ByteSize {
     let (least, most) = DEFAULT_MEMORY;
-    let info = process::kernel_says("/proc/meminfo");
-    let kib = after(&info, "MemAvailable:").and_then(|rest| rest.parse::<u64>().ok());
-    let available = kib.map_or(least, |kib| ByteSize(kib << 10));
     let mut most_allowed = u64::MAX;
-    let mut available = available.0;
+    let mut available = process::stated("/proc/meminfo", "MemAvailable:").unwrap_or(least.0);
     for (of, given, beyond) in of_memory(threads as u64) {
         let left = given.saturating_sub(beyond);
         let share = match of {
@@ -127,10 +124,9 @@ pub fn default_memory(threads: usize) -> ByteSize {
 /// `Limit` with a limit that is enough.
 pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
     if let Some(given) = soft("Max address space") {
-        let status = process::kernel_says("/proc/self/status");
-        let kib = after(&status, "VmSize:").and_then(|rest| rest.parse::<u64>().ok());
+        let mapped = process::stated("/proc/self/status", "VmSize:");
         // The address space must also hold the memory that is not allocated yet.
-        let least = (kib.unwrap_or(0) << 10) + bytes + BEYOND_BUDGET.0;
+        let least = mapped.unwrap_or(0) + bytes + BEYOND_BUDGET.0;
         if given < least {
             return Err(Error::Limit {
                 of: Resource::AddressSpace,
@@ -275,15 +271,12 @@ fn control_group_of(mount: &Path, groups: &str) -> Option<u64> {
             // In a container the path can be a path of the host, which is not visible. The limit of
             // the container is then at the root.
             for directory in Path::new(path.trim_start_matches('/')).ancestors() {
-                least = least_of(least, limit_in(&root.join(directory).join(file)));
+                let limit = limit_in(&root.join(directory).join(file));
+                least = least.into_iter().chain(limit).min();
             }
         }
     }
     least
-}
-
-fn least_of(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    a.into_iter().chain(b).min()
 }
 
 fn limit_in(file: &PathBuf) -> Option<u64> {

@@ -64,12 +64,9 @@ pub fn share(part: u64, whole: u64) -> Option<f64> {
 
 impl Add for Counts {
     type Output = Counts;
-    fn add(self, other: Counts) -> Counts {
-        Counts {
-            correct: self.correct + other.correct,
-            wrong: self.wrong + other.wrong,
-            missed: self.missed + other.missed,
-        }
+    fn add(mut self, other: Counts) -> Counts {
+        crate::add!(self, other => correct, wrong, missed);
+        self
     }
 }
 

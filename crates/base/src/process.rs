@@ -23,10 +23,15 @@ pub fn cpu_seconds() -> f64 {
 /// stage, because `/usr/bin/time` and other tools would then also see a lower peak.
 #[must_use]
 pub fn peak_bytes() -> u64 {
-    let status = kernel_says("/proc/self/status");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
-    kib.unwrap_or(0) << 10
+    stated("/proc/self/status", "VmHWM:").unwrap_or(0)
+}
+
+/// What a file of the kernel states in KiB after this name, in bytes.
+pub(crate) fn stated(path: &str, name: &str) -> Option<u64> {
+    let text = kernel_says(path);
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib << 10)
 }
 
 /// Lets the allocator return what is freed to the kernel. The allocator of glibc keeps up to 64 MiB
@@ -86,10 +91,7 @@ pub fn seconds_since_1970() -> u64 {
 
 /// Bytes of mapped files that are in memory.
 pub fn mapped_bytes() -> u64 {
-    let status = kernel_says("/proc/self/status");
-    let line = status.lines().find(|line| line.starts_with("RssFile:"));
-    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
-    kib.unwrap_or(0) << 10
+    stated("/proc/self/status", "RssFile:").unwrap_or(0)
 }
 
 /// The content of a file of `/proc` or `/sys`; empty if there is no such file.

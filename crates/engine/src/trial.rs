@@ -236,9 +236,3 @@ impl Documents {
 pub fn reached(thresholds: &[Threshold], shared: u32, sizes: (u64, u64)) -> usize {
     thresholds.partition_point(|threshold| threshold.reached(shared.into(), sizes.0, sizes.1))
 }
-
-/// The sizes of two samples, as numbers.
-pub fn sampled_sizes(sampled: &Sampled, a: u32, b: u32) -> (u64, u64) {
-    let (a, b) = sampled.sizes(a, b);
-    (a.into(), b.into())
-}

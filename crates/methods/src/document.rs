@@ -72,8 +72,8 @@ impl TokenConsumer for Held {
 #[derive(Debug)]
 pub struct Document<'a> {
     text: &'a str,
-    /// The documents with this text that count.
-    copies: u64,
+    /// The documents with this text that count: 1 if exact duplicates are removed.
+    pub(super) copies: u64,
     scratch: &'a mut Scratch,
 }
 
@@ -87,16 +87,6 @@ impl<'a> Document<'a> {
             copies: 1,
             scratch,
         }
-    }
-
-    /// The document, if this number of documents with its text count.
-    pub(super) fn with_copies(self, copies: u64) -> Self {
-        Document { copies, ..self }
-    }
-
-    /// The number of documents with this text that count: 1 if exact duplicates are removed.
-    pub(super) fn copies(&self) -> u64 {
-        self.copies
     }
 
     /// The text.

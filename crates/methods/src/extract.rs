@@ -146,7 +146,7 @@ impl Copied {
         let from = segments.get(made).map_or(u32::MAX, |s| s.first_document);
         for segment in segments {
             let mut number = segment.first_document;
-            let make = |document: &mut Document<'_>| match document.copies() {
+            let make = |document: &mut Document<'_>| match document.copies {
                 1 => Vec::new(),
                 _ => features(keys, document),
             };

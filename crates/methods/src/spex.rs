@@ -151,7 +151,7 @@ impl Spex {
             for segment in collection::segments(&base.manifest) {
                 let count = |document: &mut Document<'_>| {
                     let mut counted = 0u64;
-                    let copies = document.copies();
+                    let copies = document.copies;
                     let words = document.words();
                     let chunks = admitted(&words, n, before.as_ref(), |_, hashes| {
                         // More than twice counts as twice.

@@ -235,9 +235,9 @@ impl<'a> Texts<'a> {
                     let docno = &waiting.document.docno;
                     Error::corrupt(path, format!("the text of {docno}")).expected("UTF-8", e)
                 })?;
-                let copies = 1 + self.copies((first + at) as u32).count() as u64;
-                let document = Document::new(text, &mut scratch);
-                made.push((at, make(&mut document.with_copies(copies))));
+                let mut document = Document::new(text, &mut scratch);
+                document.copies += self.copies((first + at) as u32).count() as u64;
+                made.push((at, make(&mut document)));
             }
         };
         let made = on_threads(self.stage, self.context.budget.threads, work, None)?;

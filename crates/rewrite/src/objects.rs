@@ -88,17 +88,14 @@ pub(super) fn look(directory: &Path, parameter: &'static str, work: &Path) -> Re
         .iter()
         .all(|(name, _)| Path::new(name).starts_with(PRIVATE))
     {
-        true if !is_bucket(directory) && disk::exists(directory)? => {
+        // A bucket itself has two components.
+        true if remote::normal(directory).components().count() > 2 && disk::exists(directory)? => {
             "it is an object; give a new prefix"
         }
         true => return Ok(false),
         false => "it is not empty; give a new prefix",
     };
     refuse(parameter, directory.display(), limit)
-}
-
-fn is_bucket(directory: &Path) -> bool {
-    remote::normal(directory).components().count() <= 2
 }
 
 /// Refuses inputs whose names cannot be keys below an address.

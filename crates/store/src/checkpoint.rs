@@ -238,7 +238,7 @@ impl<'w> Checkpoints<'w> {
         for name in gone {
             disk::remove(&self.directory.join(name))?;
         }
-        for path in sorters.iter_mut().flat_map(|sorter| sorter.take_merged()) {
+        for path in (sorters.iter_mut()).flat_map(|sorter| std::mem::take(&mut sorter.merged)) {
             disk::remove(&path)?;
         }
         Ok(())

@@ -88,10 +88,6 @@ impl Kind {
     pub fn extension(self) -> &'static str {
         self.text()
     }
-
-    fn from_tag(tag: [u8; 4]) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.tag() == tag)
-    }
 }
 
 /// The first [`HEADER_BYTES`] of a part.
@@ -150,7 +146,8 @@ impl Header {
         }
         let corrupt = |at, what: &str| Error::corrupt(path, what).at(at);
         let tag = [bytes[8], bytes[9], bytes[10], bytes[11]];
-        let kind = Kind::from_tag(tag).ok_or_else(|| {
+        let mut kinds = Kind::ALL.into_iter();
+        let kind = kinds.find(|kind| kind.tag() == tag).ok_or_else(|| {
             let found = String::from_utf8_lossy(&tag);
             corrupt(8, "kind").expected("a kind this build knows", found)
         })?;

@@ -177,8 +177,9 @@ pub struct Parts {
     /// The number of the next part.
     next: u64,
     parts: Vec<PartInfo>,
-    /// Parts whose items are in another one now.
-    merged: Vec<PathBuf>,
+    /// Parts whose items are in another one now. They are not needed if no record names them; a
+    /// scratch sort has removed its own already.
+    pub(crate) merged: Vec<PathBuf>,
 }
 
 impl Parts {
@@ -217,12 +218,6 @@ impl Parts {
     /// The parts, and the number of the next one.
     pub fn parts(&self) -> (&[PartInfo], u64) {
         (&self.parts, self.next)
-    }
-
-    /// Parts that are not needed any more if no record names them. A scratch sort has removed its
-    /// own already.
-    pub(crate) fn take_merged(&mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.merged)
     }
 
     fn create_part(&mut self) -> Result<Writer> {

@@ -569,7 +569,8 @@ impl<'a> Making<'a> {
         let mut columns = Columns::default();
         self.each_in(segment, |number, document| {
             columns.add(number, document, repeated);
-            if columns.are_many() {
+            // They are passed on before they take more memory.
+            if columns.lengths.len() >= PASSED || columns.names.len() >= PASSED * 32 {
                 self.context.stop.check(STAGE)?;
                 pass(std::mem::take(&mut columns))?;
             }
@@ -654,11 +655,6 @@ impl Columns {
                 detail: "an earlier document has the same docno; both are kept".into(),
             });
         }
-    }
-
-    /// Whether they should be passed on, before they take more memory.
-    fn are_many(&self) -> bool {
-        self.lengths.len() >= PASSED || self.names.len() >= PASSED * 32
     }
 }
 

@@ -236,16 +236,9 @@ impl<'a, K: Key> Out<'a, K> {
     fn next(&mut self) -> Result<()> {
         let next = self.shared.writer::<K>(self.range + 1)?;
         let made = std::mem::replace(&mut self.writer, next).finish(self.range)?;
-        self.hand_over(made)?;
+        self.shared.hand_over(self.tasks, made)?;
         self.range += 1;
         self.high = self.shared.level.layout.bounds::<K>(self.range).1;
-        Ok(())
-    }
-
-    fn hand_over(&self, made: MadeRange) -> Result<()> {
-        self.shared.stop.check(STAGE)?;
-        self.shared.done.fetch_add(made.entries, Ordering::Relaxed);
-        self.tasks.finished(made);
         Ok(())
     }
 
@@ -254,15 +247,18 @@ impl<'a, K: Key> Out<'a, K> {
             self.next()?;
         }
         let (shared, tasks, range) = (self.shared, self.tasks, self.range);
-        let made = self.writer.finish(range)?;
-        shared.stop.check(STAGE)?;
-        shared.done.fetch_add(made.entries, Ordering::Relaxed);
-        tasks.finished(made);
-        Ok(())
+        shared.hand_over(tasks, self.writer.finish(range)?)
     }
 }
 
 impl RangeShared<'_> {
+    fn hand_over(&self, tasks: &Groups<'_>, made: MadeRange) -> Result<()> {
+        self.stop.check(STAGE)?;
+        self.done.fetch_add(made.entries, Ordering::Relaxed);
+        tasks.finished(made);
+        Ok(())
+    }
+
     fn writer<K: Key>(&self, range: u32) -> Result<ListsWriter> {
         ListsWriter::create::<K>(self.out, self.parameters, self.level, range)
     }

@@ -528,7 +528,8 @@ impl Trials<'_> {
                 trial::reached(thresholds, shared, documents.sizes(a, b))
             });
             let found = pair.found.map_or(0, |shared| {
-                trial::reached(thresholds, shared, trial::sampled_sizes(&sampled, a, b))
+                let (a, b) = sampled.sizes(a, b);
+                trial::reached(thresholds, shared, (a.into(), b.into()))
             });
             let (smaller, larger) = documents.groups(a, b);
             let group = &mut groups[usize::from(smaller)];

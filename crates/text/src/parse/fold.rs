@@ -94,7 +94,9 @@ pub(super) fn each_folded(c: char, form: Form, rules: Rules, mut each: impl FnMu
 fn folded(c: char, rules: Rules) -> Option<char> {
     let fold = rules.fold;
     let dropped = fold.diacritics && (is_diacritic(c) || c == TATWEEL && !rules.third);
-    if dropped || fold.arabic && is_arabic_mark(c) {
+    // Vowel marks, hamza above and below a letter, madda, and tatweel. Source: ArabicNormalizer and
+    // PersianNormalizer of Lucene, which keep hamza above waw and yeh in composed characters.
+    if dropped || fold.arabic && matches!(c, TATWEEL | '\u{64b}'..='\u{655}' | '\u{670}') {
         return None;
     }
     let c = if fold.arabic { arabic(c) } else { c };
@@ -103,13 +105,6 @@ fn folded(c: char, rules: Rules) -> Option<char> {
 
 /// Stretches a line of Arabic or Syriac, and has no meaning.
 const TATWEEL: char = '\u{640}';
-
-/// Whether `--fold arabic` drops a character of a decomposition: vowel marks, hamza above and below
-/// a letter, madda, and tatweel. Source: ArabicNormalizer and PersianNormalizer of Lucene, which keep
-/// hamza above waw and yeh in composed characters.
-fn is_arabic_mark(c: char) -> bool {
-    matches!(c, TATWEEL | '\u{64b}'..='\u{655}' | '\u{670}')
-}
 
 /// The letter that `--fold arabic` makes of a letter, as these normalizers do: alef wasla is alef,
 /// teh marbuta and the other forms of heh are heh, alef maksura and the yehs of Persian and Urdu are

@@ -93,7 +93,7 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
                 parts.notices.push((Reason::MissingDocno, detail));
             }
             // The parts of a mail may be encoded once more.
-            if record.origin.is_decoded() && !matches!(record.kind, RecordKind::Mail(_)) {
+            if record.origin.decoded && !matches!(record.kind, RecordKind::Mail(_)) {
                 parts.charset = Some("utf-8".into());
             }
             parts.unnamed = parts.docno.is_empty();

@@ -479,7 +479,8 @@ impl RecordReader {
     /// `InputChanged`.
     pub fn check_unchanged(&self, input: &InputFile) -> lookalike_base::Result<()> {
         match &self.opened {
-            Some(opened) => input.check_opened(opened),
+            // Wherever its path leads by now.
+            Some(opened) => input.check(|| opened.metadata()),
             None => Ok(()),
         }
     }

@@ -50,8 +50,7 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     if tables.is_some_and(|tables| tables.digest == digest && tables.files.iter().all(complete)) {
         return Ok(());
     }
-    if tables.is_some() {
-        workspace.manifest.remove::<TablesEntry>();
+    if workspace.manifest.take::<TablesEntry>().is_some() {
         workspace.commit(&[])?;
     }
     let documents = Catalogue::stats(workspace)?.documents;
@@ -75,13 +74,11 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
 /// Removes the tables, unless they were made from the pairs with this digest.
 pub(super) fn remove_stale(workspace: &mut Workspace, digest: &str) -> Result<()> {
     let tables = workspace.manifest.get::<TablesEntry>();
-    match tables {
-        Some(tables) if tables.digest == digest => return Ok(()),
-        Some(_) => {
-            workspace.manifest.remove::<TablesEntry>();
-            workspace.commit(&[])?;
-        }
-        None => {}
+    if tables.is_some_and(|tables| tables.digest == digest) {
+        return Ok(());
+    }
+    if workspace.manifest.take::<TablesEntry>().is_some() {
+        workspace.commit(&[])?;
     }
     let directory = workspace.directory();
     let mut names = TABLE_FILES.iter();

@@ -45,13 +45,6 @@ pub fn least_memory(config: &CollectionConfig, inputs: usize) -> ByteSize {
     ByteSize(fixed_bytes(config) + list + reading.max(alone))
 }
 
-/// Memory that shingling a document can take beside its record, if its text has this number of
-/// bytes: the text, unless it is the record's own bytes, and the canonical text a second time, if
-/// it is one token. The canonical text grows by a quarter at a time.
-fn beyond_record(text: u64) -> u64 {
-    text * 9 / 4
-}
-
 fn text_bytes(config: &CollectionConfig) -> u64 {
     if config.text { TEXT_BYTES } else { 0 }
 }
@@ -175,7 +168,10 @@ impl Shape {
             _ => length,
         };
         let pass = (text * self.fingerprints).min(self.pass);
-        length + beyond_record(text) + pass
+        // Beside its record, shingling a document takes its text, unless it is the record's own
+        // bytes, and the canonical text a second time, if it is one token. The canonical text grows
+        // by a quarter at a time.
+        length + text * 9 / 4 + pass
     }
 }
 

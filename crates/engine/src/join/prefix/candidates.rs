@@ -45,12 +45,6 @@ const CREDIT: usize = 16;
 /// cluster, most pairs of a list of thousands of documents need no work.
 const MOST_DEFERRED: usize = 256 << 10;
 
-/// Bytes that the longest list needs in a thread: packed, decoded, filtered, and while it is
-/// paired.
-pub(super) fn longest_bytes(longest: u64, levels: usize) -> u64 {
-    longest * (36 + 4 * levels as u64)
-}
-
 /// Streams the postings once and commits runs of candidates.
 pub(super) fn run<K: Key>(
     workspace: &mut Workspace,

@@ -129,11 +129,12 @@ pub(super) fn run<K: Key>(
     let extent = Catalogue::extent(workspace)?;
     let documents = extent.documents;
     let threads = context.budget.threads as u64;
+    // A thread has the longest list packed, decoded, filtered, and while it is paired.
     let fixed = PROCESS_BYTES
         + listed.bytes()
         + extent.column_bytes()
         + Sampled::bytes_for(config.measure, levels, extent)
-        + threads * (WORKER_BYTES + candidates::longest_bytes(longest, levels));
+        + threads * (WORKER_BYTES + longest * (36 + 4 * levels as u64));
     let clusters = match config.pairs {
         super::Pairs::All | super::Pairs::Across => 0,
         super::Pairs::None => documents * 4 + verify::LINKS_BYTES,

@@ -194,7 +194,7 @@ pub struct Origin {
     name: Arc<str>,
     part: Option<Arc<dyn Part>>,
     /// Whether the file was decoded to UTF-8.
-    decoded: bool,
+    pub(crate) decoded: bool,
     /// Ends the conversion of its documents.
     stop: Stop,
 }

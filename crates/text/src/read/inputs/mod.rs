@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use lookalike_base::error::{Error, refuse};
 use lookalike_source::{Reason, lasting};
-use lookalike_store::disk::{self, Metadata, SharedFile};
+use lookalike_store::disk::{self, Metadata};
 use lookalike_store::remote;
 use lookalike_store::workspace::{
     FileIdentity, InputEntry, OutputKind, Skipped, check_secret, missing, output_kind,
@@ -115,17 +115,14 @@ impl InputFile {
         self.check(|| disk::metadata(&self.path))
     }
 
-    /// Like [`InputFile::check_path`], but for the file that was opened, wherever its path leads by
-    /// then.
-    pub(super) fn check_opened(&self, opened: &SharedFile) -> lookalike_base::Result<()> {
-        self.check(|| opened.metadata())
-    }
-
     /// Checks by size and modification time that a file is still the file that was listed.
     ///
     /// This cannot detect a change that keeps the size and happens within one tick of the file
     /// system's clock (some milliseconds), or one after which the modification time was set back.
-    fn check(&self, now: impl FnOnce() -> io::Result<Metadata>) -> lookalike_base::Result<()> {
+    pub(super) fn check(
+        &self,
+        now: impl FnOnce() -> io::Result<Metadata>,
+    ) -> lookalike_base::Result<()> {
         let Some(listed) = &self.identity else {
             return Ok(());
         };

@@ -741,7 +741,9 @@ pub(crate) fn decode(literal: &str, out: &mut String) -> Odd {
         let (length, character) = escape(after);
         match character {
             Some(character) => {
-                odd.half |= character == char::REPLACEMENT_CHARACTER && is_half(after);
+                // Half a surrogate pair is replaced.
+                odd.half |= character == char::REPLACEMENT_CHARACTER
+                    && matches!(unit(after, 0), Some(0xd800..=0xdfff));
                 out.push(character);
             }
             None => {
@@ -762,11 +764,6 @@ fn unit(text: &str, at: usize) -> Option<u16> {
         return None;
     }
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-}
-
-/// Whether the escape at the beginning is half a surrogate pair.
-fn is_half(text: &str) -> bool {
-    matches!(unit(text, 0), Some(0xd800..=0xdfff))
 }
 
 /// The length of the escape at the beginning, and the character that it stands for; `None` if JSON

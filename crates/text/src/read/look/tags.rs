@@ -315,7 +315,8 @@ impl<'a> Tags<'a> {
             let rest = &self.bytes[start..];
             self.at = start + 1;
             if let [b'<', b'/', first, ..] | [b'<', first, ..] = rest
-                && (first.is_ascii_alphabetic() || !self.page && begins_name(first))
+                && (first.is_ascii_alphabetic()
+                    || !self.page && matches!(first, b'_' | b':' | 0x80..))
             {
                 return Some((start, self.tag(start, rest)));
             }
@@ -458,9 +459,4 @@ pub(crate) fn unescaped(text: &str, wanted: fn(char) -> bool) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// Whether a name of XML may begin with this byte, besides the letters of ASCII.
-fn begins_name(byte: &u8) -> bool {
-    matches!(byte, b'_' | b':' | 0x80..)
 }

@@ -239,11 +239,6 @@ impl Tag {
         }
     }
 
-    /// Whether the closing tag, in any case, at the end of a record is its only one.
-    fn is_only_end(&self, record: &[u8]) -> bool {
-        find_close(record, self.name, TAG).is_some_and(|(_, end)| end == record.len())
-    }
-
     /// Ends a record that another record or the end of the file follows, if a closing tag in
     /// another spelling is the only one in it. `looked`: there are several.
     fn end(&self, sink: &mut Sink<'_>, looked: &mut bool) -> bool {
@@ -251,7 +246,9 @@ impl Tag {
             return false;
         };
         *looked = true;
-        let ends = self.is_only_end(&sink.held()[..length]);
+        // Whether the closing tag, in any case, at the end of the record is its only one.
+        let close = find_close(&sink.held()[..length], self.name, TAG);
+        let ends = close.is_some_and(|(_, end)| end == length);
         if ends {
             sink.shorten(sink.held().len() - length);
         }
