@@ -547,15 +547,15 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3640, 2, 308]),
-    ("store", [7689, 1, 591]),
+    ("base", [3631, 2, 308]),
+    ("store", [7684, 1, 591]),
     ("source", [2900, 0, 63]),
-    ("text", [22298, 9, 547]),
-    ("rewrite", [3107, 0, 147]),
-    ("engine", [22772, 10, 1256]),
-    ("methods", [3632, 1, 88]),
+    ("text", [22289, 9, 547]),
+    ("rewrite", [3104, 0, 147]),
+    ("engine", [22752, 10, 1255]),
+    ("methods", [3626, 1, 88]),
     ("tasks", [21781, 12, 1169]),
-    ("lab", [10488, 4, 503]),
+    ("lab", [10489, 4, 503]),
     ("lookalike", [12571, 3, 375]),
 ];
 

@@ -7,7 +7,7 @@ use crate::collection::{
 use crate::join::{JoinConfig, Pair, PairsEntry, open_pairs};
 use crate::merge::PostingsEntry;
 use crate::pipeline::{self, JoinParameters};
-use crate::sample::{SampleEntry, Sampled, Sampling};
+use crate::sample::{SampleEntry, Sampling};
 use crate::sort::RunsEntry;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
@@ -210,13 +210,7 @@ impl Documents {
             group.push(document.group);
             Ok(())
         })?;
-        let mut size = Catalogue::stored(workspace)?;
-        Catalogue::each_representative(workspace, |document, first| {
-            if first != document && size.get(document).is_some() {
-                size.set(document, 0);
-            }
-            Ok(())
-        })?;
+        let size = Catalogue::sizes(workspace)?;
         Ok(Documents { group, size })
     }
 

@@ -150,8 +150,7 @@ impl<'w> Checkpoints<'w> {
     ) -> Result<Checkpoints<'w>> {
         if workspace.matches::<Checkpoint>(|old| old.of != of) {
             workspace.manifest.remove::<Checkpoint>();
-            workspace.commit(&[])?;
-            workspace.remove_scrap()?;
+            workspace.settle(&[])?;
         }
         let new = || Checkpoint {
             of: of.into(),
@@ -317,7 +316,7 @@ impl<'w> Checkpoints<'w> {
             });
         }
         workspace.name_others(files)?;
-        workspace.remove_scrap()
+        workspace.remove_scrap(1)
     }
 }
 

@@ -59,6 +59,19 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
 
+/// Checks that a checksum is the stated one. `error` gets both as errors show them.
+#[inline]
+pub fn check_sum(
+    stated: u64,
+    found: u64,
+    error: impl FnOnce(String, String) -> Error,
+) -> Result<()> {
+    match stated == found {
+        true => Ok(()),
+        false => Err(error(format!("{stated:016x}"), format!("{found:016x}"))),
+    }
+}
+
 /// Encodes a value as JSON. Errors name the file `path`.
 pub fn to_json(value: &impl serde::Serialize, path: &Path) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|e| Error::io("encode", path)(e.into()))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::disk::{AtomicFile, File};
-use super::{checksum, disk, received};
+use super::{check_sum, checksum, disk, received};
 use lookalike_base::keywords::keywords;
 use lookalike_base::{Error, Result};
 
@@ -59,20 +59,12 @@ keywords! {
 impl Kind {
     /// The four letters that identify the kind in the header.
     pub fn tag(self) -> [u8; 4] {
-        *match self {
-            Kind::Documents => b"DOCS",
-            Kind::Fingerprints => b"FPRS",
-            Kind::Rejects => b"RJCT",
-            Kind::Column => b"COLM",
-            Kind::Names => b"NAME",
-            Kind::Run => b"RUNS",
-            Kind::Postings => b"POST",
-            Kind::Pairs => b"PAIR",
-            Kind::Text => b"TEXT",
-            Kind::Index => b"INDX",
-            Kind::Facts => b"FACT",
-            Kind::Sorted => b"SORT",
-        }
+        // In the order of the kinds.
+        const TAGS: [&[u8; 4]; Kind::ALL.len()] = [
+            b"DOCS", b"FPRS", b"RJCT", b"COLM", b"NAME", b"RUNS", b"POST", b"PAIR", b"TEXT",
+            b"INDX", b"FACT", b"SORT",
+        ];
+        *TAGS[self as usize]
     }
 
     /// The last format version that this build reads and writes. It reads all from [`VERSION`] on.
@@ -139,11 +131,10 @@ impl Header {
             });
         }
         let (stated, found) = (u64_at(bytes, 56), checksum(&bytes[..56]));
-        if stated != found {
-            return Err(Error::corrupt(path, "checksum of the header")
-                .at(56)
-                .expected(format!("{stated:016x}"), format!("{found:016x}")));
-        }
+        check_sum(stated, found, |stated, found| {
+            let header = Error::corrupt(path, "checksum of the header");
+            header.at(56).expected(stated, found)
+        })?;
         let corrupt = |at, what: &str| Error::corrupt(path, what).at(at);
         let tag = [bytes[8], bytes[9], bytes[10], bytes[11]];
         let mut kinds = Kind::ALL.into_iter();
@@ -536,16 +527,11 @@ impl PartReader {
             self.fill(1)?;
         }
         self.hash.update(&footer_front(&self.footer));
-        let found = self.hash.digest();
-        if found != self.footer.checksum {
-            return Err(Error::corrupt(self.path, "checksum")
-                .at(HEADER_BYTES as u64 + self.footer.payload_bytes + 48)
-                .expected(
-                    format!("{:016x}", self.footer.checksum),
-                    format!("{found:016x}"),
-                ));
-        }
-        Ok(())
+        check_sum(self.footer.checksum, self.hash.digest(), |stated, found| {
+            let at = HEADER_BYTES as u64 + self.footer.payload_bytes + 48;
+            let sum = Error::corrupt(&self.path, "checksum");
+            sum.at(at).expected(stated, found)
+        })
     }
 }
 

@@ -995,6 +995,18 @@ impl Catalogue {
         Catalogue::stored_in_order(workspace)?.column()
     }
 
+    /// The number of fingerprints of each representative, and 0 for the other documents.
+    pub fn sizes(workspace: &Workspace) -> Result<Column> {
+        let mut sizes = Catalogue::stored(workspace)?;
+        Catalogue::each_representative(workspace, |document, first| {
+            if first != document && sizes.get(document).is_some() {
+                sizes.set(document, 0);
+            }
+            Ok(())
+        })?;
+        Ok(sizes)
+    }
+
     /// Reads the number of stored fingerprints of each document in order.
     pub fn stored_in_order(workspace: &Workspace) -> Result<ColumnReader> {
         Catalogue::open(workspace, |level| &level.stored)

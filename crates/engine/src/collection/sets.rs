@@ -6,7 +6,8 @@ use lookalike_base::numbers::counted;
 use lookalike_base::{Error, Result, limits, process};
 use lookalike_store::workspace::{MANIFEST_FILE, Places, Workspace};
 use lookalike_store::{
-    HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, checksum,
+    HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, check_sum,
+    checksum,
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -478,14 +479,11 @@ fn blocks_of(range: &Range<usize>) -> Range<usize> {
 }
 
 fn check_block(path: &Path, block: usize, stated: u64, bytes: &[u8]) -> Result<()> {
-    let found = checksum(bytes);
-    if stated == found {
-        return Ok(());
-    }
-    let what = format!("checksum of block {block} of the sets");
-    Err(Error::corrupt(path, what)
-        .at((HEADER_BYTES + block * SET_BLOCK_BYTES) as u64)
-        .expected(format!("{stated:016x}"), format!("{found:016x}")))
+    check_sum(stated, checksum(bytes), |stated, found| {
+        let at = (HEADER_BYTES + block * SET_BLOCK_BYTES) as u64;
+        let block = Error::corrupt(path, format!("checksum of block {block} of the sets"));
+        block.at(at).expected(stated, found)
+    })
 }
 
 /// The block of a file of sets that was read last, for the next set in it.

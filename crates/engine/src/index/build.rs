@@ -168,8 +168,7 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
         entry.levels.retain(|level| level.first < made.first);
         entry.levels.push(made);
     }
-    workspace.commit(&[DIRECTORY])?;
-    workspace.remove_scrap()
+    workspace.settle(&[DIRECTORY])
 }
 
 /// The records of a thread's buffer, and the ranges that are collected together.

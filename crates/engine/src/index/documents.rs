@@ -10,7 +10,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{
-    HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, WITH_TEXT_DIGEST,
+    HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, WITH_TEXT_DIGEST, check_sum,
 };
 
 /// Bytes of a document's facts.
@@ -65,11 +65,10 @@ impl Facts {
     fn decode(part: &PartFile, bytes: &[u8], (nth, document): (u32, u32)) -> Result<Facts> {
         let word = |at: usize| u64::get_le(&bytes[at..at + 8]);
         let (stated, found) = (word(0), sum(document.into(), &bytes[8..]));
-        if stated != found {
+        check_sum(stated, found, |stated, found| {
             let what = format!("checksum of the facts about document {document}");
-            let (stated, found) = (format!("{stated:016x}"), format!("{found:016x}"));
-            return Err(part.corrupt(place(part, nth), &what, stated, found));
-        }
+            part.corrupt(place(part, nth), &what, stated, found)
+        })?;
         let mut md5 = [0; 16];
         md5.copy_from_slice(&bytes[8..24]);
         let text = bytes.get(FACTS_BEFORE_TEXT..).unwrap_or_default();
@@ -320,10 +319,9 @@ impl IndexedDocuments {
         let mut bytes = vec![0; length as usize];
         docnos.read_at(&mut bytes, at)?;
         let found = sum(OF_DOCNO + u64::from(document), &bytes);
-        if found != facts.docno_sum {
-            let (stated, found) = (format!("{:016x}", facts.docno_sum), format!("{found:016x}"));
-            return Err(corrupt("checksum of the docno", stated, found));
-        }
+        check_sum(facts.docno_sum, found, |stated, found| {
+            corrupt("checksum of the docno", stated, found)
+        })?;
         String::from_utf8(bytes)
             .map_err(|error| corrupt("docno", "UTF-8".into(), error.to_string()))
     }

@@ -9,7 +9,7 @@ use super::{DIRECTORY, KEY_BITS, Layout, Level, MOST_RANGES, SHORT, leading};
 use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
-use lookalike_store::{HEADER_BYTES, Kind, PartFile, PartInfo, unpack_u32, unpack_u64};
+use lookalike_store::{HEADER_BYTES, Kind, PartFile, PartInfo, check_sum, unpack_u32, unpack_u64};
 
 /// Bytes read at first for a block: most blocks fit.
 const GUESS: usize = 1 << 10;
@@ -574,9 +574,7 @@ enum FoundList {
 }
 
 fn number(bytes: &[u8], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(word)
+    u64::get_le(&bytes[at..at + 8])
 }
 
 /// Reads and checks bytes with a head: checksum, `skip` other bytes, the number of the bytes after
@@ -616,12 +614,9 @@ fn read_checked(
         read(&mut bytes[had..], place + had as u64)?;
     }
     bytes.truncate(whole);
-    let (stated, found) = (number(bytes, 0), sum(of, &bytes[8..]));
-    if stated != found {
-        let what = format!("checksum of a {name}");
-        let (stated, found) = (format!("{stated:016x}"), format!("{found:016x}"));
-        return Err(part.corrupt(place, &what, stated, found));
-    }
+    check_sum(number(bytes, 0), sum(of, &bytes[8..]), |stated, found| {
+        part.corrupt(place, &format!("checksum of a {name}"), stated, found)
+    })?;
     Ok(count)
 }
 

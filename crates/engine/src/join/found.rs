@@ -39,8 +39,7 @@ pub fn run<K: Key>(
         next_number: 1,
         ..JoinProgress::default()
     });
-    workspace.commit(&[])?;
-    workspace.remove_scrap()?;
+    workspace.settle(&[])?;
     context.start(STAGE, Unit::Count("pairs"), None);
     let documents = Catalogue::stats(workspace)?.documents;
     let used = FIXED_BYTES + Sampled::bytes_in(workspace, config.measure)?;

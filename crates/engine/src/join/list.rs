@@ -336,8 +336,7 @@ pub(super) fn committed(
     });
     workspace.manifest.remove_after::<PairsEntry>();
     workspace.manifest.remove::<Before>();
-    workspace.commit(&[DIRECTORY])?;
-    workspace.remove_scrap()
+    workspace.settle(&[DIRECTORY])
 }
 
 /// What a collection had before documents were added to it: how its pairs were found, and the pairs

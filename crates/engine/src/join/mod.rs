@@ -197,8 +197,7 @@ pub fn run<K: Key>(
             before.part = None;
         }
         workspace.manifest.set(begun);
-        workspace.commit(&[])?;
-        workspace.remove_scrap()?;
+        workspace.settle(&[])?;
     }
     let listed = &list::Listable::of(workspace, config.pairs, context)?;
     if !adds && counts(workspace, config) {

@@ -173,8 +173,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
 pub fn discard(workspace: &mut Workspace) -> Result<()> {
     workspace.manifest.remove::<PostingsEntry>();
     workspace.manifest.remove::<RunsEntry>();
-    workspace.commit(&[])?;
-    workspace.remove_scrap()
+    workspace.settle(&[])
 }
 
 /// First and last range of each group.

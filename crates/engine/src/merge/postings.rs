@@ -6,7 +6,8 @@ use lookalike_base::ids::Key;
 use lookalike_base::memory::room_for_block;
 use lookalike_base::{Error, Result};
 use lookalike_store::{
-    Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, checksum, pack_u32, unpack_u32,
+    Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, check_sum, checksum, pack_u32,
+    unpack_u32,
 };
 
 /// Entries (documents in lists) after which a block is full.
@@ -235,11 +236,8 @@ impl<K: Key> PostingsDecoder<K> {
 
     fn decode_some(&mut self, packed: &PackedBlock, keys: bool) -> Result<&PostingsBlock<K>> {
         let (lists, entries) = (packed.lists, packed.entries);
-        let found = checksum(&packed.body);
-        if found != packed.checksum {
-            let (e, f) = (format!("{:016x}", packed.checksum), format!("{found:016x}"));
-            return Err(packed.corrupt("checksum of a block", e, f));
-        }
+        let corrupt = |stated, found| packed.corrupt("checksum of a block", stated, found);
+        check_sum(packed.checksum, checksum(&packed.body), corrupt)?;
         let body = match packed.codec {
             CODEC_PACKED => &packed.body[..],
             CODEC_ZSTD => {

@@ -259,7 +259,7 @@ pub(super) fn finish(workspace: &mut Workspace, records: u64, context: &Context<
         entry.runs.clear();
     }
     workspace.commit(&["postings"])?;
-    workspace.remove_scrap_with(context.budget.threads)
+    workspace.remove_scrap(context.budget.threads)
 }
 
 /// The shared postings.

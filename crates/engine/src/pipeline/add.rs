@@ -90,8 +90,7 @@ pub(super) fn begin(
     }
     let entries: Vec<InputEntry> = new.iter().map(InputFile::entry).collect();
     workspace.append_inputs(&entries, skipped)?;
-    workspace.commit(&[])?;
-    workspace.remove_scrap()?;
+    workspace.settle(&[])?;
     if workspace.manifest.has::<LastSearch>() {
         let line = "the tables of the last search for passages lack the new documents";
         context.progress.note(line);
@@ -233,8 +232,7 @@ pub fn change_condition(
             ..before
         });
     }
-    workspace.commit(&[])?;
-    workspace.remove_scrap()
+    workspace.settle(&[])
 }
 
 /// Searches a collection again. What is asked for is written down before the pairs of the last search

@@ -221,8 +221,7 @@ fn open_or_create(
         workspace.manifest.inputs.clone_from(&old.inputs);
         workspace.manifest.others.clone_from(&old.others);
         // Before the parts are removed: a manifest never names parts that are gone.
-        workspace.commit(&[])?;
-        workspace.remove_scrap()?;
+        workspace.settle(&[])?;
     }
     Ok(workspace)
 }

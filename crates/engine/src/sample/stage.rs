@@ -123,18 +123,11 @@ impl Sampled {
 
     /// The sizes of the full sets instead of the sizes of samples.
     pub fn of_full_sets(workspace: &Workspace) -> Result<Sampled> {
-        let mut sizes = Catalogue::stored(workspace)?;
-        Catalogue::each_representative(workspace, |document, first| {
-            if first != document && sizes.get(document).is_some() {
-                sizes.set(document, 0);
-            }
-            Ok(())
-        })?;
         let groups = collection::config(&workspace.manifest).size_groups.count();
         Ok(Sampled {
             levels: Sampling::Full.levels(groups),
             level: Vec::new(),
-            sizes: vec![sizes],
+            sizes: vec![Catalogue::sizes(workspace)?],
             files: vec![Catalogue::stored_file(workspace)?],
             words: None,
         })
@@ -243,8 +236,7 @@ pub fn run<K: Key>(
     }
     workspace.manifest.remove::<SampleEntry>();
     workspace.manifest.remove_after::<SampleEntry>();
-    workspace.commit(&[])?;
-    workspace.remove_scrap()?;
+    workspace.settle(&[])?;
     let documents = Catalogue::stats(workspace)?.documents;
     context.start(STAGE, Unit::Count("documents"), Some(documents));
     let levels = sampling.levels(collection::config(&workspace.manifest).size_groups.count());

@@ -7,7 +7,8 @@ use std::path::Path;
 use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result};
 use lookalike_store::{
-    Header, KeyColumn, Kind, PartFile, PartInfo, PartWriter, checksum, pack_u32, unpack_u32,
+    Header, KeyColumn, Kind, PartFile, PartInfo, PartWriter, check_sum, checksum, pack_u32,
+    unpack_u32,
 };
 
 /// Records in a block. A merge keeps one decoded block of each run in memory.
@@ -277,16 +278,8 @@ impl<K: Key> RunFile<K> {
         let mut bytes = vec![0; length as usize + 8];
         part.read_at(&mut bytes, end)?;
         let (bytes, sum) = bytes.split_at(length as usize);
-        let stated = u64::get_le(sum);
-        if checksum(bytes) != stated {
-            let found = format!("{:016x}", checksum(bytes));
-            return Err(part.corrupt(
-                end,
-                "checksum of the index",
-                format!("{stated:016x}"),
-                found,
-            ));
-        }
+        let corrupt = |stated, found| part.corrupt(end, "checksum of the index", stated, found);
+        check_sum(u64::get_le(sum), checksum(bytes), corrupt)?;
         let index = bytes
             .chunks_exact(K::BYTES + 8)
             .map(|entry| {
@@ -441,16 +434,8 @@ impl<K: Key> RunCursor<'_, K> {
         self.body.resize(length, 0);
         part.read_at(&mut self.body, offset)?;
         let (head, body) = self.body.split_at(BLOCK_HEAD);
-        let stated = u64::get_le(&head[16..]);
-        if checksum(body) != stated {
-            let found = format!("{:016x}", checksum(body));
-            return Err(part.corrupt(
-                offset,
-                "checksum of a block",
-                format!("{stated:016x}"),
-                found,
-            ));
-        }
+        let corrupt = |stated, found| part.corrupt(offset, "checksum of a block", stated, found);
+        check_sum(u64::get_le(&head[16..]), checksum(body), corrupt)?;
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let (n, codec, distinct) = (word(0) as usize, word(8), word(12) as usize);

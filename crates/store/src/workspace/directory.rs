@@ -611,7 +611,7 @@ impl Workspace {
         let scratch = self.places.directory.join(SCRATCH);
         disk::remove_tree(&scratch)?;
         disk::create_directory(&scratch)?;
-        self.remove_scrap()
+        self.remove_scrap(1)
     }
 
     /// Refuses a directory that was opened to read it.
@@ -624,14 +624,10 @@ impl Workspace {
         }
     }
 
-    /// Removes finished and unfinished parts that the manifest does not name.
-    pub fn remove_scrap(&self) -> Result<()> {
-        self.remove_scrap_with(1)
-    }
-
-    /// As [`Workspace::remove_scrap`], with several threads if there are many files. It takes the
-    /// system some time to give back the memory and the disk space of a large one.
-    pub fn remove_scrap_with(&self, threads: usize) -> Result<()> {
+    /// Removes finished and unfinished parts that the manifest does not name, with several threads
+    /// if there are many files. It takes the system some time to give back the memory and the disk
+    /// space of a large one.
+    pub fn remove_scrap(&self, threads: usize) -> Result<()> {
         self.may_change()?;
         let mut scrap = Vec::new();
         let named = self.manifest.parts();
@@ -674,6 +670,12 @@ impl Workspace {
         let names = directories.iter().map(|name| name.to_string());
         self.unsynced.extend(names);
         Ok(())
+    }
+
+    /// Commits the manifest, and removes the parts that it does not name any more.
+    pub fn settle(&mut self, directories: &[&str]) -> Result<()> {
+        self.commit(directories)?;
+        self.remove_scrap(1)
     }
 
     /// Commits the manifest. The parts in the named subdirectories must already be in place.

@@ -144,8 +144,7 @@ pub fn run<K: Key>(
         // Another version began, and cut the inputs differently.
         let kept = segments[..before].to_vec();
         workspace.manifest.set(Segments(kept));
-        workspace.commit(&[])?;
-        workspace.remove_scrap()?;
+        workspace.settle(&[])?;
     }
     let list = inputs.len() as u64 * INPUT_BYTES;
     let memory = ByteSize(context.budget.memory.0 - list);

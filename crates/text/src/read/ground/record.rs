@@ -238,11 +238,6 @@ impl Origin {
         }
     }
 
-    /// Whether its records are UTF-8, whatever they declare.
-    pub(crate) fn is_decoded(&self) -> bool {
-        self.decoded
-    }
-
     /// The name of the file.
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.name

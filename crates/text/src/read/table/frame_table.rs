@@ -26,7 +26,8 @@ pub(crate) struct TableFramer {
 
 impl Framer for TableFramer {
     fn cuts(&self) -> Cuts {
-        match self.table.has_lines() {
+        // Whether a row begins after every line end, whatever precedes it.
+        match !self.table.dialect.quotes && self.table.dialect.end == b'\n' {
             true => Cuts::Certain,
             false => Cuts::Nowhere,
         }
@@ -34,7 +35,7 @@ impl Framer for TableFramer {
 
     fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
         // A backslash may escape a line end.
-        let copied = self.table.dialect().copied;
+        let copied = self.table.dialect.copied;
         let mut ends = memchr::memchr_iter(b'\n', bytes);
         let end = ends.find(|&at| !copied || at > 0 && bytes[at - 1] != b'\\');
         end.map(|at| at + 1)
@@ -54,7 +55,7 @@ impl Framer for TableFramer {
                 break;
             }
         }
-        let mut scan = Scan::new(self.table.dialect());
+        let mut scan = Scan::new(self.table.dialect);
         let mut at = 0;
         while at < AHEAD {
             let window = stream.ensure(at + 1);
@@ -131,7 +132,7 @@ impl TableFramer {
 
     /// Passes over the rest of a line.
     fn pass_line(&self, stream: &mut Stream, sink: &mut Sink<'_>) {
-        let end = self.table.dialect().end;
+        let end = self.table.dialect.end;
         loop {
             let window = stream.ensure(1);
             let found = memchr::memchr(end, window);

@@ -337,15 +337,6 @@ impl Table {
         Some(table)
     }
 
-    pub(super) fn dialect(&self) -> Dialect {
-        self.dialect
-    }
-
-    /// Whether a row begins after every line end, whatever precedes it.
-    pub(super) fn has_lines(&self) -> bool {
-        !self.dialect.quotes && self.dialect.end == b'\n'
-    }
-
     /// Why a row has no text.
     fn without_text(&self, row: &[u8]) -> String {
         let columns = self.text.iter().flat_map(|field| &field.ways);

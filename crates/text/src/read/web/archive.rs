@@ -10,6 +10,7 @@ use lookalike_base::words::words;
 ///
 /// Line ends are CRLF or a bare LF. [`Fields::body`] is the end of the empty line, once all fields
 /// have been read.
+#[derive(Default)]
 pub(crate) struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -25,10 +26,7 @@ impl<'a> Fields<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
         Fields {
             bytes,
-            at: 0,
-            ended: false,
-            strict: false,
-            odd: None,
+            ..Fields::default()
         }
     }
 
@@ -36,11 +34,8 @@ impl<'a> Fields<'a> {
     pub(crate) fn after_line(bytes: &'a [u8]) -> Self {
         let at = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
         Fields {
-            bytes,
             at,
-            ended: false,
-            strict: false,
-            odd: None,
+            ..Fields::new(bytes)
         }
     }
 
@@ -123,13 +118,8 @@ pub(crate) fn is_warc_line(bytes: &[u8]) -> bool {
 }
 
 /// Whether this is a WARC header and not just a line that looks like its first. A header has a
-/// type, an id or a date, and it has a length.
-pub(crate) fn is_warc_header(bytes: &[u8]) -> bool {
-    is_warc_header_of(bytes, true)
-}
-
-/// Like [`is_warc_header`], but the length may be missing unless `measured` is set.
-pub(crate) fn is_warc_header_of(bytes: &[u8], measured: bool) -> bool {
+/// type, an id or a date, and if it is `measured`, a length.
+pub(crate) fn is_warc_header(bytes: &[u8], measured: bool) -> bool {
     if !is_warc_line(bytes) {
         return false;
     }

@@ -22,8 +22,7 @@
 use memchr::memmem;
 
 use super::archive::{
-    ARC_LINE, ArcLine, WarcHead, arc_line, is_arc_line, is_warc_header, is_warc_header_of,
-    is_warc_line, number,
+    ARC_LINE, ArcLine, WarcHead, arc_line, is_arc_line, is_warc_header, is_warc_line, number,
 };
 use crate::read::ground::bytes::{first_line, spaces};
 use crate::read::ground::framer::{Framer, Step};
@@ -80,19 +79,11 @@ impl Shape {
         }
     }
 
-    /// Whether a record certainly begins here.
-    fn begins(self, bytes: &[u8]) -> bool {
+    /// Whether a record certainly begins here. Within a record that states no length (not
+    /// `measured`), the next may state none either.
+    fn begins(self, bytes: &[u8], measured: bool) -> bool {
         match self {
-            Shape::Warc => is_warc_header(&bytes[..bytes.len().min(HEADER)]),
-            Shape::Arc => is_arc_line(bytes),
-        }
-    }
-
-    /// Like [`Shape::begins`], but within a record that states no length: the next may state none
-    /// either.
-    fn begins_unmeasured(self, bytes: &[u8]) -> bool {
-        match self {
-            Shape::Warc => is_warc_header_of(&bytes[..bytes.len().min(HEADER)], false),
+            Shape::Warc => is_warc_header(&bytes[..bytes.len().min(HEADER)], measured),
             Shape::Arc => is_arc_line(bytes),
         }
     }
@@ -304,7 +295,7 @@ impl ArchiveFramer {
             match self.shape.candidate(window, line_start) {
                 Some(at) => {
                     let window = stream.ensure(at + HEADER);
-                    if self.shape.begins(&window[at..]) {
+                    if self.shape.begins(&window[at..], true) {
                         sink.pass(stream, at);
                         return;
                     }
@@ -366,11 +357,7 @@ impl ArchiveFramer {
             let n = match candidate {
                 Some(at) => {
                     let window = stream.ensure(at + HEADER);
-                    let begins = match stated {
-                        Some(_) => self.shape.begins(&window[at..]),
-                        None => self.shape.begins_unmeasured(&window[at..]),
-                    };
-                    if begins {
+                    if self.shape.begins(&window[at..], stated.is_some()) {
                         match remaining {
                             Some(rest)
                                 if rest <= TRUST && self.ends_here(stream, rest as usize) =>

@@ -370,7 +370,6 @@ fn undo<'a>(
     }
     // What is neither may be text in an old charset.
     if surely_text(&body) || binary_kind(&body).is_none() && streams.is_empty() {
-        // For example text in an old charset.
         let detail = format!("{coding}: the body is not compressed");
         notices.push((Reason::BadContentEncoding, detail));
         return Ok(body);

@@ -10,6 +10,7 @@ use crate::read::ground::bytes::{first_line, is_one_of, text_of, unbracket};
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::outcome::{Interpreter, Outcome, head_of, refused};
 use crate::read::ground::record::{Notice, RawDocument};
+use lookalike_base::words::words;
 use lookalike_source::Reason;
 
 impl<'a> WarcHead<'a> {
@@ -102,17 +103,11 @@ impl Interpreter for WarcRecord {
             return refused(docno, Reason::Truncated, detail);
         }
         if !config.reads_warc_type(&kind) {
-            return Outcome::Skipped(match kind.as_slice() {
-                b"response" => "response",
-                b"resource" => "resource",
-                b"conversion" => "conversion",
-                b"warcinfo" => "warcinfo",
-                b"request" => "request",
-                b"metadata" => "metadata",
-                b"revisit" => "revisit",
-                // The standard requires that readers ignore types of later versions.
-                _ => "unknown WARC-Type",
-            });
+            // The standard requires that readers ignore types of later versions.
+            const KINDS: [&str; 7] =
+                words("response resource conversion warcinfo request metadata revisit");
+            let known = KINDS.into_iter().find(|known| known.as_bytes() == kind);
+            return Outcome::Skipped(known.unwrap_or("unknown WARC-Type"));
         }
         let url = head.target.map(text_of);
         if let Some(kind) = left_out(url.as_deref(), config) {
