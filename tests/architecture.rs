@@ -548,15 +548,15 @@ type Row = (&'static str, [usize; 3]);
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
     ("base", [3631, 2, 308]),
-    ("store", [7684, 1, 591]),
+    ("store", [7677, 1, 592]),
     ("source", [2900, 0, 63]),
-    ("text", [22289, 9, 547]),
+    ("text", [22274, 9, 549]),
     ("rewrite", [3104, 0, 147]),
-    ("engine", [22752, 10, 1255]),
+    ("engine", [22780, 10, 1271]),
     ("methods", [3626, 1, 88]),
-    ("tasks", [21781, 12, 1169]),
+    ("tasks", [22641, 13, 1215]),
     ("lab", [10489, 4, 503]),
-    ("lookalike", [12571, 3, 375]),
+    ("lookalike", [12829, 3, 376]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -52,11 +52,6 @@ pub struct Skipped {
     pub outputs: u64,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-
 impl Skipped {
     /// Whether nothing was left out.
     pub fn is_nothing(&self) -> bool {
