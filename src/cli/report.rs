@@ -114,12 +114,13 @@ impl Command for Options {
             )
         })?;
         let is_there = |name| disk::exists(&self.directory.join(name));
-        if is_there(REPORT_FILE)? {
+        let looked = pipeline::look(&self.directory);
+        if looked.is_err() && matches!(is_there(REPORT_FILE), Ok(true)) {
             let limit =
                 "`contamination` wrote it, and keeps no texts in it: add --report to that command";
             return refuse("DIR", self.directory.display(), limit);
         }
-        pipeline::look(&self.directory)?;
+        looked?;
         if is_there(SPANS_FILE)? && !is_there(OVERLAPS_FILE)? && !is_there("pairs.tsv")? {
             let limit =
                 "its search for passages listed no pairs; `lookalike passages DIR` lists them";
