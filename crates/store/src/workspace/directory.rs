@@ -311,12 +311,13 @@ fn not_output(directory: &Path) -> Result<Error> {
         "it has no manifest.json"
     };
     let is_output = |other: &Path| is_run(other).unwrap_or(false);
+    // Where `dedup` puts its search.
+    let work = PathBuf::from([directory.as_os_str(), OsStr::new(".work")].join(OsStr::new("")));
     Ok(Error::NotOutput {
         path: directory.into(),
         what,
         near: match exists {
-            // Where `dedup` puts its search.
-            true => Some(directory.with_added_extension("work")).filter(|work| is_output(work)),
+            true => Some(work).filter(|work| is_output(work)),
             false => near(directory, is_output),
         },
     })
