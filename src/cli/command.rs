@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::facade::Resources;
 use crate::report::terminal::wrapped;
 use lookalike_base::byte_size::ByteSize;
-use lookalike_base::progress::{Context, Progress, Stop};
+use lookalike_base::progress::{Context, Progress};
 use lookalike_base::{Error, Result, memory};
 use lookalike_store::remote;
 use lookalike_text::read::Converter;
@@ -46,12 +46,12 @@ impl<C: Command> Run for C {
         let reserved = remote::reserve(context.budget.memory.0);
         let whole = context.budget;
         context.budget = whole.without(reserved);
-        let host = &Beside {
+        let out = &Out {
             host,
             progress: &*progress,
+            printed,
         };
-        let done = self.run(&Out { host, printed }, &context);
-        done.map_err(|error| match error {
+        self.run(out, &context).map_err(|error| match error {
             Error::BudgetTooSmall {
                 least,
                 what,
@@ -77,42 +77,6 @@ impl<C: Command> Run for C {
             error => error,
         })?;
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// A host whose results do not run into the progress on the same terminal.
-struct Beside<'h> {
-    host: &'h dyn Host,
-    progress: &'h dyn Progress,
-}
-
-impl Beside<'_> {
-    fn print(&self, print: impl Fn() -> Result<()>) -> Result<()> {
-        let mut printed = Ok(());
-        self.progress.aside(&mut || printed = print());
-        printed
-    }
-}
-
-impl Host for Beside<'_> {
-    fn say(&self, text: &str) -> Result<()> {
-        self.print(|| self.host.say(text))
-    }
-
-    fn show(&self, text: &str) -> Result<()> {
-        self.print(|| self.host.show(text))
-    }
-
-    fn columns(&self) -> Option<usize> {
-        self.host.columns()
-    }
-
-    fn stop(&self) -> Stop {
-        self.host.stop()
-    }
-
-    fn progress(&self, quiet: bool, stages: &'static [&'static str]) -> Box<dyn Progress + '_> {
-        self.host.progress(quiet, stages)
     }
 }
 
@@ -170,7 +134,8 @@ impl Printed {
 /// Takes the result of a command.
 pub struct Out<'h> {
     /// Where the command runs.
-    pub host: &'h dyn Host,
+    pub(crate) host: &'h dyn Host,
+    pub(super) progress: &'h dyn Progress,
     pub(crate) printed: Printed,
 }
 
@@ -178,6 +143,23 @@ pub struct Out<'h> {
 const WIDTH: usize = 100;
 
 impl Out<'_> {
+    /// Prints without running into the progress on the same terminal.
+    fn aside(&self, print: impl Fn() -> Result<()>) -> Result<()> {
+        let mut printed = Ok(());
+        self.progress.aside(&mut || printed = print());
+        printed
+    }
+
+    /// As [`Host::say`].
+    pub(super) fn say(&self, text: &str) -> Result<()> {
+        self.aside(|| self.host.say(text))
+    }
+
+    /// As [`Host::show`].
+    pub(super) fn show(&self, text: &str) -> Result<()> {
+        self.aside(|| self.host.show(text))
+    }
+
     /// The columns for tables and paragraphs.
     pub fn columns(&self) -> usize {
         self.host.columns().unwrap_or(WIDTH).min(WIDTH)
@@ -190,7 +172,7 @@ impl Out<'_> {
         text: impl FnOnce() -> Result<String>,
     ) -> Result<()> {
         match self.printed.json {
-            true => self.host.say(&super::json(result)?),
+            true => self.say(&super::json(result)?),
             false => self.note(text),
         }
     }
@@ -199,7 +181,7 @@ impl Out<'_> {
     pub fn note(&self, text: impl FnOnce() -> Result<String>) -> Result<()> {
         let printed = self.printed;
         match !printed.json && (printed.always || !printed.quiet) {
-            true => self.host.say(&self.fitted(text()?)),
+            true => self.say(&self.fitted(text()?)),
             false => Ok(()),
         }
     }

@@ -260,17 +260,17 @@ impl Command for Options {
         if self.json.json {
             let compared = Compared::new(&both, &config);
             let line = json::line(&compared, "standard output")?;
-            out.host.say(&super::plain_json(&line))?;
+            out.say(&super::plain_json(&line))?;
             return texts.map(|_| ());
         }
         if let Some(output) = &self.output {
             let passages = document::passages(texts?, &config);
             write_diff(&mut workspace, &both, &passages, around, output)?;
             let page = format!("page in {}\n", output.display());
-            return out.host.say(&page);
+            return out.say(&page);
         }
         let screen = self.screen.screen(self.width, out.host);
-        let mut pages = self.screen.pages(out.host);
+        let mut pages = self.screen.pages(out);
         let mut put = |piece: &str| pages.put(piece);
         match &texts {
             Err(_) => terminal::head(&both, screen, &mut put)?,

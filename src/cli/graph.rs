@@ -50,13 +50,11 @@ impl Command for Options {
         graph(&workspace, self.format, context, |bytes| {
             text.extend_from_slice(bytes);
             match text.len() >= AT_ONCE && bytes.ends_with(b"\n") {
-                true => out
-                    .host
-                    .say(&String::from_utf8_lossy(&std::mem::take(&mut text))),
+                true => out.say(&String::from_utf8_lossy(&std::mem::take(&mut text))),
                 false => Ok(()),
             }
         })?;
-        out.host.say(&String::from_utf8_lossy(&text))
+        out.say(&String::from_utf8_lossy(&text))
     }
 }
 

@@ -132,12 +132,12 @@ impl Command for Options {
                 Err(_) => error,
             }
         })?;
-        let (host, json) = (out.host, out.printed.json);
-        let screen = host.columns().filter(|_| !self.tsv && !json);
+        let json = out.printed.json;
+        let screen = out.host.columns().filter(|_| !self.tsv && !json);
         let names = SHOWN.split(", ");
         let mut table = screen.map(|screen| Growing::new(names.clone(), 3, screen));
         if !json && table.is_none() {
-            host.say(&header(&[], &COLUMNS))?;
+            out.say(&header(&[], &COLUMNS))?;
         }
         let first = OnceCell::new();
         let warned = Cell::new(0);
@@ -158,17 +158,17 @@ impl Command for Options {
                     Ok(())
                 }
                 reply if json => {
-                    host.say(&super::plain_json(&json::line(&reply, "standard output")?))
+                    out.say(&super::plain_json(&json::line(&reply, "standard output")?))
                 }
                 Reply::Answer(answer) => match &mut table {
-                    None => host.say(&rows(&answer)),
+                    None => out.say(&rows(&answer)),
                     Some(_) if answer.matches.is_empty() => Ok(()),
                     Some(table) => {
                         let rows = rows(&answer);
                         let shown = names.clone().count();
                         let cells =
                             |row: &str| row.split('\t').take(shown).map(String::from).collect();
-                        host.say(&table.rows(rows.lines().map(cells).collect()))
+                        out.say(&table.rows(rows.lines().map(cells).collect()))
                     }
                 },
                 Reply::Rejected(Rejected {

@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use clap::{Args, ValueEnum};
 
+use super::command::Out;
 use super::context::Host;
 use super::progress::WIDTH;
 use super::signals;
@@ -64,10 +65,10 @@ impl ScreenFlags {
     }
 
     /// Starts to print a result, through a pager if the output is a terminal.
-    pub fn pages<'h>(&self, host: &'h dyn Host) -> Pages<'h> {
-        let paged = host.columns().is_some() && !self.no_pager;
+    pub fn pages<'h>(&self, out: &'h Out<'h>) -> Pages<'h> {
+        let paged = out.host.columns().is_some() && !self.no_pager;
         Pages {
-            host,
+            out,
             pager: paged.then(start).flatten(),
             text: String::new(),
         }
@@ -112,7 +113,7 @@ const AT_ONCE: usize = 64 << 10;
 
 /// A result on its way to the terminal, to a pager, or to another host.
 pub struct Pages<'h> {
-    host: &'h dyn Host,
+    out: &'h Out<'h>,
     pager: Option<Child>,
     text: String,
 }
@@ -130,7 +131,7 @@ impl Pages<'_> {
     fn flush(&mut self) -> Result<()> {
         let text = std::mem::take(&mut self.text);
         let Some(pager) = &mut self.pager else {
-            return self.host.show(&text);
+            return self.out.show(&text);
         };
         match &mut pager.stdin {
             // A reader that leaves the pager has seen enough.

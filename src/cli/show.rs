@@ -95,9 +95,9 @@ impl Command for Options {
         if self.text_only {
             return match text {
                 Some(Text::Found(text, _)) if out.host.columns().is_some() => {
-                    out.host.show(&visible_lines(&text))
+                    out.show(&visible_lines(&text))
                 }
-                Some(Text::Found(text, _)) => out.host.show(&text),
+                Some(Text::Found(text, _)) => out.show(&text),
                 Some(Text::Missing(reason)) => Err(Error::NoText {
                     path: self.directory.clone(),
                     docno: table::cell(&found.record.docno).into_owned(),
@@ -119,10 +119,10 @@ impl Command for Options {
                 text_source,
                 text_missing,
             };
-            return out.host.say(&super::json(&shown)?);
+            return out.say(&super::json(&shown)?);
         }
         let screen = self.screen.screen(None, out.host);
-        let mut pages = self.screen.pages(out.host);
+        let mut pages = self.screen.pages(out);
         terminal::shown(&facts, screen, &mut |piece| pages.put(piece))?;
         match text {
             None => {}

@@ -122,29 +122,28 @@ struct Texts<'c> {
 }
 
 impl Texts<'_> {
-    /// Columns of each text side by side.
-    fn column(&self) -> usize {
-        self.screen.width.saturating_sub(BETWEEN) / 2
+    /// The part of the screen for each text side by side.
+    fn column(&self) -> Screen {
+        Screen {
+            width: self.screen.width.saturating_sub(BETWEEN) / 2,
+            ..self.screen
+        }
     }
 
     /// The names of both documents above their texts.
     fn titles(&self, both: &Both, put: Put<'_>) -> Result<()> {
-        let column = Screen {
-            width: self.column(),
-            ..self.screen
-        };
         let sides = [
             (&both.a, Style::First, "A "),
             (&both.b, Style::Second, "B "),
         ];
         let [a, b] = sides.map(|(side, style, letter)| {
-            let mut flow = Flow::new(column);
+            let mut flow = Flow::new(self.column());
             flow.text(letter, style);
             flow.text(&table::cell(&side.found.record.docno), Style::Strong);
             flow.finish()
         });
         self.beside(a, b, false, put)?;
-        let rule = "─".repeat(self.column() + 1);
+        let rule = "─".repeat(self.column().width + 1);
         let rule = format!("{rule}┼{rule}");
         put(&(self.screen.styled(Style::Soft, &rule) + "\n"))
     }
@@ -200,15 +199,10 @@ impl Texts<'_> {
             if stretch.equal {
                 flow.text(self.comparison.text(stretch, true), Style::Plain);
             } else {
-                let (a, b) = (
-                    self.comparison.text(stretch, true),
-                    self.comparison.text(stretch, false),
-                );
+                let [a, b] = [true, false].map(|first| self.comparison.text(stretch, first));
                 // The white space at the end of both texts is shown after the second one.
-                match b.is_empty() {
-                    true => self.marked(&mut flow, a, true),
-                    false => self.marked(&mut flow, a.trim_end(), true),
-                }
+                let words = if b.is_empty() { a } else { a.trim_end() };
+                self.marked(&mut flow, words, true);
                 if !a.is_empty() && !b.is_empty() {
                     flow.text(" ", Style::Plain);
                 }
@@ -216,18 +210,13 @@ impl Texts<'_> {
             }
             put_lines(flow.take(), put)?;
         }
-        put_lines(flow.finish(), put)?;
-        Ok(())
+        put_lines(flow.finish(), put)
     }
 
     fn side_by_side(&self, shown: &[Stretch], put: Put<'_>) -> Result<()> {
-        let column = Screen {
-            width: self.column(),
-            ..self.screen
-        };
         for row in self.comparison.rows(shown, 1) {
             let [a, b] = [true, false].map(|first| {
-                let mut flow = Flow::new(column);
+                let mut flow = Flow::new(self.column());
                 for stretch in &row {
                     let text = self.comparison.text(stretch, first);
                     match stretch.equal {
@@ -245,16 +234,13 @@ impl Texts<'_> {
 
     /// Prints lines of both texts beside each other.
     fn beside(&self, a: Vec<Line>, b: Vec<Line>, differs: bool, put: Put<'_>) -> Result<()> {
-        let style = match differs {
-            true => Style::Plain,
-            false => Style::Soft,
-        };
+        let style = if differs { Style::Plain } else { Style::Soft };
         let sign = self.screen.styled(style, SIGNS[usize::from(differs)]);
         let rows = a.len().max(b.len());
         let (mut a, mut b) = (a.into_iter(), b.into_iter());
         for _ in 0..rows {
             let (a, b) = (a.next().unwrap_or_default(), b.next().unwrap_or_default());
-            let gap = " ".repeat(self.column().saturating_sub(a.width));
+            let gap = " ".repeat(self.column().width.saturating_sub(a.width));
             let line = format!("{}{gap} {sign} {}", a.text, b.text);
             put(&(line.trim_end().to_string() + "\n"))?;
         }

@@ -256,7 +256,7 @@ fn report(search: &Search<'_>, corpus: CorpusReport) -> ContaminationReport {
                 .as_ref()
                 .map(|output| output.join(REJECTS_FILE));
             let used = config.read.used_fields(found);
-            let unread = search.unread().warnings(list.as_deref(), used);
+            let unread = search.scan.unread().warnings(list.as_deref(), used);
             unread.into_iter().chain(search.unlisted()).collect()
         },
     }

@@ -99,8 +99,8 @@ impl Output {
 
     /// The items of which one document has the most, and then the first ones.
     pub(super) fn shown(&self, search: &Search<'_>) -> Result<Vec<ShownItem>> {
-        let (sets, before) = (search.sets, search.records_before());
-        let listed = search.listed();
+        let (sets, before) = (search.sets, search.scan.records_before());
+        let listed = lock(&search.listed);
         let mut most = Least::new(shown::ITEMS);
         for (number, entries) in listed.items.iter().enumerate() {
             if let Some(best) = entries.first() {
@@ -144,12 +144,12 @@ impl Output {
 
     /// Writes the files.
     pub(super) fn write(&self, search: &Search<'_>, report: &ContaminationReport) -> Result<()> {
-        let (sets, before) = (search.sets, search.records_before());
+        let (sets, before) = (search.sets, search.scan.records_before());
         let directory = &self.directory;
         let format = [("format", "lookalike 1".to_string())];
         let mut items = Table::create(directory.path(), ITEMS_FILE, &format, &ITEMS)?;
         let mut found = directory.file(FOUND_FILE)?;
-        let listed = search.listed();
+        let listed = lock(&search.listed);
         for number in 0..sets.items.len() {
             let entries = &listed.items[number];
             self.item(number, entries, search, &before, &mut items, &mut found)?;

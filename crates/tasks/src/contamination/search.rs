@@ -22,9 +22,7 @@ use lookalike_engine::cluster::reject_line;
 use lookalike_engine::scan::{Place, Scan};
 use lookalike_store::to_json;
 use lookalike_text::parse::{Parser, SpanFinder};
-use lookalike_text::read::{
-    InputFile, Interpreted, RawDocument, Reject, SourceSpan, Unread, warnings,
-};
+use lookalike_text::read::{InputFile, Interpreted, RawDocument, Reject, SourceSpan, warnings};
 
 /// Buffers of the files that are written.
 const FIXED_BYTES: u64 = 24 << 20;
@@ -62,12 +60,12 @@ pub(super) struct Search<'a> {
     pub config: &'a ContaminationConfig,
     pub sets: &'a TestSets,
     grams: &'a Grams,
-    scan: Scan<'a>,
+    pub(super) scan: Scan<'a>,
     /// One bit for each token of the test sets: a document covers it.
     covered: Vec<AtomicU64>,
     pub items: Vec<OfItem>,
     spill: Option<&'a Spill>,
-    listed: Mutex<Listed>,
+    pub(super) listed: Mutex<Listed>,
     /// The memory for what is listed beyond the first documents of each item, within the budget.
     room: u64,
     budget: Budget,
@@ -196,20 +194,6 @@ impl<'a> Search<'a> {
             Some(_) => self.budget.require_share(2 * self.room, 2 * needed, what),
             None => Ok(()),
         }
-    }
-
-    /// The number of records of the file before each stretch of the corpus.
-    pub(super) fn records_before(&self) -> Vec<u64> {
-        self.scan.records_before()
-    }
-
-    pub(super) fn listed(&self) -> std::sync::MutexGuard<'_, Listed> {
-        lock(&self.listed)
-    }
-
-    /// The files of the corpus from which no document was read.
-    pub(super) fn unread(&self) -> Unread {
-        self.scan.unread()
     }
 
     /// The first record that was rejected, in a line.
@@ -401,7 +385,7 @@ impl<'a> Search<'a> {
         worker: &mut Worker<'_>,
     ) -> Result<()> {
         {
-            let listed = self.listed();
+            let listed = lock(&self.listed);
             worker
                 .hits
                 .retain(|hit| listed.takes(hit.item, hit.covered, place));
@@ -460,7 +444,7 @@ impl<'a> Search<'a> {
                 text.push('\n');
                 text += &String::from_utf8_lossy(&to_json(&texts, FOUND_FILE.as_ref())?);
             }
-            let mut listed = self.listed();
+            let mut listed = lock(&self.listed);
             if listed.takes(hit.item, hit.covered, place) {
                 let at = spill.put(text.as_bytes())?;
                 listed.insert(hit.item, hit.covered, place, at);

@@ -1,8 +1,7 @@
 //! Whether the formats and fields of the inputs fit the parameters.
 
-use super::{DedupConfig, Form, Policy, STAGE};
+use super::{Form, Policy, Rewriting, STAGE};
 use lookalike_base::error::refuse;
-use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_rewrite::again::Again;
 use lookalike_rewrite::parquet;
@@ -12,15 +11,11 @@ use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, RecordReader
 
 /// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC
 /// file. Looks at the first bytes of each input.
-pub(super) fn check(
-    config: &DedupConfig,
-    inputs: &[InputFile],
-    read: &ReadConfig,
-    context: &Context<'_>,
-) -> Result<()> {
+pub(super) fn check(of: Rewriting<'_>, inputs: &[InputFile]) -> Result<()> {
+    let (config, stop) = (of.config, of.context.stop);
     let annotated = config.form == Form::Annotated;
     for input in inputs {
-        context.stop.check(STAGE)?;
+        stop.check(STAGE)?;
         if config.form != Form::Lists && input.problem.is_none() && is_parquet(&input.path)? {
             let file = SharedFile::new(disk::open_regular(&input.path)?);
             parquet::refuse_encrypted(&file, &input.path)?;
@@ -31,8 +26,8 @@ pub(super) fn check(
         return Ok(());
     }
     for input in inputs {
-        context.stop.check(STAGE)?;
-        match Again::open(input, 0, read, context.stop).container()? {
+        stop.check(STAGE)?;
+        match Again::open(input, 0, of.read, stop).container()? {
             Some(Container::Warc) if !annotated => return Ok(()),
             None | Some(Container::Json | Container::Parquet) => {}
             Some(other) if annotated => {
@@ -48,11 +43,10 @@ pub(super) fn check(
     }
     match payloads.filter(|_| !annotated) {
         None => Ok(()),
-        Some((parameter, value)) => refuse(
-            parameter,
-            value,
-            "no input is a WARC file; leave the flag out",
-        ),
+        Some((parameter, value)) => {
+            let limit = "no input is a WARC file; leave the flag out";
+            refuse(parameter, value, limit)
+        }
     }
 }
 
@@ -65,34 +59,29 @@ const LOOK_INPUTS: usize = 256;
 /// Looks for the fields of policies in the inputs before they are searched, and refuses a field
 /// that no record has. If a field is not at the beginning of the inputs, all of them are read until
 /// a record has it.
-pub(super) fn check_fields(
-    policies: &[Policy],
-    inputs: &[InputFile],
-    read: &ReadConfig,
-    context: &Context<'_>,
-) -> Result<()> {
-    let mut missing: Vec<&Policy> = policies.iter().filter(|p| p.field().is_some()).collect();
+pub(super) fn check_fields(of: Rewriting<'_>, inputs: &[InputFile]) -> Result<()> {
+    let mut missing: Vec<&Policy> = of.config.keep.iter().collect();
+    missing.retain(|policy| policy.field().is_some());
     let mut all = inputs.len() <= LOOK_INPUTS;
     for input in inputs.iter().take(LOOK_INPUTS) {
-        all &= look(input, &mut missing, (read, true), context)?;
+        all &= look(of, input, &mut missing, true)?;
     }
     let Some(policy) = missing.first() else {
         return Ok(());
     };
     if !all {
         let rest = "no record at the beginning of the inputs has the field; looking in the rest";
-        context
-            .progress
-            .note(&format!("warning: --keep {policy}: {rest}"));
+        let line = format!("warning: --keep {policy}: {rest}");
+        of.context.progress.note(&line);
         for input in inputs {
-            look(input, &mut missing, (read, false), context)?;
+            look(of, input, &mut missing, false)?;
         }
     }
     match missing.first() {
         None => Ok(()),
         Some(policy) => {
             let field = policy.field().unwrap_or_default();
-            let limit = RecordReader::no_such_field(field, inputs, read);
+            let limit = RecordReader::no_such_field(field, inputs, of.read);
             refuse("keep", policy, limit)
         }
     }
@@ -101,10 +90,10 @@ pub(super) fn check_fields(
 /// Removes the policies whose fields a record of an input has. Returns whether it read the whole
 /// input; with `beginning`, it may have more.
 fn look(
+    of: Rewriting<'_>,
     input: &InputFile,
     missing: &mut Vec<&Policy>,
-    (read, beginning): (&ReadConfig, bool),
-    context: &Context<'_>,
+    beginning: bool,
 ) -> Result<bool> {
     if missing.is_empty() || input.problem.is_some() {
         return Ok(true);
@@ -117,17 +106,17 @@ fn look(
     let fields = missing.iter().filter_map(|policy| policy.field());
     let config = ReadConfig {
         fields: fields.map(Into::into).collect(),
-        ..read.clone()
+        ..of.read.clone()
     };
     let mut reader = match beginning {
         true => RecordReader::beginning(input, LOOK_BYTES, &config)
             .map_err(Error::io("open", &input.path))?,
-        false => RecordReader::open(input, 0, &config, context.stop),
+        false => RecordReader::open(input, 0, &config, of.context.stop),
     };
     let (mut batch, mut records) = (Batch::default(), 0);
     let most = if beginning { LOOK_ROWS } else { usize::MAX };
     while found.len() < missing.len() && records < most && reader.next_into(&mut batch) {
-        context.stop.check(STAGE)?;
+        of.context.stop.check(STAGE)?;
         for record in &batch.records {
             let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
             let has = |field: &str| record.kind.field(bytes, field).is_some();

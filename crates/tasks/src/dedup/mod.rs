@@ -392,27 +392,6 @@ fn check(
     }
 }
 
-/// Refuses inputs and directories that [`run`] would refuse, before the inputs are read, and
-/// outputs that a second call would take for inputs.
-///
-/// # Errors
-/// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file.
-fn check_before(
-    inputs: &[PathBuf],
-    work: &Path,
-    outputs: Places<'_>,
-    config: &DedupConfig,
-    read: &ReadConfig,
-    context: &Context<'_>,
-) -> Result<()> {
-    check_memory(&[], outputs, config, read, context)?;
-    check_link(config, outputs)?;
-    if let Some(list) = &config.remove {
-        listed::check(list)?;
-    }
-    output::check_outputs(inputs, work, outputs)
-}
-
 /// Refuses a file, given by `parameter`, that is an input or lies in one: the next call would read
 /// it.
 ///
@@ -427,51 +406,79 @@ pub fn check_outside_inputs(
     inputs.try_for_each(|input| output::check_outside(parameter, file, input))
 }
 
-/// Refuses a budget with which the inputs cannot be written, whatever is in them.
-fn check_memory(
-    inputs: &[InputFile],
-    outputs: Places<'_>,
-    config: &DedupConfig,
-    read: &ReadConfig,
-    context: &Context<'_>,
-) -> Result<()> {
-    let fixed = FIXED_BYTES + memory_of_objects(outputs, inputs, false);
-    let there = context.budget.memory.0.saturating_sub(fixed);
-    let least = fixed + least_of_threads(inputs, outputs, config, read, there);
-    (context.budget).require(least, || "writing the inputs again".into())
+/// How the inputs are written again.
+#[derive(Clone, Copy)]
+struct Rewriting<'r> {
+    config: &'r DedupConfig,
+    outputs: Places<'r>,
+    read: &'r ReadConfig,
+    context: &'r Context<'r>,
 }
 
-/// Memory of the outputs that are in a store ([`objects::memory`]).
-fn memory_of_objects(outputs: Places<'_>, inputs: &[InputFile], writing: bool) -> u64 {
-    let outputs = output::named(outputs).map(|(_, output)| output);
-    objects::memory(outputs, inputs, writing)
-}
-
-/// Refuses links of files in a store.
-fn check_link(config: &DedupConfig, outputs: Places<'_>) -> Result<()> {
-    let limit = "objects are no links; leave --link out";
-    match config.link && remote::is_address(outputs.0) {
-        true => refuse("link", outputs.0.display(), limit),
-        false => Ok(()),
+impl Rewriting<'_> {
+    /// Refuses inputs and directories that [`run`] would refuse, before the inputs are read, and
+    /// outputs that a second call would take for inputs.
+    ///
+    /// # Errors
+    /// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file.
+    fn check_before(self, inputs: &[PathBuf], work: &Path) -> Result<()> {
+        self.check_memory(&[])?;
+        self.check_link()?;
+        if let Some(list) = &self.config.remove {
+            listed::check(list)?;
+        }
+        output::check_outputs(inputs, work, self.outputs)
     }
-}
 
-/// Refuses inputs whose formats do not fit the parameters, before they are read.
-///
-/// # Errors
-/// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file; `Io`.
-fn check_inputs(
-    config: &DedupConfig,
-    inputs: &[InputFile],
-    outputs: Places<'_>,
-    read: &ReadConfig,
-    context: &Context<'_>,
-) -> Result<()> {
-    check_memory(inputs, outputs, config, read, context)?;
-    check_names(inputs)?;
-    objects::check_keys(output::named(outputs), inputs)?;
-    formats::check(config, inputs, read, context)?;
-    formats::check_fields(&config.keep, inputs, read, context)
+    /// Refuses inputs whose formats do not fit the parameters, before they are read.
+    ///
+    /// # Errors
+    /// `BadParameter`; `BudgetTooSmall` if [`run`] could not write a file; `Io`.
+    fn check_inputs(self, inputs: &[InputFile]) -> Result<()> {
+        self.check_memory(inputs)?;
+        check_names(inputs)?;
+        objects::check_keys(output::named(self.outputs), inputs)?;
+        formats::check(self, inputs)?;
+        formats::check_fields(self, inputs)
+    }
+
+    /// Refuses a budget with which the inputs cannot be written, whatever is in them.
+    fn check_memory(self, inputs: &[InputFile]) -> Result<()> {
+        let fixed = FIXED_BYTES + self.memory_of_objects(inputs, false);
+        let budget = &self.context.budget;
+        let there = budget.memory.0.saturating_sub(fixed);
+        let least = fixed + self.least_of_threads(inputs, there);
+        budget.require(least, || "writing the inputs again".into())
+    }
+
+    /// Memory of the outputs that are in a store ([`objects::memory`]).
+    fn memory_of_objects(self, inputs: &[InputFile], writing: bool) -> u64 {
+        let outputs = output::named(self.outputs).map(|(_, output)| output);
+        objects::memory(outputs, inputs, writing)
+    }
+
+    /// Refuses links of files in a store.
+    fn check_link(self) -> Result<()> {
+        let (kept, limit) = (self.outputs.0, "objects are no links; leave --link out");
+        match self.config.link && remote::is_address(kept) {
+            true => refuse("link", kept.display(), limit),
+            false => Ok(()),
+        }
+    }
+
+    /// The least memory of the threads that read the inputs again, if `there` is that much for
+    /// them. Without a list of the inputs, it is the memory for uncompressed copies.
+    fn least_of_threads(self, inputs: &[InputFile], there: u64) -> u64 {
+        // Fields are read from records, and requests of removed ones are found among them.
+        let reading = match self.config.needs_payloads() {
+            None => values::memory_of_reader(self.read),
+            Some(_) => memory_of_payloads(self.read),
+        };
+        let outputs = 1 + u64::from(self.outputs.1.is_some());
+        let sending = self.memory_of_objects(inputs, true);
+        let copying = rewrite::least_memory(inputs, outputs, there.saturating_sub(sending));
+        (copying + sending).max(reading)
+    }
 }
 
 /// Refuses inputs that cannot be written again under their names.
@@ -481,9 +488,9 @@ pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
         if !remote::is_short(&input.docno) {
             let short = remote::short();
             let path = cut_after(input.path.to_string_lossy().into(), 200);
-            return Err(Error::parameter("INPUT", path).because(format!(
-                "a path that is written again has {short}; give a folder further down"
-            )));
+            let limit =
+                format!("a path that is written again has {short}; give a folder further down");
+            return refuse("INPUT", path, limit);
         }
         if input.path.to_str().is_none() && input.problem.is_none() {
             return Err(not_utf8(&input.path.to_string_lossy()));
@@ -513,26 +520,6 @@ fn not_utf8(path: &str) -> Error {
 /// transfer coding.
 fn memory_of_payloads(read: &ReadConfig) -> u64 {
     (2 * read.max_document.0).saturating_add(8 << 20)
-}
-
-/// The least memory of the threads that read the inputs again, if `there` is that much for them.
-/// Without a list of the inputs, it is the memory for uncompressed copies.
-fn least_of_threads(
-    inputs: &[InputFile],
-    places: Places<'_>,
-    config: &DedupConfig,
-    read: &ReadConfig,
-    there: u64,
-) -> u64 {
-    // Fields are read from records, and requests of removed ones are found among them.
-    let reading = match config.needs_payloads() {
-        None => values::memory_of_reader(read),
-        Some(_) => memory_of_payloads(read),
-    };
-    let outputs = 1 + u64::from(places.1.is_some());
-    let sending = memory_of_objects(places, inputs, true);
-    let copying = rewrite::least_memory(inputs, outputs, there.saturating_sub(sending));
-    (copying + sending).max(reading)
 }
 
 /// The inputs of a collection, from its list, to be read again. `check` gets each with its line.
@@ -601,16 +588,22 @@ pub fn run(
     let own = inputs.get(collection::against(&workspace.manifest).files as usize..);
     let own = own.unwrap_or_default();
     check(workspace, config, own, outputs.1)?;
-    check_link(config, outputs)?;
+    let read = &collection::config(&workspace.manifest).read;
+    let of = Rewriting {
+        config,
+        outputs,
+        read,
+        context,
+    };
+    of.check_link()?;
     output::check_places(workspace.directory(), own, outputs, context.stop)?;
     objects::check_keys(output::named(outputs), own)?;
-    let read = &collection::config(&workspace.manifest).read;
-    formats::check(config, own, read, context)?;
+    formats::check(of, own)?;
     let documents = Catalogue::stats(workspace)?.documents;
     let beside = revisit::Revisits::bytes(config.revisit, documents)
         + inputs.len() as u64 * 2 * FINISHED_BYTES
-        + memory_of_objects(outputs, own, false);
-    let threads = |there| least_of_threads(own, outputs, config, read, there);
+        + of.memory_of_objects(own, false);
+    let threads = |there| of.least_of_threads(own, there);
     let beside = (beside, &threads as &dyn Fn(u64) -> u64);
     let decided = Decided::make(
         workspace, &inputs, config, criterion, pairs, beside, context,

@@ -7,7 +7,7 @@ use super::{Choosing, STAGE};
 use lookalike_base::bits::Bits;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::each_document;
+use lookalike_engine::collection::{self, Catalogue, DocumentView, each_document};
 use lookalike_store::Rows;
 use lookalike_store::item::item;
 use lookalike_store::workspace::{InputList, Workspace};
@@ -44,7 +44,17 @@ pub(super) fn ranks(
     damaged: Option<&Bits>,
 ) -> Result<Ranks> {
     let (workspace, context) = (choosing.workspace, choosing.context);
-    let documents = lookalike_engine::collection::Catalogue::stats(workspace)?.documents;
+    let documents = Catalogue::stats(workspace)?.documents;
+    let by_record = |ranks: &Ranks, value: &dyn Fn(&DocumentView<'_>) -> u128| {
+        sorted(choosing, ranks, documents, |push| {
+            each_document(workspace, |document, record| push(document, value(&record)))
+        })
+    };
+    let by_number = |ranks: &Ranks, value: &dyn Fn(u32) -> u128| {
+        sorted(choosing, ranks, documents, |push| {
+            (0..documents as u32).try_for_each(|document| push(document, value(document)))
+        })
+    };
     let mut ranks = Ranks::Input;
     // Nothing after `first` or `last` can break a tie, because there is none.
     let decided = policies
@@ -59,25 +69,15 @@ pub(super) fn ranks(
             }
             Policy::Longest | Policy::Shortest => {
                 let longest = *policy == Policy::Longest;
-                ranks = sorted(choosing, &ranks, documents, |push| {
-                    each_document(workspace, |document, record| {
-                        check(document, context)?;
-                        let words = record.words;
-                        push(
-                            document,
-                            if longest { u64::MAX - words } else { words }.into(),
-                        )
-                    })
+                ranks = by_record(&ranks, &|DocumentView { words, .. }| {
+                    if longest { u64::MAX - words } else { *words }.into()
                 })?;
             }
             Policy::PreferInput(globs) => {
                 let places = places_of_inputs(workspace, globs, context)?;
-                ranks = sorted(choosing, &ranks, documents, |push| {
-                    each_document(workspace, |document, record| {
-                        check(document, context)?;
-                        let place = places.get(record.file as usize).copied();
-                        push(document, place.unwrap_or(u32::MAX).into())
-                    })
+                ranks = by_record(&ranks, &|record| {
+                    let place = places.get(record.file as usize).copied();
+                    place.unwrap_or(u32::MAX).into()
                 })?;
             }
             _ => {
@@ -86,7 +86,6 @@ pub(super) fn ranks(
                 };
                 ranks = sorted(choosing, &ranks, documents, |push| {
                     values.each(documents as u32, |document, [high, low]| {
-                        check(document, context)?;
                         push(document, u128::from(high) << 64 | u128::from(low))
                     })
                 })?;
@@ -94,37 +93,17 @@ pub(super) fn ranks(
         }
     }
     if largest_first {
-        ranks = sorted(choosing, &ranks, documents, |push| {
-            each_document(workspace, |document, record| {
-                check(document, context)?;
-                push(document, (u32::MAX - record.shingles).into())
-            })
-        })?;
+        ranks = by_record(&ranks, &|record| (u32::MAX - record.shingles).into())?;
     }
     if let Some(damaged) = damaged {
-        ranks = sorted(choosing, &ranks, documents, |push| {
-            (0..documents as u32).try_for_each(|document| {
-                check(document, context)?;
-                push(document, damaged.contains(document).into())
-            })
-        })?;
+        ranks = by_number(&ranks, &|document| damaged.contains(document).into())?;
     }
-    let against = lookalike_engine::collection::against(&workspace.manifest).documents;
+    let against = collection::against(&workspace.manifest).documents;
     if against > 0 && matches!(ranks, Ranks::Given(_)) {
         // The documents of the other collection are kept, whatever is preferred among the own ones.
-        ranks = sorted(choosing, &ranks, documents, |push| {
-            (0..documents as u32).try_for_each(|document| {
-                check(document, context)?;
-                push(document, document.min(against).into())
-            })
-        })?;
+        ranks = by_number(&ranks, &|document| document.min(against).into())?;
     }
     Ok(ranks)
-}
-
-fn check(document: u32, context: &Context<'_>) -> Result<()> {
-    context.tick(STAGE, document)?;
-    Ok(())
 }
 
 item! {
@@ -145,6 +124,7 @@ fn sorted(
 ) -> Result<Ranks> {
     let mut sort = choosing.sort("preference")?;
     values(&mut |document, value| {
+        choosing.context.tick(STAGE, document)?;
         sort.push(Ranked {
             value,
             rank: before.of(document),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{DedupConfig, Rule, check_before, check_inputs, is_kept};
+use super::{DedupConfig, Rewriting, Rule, is_kept};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::measure::Criterion;
@@ -45,8 +45,13 @@ pub fn search(
     context: &Context<'_>,
 ) -> Result<Workspace> {
     let (collection, strict) = (&search.collection, search.strict);
-    let (inputs, read) = (&search.inputs, &collection.read);
-    check_before(&inputs.paths, work, outputs, config, read, context)?;
+    let of = Rewriting {
+        config,
+        outputs,
+        read: &collection.read,
+        context,
+    };
+    of.check_before(&search.inputs.paths, work)?;
     let join = JoinConfig {
         pairs: search.pairs,
         ..JoinConfig::of(search.criterion)
@@ -54,9 +59,9 @@ pub fn search(
     check_pairs(search, config)?;
     let parameters = JoinParameters::from(join);
     Workspace::look_whether_free(work)?;
-    let inputs = inputs.list(work)?;
+    let inputs = search.inputs.list(work)?;
     check_kept(&join, &inputs, work, outputs.0)?;
-    check_inputs(config, &inputs, outputs, read, context)?;
+    of.check_inputs(&inputs)?;
     match search.against {
         Some(old) => {
             let parameters = &parameters;

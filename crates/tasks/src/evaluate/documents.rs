@@ -112,6 +112,8 @@ pub(super) struct Documents {
     pub closed: bool,
     /// The bounds of the size groups, if documents have size groups.
     pub size_groups: Option<SizeGroups>,
+    /// On docnos that are not unique or not known.
+    pub(super) notes: Vec<String>,
 }
 
 /// Memory of a document: half of its hash, flags, size group; representative and cluster on each
@@ -126,11 +128,8 @@ item! {
 }
 
 /// Passes on the hashes of all docnos, each with the number of its column, 0 or 1.
-fn each_docno(
-    sources: &Sources,
-    context: &Context<'_>,
-    mut add: impl FnMut(usize, u128) -> Result<()>,
-) -> Result<()> {
+fn each_docno(sources: &Sources<'_>, mut add: impl FnMut(usize, u128) -> Result<()>) -> Result<()> {
+    let (config, context) = (sources.config, sources.context);
     let is_docno = |name: &str| name.starts_with("docno") || name == "representative";
     let add = &mut add as &mut dyn FnMut(usize, u128) -> Result<()>;
     let add_all = |path: &Path, names: &[&str], add: &mut dyn FnMut(usize, u128) -> Result<()>| {
@@ -156,16 +155,16 @@ fn each_docno(
             add_all(&directory.join(DUPLICATES), &names, add)?;
         }
     }
-    if let Some(path) = &sources.documents {
+    if let Some(path) = &config.documents {
         add_all(path, &["docno"], add)?;
     }
-    if let Some(path) = &sources.judged {
+    if let Some(path) = &config.judged {
         each_judged(path, context, |table, row| {
             add(0, docno(table, &row[0])?)?;
             add(1, docno(table, &row[1])?)
         })?;
     }
-    if let Some(path) = &sources.families {
+    if let Some(path) = &config.families {
         add_all(path, &FAMILIES, add)?;
     }
     Ok(())
@@ -173,15 +172,14 @@ fn each_docno(
 
 /// The distinct hashes of all docnos, in ascending order.
 pub(super) fn collect(
-    sources: &Sources,
+    sources: &Sources<'_>,
     scratch: &Path,
     memory: ByteSize,
-    context: &Context<'_>,
 ) -> Result<List<Docno>> {
     let mut sort = Sort::scratch(&scratch.join("docnos"), memory)?;
     // Lists are usually sorted by one of their columns, so repeated docnos are adjacent.
     let mut before = [0; 2];
-    each_docno(sources, context, |column, hash| {
+    each_docno(sources, |column, hash| {
         match std::mem::replace(&mut before[column], hash) == hash {
             true => Ok(()),
             false => sort.push(Docno { hash }),
@@ -202,14 +200,8 @@ pub(super) const DOCUMENTS: &str = "documents.tsv";
 pub(super) const DUPLICATES: &str = "exact-duplicates.tsv";
 
 impl Documents {
-    /// Reads back the hashes, and what the directories record about the documents. Adds a note if
-    /// docnos are not unique.
-    pub fn load(
-        sources: &Sources,
-        docnos: &List<Docno>,
-        context: &Context<'_>,
-        notes: &mut Vec<String>,
-    ) -> Result<Documents> {
+    /// Reads back the hashes, and what the directories record about the documents.
+    pub fn load(sources: &Sources<'_>, docnos: &List<Docno>) -> Result<Documents> {
         let mut keys = Keys::default();
         keys.halves.reserve_exact(docnos.count() as usize);
         let mut before = None;
@@ -227,29 +219,24 @@ impl Documents {
             keys,
             ..Documents::default()
         };
-        let truth = sources.truth.as_ref();
+        let (truth, context) = (sources.truth.as_ref(), sources.context);
         if let Some(directory) = truth.and_then(|list| list.directory.as_ref()) {
-            documents.truth = documents.side(directory, KNOWN, context, notes)?;
+            documents.truth = documents.side(directory, KNOWN, context)?;
         }
         if let Some(directory) = &sources.run.directory {
-            documents.run = documents.side(directory, IN_RUN, context, notes)?;
+            documents.run = documents.side(directory, IN_RUN, context)?;
         }
-        if let Some(path) = &sources.documents {
-            documents.collection(path, KNOWN, context, notes)?;
+        if let Some(path) = &sources.config.documents {
+            documents.collection(path, KNOWN, context)?;
         }
         if sources.run.of != RunList::Pairs {
-            documents.members(&sources.run, context, notes)?;
+            documents.members(&sources.run, context)?;
         }
         Ok(documents)
     }
 
     /// Marks the documents of a list that has no pairs, and reads their clusters.
-    fn members(
-        &mut self,
-        list: &Opened,
-        context: &Context<'_>,
-        notes: &mut Vec<String>,
-    ) -> Result<()> {
+    fn members(&mut self, list: &Opened, context: &Context<'_>) -> Result<()> {
         let mut clusters = vec![NONE; self.keys.len()];
         let mut names: HashMap<u128, u32> = HashMap::new();
         let (mut unknown, mut first) = (0, Vec::new());
@@ -271,7 +258,7 @@ impl Documents {
         })?;
         if unknown > 0 {
             let more = if unknown > NAMED as u64 { ", ..." } else { "" };
-            notes.push(format!(
+            self.notes.push(format!(
                 "ignored {} that the ground truth does not have: {}{more}",
                 counted(unknown, "docno"),
                 first.join(", ")
@@ -287,14 +274,8 @@ impl Documents {
     }
 
     /// What a directory records about the documents.
-    fn side(
-        &mut self,
-        directory: &Path,
-        flag: u8,
-        context: &Context<'_>,
-        notes: &mut Vec<String>,
-    ) -> Result<Side> {
-        let clusters = self.collection(&directory.join(DOCUMENTS), flag, context, notes)?;
+    fn side(&mut self, directory: &Path, flag: u8, context: &Context<'_>) -> Result<Side> {
+        let clusters = self.collection(&directory.join(DOCUMENTS), flag, context)?;
         let mut sets = UnionFind::new(self.count());
         let (path, names) = (directory.join(DUPLICATES), ["docno", "representative"]);
         each_row(&path, &names, context, |table, row| {
@@ -306,13 +287,7 @@ impl Documents {
     }
 
     /// Reads a `documents.tsv`; returns the clusters.
-    fn collection(
-        &mut self,
-        path: &Path,
-        flag: u8,
-        context: &Context<'_>,
-        notes: &mut Vec<String>,
-    ) -> Result<Vec<u32>> {
+    fn collection(&mut self, path: &Path, flag: u8, context: &Context<'_>) -> Result<Vec<u32>> {
         let known = flag == KNOWN;
         let mut clusters = vec![NONE; self.keys.len()];
         let mut repeated = 0u64;
@@ -347,7 +322,7 @@ impl Documents {
             Ok(())
         })?;
         if repeated > 0 {
-            notes.push(format!(
+            self.notes.push(format!(
                 "{}: {} with a docno that an earlier line has; documents with the same docno \
                  count as one",
                 path.display(),
@@ -494,8 +469,7 @@ pub(super) fn each_judged(
 
 /// Checks from time to time whether a stop was requested.
 pub(super) fn stop(table: &Table, context: &Context<'_>) -> Result<()> {
-    context.tick(STAGE, table.number())?;
-    Ok(())
+    context.tick(STAGE, table.number())
 }
 
 #[cfg(test)]

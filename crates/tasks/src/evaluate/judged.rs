@@ -144,7 +144,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
         })
     })?;
     let (mut all, mut unknown, mut not_in_run) = ([0; 2], 0, 0);
-    let is_true = |judgement: &Judgement| judgement.grade >= of.true_grade;
+    let is_true = |judgement: &Judgement| judgement.grade >= of.sources.config.true_grade;
     let collections = distinct_judged(path, of, documents, |judgement| {
         let Pair { a, b } = judgement.pair;
         if !documents.known(a) || !documents.known(b) {
@@ -185,7 +185,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
             levels.0[level as usize][usize::from(right)] += 1;
             let of_grade = grades.entry(judgement.grade);
             of_grade.or_insert_with(|| vec![0; of.top() + 1])[level as usize] += 1;
-            if of.disagreements.is_some() {
+            if of.sources.config.disagreements.is_some() {
                 let line = judgement.line;
                 outcomes.push(Outcome { line, place, level })?;
             }
@@ -214,7 +214,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
         Ok(())
     })?;
     let means = means(found, of.top(), |_| 1)?;
-    if let Some(output) = of.disagreements {
+    if let Some(output) = &of.sources.config.disagreements {
         write_disagreements(path, of, outcomes, output)?;
     }
     let ranking = ranking(ranked, all, of)?;
@@ -242,7 +242,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
         at: sample(of.thresholds, all, selected, &levels, &means),
         ranking,
         graded: Some(Graded {
-            true_grade: of.true_grade,
+            true_grade: of.sources.config.true_grade,
             grades: grades.collect(),
             collections: by_collection(&pairs, collections, of.top(), has_scores),
             intervals,
@@ -350,7 +350,7 @@ fn write_disagreements(
         };
         next = outcomes.next()?;
         let grade = grade(table, &row[2])?;
-        let kind = match (grade >= of.true_grade, outcome.level > 0) {
+        let kind = match (grade >= of.sources.config.true_grade, outcome.level > 0) {
             (true, false) => "missed",
             (false, true) => "wrong",
             _ => return Ok(()),

@@ -50,10 +50,11 @@ impl FromStr for Columns {
 }
 
 /// The source of the resemblances of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scores {
     /// No resemblances: every pair counts at every threshold.
+    #[default]
     None,
     /// Numbers of shared and of all shingles: exact.
     Integers,

@@ -101,6 +101,7 @@ mod rank;
 mod removed;
 mod samples;
 
+use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
@@ -108,7 +109,6 @@ use lookalike_base::keywords;
 use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
-use lookalike_base::{Error, Result};
 use lookalike_engine::table::Table;
 use lookalike_engine::{outputs, pipeline};
 use lookalike_store::{Item, Sort, disk};
@@ -220,12 +220,11 @@ struct Opened {
 }
 
 /// All files to read.
-struct Sources {
+struct Sources<'a> {
+    config: &'a EvaluateConfig,
+    context: &'a Context<'a>,
     truth: Option<Opened>,
     run: Opened,
-    documents: Option<PathBuf>,
-    judged: Option<PathBuf>,
-    families: Option<PathBuf>,
 }
 
 /// Counts of the lines and pairs of a list.
@@ -247,7 +246,7 @@ pub struct ListCounts {
 }
 
 /// A list, in the report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ListReport {
     /// The path as given.
     pub path: PathBuf,
@@ -322,7 +321,7 @@ pub struct PairsAt {
 }
 
 /// The whole report.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Evaluation {
     /// Notes that a reader needs to interpret the numbers.
     pub notes: Vec<String>,
@@ -345,61 +344,50 @@ pub struct Evaluation {
 
 /// Opens a list and, for a directory, checks its files.
 fn open(list: &ListFile, of: RunList) -> Result<Opened> {
-    let directory = disk::is_directory(&list.path)?.then(|| list.path.clone());
+    let mut opened = Opened {
+        pairs: list.path.clone(),
+        columns: None,
+        directory: disk::is_directory(&list.path)?.then(|| list.path.clone()),
+        comments: BTreeMap::new(),
+        scores: Scores::None,
+        of,
+        listed: false,
+    };
     if of != RunList::Pairs {
-        if directory.is_some() {
+        if opened.directory.is_some() {
             let limit = format!(
                 "{} is a directory; the flag is for lists",
                 list.path.display()
             );
             return refuse("run-lists", of, limit);
         }
-        return Ok(Opened {
-            pairs: list.path.clone(),
-            columns: None,
-            directory,
-            comments: BTreeMap::new(),
-            scores: Scores::None,
-            of,
-            listed: false,
-        });
+        return Ok(opened);
     }
-    let mut pairs = list.path.clone();
-    let mut columns = list.columns.clone();
-    if let Some(directory) = &directory {
+    if let Some(directory) = &opened.directory {
         pipeline::check_results(directory, &["pairs.tsv", DOCUMENTS, DUPLICATES])?;
-        pairs = directory.join("pairs.tsv");
-        columns = None;
+        opened.pairs = directory.join("pairs.tsv");
+    } else {
+        opened.columns = list.columns.clone();
     }
-    let list = PairList::open(&pairs, columns.as_ref())?;
-    let comments: BTreeMap<_, _> = list.table().comments().iter().cloned().collect();
-    Ok(Opened {
-        scores: list.scores(),
-        of,
-        listed: comments.get("pairs").is_none_or(|kind| kind != "none"),
-        pairs,
-        columns,
-        directory,
-        comments,
-    })
+    let pairs = PairList::open(&opened.pairs, opened.columns.as_ref())?;
+    opened.comments = pairs.table().comments().iter().cloned().collect();
+    opened.scores = pairs.scores();
+    opened.listed = opened
+        .comments
+        .get("pairs")
+        .is_none_or(|kind| kind != "none");
+    Ok(opened)
 }
 
 /// Adds notes on differences that make two lists hard to compare.
 fn compare_headers(truth: &Opened, run: &Opened, notes: &mut Vec<String>) {
-    let has_tokens = |list: &Opened| list.comments.contains_key("tokens");
-    if has_tokens(truth) && has_tokens(run) {
-        for name in ["fold", "exclude-text"] {
-            let [a, b] = [truth, run].map(|list| list.comments.get(name).map_or("none", |f| f));
-            if a != b {
-                notes.push(format!(
-                    "the ground truth was made with --{name} {a}, the run with {b}"
-                ));
-            }
-        }
-    }
-    for name in ["tokens", "markup", "shingle-size", "fingerprint"] {
-        let (a, b) = (truth.comments.get(name), run.comments.get(name));
-        if let (Some(a), Some(b)) = (a, b)
+    let has_tokens = |list: &&Opened| list.comments.contains_key("tokens");
+    let both = [truth, run].iter().all(has_tokens);
+    let optional = ["fold", "exclude-text"].into_iter().filter(|_| both);
+    let stated = ["tokens", "markup", "shingle-size", "fingerprint"].map(|name| (name, None));
+    for (name, absent) in optional.map(|name| (name, Some("none"))).chain(stated) {
+        let of = [truth, run].map(|list| list.comments.get(name).map(String::as_str).or(absent));
+        if let [Some(a), Some(b)] = of
             && a != b
         {
             notes.push(format!(
@@ -489,9 +477,8 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let sources = Sources {
         truth: (config.truth.as_ref().map(|list| open(list, RunList::Pairs))).transpose()?,
         run: open(&config.run, config.run_lists)?,
-        documents: config.documents.clone(),
-        judged: config.judged.clone(),
-        families: config.families.clone(),
+        config,
+        context,
     };
     let thresholds = &config.thresholds[..];
     let named = [
@@ -505,9 +492,9 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let lists = || named.iter().filter_map(scored);
     let none = |scores| matches!(scores, Scores::None | Scores::Counts);
     if !thresholds.is_empty() && lists().all(|(_, scores)| none(scores)) {
-        return Err(Error::parameter("thresholds", thresholds[0]).because(
-            "no list has resemblances to compare it with; name their column with --pair-columns",
-        ));
+        let limit =
+            "no list has resemblances to compare it with; name their column with --pair-columns";
+        return refuse("thresholds", thresholds[0], limit);
     }
     for (what, _) in lists().filter(|(_, scores)| !thresholds.is_empty() && none(*scores)) {
         notes.push(format!(
@@ -521,10 +508,9 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         }
     }
     compare_threshold("run", &sources.run, thresholds.first(), &mut notes);
-    let sampled = !sources.run.listed && (sources.judged.is_some() || sources.families.is_some());
-    if sampled {
-        return Err(Error::parameter("run", config.run.path.display())
-            .because("its pairs were not listed (--pairs none); judged samples need them"));
+    if !sources.run.listed && (config.judged.is_some() || config.families.is_some()) {
+        let limit = "its pairs were not listed (--pairs none); judged samples need them";
+        return refuse("run", config.run.path.display(), limit);
     }
 
     context.start(STAGE, Unit::Count("documents"), None);
@@ -532,11 +518,11 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let place = scratch.path();
     let memory = (context.budget).rest(FIXED_BYTES, SORT_BYTES, || "evaluating".into())?;
     let memory = ByteSize(memory.min(MOST_SORT_BYTES));
-    let docnos = documents::collect(&sources, place, memory, context)?;
+    let docnos = documents::collect(&sources, place, memory)?;
     let count = docnos.count();
     context.stop.check(STAGE)?;
     let groups = 256 * 4 * 4 * (thresholds.len() as u64 + 2).pow(2) * 8;
-    let named = sources.families.is_some() || sources.run.of != RunList::Pairs;
+    let named = config.families.is_some() || sources.run.of != RunList::Pairs;
     let families = if named { samples::FAMILY_BYTES } else { 0 };
     let held = FIXED_BYTES + count * (documents::DOCUMENT_BYTES + families) + groups;
     let what = || format!("evaluating {}", counted(count, "document"));
@@ -544,13 +530,12 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
     let of = Evaluating {
         sources: &sources,
         thresholds,
-        true_grade: config.true_grade,
-        disagreements: config.disagreements.as_deref(),
         scratch: place,
         memory: memory.min(MOST_SORT_BYTES),
         context,
     };
-    let mut documents = Documents::load(&sources, &docnos, context, &mut notes)?;
+    let mut documents = Documents::load(&sources, &docnos)?;
+    notes.append(&mut documents.notes);
     context.stop.check(STAGE)?;
 
     let report = |list: &ListFile, opened: &Opened| ListReport {
@@ -564,22 +549,18 @@ pub fn evaluate(config: &EvaluateConfig, context: &Context<'_>) -> Result<Evalua
         truth: (config.truth.as_ref().zip(sources.truth.as_ref()))
             .map(|(list, opened)| report(list, opened)),
         run: report(&config.run, &sources.run),
-        pairs: Vec::new(),
-        clusters: None,
-        removals: Vec::new(),
-        judged: None,
-        families: None,
+        ..Evaluation::default()
     };
     if let Some(truth) = &sources.truth {
         compare_with(truth, of, &documents, &mut evaluation)?;
     }
     context.stop.check(STAGE)?;
-    if let Some(path) = &sources.judged {
+    if let Some(path) = &config.judged {
         let sample = judged::judged(path, of, &mut documents)?;
         note_sample("judged pairs", path, &sample, &mut evaluation.notes);
         evaluation.judged = Some(sample);
     }
-    if let Some(path) = &sources.families {
+    if let Some(path) = &config.families {
         let sample = samples::families(path, of, &documents)?;
         let (what, notes) = ("documents of families", &mut evaluation.notes);
         note_sample(what, path, &sample, notes);
@@ -661,10 +642,8 @@ fn compare_with(
 /// What is compared, and where and in how much memory it is sorted.
 #[derive(Clone, Copy)]
 struct Evaluating<'a> {
-    sources: &'a Sources,
+    sources: &'a Sources<'a>,
     thresholds: &'a [Threshold],
-    true_grade: u32,
-    disagreements: Option<&'a Path>,
     scratch: &'a Path,
     memory: u64,
     context: &'a Context<'a>,

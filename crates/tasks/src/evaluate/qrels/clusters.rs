@@ -56,7 +56,7 @@ impl Clusters {
         if let Some([documents, duplicates]) = &source.tables {
             let mut known = vec![false; clusters.names.count()];
             each_row(documents, &["docno"], held, |_, row| {
-                if let Some(at) = clusters.names.find(key_of_bytes(&row[0])) {
+                if let Some(at) = clusters.names.find(key_of(&row[0])) {
                     known[at] = true;
                 }
                 Ok(())
@@ -64,8 +64,8 @@ impl Clusters {
             clusters.known = Some(known);
             clusters.classes = clusters.names.keys().to_vec();
             each_row(duplicates, &["docno", "representative"], held, |_, row| {
-                if let Some(at) = clusters.names.find(key_of_bytes(&row[0])) {
-                    clusters.classes[at] = key_of_bytes(&row[1]);
+                if let Some(at) = clusters.names.find(key_of(&row[0])) {
+                    clusters.classes[at] = key_of(&row[1]);
                 }
                 Ok(())
             })?;
@@ -161,10 +161,6 @@ impl Clusters {
 
 /// Memory of a representative besides its docno.
 const REPRESENTATIVE_BYTES: u64 = 64;
-
-fn key_of_bytes(docno: &[u8]) -> u128 {
-    xxhash_rust::xxh3::xxh3_128(docno)
-}
 
 fn each_row(
     path: &Path,

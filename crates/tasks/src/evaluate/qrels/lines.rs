@@ -89,8 +89,8 @@ impl Lines {
 }
 
 /// The hash that identifies a docno, as in the catalogue.
-pub fn key_of(docno: &str) -> u128 {
-    xxh3_128(docno.as_bytes())
+pub fn key_of(docno: impl AsRef<[u8]>) -> u128 {
+    xxh3_128(docno.as_ref())
 }
 
 /// Numbers topics in the order in which they appear.
