@@ -128,7 +128,7 @@ pub fn fields_of_condition(condition: &str) -> PyResult<Vec<String>> {
     for field in condition.fields() {
         let column = match &**field {
             "words" | "docno" => continue,
-            "file" | "folder" => {
+            "file" | "folder" | "top_folder" => {
                 let text = format!("where={condition}: texts in memory have no {field}");
                 return Err(PyValueError::new_err(text));
             }

@@ -258,6 +258,10 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
     for captures in pages.values_mut() {
         captures.sort_by_key(|&n| (all[n].crawl, all[n].date.clone(), n));
     }
+    // Which crawls had ended by the date: the others do not say that a page is gone.
+    let is_later = |it: &&Planted| until.is_some_and(|until| it.date.as_str() > until);
+    let whole = all.iter().filter(is_later).map(|it| it.crawl).min();
+    let whole = whole.unwrap_or(names.len());
     let is_page = |n: &usize| text(all, *n).is_some();
     let content = |n: usize| &all[text(all, n).unwrap()].what;
     pages.retain(|_, captures| captures.iter().any(is_page));
@@ -268,17 +272,23 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
         for &crawl in &crawls {
             let own = captures.iter().filter(|n| all[**n].crawl == crawl);
             let own: Vec<usize> = own.copied().collect();
-            if own.is_empty() && there && before.is_some() {
-                of_page.push((crawl, before, None, true));
+            if own.is_empty() && crawl < whole {
+                if there && before.is_some() {
+                    of_page.push((crawl, before, None, true));
+                }
+                there = false;
             }
-            there &= !own.is_empty();
             for n in own {
                 let left = match &all[n].what {
                     What::Status(status, None) => status.starts_with('4'),
                     What::Status(status, Some(to)) => *status != "302 Found" && moved(to) != *page,
                     _ => false,
                 };
-                of_page.push((crawl, before, Some(n), left && there && before.is_some()));
+                let is_gone = left && there && before.is_some();
+                // The last version of a page that is gone is that it is.
+                if until.is_none() || is_gone || !left || before.is_none() {
+                    of_page.push((crawl, before, Some(n), is_gone));
+                }
                 there = !left;
                 before = Some(n).filter(is_page).or(before);
             }

@@ -1,7 +1,9 @@
 //! `--exclude-text`: words of the excluded texts count for no passage.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use serde_json::json;
@@ -482,7 +484,7 @@ fn a_condition_limits_the_pairs_of_passages() {
     let place = temporary();
     let place = place.path();
     let essay = |own: &str| format!("{} {own}", "all the same words here ".repeat(3));
-    for file in ["anna/1.txt", "anna/2.txt", "ben/1.txt", "top.txt"] {
+    for file in ["anna/1.txt", "anna/old/2.txt", "ben/1.txt", "top.txt"] {
         let path = place.join("in").join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, essay(file)).unwrap();
@@ -496,16 +498,22 @@ fn a_condition_limits_the_pairs_of_passages() {
         [
             "anna/1.txt ben/1.txt",
             "anna/1.txt top.txt",
-            "anna/2.txt ben/1.txt",
-            "anna/2.txt top.txt",
+            "anna/old/2.txt ben/1.txt",
+            "anna/old/2.txt top.txt",
             "ben/1.txt top.txt",
         ]
         .map(String::from),
     );
-    passages(place, "in -o out --length 10 --where a.folder!=b.folder");
+    passages(
+        place,
+        "in -o out --length 10 --where a.top_folder!=b.top_folder",
+    );
     assert_eq!(pairs(), others);
     let ran = call(place, "out --max-documents 50", None);
-    assert!(ran.stderr.contains("where a.folder!=b.folder"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("where a.top_folder!=b.top_folder"),
+        "{ran:?}"
+    );
     assert!(
         ran.stdout
             .contains("pairs of documents                       5"),
@@ -516,9 +524,22 @@ fn a_condition_limits_the_pairs_of_passages() {
     assert_eq!(pairs().len(), 6);
     passages(place, "out");
     assert_eq!(pairs().len(), 6);
+    passages(place, "in -o other --length 10 --where a.folder!=b.folder");
+    assert_eq!(rows_of(&place.join("other"), "overlaps.tsv").len(), 6);
     let said = refused(place, "out --where a.file!=b.file");
-    assert!(said.contains("keeps no field file, only folder"), "{said}");
+    assert!(
+        said.contains("keeps no field file, only top_folder"),
+        "{said}"
+    );
     let said = refused(place, "in -o new --where a.x!=b.x");
     assert!(said.contains("--where a.x!=b.x"), "{said}");
     assert!(!place.join("new").exists());
+    // The list of inputs holds text.
+    fs::write(
+        place.join("in").join(OsStr::from_bytes(b"M\xfcller.txt")),
+        essay("m"),
+    )
+    .unwrap();
+    let said = refused(place, "in -o new --length 10");
+    assert!(said.contains("its path is not UTF-8"), "{said}");
 }

@@ -534,7 +534,7 @@ fn messages_say_what_to_do() {
             "in is not an output directory of lookalike: it has no manifest.json",
         ),
         ("status in/a.jsonl", "it is a file"),
-        ("query k in", "it has records that `lookalike dedup` wrote"),
+        ("query k in", "did you mean k.work?"),
         (
             "run in -o o --threshold 0.9999999999999999999999",
             "at most 9 decimals",

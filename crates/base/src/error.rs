@@ -970,7 +970,9 @@ impl Error {
                  only for the parameters that it was measured with"
             }
             Error::PlanFile { .. } => "write it with `lookalike plan`, and change only its ratios",
-            Error::NotOutput { what, .. } if what.starts_with("it has records") => {
+            Error::NotOutput {
+                what, near: None, ..
+            } if what.starts_with("it has records") => {
                 "give the directory of its search: KEPT.work, or what was given as --from or --work"
             }
             Error::NotOutput { near: None, .. } => {

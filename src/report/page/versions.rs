@@ -192,6 +192,12 @@ impl VersionsPage {
             return compared(&self.read, None, [a, b]);
         }
         let note = row.captures[1].as_ref().map_or("", |b| &b.note);
+        let shown = row.documents.iter().zip(docnos);
+        let shown =
+            shown.filter_map(|(of, docno)| Some(shell_word(docno.filter(|_| of.is_some())?)));
+        let shown: Vec<_> = shown.collect();
+        let command =
+            |name, of: &str| isolated(&format!("lookalike {name} {} {of}", self.directory));
         html! {
             p { (link(row.address())) }
             @for (crawl, docno) in row.crawls.iter().zip(docnos) {
@@ -199,10 +205,10 @@ impl VersionsPage {
                     p.soft { (isolated(crawl)) ": " (isolated(docno)) }
                 }
             }
-            @if let [Some(a), Some(b)] = docnos.map(|docno| docno.map(shell_word)) {
-                p.soft { "To see both: " code {
-                    (isolated(&format!("lookalike diff {} {a} {b}", self.directory)))
-                } }
+            @match &shown[..] {
+                [] => {}
+                [docno] => p.soft { "To see it: " code { (command("show", docno)) } },
+                _ => p.soft { "To see both: " code { (command("diff", &shown.join(" "))) } },
             }
             @if !note.is_empty() { p.note { (visible(note)) } }
         }

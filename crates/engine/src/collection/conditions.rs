@@ -80,7 +80,7 @@ pub fn check(
             };
             context.progress.lost(&format!(
                 "warning: --where: {} of {field} neither a number nor a date, such as \
-                 {example:?}; comparisons with {with} are false",
+                 {example:?}; no comparison with {with} holds, nor its negation",
                 counted(unread, "value"),
             ));
         }

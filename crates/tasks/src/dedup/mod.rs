@@ -513,7 +513,7 @@ fn check_name(name: &str, path: &str) -> Result<()> {
 /// The list of inputs holds text, from which such a file cannot be found again.
 fn not_utf8(path: &str) -> Error {
     Error::parameter("INPUT", path)
-        .because("its path is not UTF-8, so it cannot be found again for writing; rename it")
+        .because("its path is not UTF-8, so it cannot be found again; rename it")
 }
 
 /// Memory of a thread that compares payloads: a record is in memory, and once more without its
@@ -537,6 +537,12 @@ pub(crate) fn listed_inputs(
             continue;
         }
         let input = again::listed(entry)?;
+        if entry.identity.is_some()
+            && entry.path.contains('\u{fffd}')
+            && !again::is_regular(&input.path)
+        {
+            return Err(not_utf8(&entry.path));
+        }
         check(inputs.len() + 1, entry, &input)?;
         inputs.push(input);
     }
@@ -547,7 +553,7 @@ pub(crate) fn listed_inputs(
 pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
     let list = workspace.directory().join(INPUTS_FILE);
     let mut names = std::collections::HashSet::new();
-    listed_inputs(workspace, |line, entry, input| {
+    listed_inputs(workspace, |line, entry, _| {
         check_name(&entry.name, &entry.path)?;
         output::plain_name(&entry.name, &list, line)?;
         if !names.insert(entry.name.clone()) {
@@ -557,12 +563,6 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
                 entry.name
             );
             return refuse("INPUT", &entry.path, limit);
-        }
-        if entry.identity.is_some()
-            && entry.path.contains('\u{fffd}')
-            && !again::is_regular(&input.path)
-        {
-            return Err(not_utf8(&entry.path));
         }
         Ok(())
     })

@@ -274,7 +274,7 @@ pub fn versions(
     let documents = visits.iter().filter_map(Visit::document).count() as u64;
     captures.resolve(&mut visits)?;
     let all = crawls.all.clone();
-    let (order, crawls) = in_order(&mut visits, &captures.values, all, (config, until))?;
+    let (order, crawls, whole) = in_order(&mut visits, &captures.values, all, (config, until))?;
     let mut pages: Vec<&[Visit]> = visits.chunk_by(|a, b| a.page == b.page).collect();
     let addresses = pages.len();
     pages.retain(|page| page.iter().any(|it| it.document().is_some()));
@@ -286,7 +286,8 @@ pub fn versions(
         without_document: (addresses - pages.len()) as u64,
         without_address: extent.documents - documents,
     };
-    captures.rows(pages, (spare / 4, config.at.is_some()), &mut summary, take)?;
+    let last = config.at.is_some();
+    captures.rows(pages, (spare / 4, last, whole), &mut summary, take)?;
     let pages = counted(summary.pages, "page");
     context.progress.end(&format!("{STAGE}: {pages}"));
     Ok(summary)
@@ -303,14 +304,15 @@ fn until(text: &str) -> Result<u64> {
     Ok(begin / 10_000 + if text.len() == day { DAY - 1 } else { 0 })
 }
 
-/// By what the crawls are ordered, and the crawls that are compared. Leaves the visits of these,
-/// page by page, with the places of the crawls in the order.
+/// By what the crawls are ordered, the crawls that are compared, and how many of them, from the
+/// first, had ended by the date. Leaves the visits of these, page by page, with the places of the
+/// crawls in the order.
 fn in_order(
     visits: &mut Vec<Visit>,
     values: &SetAside<Capture>,
     mut crawls: Vec<Crawl>,
     (config, until): (&VersionsConfig, u64),
-) -> Result<(&'static str, Vec<Crawl>)> {
+) -> Result<(&'static str, Vec<Crawl>, u16)> {
     visits.sort_unstable();
     for visits in visits.chunk_by(|a, b| a.crawl == b.crawl) {
         let dated = &visits[..visits.partition_point(|it| it.time < UNDATED)];
@@ -340,13 +342,17 @@ fn in_order(
     }
     let places = crawls.iter().map(|crawl| crawl.number).zip(0..);
     let places: HashMap<u16, u16> = places.collect();
+    let mut whole = crawls.len() as u16;
     visits.retain_mut(|it| {
         let place = places.get(&it.crawl);
         it.crawl = place.copied().unwrap_or_default();
+        if place.is_some() && it.time > until {
+            whole = whole.min(it.crawl);
+        }
         place.is_some() && it.time <= until
     });
     visits.sort_unstable_by_key(|it| (it.page, it.crawl, it.time, it.order));
-    Ok((order, crawls))
+    Ok((order, crawls, whole))
 }
 
 /// A capture of a page, or the first crawl without one.
@@ -360,8 +366,17 @@ struct Event<'v> {
     is_gone: bool,
 }
 
-/// The events of a page, if there are this many crawls.
-fn events(page: &[Visit], crawls: u16) -> impl Iterator<Item = Event<'_>> {
+impl Event<'_> {
+    /// Whether a page that was gone is captured without a document again.
+    fn is_still_gone(&self) -> bool {
+        let left = |it: &Visit| matches!(it.kind, Change::Gone | Change::MovedAway);
+        !self.is_gone && self.before.is_some() && self.capture.is_some_and(left)
+    }
+}
+
+/// The events of a page, if this many crawls have ended: a page that a later one has not captured may
+/// still be there.
+fn events(page: &[Visit], whole: u16) -> impl Iterator<Item = Event<'_>> {
     let (mut before, mut is_there) = (None, false);
     page.iter().enumerate().flat_map(move |(n, it)| {
         let left = matches!(it.kind, Change::Gone | Change::MovedAway);
@@ -372,7 +387,7 @@ fn events(page: &[Visit], crawls: u16) -> impl Iterator<Item = Event<'_>> {
             is_gone: left && is_there && before.is_some(),
         };
         before = it.document().map(|_| it).or(before);
-        let next = page.get(n + 1).map_or(crawls, |next| next.crawl);
+        let next = page.get(n + 1).map_or(whole, |next| next.crawl.min(whole));
         let is_gone = next > it.crawl + 1 && !left && before.is_some();
         is_there = !left && !is_gone;
         let gone = is_gone.then_some(Event {
@@ -438,12 +453,12 @@ impl Captures<'_> {
     fn moves<'v>(
         &self,
         pages: &[&'v [Visit]],
-        crawls: u16,
+        whole: u16,
         class: impl Fn(&Visit) -> u32,
     ) -> Result<Moves<'v>> {
         let sizes = sizes(self.workspace)?;
         let is_new = |page: &[Visit]| page[0].crawl > 0 && page[0].document().is_some();
-        let gone = |page: &'v [Visit]| events(page, crawls).filter(|event| event.is_gone);
+        let gone = |page: &'v [Visit]| events(page, whole).filter(|event| event.is_gone);
         let many = pages.iter().map(|page| gone(page).count()).sum();
         let mut moves = Moves {
             new: Vec::with_capacity(pages.iter().filter(|page| is_new(page)).count()),
@@ -527,7 +542,7 @@ impl Captures<'_> {
     fn rows(
         &self,
         mut pages: Vec<&[Visit]>,
-        (mapped, last): (u64, bool),
+        (mapped, last, whole): (u64, bool, u16),
         summary: &mut VersionsSummary,
         mut take: impl FnMut(Version) -> Result<()>,
     ) -> Result<()> {
@@ -537,10 +552,9 @@ impl Captures<'_> {
             FingerprintKind::Md5 => MappedSets::open::<u128>(self.workspace, mapped)?,
         };
         let criterion = check_pairs(self.workspace)?;
-        let crawls = summary.crawls.len() as u16;
         let representatives = Catalogue::representatives(self.workspace)?;
         let class = |it: &Visit| representatives.of(it.text);
-        let moves = self.moves(&pages, crawls, class)?;
+        let moves = self.moves(&pages, whole, class)?;
         pages.sort_unstable_by_key(|page| page[0].order);
         let get = |it: Option<&Visit>| it.map(|it| self.values.get(it.value)).transpose();
         let captures = pages.iter().map(|page| page.len() as u64).sum();
@@ -549,7 +563,10 @@ impl Captures<'_> {
         let mut passed = 0u64;
         for page in pages {
             let seen = [get(page.first())?, get(page.last())?].map(|of| of?.date);
-            let mut events = events(page, crawls).peekable();
+            // That a page is gone stays its last version, however often the server says so.
+            let mut events = events(page, whole)
+                .filter(|event| !last || !event.is_still_gone())
+                .peekable();
             while let Some(event) = events.next() {
                 let Event { crawl, capture, .. } = event;
                 passed += 1;
