@@ -1535,8 +1535,167 @@ fn clusters_of_other_programs_are_compared() {
             "give --truth DIR",
         ),
         ("table.tsv --run-lists pears --truth out", "cluster-lines"),
+        (
+            "table.tsv --run-lists clusters --truth out --thresholds 0.5",
+            "thresholds",
+        ),
     ] {
         let (done, said) = program(at, &format!("evaluate {arguments}"));
         assert!(!done && said.contains(why), "{arguments}: {said}");
     }
+}
+
+/// Writes documents as JSON lines: for each id, a text that only the texts of its group resemble.
+fn write_groups(path: &Path, documents: &[(&str, usize)]) {
+    let lines = documents.iter().map(|(id, group)| {
+        let words = (0..40).map(|word| format!("w{group}x{word} "));
+        let text = words.collect::<String>() + &id.replace(|c: char| !c.is_alphanumeric(), "");
+        format!("{}\n", serde_json::json!({"id": id, "text": text}))
+    });
+    fs::write(path, lines.collect::<String>()).unwrap();
+}
+
+/// What `evaluate` counts: removed documents and those of them without a survivor, kept ones and
+/// the redundant ones. Nothing is unknown.
+fn removals(at: &Path, arguments: &str) -> [u64; 4] {
+    let (done, said) = program(at, &format!("evaluate {arguments} --json"));
+    assert!(done, "{arguments}: {said}");
+    let found: Value = serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}"));
+    let found = &found["removals"][0];
+    let number = |part: &str, name: &str| found[part][name].as_u64().unwrap();
+    let [removed, kept] = ["without_survivor", "redundant"];
+    [
+        number(removed, "of"),
+        number(removed, "documents"),
+        number(kept, "of"),
+        number(kept, "documents"),
+    ]
+}
+
+/// Docnos with backslashes, tabs, spaces, commas and quotes, in our own lists and in those of others.
+#[test]
+fn docnos_of_lists_are_read_as_they_were_written() {
+    let place = common::temporary();
+    let at = place.path();
+    let ids = [
+        r"C:\data\new 0.txt",
+        "tab\t0",
+        "doc 11",
+        "\"Heroes\" (song)",
+        "a, b",
+        "doc 12",
+    ];
+    // Of each two documents, the first is kept.
+    let documents: Vec<(&str, usize)> = ids.into_iter().zip([0, 0, 1, 1, 2, 2]).collect();
+    write_groups(&at.join("in.jsonl"), &documents);
+    for arguments in [
+        "run in.jsonl -o out --threshold 0.8 --quiet",
+        "dedup --from out -o lists --ids-only --quiet",
+    ] {
+        let (done, said) = program(at, arguments);
+        assert!(done, "{said}");
+    }
+    let kept: Vec<&str> = ids.into_iter().step_by(2).collect();
+    let removed: Vec<&str> = ids.into_iter().skip(1).step_by(2).collect();
+    let quote = |id: &&str| format!("\"{}\"", id.replace('"', "\"\""));
+    let all = |ids: &[&str]| {
+        let lines = ids.iter().map(|id| quote(id) + "\n");
+        lines.collect::<String>()
+    };
+    fs::write(at.join("kept.txt"), kept.join("\n")).unwrap();
+    fs::write(at.join("kept.csv"), format!("\"id\"\n{}", all(&kept))).unwrap();
+    let some = format!("id\n{}\n{}\n{}\n", kept[0], kept[1], quote(&kept[2]));
+    fs::write(at.join("minimal.csv"), some).unwrap();
+    let rows = removed.iter().map(|id| format!("\"1\"\t{}\n", quote(id)));
+    let rows = rows.collect::<String>();
+    fs::write(at.join("removed.tsv"), format!("\"n\"\t\"id\"\n{rows}")).unwrap();
+    for arguments in [
+        "lists/kept.tsv --run-lists kept",
+        "lists/removed.tsv --run-lists removed",
+        "kept.txt --run-lists kept",
+        "kept.csv --run-lists kept",
+        "minimal.csv --run-lists kept",
+        "removed.tsv --run-lists removed",
+    ] {
+        let found = removals(at, &format!("{arguments} --truth out"));
+        assert_eq!(found, [3, 0, 3, 0], "{arguments}");
+    }
+}
+
+/// A list without any docno of the ground truth is of other documents, or was read in another way
+/// than it was written.
+#[test]
+fn lists_of_other_documents_are_refused() {
+    let place = common::temporary();
+    let at = place.path();
+    write_groups(&at.join("in.jsonl"), &[("a", 0), ("b", 0), ("c", 1)]);
+    for arguments in [
+        "run in.jsonl -o out --threshold 0.8 --quiet",
+        "dedup --from out -o lists --ids-only --quiet",
+    ] {
+        assert!(program(at, arguments).0);
+    }
+    fs::write(at.join("other.txt"), "x 1\ny\n").unwrap();
+    fs::write(at.join("pairs.txt"), "x y\nx z\n").unwrap();
+    fs::write(at.join("one.txt"), "x y\nx b\n").unwrap();
+    fs::write(at.join("none.txt"), "").unwrap();
+    for (arguments, line, found, hint) in [
+        ("other.txt --run-lists kept", 1, "x 1", "column docno or id"),
+        ("other.txt --run-lists clusters", 2, "", "columns"),
+        ("pairs.txt", 1, "x", "--run-columns"),
+        ("lists/removed.tsv", 1, "file", "--run-lists removed"),
+    ] {
+        let (done, said) = program(at, &format!("evaluate {arguments} --truth out"));
+        let place = format!("line {line}: expected");
+        assert!(!done && said.contains(&place), "{arguments}: {said}");
+        assert!(said.contains(hint), "{arguments}: {said}");
+        if !found.is_empty() {
+            let docnos = format!("a docno of the ground truth, such as `a`, found `{found}`");
+            assert!(said.contains(&docnos), "{arguments}: {said}");
+        }
+    }
+    // Where nothing was removed or found, or one docno is known, there is something to count.
+    assert_eq!(
+        removals(at, "none.txt --run-lists removed --truth out"),
+        [0, 0, 3, 2]
+    );
+    for arguments in ["none.txt", "one.txt"] {
+        let (done, said) = program(at, &format!("evaluate {arguments} --truth out"));
+        assert!(done, "{said}");
+    }
+}
+
+/// The documents of the other collection are kept, whatever a list says of the new ones.
+#[test]
+fn documents_of_the_other_collection_survive() {
+    let place = common::temporary();
+    let at = place.path();
+    let old = [("old0", 0), ("old1", 1), ("old2", 2)];
+    write_groups(&at.join("old.jsonl"), &old);
+    // Near-duplicates of old documents, a copy of one, and near-duplicates of each other.
+    let new = [("n0", 0), ("n1", 1), ("n3", 3), ("n4", 3), ("n5", 5)];
+    write_groups(&at.join("new.jsonl"), &new);
+    let copy = fs::read_to_string(at.join("old.jsonl")).unwrap();
+    let copy = copy.lines().nth(2).unwrap().replace("\"old2\"", "\"copy\"");
+    let text = fs::read_to_string(at.join("new.jsonl")).unwrap();
+    fs::write(at.join("new.jsonl"), format!("{text}{copy}\n")).unwrap();
+    for arguments in [
+        "run old.jsonl -o old --threshold 0.8 --quiet",
+        "run new.jsonl -o new --against old --threshold 0.8 --quiet",
+        "run new.jsonl -o across --against old --threshold 0.8 --pairs across --quiet",
+    ] {
+        let (done, said) = program(at, arguments);
+        assert!(done, "{said}");
+    }
+    // n5 has no survivor, n0 is redundant, and so are n3 and n4.
+    fs::write(at.join("removed.txt"), "n1\ncopy\nn5\n").unwrap();
+    let removed = "removed.txt --run-lists removed --truth";
+    assert_eq!(removals(at, &format!("{removed} new")), [3, 1, 3, 3]);
+    fs::write(at.join("kept.txt"), "n0\nn3\nn4\n").unwrap();
+    assert_eq!(
+        removals(at, "kept.txt --run-lists kept --truth new"),
+        [3, 1, 3, 3]
+    );
+    let (done, said) = program(at, &format!("evaluate {removed} across"));
+    assert!(!done && said.contains("--pairs across"), "{said}");
 }

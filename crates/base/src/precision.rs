@@ -49,12 +49,15 @@ impl Counts {
 }
 
 /// Wilson's interval of a share that was measured on `n`, with the quantile `z` of the normal
-/// distribution (Wilson 1927). It is always within 0 and 1.
+/// distribution (Wilson 1927). It is always within 0 and 1, and ends there at a share of 0 or 1,
+/// whatever the rounding.
 pub fn wilson(share: f64, n: f64, z: f64) -> (f64, f64) {
     let z2 = z * z;
     let middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = z / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
-    ((middle - half).max(0.0), (middle + half).min(1.0))
+    let low = if share > 0.0 { middle - half } else { 0.0 };
+    let high = if share < 1.0 { middle + half } else { 1.0 };
+    (low.max(0.0), high.min(1.0))
 }
 
 /// part / whole; `None` if the whole is 0.

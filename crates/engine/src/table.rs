@@ -17,8 +17,9 @@ const MOST_LINE_BYTES: usize = 16 << 20;
 enum Shape {
     /// By tabs. In our own files `\t`, `\n`, `\r` and `\\` are escapes as in most languages.
     Tabs { escaped: bool },
-    /// By commas, with quotes around fields that need them (RFC 4180). A record is one line.
-    Commas,
+    /// By commas or tabs, or one field, with quotes around fields that need them (RFC 4180). A
+    /// record is one line.
+    Quoted(Option<u8>),
     /// By spaces.
     Spaces,
     /// One JSON object per line.
@@ -47,7 +48,7 @@ impl Table {
     /// Opens a file of comma-separated values.
     pub fn open_commas(path: &Path) -> Result<Table> {
         let mut table = Table::open(path)?;
-        table.shape = Shape::Commas;
+        table.shape = Shape::Quoted(Some(b','));
         Ok(table)
     }
 
@@ -73,16 +74,27 @@ impl Table {
                 _ => break,
             }
         }
-        let escaped = table
-            .comment("format")
-            .is_some_and(|f| f.starts_with("lookalike "));
-        table.shape = match table.lines.line().first() {
-            Some(b'{') => Shape::Json,
-            _ if escaped || table.lines.line().contains(&b'\t') => Shape::Tabs { escaped },
-            _ if table.lines.line().contains(&b',') => Shape::Commas,
+        let line = table.lines.line();
+        // The lists of `dedup` have no comments.
+        let escaped = line.starts_with(b"file\trecord\toffset\tdocno")
+            || table
+                .comment("format")
+                .is_some_and(|f| f.starts_with("lookalike "));
+        table.shape = match line {
+            [b'{', ..] => Shape::Json,
+            [b'"', .., b'"'] if !escaped && line.contains(&b'\t') => Shape::Quoted(Some(b'\t')),
+            _ if escaped || line.contains(&b'\t') => Shape::Tabs { escaped },
+            _ if line.contains(&b',') => Shape::Quoted(Some(b',')),
             _ => Shape::Spaces,
         };
         Ok(table)
+    }
+
+    /// Takes a line that would be separated by spaces as one field.
+    pub fn want_lines(&mut self) {
+        if self.shape == Shape::Spaces {
+            self.shape = Shape::Quoted(None);
+        }
     }
 
     /// The comments `# name: value`, in their order.
@@ -283,44 +295,60 @@ impl Table {
                     take(text.ok_or_else(wrong)?);
                 }
             }
-            Shape::Commas => {
+            Shape::Quoted(delimiter) => {
                 let mut rest = self.lines.line();
                 loop {
-                    if let Some(mut quoted) = rest.strip_prefix(b"\"") {
-                        let mut field = Vec::new();
-                        loop {
-                            let Some(end) = memchr::memchr(b'"', quoted) else {
-                                return Err(self.bad("a closing quote", shorten(self.lines.line())));
+                    let (field, after) = match quoted(rest) {
+                        // A line that is one name may begin with a quote.
+                        Some((field, [])) => (field.into(), &[][..]),
+                        found if delimiter.is_some() && rest.starts_with(b"\"") => {
+                            let line = shorten(self.lines.line());
+                            let (field, after) =
+                                found.ok_or_else(|| self.bad("a closing quote", line))?;
+                            (field.into(), after)
+                        }
+                        _ => {
+                            let end = delimiter.and_then(|byte| memchr::memchr(byte, rest));
+                            let (field, after) = rest.split_at(end.unwrap_or(rest.len()));
+                            (Cow::Borrowed(field), after)
+                        }
+                    };
+                    take(field);
+                    rest = match after.split_first() {
+                        None => break,
+                        Some((byte, after)) if Some(*byte) == delimiter => after,
+                        Some(_) => {
+                            let which = if delimiter == Some(b'\t') {
+                                "tab"
+                            } else {
+                                "comma"
                             };
-                            field.extend_from_slice(&quoted[..end]);
-                            quoted = &quoted[end + 1..];
-                            match quoted.strip_prefix(b"\"") {
-                                Some(after) => {
-                                    field.push(b'"');
-                                    quoted = after;
-                                }
-                                None => break,
-                            }
+                            let expected = format!("a {which} after a quoted field");
+                            return Err(self.bad(expected, shorten(after)));
                         }
-                        take(field.into());
-                        match quoted.split_first() {
-                            None => break,
-                            Some((b',', after)) => rest = after,
-                            Some(_) => {
-                                let found = shorten(quoted);
-                                return Err(self.bad("a comma after a quoted field", found));
-                            }
-                        }
-                    } else {
-                        let end = memchr::memchr(b',', rest);
-                        take(rest[..end.unwrap_or(rest.len())].into());
-                        let Some(end) = end else { break };
-                        rest = &rest[end + 1..];
-                    }
+                    };
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// The text of a quoted field, and what follows it.
+fn quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut rest = text.strip_prefix(b"\"")?;
+    let mut field = Vec::new();
+    loop {
+        let end = memchr::memchr(b'"', rest)?;
+        field.extend_from_slice(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix(b"\"") {
+            Some(after) => {
+                field.push(b'"');
+                rest = after;
+            }
+            None => return Some((field, rest)),
+        }
     }
 }
 
@@ -428,10 +456,17 @@ mod tests {
             [["a \"b\", c"]]
         );
         assert_eq!(fields("a,\n", &[1]).unwrap(), [[""]]);
+        let tabs = "\"a \"\"b\"\"\"\t\"1\"\nc\t\"\t\"\n";
+        assert_eq!(
+            fields(tabs, &[0, 1]).unwrap(),
+            [["a \"b\"", "1"], ["c", "\t"]]
+        );
         // Backslashes are escapes only in our own files.
         assert_eq!(fields("a\\tb\tc\n", &[0]).unwrap(), [["a\\tb"]]);
         let ours = "# format: lookalike 1\na\\tb\\\\\\n\\r\tc\n";
         assert_eq!(fields(ours, &[0]).unwrap(), [["a\tb\\\n\r"]]);
+        let ours = "file\trecord\toffset\tdocno\na\\\\b\t1\t0\tc\\td\n";
+        assert_eq!(fields(ours, &[0, 3]).unwrap()[1], ["a\\b", "c\td"]);
         assert!(fields("", &[0]).unwrap().is_empty());
     }
 

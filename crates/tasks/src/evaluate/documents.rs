@@ -5,7 +5,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::list::{PairList, docno};
+use super::list::{PairList, docno, hinted};
 use super::{Opened, RunList, STAGE, Sources};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::counted;
@@ -220,7 +220,8 @@ impl Documents {
             ..Documents::default()
         };
         let (truth, context) = (sources.truth.as_ref(), sources.context);
-        if let Some(directory) = truth.and_then(|list| list.directory.as_ref()) {
+        let directory = truth.and_then(|list| list.directory.as_ref());
+        if let Some(directory) = directory {
             documents.truth = documents.side(directory, KNOWN, context)?;
         }
         if let Some(directory) = &sources.run.directory {
@@ -229,17 +230,47 @@ impl Documents {
         if let Some(path) = &sources.config.documents {
             documents.collection(path, KNOWN, context)?;
         }
-        if sources.run.of != RunList::Pairs {
-            documents.members(&sources.run, context)?;
+        if let (Some(directory), None) = (directory, &sources.run.directory) {
+            let mut expected = String::from("a docno of the ground truth");
+            let mut table = Table::open(&directory.join(DOCUMENTS))?;
+            let mut row = Vec::new();
+            table.want_names(&["docno"])?;
+            if table.next(&mut row)? {
+                expected += &format!(", such as {}", shorten(&row[0]));
+            }
+            match sources.run.of {
+                RunList::Pairs => documents
+                    .one_known(&sources.run, expected)
+                    .map_err(hinted)?,
+                _ => documents.members(&sources.run, expected, context)?,
+            }
         }
         Ok(documents)
     }
 
-    /// Marks the documents of a list that has no pairs, and reads their clusters.
-    fn members(&mut self, list: &Opened, context: &Context<'_>) -> Result<()> {
+    /// Refuses a list of pairs that names no document of the ground truth: it has another form, or
+    /// is of another collection.
+    fn one_known(&self, list: &Opened, expected: String) -> Result<()> {
+        let mut pairs = PairList::open(&list.pairs, list.columns.as_ref())?;
+        let mut wrong = None;
+        while let Some(listed) = pairs.next(&[])? {
+            for hash in listed.documents {
+                if self.known(self.find(hash, pairs.table())?) {
+                    return Ok(());
+                }
+            }
+            wrong.get_or_insert_with(|| pairs.table().bad(&expected, shorten(pairs.docno())));
+        }
+        wrong.map_or(Ok(()), Err)
+    }
+
+    /// Marks the documents of a list that has no pairs, and reads their clusters. Refuses a list
+    /// without any that is known.
+    fn members(&mut self, list: &Opened, expected: String, context: &Context<'_>) -> Result<()> {
         let mut clusters = vec![NONE; self.keys.len()];
         let mut names: HashMap<u128, u32> = HashMap::new();
         let (mut unknown, mut first) = (0, Vec::new());
+        let (mut any_known, mut wrong) = (false, None);
         each_member(list, context, |table, text, name| {
             let document = self.of(table, text)?;
             let next = names.len() as u32;
@@ -248,14 +279,24 @@ impl Documents {
             if ![NONE, number].contains(cluster) {
                 return Err(table.bad("a docno of one cluster only", shorten(text)));
             }
-            if std::mem::replace(cluster, number) == NONE && !self.known(document) {
+            let new = std::mem::replace(cluster, number) == NONE;
+            let known = self.known(document);
+            any_known |= known;
+            if new && !known {
                 unknown += 1;
+                wrong.get_or_insert_with(|| table.bad(&expected, shorten(text)));
                 if first.len() < NAMED {
                     first.push(shorten(text));
                 }
             }
             Ok(())
         })?;
+        if let Some(wrong) = wrong.filter(|_| !any_known) {
+            return Err(wrong.hinted(
+                "no docno of the list is one of --truth; it takes them from a column docno or id, or \
+                 else from the first",
+            ));
+        }
         if unknown > 0 {
             let more = if unknown > NAMED as u64 { ", ..." } else { "" };
             self.notes.push(format!(
@@ -388,9 +429,17 @@ pub(super) fn each_row(
     path: &Path,
     names: &[&str],
     context: &Context<'_>,
+    take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
+) -> Result<()> {
+    each_row_of(Table::open(path)?, names, context, take)
+}
+
+fn each_row_of(
+    mut table: Table,
+    names: &[&str],
+    context: &Context<'_>,
     mut take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
 ) -> Result<()> {
-    let mut table = Table::open(path)?;
     let header = table.first()?;
     let is_named = |name: &&str| header.iter().any(|column| column == name);
     let named = names.iter().all(is_named);
@@ -431,6 +480,9 @@ pub(super) fn each_member(
         }
         return Ok(());
     }
+    if list.of != RunList::Clusters {
+        table.want_lines();
+    }
     let header = table.first()?;
     let named = |names: &[&'static str], most: &'static str| {
         let found = names
@@ -441,7 +493,7 @@ pub(super) fn each_member(
     let docno = named(&["docno"], named(&ID_FIELDS, "docno"));
     let cluster = (list.of == RunList::Clusters).then(|| named(&CLUSTERS, "cluster"));
     let names: Vec<&str> = [docno].into_iter().chain(cluster).collect();
-    each_row(&list.pairs, &names, context, |table, row| {
+    each_row_of(table, &names, context, |table, row| {
         take(table, &row[0], row.get(1).map_or(&[], Vec::as_slice))
     })
 }

@@ -154,6 +154,11 @@ impl PairList {
         &self.table
     }
 
+    /// The first docno of the current line.
+    pub fn docno(&self) -> &[u8] {
+        self.fields.first().map_or(&[], Vec::as_slice)
+    }
+
     /// The next line, and how many of the ascending `thresholds` its resemblance reaches.
     pub fn next(&mut self, thresholds: &[Threshold]) -> Result<Option<Listed>> {
         self.read(thresholds).map_err(hinted)
@@ -209,11 +214,11 @@ impl PairList {
     }
 }
 
-/// Adds the flags that name the columns of a list to an error in a line.
-fn hinted(error: Error) -> Error {
+/// Adds the flags that say what a list has to an error in a line.
+pub(super) fn hinted(error: Error) -> Error {
     error.hinted(
         "if the list has other columns, name them by header or by number (--truth-columns, \
-         --run-columns 2,3,5)",
+         --run-columns 2,3,5); if it has documents, not pairs, say which: --run-lists removed",
     )
 }
 

@@ -441,6 +441,12 @@ impl EvaluateConfig {
                 return refuse("run-lists", self.run_lists, limit);
             }
         }
+        if matches!(self.run_lists, RunList::Clusters | RunList::ClusterLines)
+            && !self.thresholds.is_empty()
+        {
+            let limit = "clusters have no threshold: leave the flag out";
+            return refuse("thresholds", list(), limit);
+        }
         let disagreements = self.disagreements.as_deref();
         judged::check(self.true_grade, self.judged.is_some(), disagreements)?;
         if let Some(output) = &self.disagreements {

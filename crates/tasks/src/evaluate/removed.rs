@@ -26,7 +26,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::precision::{share, wilson};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{self, Catalogue, SetsByPlace};
-use lookalike_engine::join::PairsEntry;
+use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline;
 use lookalike_store::workspace::Workspace;
 
@@ -65,6 +65,12 @@ pub(super) fn compare(
     of: Evaluating<'_>,
     documents: &Documents,
 ) -> Result<Vec<RemovalsAt>> {
+    let directory = truth.directory.as_deref().unwrap_or(&truth.pairs);
+    let manifest = pipeline::check_results(directory, &[])?;
+    if (manifest.get::<PairsEntry>()).is_some_and(|join| join.config.pairs == Pairs::Across) {
+        let limit = "it lists no pairs of two new documents (--pairs across), of which one may be the survivor";
+        return refuse("truth", directory.display(), limit);
+    }
     let root = |document| documents.truth.root(document) as usize;
     let count = documents.count() as usize;
     // Removed documents, and kept ones. The numbers of documents are ranks of the hashes of their
@@ -73,9 +79,13 @@ pub(super) fn compare(
     // By class of identical documents: the kept ones, and the number of thresholds that its best
     // pair with a class of kept ones reaches.
     let (mut kept, mut best) = (vec![0u32; count], vec![0u8; count]);
-    for document in (0..documents.count()).filter(|&document| documents.known(document)) {
-        let is_kept = documents.listed(document) == (of.sources.run.of == RunList::Kept);
-        parts[usize::from(is_kept)].push(document);
+    for document in 0..documents.count() {
+        // With --against, the pairs also name documents of the other collection. They are all kept.
+        let known = documents.known(document);
+        let is_kept = !known || documents.listed(document) == (of.sources.run.of == RunList::Kept);
+        if known {
+            parts[usize::from(is_kept)].push(document);
+        }
         kept[root(document)] += u32::from(is_kept);
     }
     // Below the threshold of the directory, its pairs are not all that there are.

@@ -80,6 +80,10 @@ mod tests {
 
     #[test]
     fn intervals_are_wilsons() {
+        for n in 1..2000 {
+            assert_eq!(wilson(0.0, f64::from(n)).0, 0.0, "{n}");
+            assert_eq!(wilson(1.0, f64::from(n)).1, 1.0, "{n}");
+        }
         // 8 of 10 with z = 1.6449: by hand, middle (0.8 + 0.13528) / 1.27057, half 0.19533.
         let (low, high) = wilson(0.8, 10.0);
         assert!(
