@@ -300,12 +300,11 @@ impl Table {
                 loop {
                     let (field, after) = match quoted(rest) {
                         // A line that is one name may begin with a quote.
-                        Some((field, [])) => (field.into(), &[][..]),
-                        found if delimiter.is_some() && rest.starts_with(b"\"") => {
-                            let line = shorten(self.lines.line());
-                            let (field, after) =
-                                found.ok_or_else(|| self.bad("a closing quote", line))?;
+                        Some((field, after)) if delimiter.is_some() || after.is_empty() => {
                             (field.into(), after)
+                        }
+                        None if delimiter.is_some() && rest.starts_with(b"\"") => {
+                            return Err(self.bad("a closing quote", shorten(self.lines.line())));
                         }
                         _ => {
                             let end = delimiter.and_then(|byte| memchr::memchr(byte, rest));
@@ -318,11 +317,7 @@ impl Table {
                         None => break,
                         Some((byte, after)) if Some(*byte) == delimiter => after,
                         Some(_) => {
-                            let which = if delimiter == Some(b'\t') {
-                                "tab"
-                            } else {
-                                "comma"
-                            };
+                            let which = ["comma", "tab"][usize::from(delimiter == Some(b'\t'))];
                             let expected = format!("a {which} after a quoted field");
                             return Err(self.bad(expected, shorten(after)));
                         }

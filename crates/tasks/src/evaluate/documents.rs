@@ -133,7 +133,7 @@ fn each_docno(sources: &Sources<'_>, mut add: impl FnMut(usize, u128) -> Result<
     let is_docno = |name: &str| name.starts_with("docno") || name == "representative";
     let add = &mut add as &mut dyn FnMut(usize, u128) -> Result<()>;
     let add_all = |path: &Path, names: &[&str], add: &mut dyn FnMut(usize, u128) -> Result<()>| {
-        each_row(path, names, context, |table, row| {
+        each_row(Table::open(path)?, names, context, |table, row| {
             let mut docnos = (0..).zip(row).zip(names).filter(|(_, name)| is_docno(name));
             docnos.try_for_each(|((column, text), _)| add(column, docno(table, text)?))
         })
@@ -318,11 +318,16 @@ impl Documents {
     fn side(&mut self, directory: &Path, flag: u8, context: &Context<'_>) -> Result<Side> {
         let clusters = self.collection(&directory.join(DOCUMENTS), flag, context)?;
         let mut sets = UnionFind::new(self.count());
-        let (path, names) = (directory.join(DUPLICATES), ["docno", "representative"]);
-        each_row(&path, &names, context, |table, row| {
-            sets.union(self.of(table, &row[0])?, self.of(table, &row[1])?);
-            Ok(())
-        })?;
+        let table = Table::open(&directory.join(DUPLICATES))?;
+        each_row(
+            table,
+            &["docno", "representative"],
+            context,
+            |table, row| {
+                sets.union(self.of(table, &row[0])?, self.of(table, &row[1])?);
+                Ok(())
+            },
+        )?;
         let roots = sets.roots();
         Ok(Side { roots, clusters })
     }
@@ -332,7 +337,8 @@ impl Documents {
         let known = flag == KNOWN;
         let mut clusters = vec![NONE; self.keys.len()];
         let mut repeated = 0u64;
-        let size_groups = match Table::open(path)?.comment("size-groups") {
+        let table = Table::open(path)?;
+        let size_groups = match table.comment("size-groups") {
             Some(text) => text.parse().map_err(|found| Error::BadComment {
                 path: path.into(),
                 name: "size-groups",
@@ -345,7 +351,7 @@ impl Documents {
             self.groups = vec![0; self.keys.len()];
         }
         let names = ["docno", "size_group", "cluster"];
-        each_row(path, &names, context, |table, row| {
+        each_row(table, &names, context, |table, row| {
             let document = self.of(table, &row[0])? as usize;
             repeated += u64::from(self.flags[document] & flag != 0);
             self.flags[document] |= flag;
@@ -423,18 +429,9 @@ impl Documents {
     }
 }
 
-/// Reads the columns with these names from a file. If the first line does not have all of them and
+/// Reads the columns with these names from a table. If the first line does not have all of them and
 /// the file is not our own, reads the first columns.
 pub(super) fn each_row(
-    path: &Path,
-    names: &[&str],
-    context: &Context<'_>,
-    take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
-) -> Result<()> {
-    each_row_of(Table::open(path)?, names, context, take)
-}
-
-fn each_row_of(
     mut table: Table,
     names: &[&str],
     context: &Context<'_>,
@@ -493,7 +490,7 @@ pub(super) fn each_member(
     let docno = named(&["docno"], named(&ID_FIELDS, "docno"));
     let cluster = (list.of == RunList::Clusters).then(|| named(&CLUSTERS, "cluster"));
     let names: Vec<&str> = [docno].into_iter().chain(cluster).collect();
-    each_row_of(table, &names, context, |table, row| {
+    each_row(table, &names, context, |table, row| {
         take(table, &row[0], row.get(1).map_or(&[], Vec::as_slice))
     })
 }
@@ -516,7 +513,7 @@ pub(super) fn each_judged(
         false => first.len() > 3,
     };
     let count = if with_collection { 4 } else { 3 };
-    each_row(path, &names[..count], context, take)
+    each_row(table, &names[..count], context, take)
 }
 
 /// Checks from time to time whether a stop was requested.

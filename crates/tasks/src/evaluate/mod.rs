@@ -137,10 +137,15 @@ pub fn each_family(
     context: &Context<'_>,
     mut take: impl FnMut(&Table, &[u8], &[u8]) -> Result<()>,
 ) -> Result<()> {
-    documents::each_row(path, &documents::FAMILIES, context, |table, row| {
-        let [docno, family] = row else { return Ok(()) };
-        take(table, docno, family)
-    })
+    documents::each_row(
+        Table::open(path)?,
+        &documents::FAMILIES,
+        context,
+        |table, row| {
+            let [docno, family] = row else { return Ok(()) };
+            take(table, docno, family)
+        },
+    )
 }
 
 const STAGE: &str = "evaluate";

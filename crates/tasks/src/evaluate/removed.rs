@@ -28,6 +28,7 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{self, Catalogue, SetsByPlace};
 use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline;
+use lookalike_engine::table::Table;
 use lookalike_store::workspace::Workspace;
 
 /// Documents that are drawn of the removed ones, and of the kept ones.
@@ -181,15 +182,11 @@ fn search(
         return refuse("truth", directory.display(), limit);
     }
     let mut roots = Vec::new();
-    each_row(
-        &directory.join(DOCUMENTS),
-        &["docno"],
-        of.context,
-        |table, row| {
-            roots.push(documents.truth.root(documents.of(table, &row[0])?) as usize);
-            Ok(())
-        },
-    )?;
+    let names = Table::open(&directory.join(DOCUMENTS))?;
+    each_row(names, &["docno"], of.context, |table, row| {
+        roots.push(documents.truth.root(documents.of(table, &row[0])?) as usize);
+        Ok(())
+    })?;
     let search = match config.shingle.fingerprint {
         FingerprintKind::Xxh3 => of_keys::<u64>,
         FingerprintKind::Md5 => of_keys::<u128>,

@@ -16,6 +16,7 @@ use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::precision::share;
 use lookalike_base::progress::Context;
+use lookalike_engine::table::Table;
 use lookalike_store::Sort;
 use lookalike_store::item::item;
 use lookalike_text::read::lines::shorten;
@@ -188,7 +189,7 @@ impl Families {
         };
         let mut names: HashMap<u128, u32> = HashMap::new();
         let mut seen = vec![false; count];
-        each_row(path, &FAMILIES, context, |table, row| {
+        each_row(Table::open(path)?, &FAMILIES, context, |table, row| {
             let document = documents.of(table, &row[0])?;
             if row[1].is_empty() {
                 return Err(table.bad("a family", "an empty field"));
