@@ -135,7 +135,6 @@ impl Command for Options {
             most: self.most,
             output: self.output.clone(),
             page: self.page(),
-            strict: self.strict,
         };
         config.check()?;
         check_corpus(&self.corpus.inputs)?;
@@ -143,11 +142,16 @@ impl Command for Options {
             .corpus
             .files(self.output.as_deref().unwrap_or(Path::new("")))?;
         let report = contamination(&inputs, &config, context)?;
+        if let Some(page) = &config.page {
+            page::contamination(&report, &config.parse, page)?;
+        }
+        if self.strict {
+            report.check_strict()?;
+        }
         out.result(&report, || {
             Ok(table(&report, &config) + &next(&report, &config, &self.corpus.inputs))
         })?;
         if let Some(page) = &config.page {
-            page::contamination(&report, &config.parse, page)?;
             out.note(|| Ok(format!("page in {}\n", page.display())))?;
         }
         unread::lines(&report.unread, context);

@@ -311,13 +311,12 @@ impl Command for Options {
             Ok(text)
         })?;
         if let Some(page) = &self.report {
-            write_page(
-                directory,
-                &PageConfig::default(),
-                page.as_deref(),
-                out,
-                context,
-            )?;
+            let (page, config) = (page.as_deref(), PageConfig::default());
+            let written = write_page(directory, &config, page, out, context);
+            written.map_err(|error| match page {
+                Some(page) => error.named_by("report", page),
+                None => error,
+            })?;
         }
         unread::warn(&pipeline::open_shared(directory, context)?, context)
     }

@@ -277,6 +277,91 @@ fn outputs_stay_out_of_other_output_directories() {
     assert_eq!(all(at, &everything), before);
 }
 
+/// A page replaces none of the results that it is about, and files of other programs that have the
+/// names of results are nobody's to replace.
+#[test]
+fn contamination_replaces_only_what_it_wrote() {
+    let place = made();
+    let at = place.path();
+    let item = format!("id,question\nq,\"{}\"\n", words(9));
+    fs::write(at.join("t.csv"), item).unwrap();
+    let search = "$L contamination in --test-set t.csv --fields question -q -o";
+    let outside = "give --report without a file, or a path outside of it";
+    for again in [false, true] {
+        let before = all(at, &["."]);
+        for page in [
+            "c/drop.tsv",
+            "c/items.tsv",
+            "c/contaminated.jsonl",
+            "c/contamination.json",
+            "c/rejects.jsonl",
+            "c/lock",
+            "c/page.html",
+            "./in/../c/new/page.html",
+            "c",
+        ] {
+            let said = refused(at, &format!("{search} c --report={page}"));
+            assert!(
+                said.contains(page) && said.contains("overlaps") && said.contains(outside),
+                "{said}"
+            );
+            assert_eq!(at.join("c").exists(), again, "{page}");
+        }
+        assert_eq!(all(at, &["."]), before);
+        for page in ["--report", "--report=./in/../c/report.html"] {
+            done(at, &format!("rm -f c/report.html; {search} c {page}"));
+            let page = fs::read_to_string(at.join("c/report.html")).unwrap();
+            assert!(page.contains("test item is in the corpus"), "{page}");
+        }
+    }
+
+    // Known by the lock file: neither by names, nor by what the report is called.
+    let perturb = "$L lab perturb in --recipe cherkasova -q -o";
+    for (command, name, lock) in [
+        (search, "drop.tsv", None),
+        (search, "report.html", None),
+        (search, "contamination.json", None),
+        (search, "items.tsv.tmp", Some("")),
+        (search, "drop.tsv", Some("")),
+        (search, "drop.tsv", Some("held since Monday\n")),
+        (perturb, "truth.tsv", None),
+    ] {
+        done(at, "mkdir o");
+        fs::write(at.join("o").join(name), "{\"ngram\": 13}\n").unwrap();
+        if let Some(lock) = lock {
+            fs::write(at.join("o/lock"), lock).unwrap();
+        }
+        let files = "cd o; ls -A; cat *";
+        let before = done(at, files);
+        let said = refused(at, &format!("{command} o"));
+        assert!(said.contains("no lock file of an earlier "), "{said}");
+        assert_eq!(done(at, files), before);
+        done(at, "rm -r o");
+    }
+    // A command that was stopped before it had written anything, or between its files.
+    for lock in ["", "proc", "\0\0\0\0\0\0\0\0\0", "process 1 on nowhere\n"] {
+        fs::create_dir(at.join("o")).unwrap();
+        fs::write(at.join("o/lock"), lock).unwrap();
+        done(at, &format!("{search} o && rm o/contamination.json"));
+        done(
+            at,
+            &format!("{search} o && test -s o/contamination.json && rm -r o"),
+        );
+    }
+
+    // All files are there when rejected records are an error.
+    done(at, "echo '{}' >> in/a.jsonl");
+    let said = refused(at, &format!("{search} o --strict --report"));
+    assert!(said.contains("(--strict)"), "{said}");
+    done(at, "test -s o/report.html && test -s o/contamination.json");
+
+    let said = refused(at, "$L passages base --report=base/pairs.tsv -q");
+    assert!(
+        said.starts_with("error: --report base/pairs.tsv "),
+        "{said}"
+    );
+}
+
 /// A pipe gives the same answer as a file.
 #[test]
 fn lists_come_from_pipes() {

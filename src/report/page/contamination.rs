@@ -58,7 +58,11 @@ fn items_found(report: &ContaminationReport) -> u64 {
 fn found(report: &ContaminationReport) -> Markup {
     let items: u64 = report.test_sets.iter().map(|set| set.items).sum();
     let found = items_found(report);
-    let verb = if found == 1 { "is" } else { "are" };
+    let verb = if found == 1 || items == 1 {
+        "is"
+    } else {
+        "are"
+    };
     let finding = format!("of {} {verb} in the corpus.", many(items, "test item"));
     let corpus = &report.corpus;
     let columns = ">items,>looked for,>found,>one document has 0.8 or more,>one document has all";

@@ -20,23 +20,30 @@ pub struct OwnDirectory {
 
 impl OwnDirectory {
     /// Refuses a directory that has files besides those that an earlier `command` may have left, or
-    /// that another process uses.
+    /// that another process uses. Other programs also write files of these names, so only the lock
+    /// file shows that they are left by this one.
     pub fn look(path: &Path, is_ours: impl Fn(&str) -> bool, command: &str) -> Result<()> {
         if !disk::exists(path)? {
             return Ok(());
         }
         disk::claim(path);
-        Lock::look_whether_free(path)?;
-        for name in disk::list_all(path)? {
-            let whole = name.strip_suffix(".tmp").unwrap_or(&name);
-            if name != LOCK_FILE && !is_ours(whole) && !disk::is_unnamed(&name) {
-                let limit = format!(
-                    "it contains {name}; use a new directory, or one of an earlier {command}"
-                );
-                return refuse("output", path.display(), limit);
+        let names = disk::list_all(path)?;
+        let is_scrap = |name: &str| name == LOCK_FILE || disk::is_unnamed(name);
+        let is_left = Lock::is_left(path, names.iter().all(|name| is_scrap(name)))?;
+        let is_ours = |name: &str| is_ours(name.strip_suffix(".tmp").unwrap_or(name));
+        let others = |name: &&String| !is_left || !is_scrap(name) && !is_ours(name);
+        let Some(name) = names.iter().find(others) else {
+            return Ok(());
+        };
+        let limit = match is_scrap(name) || is_ours(name) {
+            true => format!(
+                "it contains {name}, and no lock file of an earlier {command}; use a new directory"
+            ),
+            false => {
+                format!("it contains {name}; use a new directory, or one of an earlier {command}")
             }
-        }
-        Ok(())
+        };
+        refuse("output", path.display(), limit)
     }
 
     /// Makes the directory, and removes the report of an earlier command and its other files that
@@ -49,6 +56,7 @@ impl OwnDirectory {
         disk::create_lasting_directory(path)?;
         disk::claim(path);
         let lock = Lock::take(path)?;
+        lock.sync(path)?;
         disk::remove(&path.join(report))?;
         for name in disk::list(path)?.iter().filter(|name| stale(name)) {
             disk::remove(&path.join(name))?;

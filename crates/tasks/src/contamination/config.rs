@@ -42,8 +42,6 @@ pub struct ContaminationConfig {
     pub output: Option<PathBuf>,
     /// The page that the caller writes; with it, the report has what a page shows.
     pub page: Option<PathBuf>,
-    /// Fail if a record of the corpus or of a test set is rejected.
-    pub strict: bool,
 }
 
 impl Default for ContaminationConfig {
@@ -61,7 +59,6 @@ impl Default for ContaminationConfig {
             most: 10,
             output: None,
             page: None,
-            strict: false,
         }
     }
 }

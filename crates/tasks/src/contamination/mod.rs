@@ -60,7 +60,7 @@
 //!
 //! # Errors
 //! `BadParameter`, including a test set without items and a corpus without documents; `BadLine` for
-//! CSV that cannot be read; `BudgetTooSmall`; `Rejected`; the errors of reading.
+//! CSV that cannot be read; `BudgetTooSmall`; the errors of reading.
 
 mod config;
 mod grams;
@@ -189,23 +189,7 @@ pub fn run(
         count(counts.found),
         counted(found, "item"),
     ));
-    let rejected = rejected(&report);
-    if config.strict && rejected > 0 {
-        let first = search.first_reject();
-        let of_sets = || report.test_sets.iter().find_map(|set| set.first.clone());
-        return Err(Error::Rejected {
-            count: rejected,
-            first: first.or_else(of_sets).unwrap_or_default(),
-        });
-    }
     Ok(report)
-}
-
-/// Records of the corpus and of the test sets that were rejected.
-fn rejected(report: &ContaminationReport) -> u64 {
-    let sets = report.test_sets.iter().map(|set| &set.rejected);
-    let all = sets.chain([&report.corpus.rejected]);
-    all.flat_map(|reasons| reasons.values()).sum()
 }
 
 fn no_documents(corpus: &CorpusReport, search: &Search<'_>) -> Error {
@@ -250,6 +234,7 @@ fn report(search: &Search<'_>, corpus: CorpusReport) -> ContaminationReport {
         corpus,
         test_sets: reports,
         shown: Vec::new(),
+        first_reject: search.first_reject(),
         unread: {
             let list = config
                 .output

@@ -11,6 +11,7 @@ use super::listed::{DROP_FILE, Dropped, Entry, Spill, share};
 use super::search::Search;
 use super::shown;
 use super::stats::{ContaminationReport, ListedDocument, ShownItem, ShownTexts};
+use lookalike_base::error::refuse;
 use lookalike_base::least::Least;
 use lookalike_base::progress::Context;
 use lookalike_base::threads::lock;
@@ -19,7 +20,7 @@ use lookalike_engine::cluster::DERIVED_FILES;
 use lookalike_engine::outputs;
 use lookalike_store::disk::{self, AtomicFile};
 use lookalike_store::table::{Column, Table, cells, columns};
-use lookalike_store::workspace::OwnDirectory;
+use lookalike_store::workspace::{OwnDirectory, resolved};
 use lookalike_text::read::InputFile;
 
 /// A line for each item of the test sets.
@@ -70,7 +71,18 @@ impl Output {
         let reads: Vec<&Path> = (inputs.into_iter().flatten())
             .map(|input| input.path.as_path())
             .collect();
-        if let Some(page) = page.filter(|page| **page != directory.join(PAGE_FILE)) {
+        if let Some(page) = page
+            && !is_own(page, directory)?
+        {
+            let (place, own) = (resolved(page)?, resolved(directory)?);
+            if place.starts_with(&own) || own.starts_with(&place) {
+                let limit = format!(
+                    "it overlaps with the output directory {}; give --report without a file, or a \
+                     path outside of it",
+                    directory.display()
+                );
+                return refuse("report", page.display(), limit);
+            }
             outputs::check_alone("report", page, &reads)?;
             outputs::check_place("report", page)?;
         }
@@ -86,7 +98,8 @@ impl Output {
         context: &Context<'_>,
     ) -> Result<Output> {
         let before = directory.join(PAGE_FILE);
-        if page != Some(&before) && disk::exists(&before)? {
+        let kept = page.map(|page| is_own(page, directory)).transpose()?;
+        if kept != Some(true) && disk::exists(&before)? {
             let line = format!("{PAGE_FILE} was about the last search, and is removed");
             context.progress.note(&line);
         }
@@ -238,6 +251,11 @@ impl Output {
         }
         found.put(b"]}\n")
     }
+}
+
+/// Whether a page is the one in the directory, however its path is spelled.
+fn is_own(page: &Path, directory: &Path) -> Result<bool> {
+    Ok(resolved(page)? == resolved(directory)?.join(PAGE_FILE))
 }
 
 /// The line of a document that goes into [`FOUND_FILE`]. The next one has its texts.

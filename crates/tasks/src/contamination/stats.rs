@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use lookalike_base::ids::Threshold;
 use lookalike_base::memory::Memory;
+use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::reject_line;
 use lookalike_text::read::Reject;
 
@@ -155,6 +156,30 @@ pub struct ContaminationReport {
     /// The items of which one document has the most, if a page shows them.
     #[serde(skip)]
     pub shown: Vec<ShownItem>,
+    /// The first rejected record of the corpus, in a line.
+    #[serde(skip)]
+    pub(super) first_reject: Option<String>,
+}
+
+impl ContaminationReport {
+    /// Refuses rejected records of the corpus and of the test sets.
+    ///
+    /// # Errors
+    /// `Rejected`.
+    pub fn check_strict(&self) -> Result<()> {
+        let sets = self.test_sets.iter().map(|set| &set.rejected);
+        let all = sets.chain([&self.corpus.rejected]);
+        let count = all.flat_map(|reasons| reasons.values()).sum();
+        let of_sets = || self.test_sets.iter().find_map(|set| set.first.clone());
+        let first = || self.first_reject.clone().or_else(of_sets);
+        match count {
+            0 => Ok(()),
+            _ => Err(Error::Rejected {
+                count,
+                first: first().unwrap_or_default(),
+            }),
+        }
+    }
 }
 
 /// An item that was found.
