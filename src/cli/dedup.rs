@@ -17,7 +17,7 @@ use lookalike_store::remote;
 use lookalike_store::workspace::Cost;
 use lookalike_tasks::audit::AuditConfig;
 use lookalike_tasks::dedup::{
-    self, DedupConfig, DedupSummary, Empty, Form, Identical, Policy, Rejects, Revisit, Rule, Search,
+    self, DedupConfig, DedupSummary, Form, Identical, Policy, Revisit, Rule, Search, Unusable,
 };
 
 use super::command::{Command, Out, Setup};
@@ -111,114 +111,8 @@ pub struct Options {
         help_heading = None
     )]
     from: Option<PathBuf>,
-    /// Also remove records that resemble a document of OLD, an earlier run
-    ///
-    /// OLD is the output directory of a run with the same parameters, and is only read. Its documents
-    /// come before the new ones in the order of preference; --keep decides among the new ones.
-    ///
-    /// Example: --against out
-    #[arg(
-        long,
-        value_name = "OLD",
-        conflicts_with = "from",
-        help_heading = "Choice"
-    )]
-    against: Option<PathBuf>,
-    /// Also remove the documents that FILE lists, before the choice
-    ///
-    /// FILE is a table with the columns file and record, separated by tabs, such as the drop.tsv of
-    /// `lookalike contamination`, or rows of documents.tsv below its header. A docno in it must match
-    /// the document. A listed document is never kept in the place of another one, and one that the
-    /// inputs do not have is an error. To remove nothing else, add --rule keep-all.
-    ///
-    /// Example: --drop drop.tsv
-    #[arg(long, value_name = "FILE", help_heading = "Choice")]
-    drop: Option<PathBuf>,
-    /// Prefer this document among duplicates (repeatable)
-    ///
-    /// first and last: in the order of the input. longest, shortest: by words. newest:FIELD,
-    /// oldest:FIELD: by a date (RFC 3339, or a number) in the record; WARC-Date without FIELD.
-    /// max:FIELD, min:FIELD: by a number or date. prefer:FIELD=A,B: A before B before all other
-    /// values. prefer-input:GLOB,GLOB: by the name of the input file. The first --keep decides, the
-    /// next ones break its ties, and the order of the input breaks the rest. A document without the
-    /// field comes last. With --score containment, a document with more shingles comes first,
-    /// whatever --keep says.
-    ///
-    /// Example: --keep prefer:source=wiki,books --keep longest
-    #[arg(long, value_name = "POLICY", help_heading = "Choice")]
-    keep: Vec<Policy>,
-    /// Keep star, one-per-cluster, drop-clusters or keep-all
-    ///
-    /// star takes the documents in the order of --keep and removes each one that reaches the
-    /// threshold with a document kept before. So no two kept documents reach it, and each removed
-    /// one reaches it with the kept document that removed.jsonl names. one-per-cluster keeps one
-    /// document of each cluster, even where a chain of similar documents connects dissimilar ones.
-    /// drop-clusters removes all documents of every cluster. keep-all removes only what --drop and
-    /// --empty drop name.
-    ///
-    /// Example: --rule one-per-cluster
-    #[arg(long, value_name = "RULE", default_value_t = Rule::Star, help_heading = "Choice")]
-    rule: Rule,
-    /// Only remove a record whose payload, text or words are identical
-    ///
-    /// No near-duplicate is removed. payload: the body of the WARC record is the same, byte for byte;
-    /// so with --revisit --keep oldest, each removed capture leaves a record that replay can follow.
-    /// text: the text is the same, byte for byte. words: only the words are.
-    ///
-    /// Example: --identical text
-    #[arg(
-        long,
-        value_name = "WHAT",
-        conflicts_with_all = ["rule", "score", "condition"],
-        help_heading = "Choice",
-        hide_short_help = true
-    )]
-    identical: Option<Identical>,
-    /// Keep or drop documents without words
-    ///
-    /// A message without text other than its subject counts as one: the rest of it is an
-    /// attachment, an image or encrypted.
-    ///
-    /// Example: --empty drop
-    #[arg(
-        long,
-        value_name = "WHAT",
-        default_value = "keep",
-        help_heading = "Choice",
-        hide_short_help = true
-    )]
-    empty: Empty,
-    /// Keep or drop records that could not be read as documents
-    ///
-    /// Example: --rejects drop
-    #[arg(
-        long,
-        value_name = "WHAT",
-        default_value = "keep",
-        help_heading = "Choice",
-        hide_short_help = true
-    )]
-    rejects: Rejects,
-    /// Leave a WARC revisit record in place of a removed record
-    ///
-    /// The record says which capture was removed, and refers to the kept one; the request and
-    /// metadata records of the capture are kept. --revisit leaves one if the payloads have the same
-    /// bytes and the kept capture is not the later one, as the WARC standard requires (use --keep
-    /// oldest). --revisit=all also leaves one for every other removed response or resource that has a
-    /// survivor, with a profile of lookalike's own.
-    ///
-    /// Example: --revisit --keep oldest
-    #[arg(
-        long,
-        value_name = "WHICH",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "identical",
-        conflicts_with_all = ["annotate", "ids_only"],
-        help_heading = "Choice",
-        hide_short_help = true,
-    )]
-    revisit: Option<Revisit>,
+    #[command(flatten)]
+    choice: ChoiceFlags,
     /// Write all records, and add to each whether it is kept (JSON, Parquet)
     ///
     /// Each object gets a member lookalike with cluster, cluster_size, survivor, resemblance and
@@ -277,6 +171,106 @@ pub struct Options {
     end: ResultFlags,
 }
 
+/// What is kept and what is removed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Choice")]
+struct ChoiceFlags {
+    /// Also remove records that resemble a document of OLD, an earlier run
+    ///
+    /// OLD is the output directory of a run with the same parameters, and is only read. Its documents
+    /// come before the new ones in the order of preference; --keep decides among the new ones.
+    ///
+    /// Example: --against out
+    #[arg(long, value_name = "OLD", conflicts_with = "from")]
+    against: Option<PathBuf>,
+    /// Also remove the documents that FILE lists, before the choice
+    ///
+    /// FILE is a table with the columns file and record, separated by tabs, such as the drop.tsv of
+    /// `lookalike contamination`, or rows of documents.tsv below its header. A docno in it must match
+    /// the document. A listed document is never kept in the place of another one, and one that the
+    /// inputs do not have is an error. To remove nothing else, add --rule keep-all.
+    ///
+    /// Example: --drop drop.tsv
+    #[arg(long, value_name = "FILE")]
+    drop: Option<PathBuf>,
+    /// Prefer this document among duplicates (repeatable)
+    ///
+    /// first and last: in the order of the input. longest, shortest: by words. newest:FIELD,
+    /// oldest:FIELD: by a date (RFC 3339, or a number) in the record; WARC-Date without FIELD.
+    /// max:FIELD, min:FIELD: by a number or date. prefer:FIELD=A,B: A before B before all other
+    /// values. prefer-input:GLOB,GLOB: by the name of the input file. The first --keep decides, the
+    /// next ones break its ties, and the order of the input breaks the rest. A document without the
+    /// field comes last. With --score containment, a document with more shingles comes first,
+    /// whatever --keep says.
+    ///
+    /// Example: --keep prefer:source=wiki,books --keep longest
+    #[arg(long, value_name = "POLICY")]
+    keep: Vec<Policy>,
+    /// Keep star, one-per-cluster, drop-clusters or keep-all
+    ///
+    /// star takes the documents in the order of --keep and removes each one that reaches the
+    /// threshold with a document kept before. So no two kept documents reach it, and each removed
+    /// one reaches it with the kept document that removed.jsonl names. one-per-cluster keeps one
+    /// document of each cluster, even where a chain of similar documents connects dissimilar ones.
+    /// drop-clusters removes all documents of every cluster. keep-all removes only what --drop and
+    /// --empty drop name.
+    ///
+    /// Example: --rule one-per-cluster
+    #[arg(long, value_name = "RULE", default_value_t = Rule::Star)]
+    rule: Rule,
+    /// Only remove a record whose payload, text or words are identical
+    ///
+    /// No near-duplicate is removed. payload: the body of the WARC record is the same, byte for byte;
+    /// so with --revisit --keep oldest, each removed capture leaves a record that replay can follow.
+    /// text: the text is the same, byte for byte. words: only the words are.
+    ///
+    /// Example: --identical text
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["rule", "score", "condition"], hide_short_help = true)]
+    identical: Option<Identical>,
+    /// Keep or drop documents without words
+    ///
+    /// A message without text other than its subject counts as one: the rest of it is an
+    /// attachment, an image or encrypted.
+    ///
+    /// Example: --empty drop
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "keep",
+        hide_short_help = true
+    )]
+    empty: Unusable,
+    /// Keep or drop records that could not be read as documents
+    ///
+    /// Example: --rejects drop
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "keep",
+        hide_short_help = true
+    )]
+    rejects: Unusable,
+    /// Leave a WARC revisit record in place of a removed record
+    ///
+    /// The record says which capture was removed, and refers to the kept one; the request and
+    /// metadata records of the capture are kept. --revisit leaves one if the payloads have the same
+    /// bytes and the kept capture is not the later one, as the WARC standard requires (use --keep
+    /// oldest). --revisit=all also leaves one for every other removed response or resource that has a
+    /// survivor, with a profile of lookalike's own.
+    ///
+    /// Example: --revisit --keep oldest
+    #[arg(
+        long,
+        value_name = "WHICH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "identical",
+        conflicts_with_all = ["annotate", "ids_only"],
+        hide_short_help = true,
+    )]
+    revisit: Option<Revisit>,
+}
+
 impl Command for Options {
     fn setup(&self) -> Setup {
         (self.end.limits)
@@ -328,14 +322,14 @@ impl Command for Options {
                     collection: flags.config(context)?,
                     criterion,
                     pairs: self.pairs,
-                    against: self.against.as_deref(),
+                    against: self.choice.against.as_deref(),
                     strict: flags.strict,
                 };
                 dedup::search(&search, &work, &config, outputs, context)
                     .map_err(|error| error.named_by("work", &work))?
             }
         };
-        if workspace.manifest.base.is_some() && !self.keep.is_empty() {
+        if workspace.manifest.base.is_some() && !self.choice.keep.is_empty() {
             let line =
                 "--keep decides among the new documents; those of --against come before them";
             context.progress.note(line);
@@ -355,7 +349,7 @@ impl Command for Options {
                 places,
                 config: &config,
             };
-            let ledger = || dedup_ledger(&summary, self.rule);
+            let ledger = || dedup_ledger(&summary, self.choice.rule);
             (self.end.verbose).text(deduplicated.answer()?, ledger, &workspace)
         })?;
         let Some(page) = page else {
@@ -374,21 +368,22 @@ impl Command for Options {
 
 impl Options {
     fn config(&self) -> DedupConfig {
+        let choice = &self.choice;
         DedupConfig {
-            keep: self.keep.clone(),
-            rule: self.rule,
-            identical: self.identical,
-            empty: self.empty,
-            rejects: self.rejects,
+            keep: choice.keep.clone(),
+            rule: choice.rule,
+            identical: choice.identical,
+            empty: choice.empty,
+            rejects: choice.rejects,
             form: match (self.annotate, self.ids_only) {
                 (true, _) => Form::Annotated,
                 (_, true) => Form::Lists,
                 _ => Form::Records,
             },
             link: self.link,
-            revisit: self.revisit.unwrap_or_default(),
+            revisit: choice.revisit.unwrap_or_default(),
             results: self.end.results.results.unwrap_or_default(),
-            remove: self.drop.clone(),
+            remove: choice.drop.clone(),
         }
     }
 

@@ -16,7 +16,7 @@ use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::Cost;
-use lookalike_tasks::dedup::Empty;
+use lookalike_tasks::dedup::Unusable;
 use lookalike_tasks::passages::shown::{SharedPair, ranked};
 use lookalike_tasks::passages::{
     self, Align, BoilerplateConfig, By, FILES, MatchesConfig, OVERLAPS_FILE, Of, PassagesConfig,
@@ -222,7 +222,7 @@ struct RemovalFlags {
     ///
     /// Example: --remove --empty drop
     #[arg(long, value_name = "WHAT", default_value = "keep", requires = "remove")]
-    empty: Empty,
+    empty: Unusable,
     /// Directory for the removed text, a line of JSON for each range
     ///
     /// It gets a file NAME.removed.jsonl for each input file NAME that loses text. Each line has

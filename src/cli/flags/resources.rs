@@ -42,6 +42,13 @@ impl Memory {
         };
         Setup { limits, printed }
     }
+
+    /// Resources for a command that writes little to the disk.
+    pub fn with(self, threads: Threads, printed: Printed) -> Setup {
+        let mut setup = self.alone(printed);
+        setup.limits.threads = threads.threads;
+        setup
+    }
 }
 
 /// The number of threads.
@@ -54,15 +61,6 @@ pub struct Threads {
     /// Example: --threads 2
     #[arg(long, value_name = "N", help_heading = "Resources")]
     threads: Option<usize>,
-}
-
-impl Memory {
-    /// Resources for a command that writes little to the disk.
-    pub fn with(self, threads: Threads, printed: Printed) -> Setup {
-        let mut setup = self.alone(printed);
-        setup.limits.threads = threads.threads;
-        setup
-    }
 }
 
 /// Memory, threads, disk space and output, for commands that run stages.

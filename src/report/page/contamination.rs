@@ -31,12 +31,7 @@ pub(crate) fn contamination(
             many(sets.len() as u64, "test set")
         ),
     };
-    let frame = Frame {
-        title: &title,
-        program: CREATED_BY,
-        ..Frame::default()
-    };
-    let mut sheet = Sheet::create(output, &frame)?;
+    let mut sheet = Sheet::create(output, &Frame::of(&title, CREATED_BY))?;
     sheet.put(found(report))?;
     if !report.shown.is_empty() {
         sheet.put(begin("section", "items"))?;

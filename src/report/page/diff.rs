@@ -32,10 +32,8 @@ pub(crate) fn write(
         ("texts", "Texts"),
     ];
     let frame = Frame {
-        title: "Two documents compared",
         contents: contents.map(|(id, name)| (id, name.into())).into(),
-        program,
-        ..Frame::default()
+        ..Frame::of("Two documents compared", program)
     };
     let mut sheet = Sheet::create(output, &frame)?;
     sheet.put(measures(both, passages))?;

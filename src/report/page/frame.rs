@@ -44,7 +44,17 @@ pub struct Frame<'f> {
     pub program: &'f str,
 }
 
-impl Frame<'_> {
+impl<'f> Frame<'f> {
+    /// A page of a program.
+    pub(super) fn of(title: &'f str, program: &'f str) -> Frame<'f> {
+        let none = Frame::default();
+        Frame {
+            title,
+            program,
+            ..none
+        }
+    }
+
     /// A page without sections. Its policy allows this style, this script and nothing else: no
     /// network, no frames, no other script.
     fn markup(&self) -> Markup {

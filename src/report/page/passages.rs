@@ -60,12 +60,7 @@ pub(crate) fn write(
         read: &read,
     };
     let title = config.title.clone().unwrap_or_else(|| page.title());
-    let frame = Frame {
-        title: &title,
-        program: &workspace.manifest.program,
-        ..Frame::default()
-    };
-    let mut sheet = Sheet::create(output, &frame)?;
+    let mut sheet = Sheet::create(output, &Frame::of(&title, &workspace.manifest.program))?;
     sheet.put(page.found())?;
     if !shared.pairs.is_empty() {
         sheet.put(begin("section", "pairs"))?;

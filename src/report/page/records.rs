@@ -14,10 +14,8 @@ pub(crate) fn records<R: Row>(rows: &[R], (title, below): (&str, &str)) -> Vec<u
     let heads: Vec<String> = heads.collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let frame = Frame {
-        title,
         below: Some(html! { (below) }),
-        program: CREATED_BY,
-        ..Frame::default()
+        ..Frame::of(title, CREATED_BY)
     };
     let rows = html! {
         @for row in rows {

@@ -228,11 +228,9 @@ impl Sheets<'_> {
         let name = format!("{SPLIT_DIRECTORY}/{name}");
         let path = self.workspace.directory().join(&name);
         let frame = Frame {
-            title,
             below,
             contents,
-            program: &self.summary.program,
-            ..Frame::default()
+            ..Frame::of(title, &self.summary.program)
         };
         let mut sheet = Sheet::create(&path, &frame)?;
         content(self, &mut sheet)?;

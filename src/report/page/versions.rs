@@ -82,10 +82,8 @@ pub(crate) fn write(
         read,
     };
     let frame = Frame {
-        title: "What changed between crawls",
         script: Some(FILTER),
-        program: &workspace.manifest.program,
-        ..Frame::default()
+        ..Frame::of("What changed between crawls", &workspace.manifest.program)
     };
     let mut sheet = Sheet::create(output, &frame)?;
     sheet.put(counts(summary))?;

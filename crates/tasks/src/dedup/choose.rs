@@ -5,7 +5,7 @@ use super::listed::Listed;
 use super::order::Ranks;
 use super::policy::Rule;
 use super::star::{self, OpenDocuments};
-use super::{Choosing, DedupConfig, Empty, Identical, STAGE};
+use super::{Choosing, DedupConfig, Identical, STAGE, Unusable};
 use lookalike_base::bits::Bits;
 use lookalike_base::ids::Key;
 use lookalike_base::keywords::keywords;
@@ -189,7 +189,7 @@ impl Choice {
             },
             copies: None,
             criterion,
-            drop_empty: config.empty == Empty::Drop,
+            drop_empty: config.empty == Unusable::Drop,
             first: collection::against(&workspace.manifest).documents,
             preferred: None,
             survivors: vec![NONE; documents],

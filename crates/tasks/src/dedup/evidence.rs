@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::choose::{Choice, Fate};
 use super::places::Places;
-use super::{DedupConfig, DedupSummary, Rejects, STAGE};
+use super::{DedupConfig, DedupSummary, STAGE, Unusable};
 use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -165,7 +165,7 @@ impl Knowledge<'_> {
                 InputRecord::Document(number, document) => (number, document),
                 InputRecord::Rejected(reject) => {
                     summary.rejected += 1;
-                    if config.rejects == Rejects::Drop && reject.source.length > 0 {
+                    if config.rejects == Unusable::Drop && reject.source.length > 0 {
                         summary.rejected_dropped += 1;
                     }
                     continue;

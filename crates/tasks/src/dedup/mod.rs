@@ -105,22 +105,10 @@ use write::Writing;
 const STAGE: &str = "dedup";
 
 keywords! {
-    /// How documents without words are treated.
+    /// How records without words, or that could not be read as documents, are treated.
     #[derive(Default)]
-    pub enum Empty: "is not possible; use" {
+    pub enum Unusable: "is not possible; use" {
         /// They are kept. A document without words duplicates nothing.
-        #[default]
-        Keep = "keep",
-        /// They are removed.
-        Drop = "drop",
-    }
-}
-
-keywords! {
-    /// How records that could not be read as documents are treated.
-    #[derive(Default)]
-    pub enum Rejects: "is not possible; use" {
-        /// They are kept.
         #[default]
         Keep = "keep",
         /// They are removed.
@@ -184,9 +172,9 @@ pub struct DedupConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identical: Option<Identical>,
     /// Documents without words.
-    pub empty: Empty,
+    pub empty: Unusable,
     /// Rejected records.
-    pub rejects: Rejects,
+    pub rejects: Unusable,
     /// What is written.
     pub form: Form,
     /// Link files that lose nothing to the inputs, in place of copies.
@@ -363,7 +351,7 @@ fn check(
             "only copies of the records have `revisit` records; leave --annotate or --ids-only out";
         return refuse("revisit", config.revisit.text(), limit);
     }
-    if config.form != Form::Records && config.rejects == Rejects::Drop {
+    if config.form != Form::Records && config.rejects == Unusable::Drop {
         let limit = "only copies of the records leave them out";
         return refuse("rejects", "drop", limit);
     }

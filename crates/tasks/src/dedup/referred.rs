@@ -29,7 +29,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::choose::{Choice, Removal};
 use super::values::memory_of_reader;
-use super::{Choosing, Rejects, STAGE, each_record};
+use super::{Choosing, STAGE, Unusable, each_record};
 use lookalike_base::Result;
 use lookalike_base::bits::Bits;
 use lookalike_base::budget::ByteSize;
@@ -117,7 +117,7 @@ impl Referred {
     pub fn find(
         choosing: Choosing<'_>,
         choice: &Choice,
-        rejects: Rejects,
+        rejects: Unusable,
         revisits: u64,
     ) -> Result<Referred> {
         let (reader, context) = (memory_of_reader(choosing.read()), choosing.context);
@@ -128,8 +128,8 @@ impl Referred {
             sort: Mutex::new(sort),
             revisits: AtomicU32::new(0),
             rejected: match rejects {
-                Rejects::Keep => KEPT,
-                Rejects::Drop => REMOVED,
+                Unusable::Keep => KEPT,
+                Unusable::Drop => REMOVED,
             },
         };
         let memory = Credit::new(choosing.memory - more);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::evidence::Knowledge;
 use super::revisit::Revisits;
-use super::{Rejects, values, warc};
+use super::{Unusable, values, warc};
 use lookalike_base::Result;
 use lookalike_base::memory::Credit;
 use lookalike_base::progress::Context;
@@ -19,7 +19,7 @@ use lookalike_text::read::{InputFile, ReadConfig};
 pub(super) struct Writing<'p> {
     pub knowledge: &'p Knowledge<'p>,
     pub read: &'p ReadConfig,
-    pub rejects: Rejects,
+    pub rejects: Unusable,
     /// Annotate each record, in place of removing records.
     pub annotated: bool,
     /// The `revisit` records in place of removed ones.
@@ -45,7 +45,7 @@ impl<'p> Edit for Writing<'p> {
         Ok(match self.annotated {
             true => !documents.is_empty(),
             false => {
-                self.rejects == Rejects::Drop || documents.any(|document| !self.keeps(document))
+                self.rejects == Unusable::Drop || documents.any(|document| !self.keeps(document))
             }
         })
     }
@@ -153,7 +153,7 @@ impl Records<'_, '_> {
                     }));
                 }
                 InputRecord::Rejected(reject)
-                    if reject.source.length > 0 && self.plan.rejects == Rejects::Drop =>
+                    if reject.source.length > 0 && self.plan.rejects == Unusable::Drop =>
                 {
                     return Ok(Some(removed((reject.source.offset, reject.source.length))));
                 }

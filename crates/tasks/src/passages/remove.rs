@@ -46,7 +46,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::cuts::{Align, TextCut, cuts};
 use super::removable::{FileRanges, Ranges, Removable};
 use super::{REMOVABLE_FILE, STAGE};
-use crate::dedup::{self, Empty};
+use crate::dedup::{self, Unusable};
 use lookalike_base::memory::Credit;
 use lookalike_base::progress::Context;
 use lookalike_base::threads::{lock, unlocked};
@@ -83,7 +83,7 @@ pub struct RemovalConfig {
     /// The smallest text that is removed: a token, a line or a paragraph.
     pub align: Align,
     /// Whether documents without tokens, including documents that lose all of them, are kept.
-    pub empty: Empty,
+    pub empty: Unusable,
 }
 
 /// Counts of a removal.
@@ -398,7 +398,7 @@ impl<'p> Edit for Removal<'p> {
 
     fn changes(&self, file: u32, entries: &mut InputRecords<'p>) -> Result<bool> {
         let needs = self.removable.of(file);
-        if needs.start.is_some() || needs.wordless && self.config.empty == Empty::Drop {
+        if needs.start.is_some() || needs.wordless && self.config.empty == Unusable::Drop {
             return Ok(true);
         }
         let mut summary = RemovalSummary::default();
@@ -465,7 +465,7 @@ impl<'p> Removal<'p> {
 
     /// Whether a document is left out.
     fn is_dropped(&self, document: &Document) -> bool {
-        self.config.empty == Empty::Drop && (document.words == 0 || document.is_emptied())
+        self.config.empty == Unusable::Drop && (document.words == 0 || document.is_emptied())
     }
 
     /// The place for the removed text of a file.

@@ -2,7 +2,7 @@
 
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
-use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
 use lookalike_base::workers::on_threads;
 use lookalike_engine::collection::{
@@ -540,13 +540,8 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         let exact = asked.words > 0 && asked.md5 == document.md5;
         let alike = counted > 0 && criterion.reached(counted, x, y);
         // The size of the query is used twice: containment is then the share of the query's keys.
-        let inside = self.config.containing.is_some_and(|threshold| {
-            let whole = Criterion {
-                measure: Measure::Containment,
-                threshold,
-            };
-            shared > 0 && whole.reached(shared, keys, keys)
-        });
+        let whole = self.config.inside();
+        let inside = whole.is_some_and(|whole| shared > 0 && whole.reached(shared, keys, keys));
         if !(exact || alike || inside) {
             return Ok(None);
         }

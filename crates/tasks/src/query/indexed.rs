@@ -115,13 +115,8 @@ pub(super) fn prefix(config: &QueryConfig, keys: u64, words: u64) -> u64 {
     let most = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let size = if measure.of_words() { words } else { keys };
     let alike = config.criterion.prefix(most(keys), most(size));
-    let inside = config.containing.map_or(0, |threshold| {
-        let whole = Criterion {
-            measure: Measure::Containment,
-            threshold,
-        };
-        keys + 1 - whole.least_shared(keys, keys).min(keys)
-    });
+    let shared = (config.inside()).map(|whole| whole.least_shared(keys, keys).min(keys));
+    let inside = shared.map_or(0, |shared| keys + 1 - shared);
     // A document that is identical has all keys.
     u64::from(alike).max(inside).max(1).min(keys)
 }
@@ -137,13 +132,8 @@ fn least(config: &QueryConfig, keys: u64, size: u64) -> Option<u64> {
     let alike = criterion
         .reached(common, keys, size)
         .then(|| criterion.least_shared(keys, size));
-    let inside = config.containing.map(|threshold| {
-        let whole = Criterion {
-            measure: Measure::Containment,
-            threshold,
-        };
-        whole.least_shared(keys, keys)
-    });
+    let whole = config.inside();
+    let inside = whole.map(|whole| whole.least_shared(keys, keys));
     // Identical documents have the same keys.
     let exact = (keys == size).then_some(keys);
     let least = [alike, inside.filter(|&least| least <= common), exact];

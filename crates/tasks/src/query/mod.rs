@@ -108,6 +108,14 @@ pub struct QueryConfig {
     pub search: Search,
 }
 
+impl QueryConfig {
+    /// The criterion of `containing`, in which the size of the query is used twice.
+    fn inside(&self) -> Option<Criterion> {
+        let measure = Measure::Containment;
+        (self.containing).map(|threshold| Criterion { measure, threshold })
+    }
+}
+
 /// Where a look-up searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
