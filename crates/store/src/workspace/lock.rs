@@ -49,9 +49,8 @@ impl Lock {
 
     /// Makes the text of the lock file durable, which [`Lock::is_left`] looks for.
     pub(super) fn sync(&self, directory: &Path) -> Result<()> {
-        let file = self.0.iter();
-        file.map(|file| disk::sync(file, &directory.join(LOCK_FILE)))
-            .collect()
+        let mut file = self.0.iter();
+        file.try_for_each(|file| disk::sync(file, &directory.join(LOCK_FILE)))
     }
 
     /// Whether a directory that no process has locked has a lock file of this program. With
