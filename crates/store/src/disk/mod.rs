@@ -1045,11 +1045,9 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
         // The owner may still be writing its text.
         return Ok(Locked::Theirs(holder(&mut file)));
     }
-    // The text of an earlier owner is replaced at no moment by none: it tells whose directory it is.
-    let written = file.write_all(text.as_bytes());
-    let cut = || file.file.disk()?.set_len(text.len() as u64);
-    written
-        .and_then(|()| cut())
+    let emptied = file.file.disk().and_then(|file| file.set_len(0));
+    emptied.map_err(Error::io("write", path))?;
+    file.write_all(text.as_bytes())
         .map_err(Error::io("write", path))?;
     Ok(Locked::Ours(file))
 }

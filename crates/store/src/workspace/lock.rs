@@ -1,6 +1,5 @@
 //! A lock that lets only one process at a time work in a directory.
 
-use std::io::Read;
 use std::path::Path;
 
 use crate::disk;
@@ -9,12 +8,11 @@ use lookalike_base::{Error, Result, process};
 /// Name of the lock file in an output directory.
 pub const LOCK_FILE: &str = "lock";
 
-/// How a lock file begins.
-const OWNER: &str = "process ";
-
 /// A lock on a directory. Dropping it releases the lock.
 #[derive(Debug)]
-pub struct Lock(Option<disk::File>);
+pub struct Lock(
+    #[expect(dead_code, reason = "the system's lock lives with it")] Option<disk::File>,
+);
 
 impl Lock {
     /// Locks an existing directory.
@@ -22,7 +20,7 @@ impl Lock {
     /// # Errors
     /// `Locked`, with the process that has the lock; `Io`.
     pub fn take(directory: &Path) -> Result<Lock> {
-        let text = format!("{OWNER}{} on {}\n", std::process::id(), host());
+        let text = format!("process {} on {}\n", std::process::id(), host());
         match disk::lock(&directory.join(LOCK_FILE), &text)? {
             disk::Locked::Ours(file) => {
                 // Until there is a manifest, the lock file is what marks the directory as ours. It
@@ -45,28 +43,6 @@ impl Lock {
             Some(disk::Locked::Theirs(holder)) => Err(locked(directory, holder)),
             None => Ok(Lock(None)),
         }
-    }
-
-    /// Makes the text of the lock file durable, which [`Lock::is_left`] looks for.
-    pub(super) fn sync(&self, directory: &Path) -> Result<()> {
-        let mut file = self.0.iter();
-        file.try_for_each(|file| disk::sync(file, &directory.join(LOCK_FILE)))
-    }
-
-    /// Whether a directory that no process has locked has a lock file of this program. With
-    /// `begun`, nothing else is there, and its owner may have been stopped before the text was
-    /// durable.
-    pub(super) fn is_left(directory: &Path, begun: bool) -> Result<bool> {
-        let path = directory.join(LOCK_FILE);
-        let file = match disk::lock_shared(&path)? {
-            Some(disk::Locked::Ours(file)) => file,
-            Some(disk::Locked::Theirs(holder)) => return Err(locked(directory, holder)),
-            None => return Ok(false),
-        };
-        let (mut text, owner) = (Vec::new(), OWNER.as_bytes());
-        let read = file.take(owner.len() as u64).read_to_end(&mut text);
-        read.map_err(Error::io("read", &path))?;
-        Ok(begun || text == owner)
     }
 
     /// Refuses a directory that another process has locked.

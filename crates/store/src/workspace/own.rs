@@ -27,9 +27,10 @@ impl OwnDirectory {
             return Ok(());
         }
         disk::claim(path);
+        Lock::look_whether_free(path)?;
         let names = disk::list_all(path)?;
         let is_scrap = |name: &str| name == LOCK_FILE || disk::is_unnamed(name);
-        let is_left = Lock::is_left(path, names.iter().all(|name| is_scrap(name)))?;
+        let is_left = names.is_empty() || names.iter().any(|name| name == LOCK_FILE);
         let is_ours = |name: &str| is_ours(name.strip_suffix(".tmp").unwrap_or(name));
         let others = |name: &&String| !is_left || !is_scrap(name) && !is_ours(name);
         let Some(name) = names.iter().find(others) else {
@@ -56,7 +57,6 @@ impl OwnDirectory {
         disk::create_lasting_directory(path)?;
         disk::claim(path);
         let lock = Lock::take(path)?;
-        lock.sync(path)?;
         disk::remove(&path.join(report))?;
         for name in disk::list(path)?.iter().filter(|name| stale(name)) {
             disk::remove(&path.join(name))?;
