@@ -117,8 +117,8 @@ struct Columns {
 /// How a column of row numbers is called, and whether it has no number for some rows.
 type Name<'n> = (&'n str, bool);
 
-/// The columns of the fields that a condition names. What follows from the text or from other fields
-/// is no column.
+/// Lists the columns of the fields that a condition names, without fields that the module derives from
+/// the text or from other fields.
 #[pyfunction]
 pub fn fields_of_condition(condition: &str) -> PyResult<Vec<String>> {
     let condition: Condition = condition.parse().map_err(|why| {

@@ -110,7 +110,7 @@ fn ranking(report: &ContaminationReport) -> Markup {
             @if shown < all {
                 "The first " (count(shown)) " of " (many(all, "item")) ". " code { (ITEMS_FILE) } " lists all. "
             }
-            "The share is that of the item's words that are in runs, each word counted once. "
+            "A run covers words of the item, and the share counts each covered word once. "
             code { (FOUND_FILE) } " has the place of each run."
         }
         (table("", &columns, &html! {

@@ -199,9 +199,8 @@ pub fn parameters(manifest: &Manifest) -> Option<JoinParameters> {
     })
 }
 
-/// Puts another condition, or with `true` none, in place of that of a collection, which must keep the
-/// fields that it names.
-/// Everything that depends on which documents are pairs is made again.
+/// Replaces the condition of a collection; `true` drops it. The collection must keep the fields that
+/// the new condition names. Everything that depends on which documents are pairs is made again.
 ///
 /// # Errors
 /// `BadParameter` if the collection does not keep a field.

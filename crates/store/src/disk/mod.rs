@@ -820,7 +820,7 @@ pub fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     Ok(found.map(|metadata| (metadata.dev(), metadata.ino())))
 }
 
-/// `None` if there is no file.
+/// Turns the error of a missing file into `None`.
 fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),

@@ -31,7 +31,7 @@ pub(super) struct RunWindow<'s> {
     pub document: Range<usize>,
 }
 
-/// The windows around runs of an item, those of the most words, and how many are left out.
+/// Returns the windows with the most words around runs of an item, and how many others it leaves out.
 pub(super) fn windows<'s>(runs: &[Run<'s>], words: usize) -> (Vec<RunWindow<'s>>, usize) {
     let mut runs: Vec<&Run> = runs.iter().collect();
     runs.sort_by_key(|run| (run.field.tokens.start, run.document, run.item));

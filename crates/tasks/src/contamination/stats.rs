@@ -232,7 +232,7 @@ pub struct ShownWindow {
 }
 
 impl ShownTexts {
-    /// Leaves out the windows for which there is no room.
+    /// Removes the windows that do not fit into the rest of the page.
     pub(super) fn limit(&mut self, room: &mut usize) {
         let all = self.windows.len();
         self.windows.retain(|window| {

@@ -609,7 +609,7 @@ impl Captures<'_> {
                 let name = |crawl: u16| summary.crawls[usize::from(crawl)].name.clone();
                 take(Version {
                     kind,
-                    // Of a text that only resembles its document, it is unknown.
+                    // If a text only resembles its document, nobody counted what it shares.
                     shared: shared.filter(|_| !differs),
                     captures,
                     documents: [before, document].map(|it| it?.document()),

@@ -35,7 +35,7 @@ pub(super) const UNDATED: u64 = u64::MAX;
 pub struct Capture {
     /// Its address in the form in which addresses are compared, or its id.
     pub address: String,
-    /// Of a `revisit` record, the docno of the document to which it refers, if that is known.
+    /// Its docno. A `revisit` record has the docno of the document to which it refers, if that is known.
     pub docno: String,
     pub date: Option<String>,
     /// The capture that a `revisit` record names, or why the record was not read as a document.
@@ -252,7 +252,7 @@ impl Captures<'_> {
     }
 }
 
-/// What a record that is no document says of its page, a note, and the page to which it has moved.
+/// Says what a record without a document means for its page, with a note and the new address.
 /// 302, 303 and 307 are temporary, so the page is still there.
 fn answer(
     reject: &Reject,

@@ -686,7 +686,7 @@ impl ParquetFramer {
         self.push(batch, kind, source, batch.bytes.len());
     }
 
-    /// Adds a record, whose bytes are those of the batch from `start` on.
+    /// Adds a record. Its bytes begin at `start` in the batch and end where the batch ends.
     fn push(&self, batch: &mut Batch, kind: RecordKind, source: SourceSpan, start: usize) {
         batch.records.push(Record {
             kind,
