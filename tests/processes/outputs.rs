@@ -327,10 +327,15 @@ fn contamination_replaces_only_what_it_wrote() {
         done(at, "mkdir o");
         fs::write(at.join("o").join(name), "{\"ngram\": 13}\n").unwrap();
         let files = "cd o; ls -A; cat *";
-        let before = done(at, files);
-        let said = refused(at, &format!("{command} o"));
-        assert!(said.contains("no lock file of an earlier "), "{said}");
-        assert_eq!(done(at, files), before);
+        for lock in [None, Some(""), Some("held by me\n")] {
+            if let Some(text) = lock {
+                fs::write(at.join("o/lock"), text).unwrap();
+            }
+            let before = done(at, files);
+            let said = refused(at, &format!("{command} o"));
+            assert!(said.contains("no lock file of an earlier "), "{said}");
+            assert_eq!(done(at, files), before);
+        }
         done(at, "rm -r o");
     }
     // A command that was stopped before it had written anything, or between its files.
@@ -343,6 +348,21 @@ fn contamination_replaces_only_what_it_wrote() {
             &format!("{search} o && test -s o/contamination.json && rm -r o"),
         );
     }
+
+    // Files of one search are no outputs of another command.
+    done(at, &format!("{search} o; {search} two"));
+    let files = "cat o/*";
+    let before = done(at, files);
+    for command in [
+        "two --report=o/drop.tsv",
+        "two --report=o/mine.html",
+        "o/two",
+    ] {
+        let said = refused(at, &format!("{search} {command}"));
+        assert!(said.contains("output directory of "), "{said}");
+        assert_eq!(done(at, files), before);
+    }
+    done(at, "rm -r two");
 
     // All files are there when rejected records are an error.
     done(at, "echo '{}' >> in/a.jsonl");

@@ -4,7 +4,7 @@
 //! - An output must not be an input of the collection or a file that the command reads. The check
 //!   finds a file under every spelling of its path and under every link to it.
 //! - An output must not lie in an output directory of another command, of whatever kind: the
-//!   directory of a run, or records that `dedup` kept or removed. In the directory where the
+//!   directory of a run, records that `dedup` kept or removed, or the files of `contamination`. In the directory where the
 //!   command works, it must not be a file that the program creates there, and must not lie in a
 //!   subdirectory that the program creates. The one exception is the file that the command is made
 //!   to write: `report` replaces `report.html` of its directory.
@@ -96,7 +96,8 @@ pub fn check_alone(parameter: &'static str, output: &Path, reads: &[&Path]) -> R
 pub fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> {
     workspace::refuse_below_another(parameter, directory)?;
     let what = match workspace::output_kind(directory)? {
-        None => return Ok(()),
+        // The command looks whether the files are its own.
+        None | Some(OutputKind::Files) => return Ok(()),
         Some(OutputKind::Run) => "it is the output directory of a run; give another",
         Some(OutputKind::Records) => "it has the records that a command wrote; give another",
     };

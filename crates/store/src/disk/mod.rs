@@ -1039,16 +1039,15 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
     if !lock_soon(path, try_lock)? {
         if try_lock_shared(&file, path).unwrap_or(false) {
             // The text is an earlier owner's.
-            // The text is an earlier owner's.
             return Ok(Locked::Theirs("a process that reads it".into()));
         }
         // The owner may still be writing its text.
         return Ok(Locked::Theirs(holder(&mut file)));
     }
-    let emptied = file.file.disk().and_then(|file| file.set_len(0));
-    emptied.map_err(Error::io("write", path))?;
-    file.write_all(text.as_bytes())
-        .map_err(Error::io("write", path))?;
+    // The text replaces an earlier owner's in this order, so that the file always begins like ours.
+    let written = file.write_all(text.as_bytes());
+    let cut = written.and_then(|()| file.file.disk()?.set_len(text.len() as u64));
+    cut.map_err(Error::io("write", path))?;
     Ok(Locked::Ours(file))
 }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{Base, FIRST_FORMAT, MANIFEST_FILE, MANIFEST_FORMAT, Manifest, program};
-use super::place::{is_run, is_run_with, near, output_kind, refuse_remote};
+use super::place::{has_records, is_run, is_run_with, near, refuse_remote};
 use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
 use crate::{self as store, Kind, disk, received};
@@ -301,7 +301,7 @@ fn not_output(directory: &Path) -> Result<Error> {
         NOT_THERE
     } else if !disk::is_directory(directory)? {
         "it is a file"
-    } else if output_kind(directory)?.is_some() {
+    } else if has_records(directory)? {
         "it has records that `lookalike dedup` wrote"
     } else if disk::exists(&directory.join(LOCK_FILE))?
         && disk::exists(&directory.join(INPUTS_FILE))?

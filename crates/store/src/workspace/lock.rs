@@ -1,5 +1,6 @@
 //! A lock that lets only one process at a time work in a directory.
 
+use std::io::Read;
 use std::path::Path;
 
 use crate::disk;
@@ -8,11 +9,12 @@ use lookalike_base::{Error, Result, process};
 /// Name of the lock file in an output directory.
 pub const LOCK_FILE: &str = "lock";
 
+/// How the text in a lock file of this program begins.
+const OURS: &str = "process ";
+
 /// A lock on a directory. Dropping it releases the lock.
 #[derive(Debug)]
-pub struct Lock(
-    #[expect(dead_code, reason = "the system's lock lives with it")] Option<disk::File>,
-);
+pub struct Lock(Option<disk::File>);
 
 impl Lock {
     /// Locks an existing directory.
@@ -20,7 +22,7 @@ impl Lock {
     /// # Errors
     /// `Locked`, with the process that has the lock; `Io`.
     pub fn take(directory: &Path) -> Result<Lock> {
-        let text = format!("process {} on {}\n", std::process::id(), host());
+        let text = format!("{OURS}{} on {}\n", std::process::id(), host());
         match disk::lock(&directory.join(LOCK_FILE), &text)? {
             disk::Locked::Ours(file) => {
                 // Until there is a manifest, the lock file is what marks the directory as ours. It
@@ -43,6 +45,23 @@ impl Lock {
             Some(disk::Locked::Theirs(holder)) => Err(locked(directory, holder)),
             None => Ok(Lock(None)),
         }
+    }
+
+    /// Makes the text of the lock file durable, so that [`Lock::is_left`] finds it.
+    pub(super) fn sync(&self, directory: &Path) -> Result<()> {
+        let mut file = self.0.iter();
+        file.try_for_each(|file| disk::sync(file, &directory.join(LOCK_FILE)))
+    }
+
+    /// Whether a directory has a lock file with the text of this program. If it has nothing else, a
+    /// command may have been stopped before the text was complete.
+    pub(super) fn is_left(directory: &Path, alone: bool) -> bool {
+        let mut head = Vec::new();
+        let file = disk::open_input(&directory.join(LOCK_FILE));
+        let read = file.and_then(|file| file.take(OURS.len() as u64).read_to_end(&mut head));
+        // Zeros are what some file systems have after a power failure.
+        let begun = OURS.as_bytes().starts_with(&head) || head.iter().all(|byte| *byte == 0);
+        read.is_ok() && (head == OURS.as_bytes() || alone && begun)
     }
 
     /// Refuses a directory that another process has locked.

@@ -20,8 +20,8 @@ pub struct OwnDirectory {
 
 impl OwnDirectory {
     /// Refuses a directory that has files besides those that an earlier `command` may have left, or
-    /// that another process uses. Other programs also write files of these names, so only the lock
-    /// file shows that they are left by this one.
+    /// that another process uses. Other programs also write files of these names, so only the text
+    /// of the lock file shows that they are left by this one.
     pub fn look(path: &Path, is_ours: impl Fn(&str) -> bool, command: &str) -> Result<()> {
         if !disk::exists(path)? {
             return Ok(());
@@ -30,7 +30,8 @@ impl OwnDirectory {
         Lock::look_whether_free(path)?;
         let names = disk::list_all(path)?;
         let is_scrap = |name: &str| name == LOCK_FILE || disk::is_unnamed(name);
-        let is_left = names.is_empty() || names.iter().any(|name| name == LOCK_FILE);
+        let alone = names.iter().all(|name| is_scrap(name));
+        let is_left = names.is_empty() || Lock::is_left(path, alone);
         let is_ours = |name: &str| is_ours(name.strip_suffix(".tmp").unwrap_or(name));
         let others = |name: &&String| !is_left || !is_scrap(name) && !is_ours(name);
         let Some(name) = names.iter().find(others) else {
@@ -57,6 +58,7 @@ impl OwnDirectory {
         disk::create_lasting_directory(path)?;
         disk::claim(path);
         let lock = Lock::take(path)?;
+        lock.sync(path)?;
         disk::remove(&path.join(report))?;
         for name in disk::list(path)?.iter().filter(|name| stale(name)) {
             disk::remove(&path.join(name))?;

@@ -1,14 +1,15 @@
 //! Which directories are output directories of this program.
 //!
-//! There are two kinds. The directory of a run has a manifest. A directory of records, which
-//! `dedup` and `passages --remove` write, has a state in its private directory. Other programs
-//! also write files called `manifest.json`, so the content decides.
+//! There are three kinds. The directory of a run has a manifest. A directory of records, which
+//! `dedup` and `passages --remove` write, has a state in its private directory. The directory of
+//! any other command has a lock file. Other programs also write files called `manifest.json` and
+//! `lock`, so the content decides.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::inputs::INPUTS_FILE;
-use super::lock::LOCK_FILE;
+use super::lock::{LOCK_FILE, Lock};
 use super::manifest::MANIFEST_FILE;
 use crate::{disk, remote};
 use lookalike_base::{Error, Result};
@@ -31,6 +32,8 @@ pub enum OutputKind {
     Run,
     /// Records that were written again.
     Records,
+    /// The files of another command, or those of a run that has just begun.
+    Files,
 }
 
 /// The kind of an output directory; `None` for any other path.
@@ -38,11 +41,15 @@ pub enum OutputKind {
 /// # Errors
 /// `Io`.
 pub fn output_kind(directory: &Path) -> Result<Option<OutputKind>> {
-    // Runs are on this machine only.
-    if !remote::is_address(directory) && is_run(directory)? {
-        return Ok(Some(OutputKind::Run));
-    }
-    Ok(has_records(directory)?.then_some(OutputKind::Records))
+    // Only records are elsewhere than on this machine.
+    let here = !remote::is_address(directory);
+    Ok(if here && is_run(directory)? {
+        Some(OutputKind::Run)
+    } else if has_records(directory)? {
+        Some(OutputKind::Records)
+    } else {
+        (here && Lock::is_left(directory, false)).then_some(OutputKind::Files)
+    })
 }
 
 /// Whether a path leads to a directory with records that were written again.
@@ -261,6 +268,8 @@ mod tests {
             put(&format!("damaged/{file}"), "");
         }
         put("kept/.lookalike/dedup.json", "{}");
+        put("found/lock", "process 1 on nowhere\n");
+        put("theirs/lock", "me");
         for (name, kind) in [
             ("app", None),
             ("list", None),
@@ -270,6 +279,8 @@ mod tests {
             ("run", Some(OutputKind::Run)),
             ("damaged", Some(OutputKind::Run)),
             ("kept", Some(OutputKind::Records)),
+            ("found", Some(OutputKind::Files)),
+            ("theirs", None),
         ] {
             assert_eq!(output_kind(&at(name)).unwrap(), kind, "{name}");
         }
@@ -278,7 +289,13 @@ mod tests {
         assert!(refuse_remote("s3:/bucket/out".as_ref()).is_err());
         assert!(refuse_remote("x/s3:/out".as_ref()).is_ok());
         assert!(refuse_remote("notes://x".as_ref()).is_ok());
-        for (below, refused) in [("app/x", false), ("run/x", true), ("kept/x/y", true)] {
+        for (below, refused) in [
+            ("app/x", false),
+            ("run/x", true),
+            ("kept/x/y", true),
+            ("found/x", true),
+            ("theirs/x", false),
+        ] {
             let answer = refuse_below_another("output", &at(below));
             assert_eq!(answer.is_err(), refused, "{below}");
         }
