@@ -116,14 +116,14 @@ pub fn check_files<'n>(
     check_directory("output", directory)?;
     for name in names {
         let path = directory.join(name);
-        let collection = collections.first().copied();
-        check_as("output", &path, (None, collection), reads)?;
-        for collection in collections.iter().skip(1) {
-            check_as("output", &path, (None, Some(collection)), &[])?;
-        }
         if let Some(kind) = irregular(&path)? {
             return Err(Error::parameter("output", directory.display())
                 .because(format!("{name} in it is {kind}; give another directory")));
+        }
+        let at = ("output", &*path);
+        check_replaced(at, (&path, false), None, reads)?;
+        for collection in collections {
+            check_replaced(at, (&path, false), Some(collection), &[])?;
         }
     }
     Ok(())
@@ -249,13 +249,26 @@ fn check_as(
     {
         return Ok(());
     }
+    let is_home = home.as_ref() == Some(&parent);
+    let target = parent.join(&name);
+    check_replaced((parameter, output), (&target, is_home), collection, reads)
+}
+
+/// Refuses an output, given by a parameter, that would replace a file which the command reads or
+/// which the collection needs. `is_home` if the directory of the target is the collection's.
+fn check_replaced(
+    (parameter, output): (&'static str, &Path),
+    (target, is_home): (&Path, bool),
+    collection: Option<&Workspace>,
+    reads: &[&Path],
+) -> Result<()> {
+    let refuse = |limit: String| refuse(parameter, output.display(), limit + "; give another file");
     // A file that is written under a temporary name also replaces something.
     let mut replaced = BTreeSet::new();
-    let target = parent.join(&name);
-    for path in [&target, &disk::temporary(&target)] {
+    for path in [target, &disk::temporary(target)] {
         replaced.extend(disk::identity(path).map_err(Error::io("inspect", path))?);
     }
-    let is_address = remote::is_address(&target);
+    let is_address = remote::is_address(target);
     if replaced.is_empty() && !is_address {
         return Ok(());
     }
@@ -274,9 +287,11 @@ fn check_as(
     let Some(workspace) = collection else {
         return Ok(());
     };
+    let own = target.file_name().filter(|_| is_home);
+    let own = own.map(|name| workspace.directory().join(name));
     for path in files_of(workspace) {
         // A report page that the manifest lists may be written again under the same name.
-        let itself = home.as_ref() == Some(&parent) && path == workspace.directory().join(&name);
+        let itself = own.as_ref() == Some(&path);
         if !itself && is(&path)? {
             return refuse(format!(
                 "it is {}, which the collection needs",
