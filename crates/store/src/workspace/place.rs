@@ -48,7 +48,8 @@ pub fn output_kind(directory: &Path) -> Result<Option<OutputKind>> {
     } else if has_records(directory)? {
         Some(OutputKind::Records)
     } else {
-        (here && Lock::is_left(directory, false)).then_some(OutputKind::Files)
+        let locked = here && is_there(&directory.join(LOCK_FILE))?;
+        (locked && Lock::is_left(directory, false)).then_some(OutputKind::Files)
     })
 }
 
