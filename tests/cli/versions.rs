@@ -316,7 +316,7 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
             }
         }
     }
-    let by_server = away.clone();
+    let (led, by_server) = (from.clone(), away.clone());
     for (&first, crawl) in pages
         .values()
         .map(|captures| (&captures[0], all[captures[0]].crawl))
@@ -330,21 +330,26 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
             let (both, either) = shared(content(n), content(first));
             both * 20 >= either * 17
         });
-        let best = reached.min_by(|&a, &b| {
-            let [(p, q), (r, s)] = [a, b].map(|n| shared(content(n), content(first)));
+        let closer = |of: usize, a: usize, b: usize| {
+            let [(p, q), (r, s)] = [a, b].map(|n| shared(content(n), content(of)));
             (r * q).cmp(&(p * s)).then(a.cmp(&b))
-        });
-        if let Some(best) = best {
-            from.entry(first).or_insert(best);
-            let to = away.entry((crawl, best)).or_insert(first);
-            if !by_server.contains_key(&(crawl, best)) {
-                *to = first.min(*to);
+        };
+        for old in reached {
+            if !by_server.contains_key(&(crawl, old)) {
+                let to = away.entry((crawl, old)).or_insert(first);
+                *to = std::cmp::min_by(*to, first, |&a, &b| closer(old, a, b));
+            }
+            if !led.contains_key(&first) {
+                let source = from.entry(first).or_insert(old);
+                *source = std::cmp::min_by(*source, old, |&a, &b| closer(first, a, b));
             }
         }
     }
     let (mut rows, mut left) = (Vec::new(), Vec::new());
     for (captures, mut of_page) in events {
-        let (first, last) = (captures[0], captures[captures.len() - 1]);
+        let is_there = |n: &&usize| !matches!(all[**n].what, What::Status(..));
+        let (first, last) = (captures[0], *captures.iter().rfind(is_there).unwrap());
+        let seen = *captures.iter().find(is_there).unwrap();
         let from_row = until.map_or(0, |_| of_page.len() - 1);
         for (crawl, before, n, is_gone) in of_page.split_off(from_row) {
             let source = n
@@ -393,12 +398,7 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
             let to = before
                 .filter(|_| is_gone)
                 .and_then(|before| away.get(&(crawl, before)));
-            left.push((
-                (crawl, kind, before.or(source), n),
-                first,
-                last,
-                to.copied(),
-            ));
+            left.push(((crawl, kind, before.or(source), n), seen, last, to.copied()));
         }
     }
     for ((crawl, kind, before, n), first, last, to) in left {
@@ -635,6 +635,56 @@ fn a_similar_text_is_edited() {
     ];
     assert_eq!(row("first"), [[none.clone(), none]], "{found:?}");
     assert_eq!(row("edited"), edited, "{found:?}");
+    // The second text of a page is removed because it resembles that of another page. That it was
+    // edited stays possible, or not.
+    let place = common::temporary();
+    let place = place.path();
+    let words = |from: usize, to: usize| {
+        let of = |n: usize| {
+            if (from..to).contains(&n) {
+                "w"
+            } else {
+                "other"
+            }
+        };
+        (0..100)
+            .map(|n| format!("{}{n}", of(n)))
+            .collect::<Vec<_>>()
+    };
+    let page = |path: &str, crawl, words| Planted {
+        url: format!("http://e.org/{path}"),
+        ..page(crawl, words)
+    };
+    let all = [
+        page("a", 0, words(0, 96)),
+        page("b", 0, words(7, 100)),
+        page("c", 0, words(90, 100)),
+        page("b", 1, words(0, 100)),
+        page("c", 1, words(0, 100)),
+    ];
+    write(&all, place);
+    done(
+        place,
+        "dedup jan feb -o copies --revisit=all --keep oldest --quiet",
+    );
+    for inputs in ["jan feb", "copies"] {
+        done(
+            place,
+            &format!("run {inputs} -o {}-found --quiet", &inputs[..3]),
+        );
+    }
+    for directory in ["jan-found", "cop-found"] {
+        let found = rows(place, directory);
+        let kind = |path: &str| {
+            let is_row = |row: &&Row| row["address"].ends_with(path) && row["crawl_b"] == "feb";
+            found.iter().find(is_row).unwrap()["kind"].clone()
+        };
+        assert_eq!(
+            [kind("/b"), kind("/c")],
+            ["edited", "rewritten"],
+            "{found:?}"
+        );
+    }
 }
 
 /// The rows that name one document or none say so, and name the document.
@@ -843,5 +893,88 @@ fn hostile_addresses_break_no_table_and_no_page() {
     assert!(
         told.contains("a/x.jsonl") && told.contains("restore"),
         "{told}"
+    );
+}
+
+/// A crawl that was cut off makes pages gone, and of several old and new pages the most similar one
+/// counts.
+#[test]
+fn crawls_that_were_cut_off_are_named() {
+    let place = common::temporary();
+    let place = place.path();
+    let words = |n: usize, end: usize| {
+        let own = (0..60).map(|word| format!("w{}", n * 100 + word));
+        own.chain([format!("end{end}")]).collect::<Vec<_>>()
+    };
+    let page = |path: &str, crawl: usize, words| Planted {
+        page: String::new(),
+        url: format!("http://e.org/{path}"),
+        crawl,
+        date: format!("2024-0{}-01T00:00:00Z", crawl + 1),
+        what: What::Page(words, " ", ""),
+    };
+    let mut all: Vec<Planted> = (0..9)
+        .map(|n| page(&format!("p{n}"), 0, words(n, 0)))
+        .collect();
+    // Two pages that are gone have become one.
+    all.extend([
+        page("old", 0, words(50, 1)),
+        page("older", 0, words(50, 1)),
+        page("oldest", 0, words(50, 2)),
+    ]);
+    all.extend([
+        page("new", 1, words(50, 2)),
+        page("p0", 1, words(0, 0)),
+        page("p1", 1, words(1, 0)),
+    ]);
+    let write = |cut: usize| {
+        for (n, name) in ["jan.warc", "feb.warc"].iter().enumerate() {
+            let of = (0..all.len()).filter(|&at| all[at].crawl == n);
+            let bytes: Vec<u8> = of.flat_map(|at| record(&all, at)).collect();
+            fs::write(place.join(name), &bytes[..bytes.len() - n * cut]).unwrap();
+        }
+    };
+    let told = |arguments: &str| String::from_utf8(lookalike(place, arguments).stderr).unwrap();
+    write(0);
+    done(place, "run jan.warc feb.warc -o out --quiet");
+    let said = told("export versions out --quiet --output page.html");
+    let wanted = "warning: feb.warc: 7 pages are gone there only because it has no capture of them, and it \
+                  has 3 captures, where jan.warc has 12. If it was cut off, leave it out: name the other \
+                  crawls with --crawl\n";
+    assert_eq!(said, wanted);
+    let shown = fs::read_to_string(place.join("page.html")).unwrap();
+    assert!(
+        shown.contains("feb.warc: 7 pages are gone there"),
+        "{shown}"
+    );
+    let found = rows(place, "out");
+    let row = |page: &str| {
+        let is_row = |row: &&Row| row["address"].ends_with(page) && row["crawl_b"] == "feb.warc";
+        let row = found.iter().find(is_row).unwrap();
+        ["kind", "address_a", "moved_to"].map(|name| row[name].as_str())
+    };
+    for old in ["/old", "/older", "/oldest"] {
+        let address = format!("http://e.org{old}");
+        assert_eq!(row(old), ["moved away", &*address, "http://e.org/new"]);
+    }
+    assert_eq!(row("/new"), ["moved", "http://e.org/oldest", ""]);
+    // A crawl is found by the beginning of its name and by its path, too.
+    for (crawl, pages) in [("jan", 12), ("./feb.warc", 3), ("../x/feb", 3)] {
+        assert_eq!(
+            rows(place, &format!("out --crawl {crawl}")).len(),
+            pages,
+            "{crawl}"
+        );
+    }
+    for crawl in ["j", "jan.", "x/.", ""] {
+        let said = told(&format!("export versions out --crawl={crawl}"));
+        assert!(said.contains("the crawls are feb.warc, jan.warc"), "{said}");
+    }
+    write(100);
+    done(place, "run jan.warc feb.warc -o cut --quiet");
+    let said = told("export versions cut --quiet --crawl jan --crawl feb.warc");
+    assert!(
+        said.contains("feb.warc was not read whole (record cut off). Read"),
+        "{said}"
     );
 }

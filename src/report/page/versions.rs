@@ -117,6 +117,7 @@ fn counts(summary: &VersionsSummary) -> Markup {
                     }
                 }
             }))
+            @for warning in &summary.warnings { p.note { (visible(warning)) } }
             p.soft {
                 (about(summary)) " Each capture is compared with the document that its address had \
                  before; the earlier document is the first one. An edited page reaches the threshold, \

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Crawl, VersionsConfig};
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
+use lookalike_base::{Error, Result};
 use lookalike_rewrite::again;
 use lookalike_store::workspace::{InputList, Workspace};
 use lookalike_text::read::InputFile;
@@ -26,11 +26,11 @@ pub(super) struct Crawls {
 }
 
 impl Crawls {
-    /// The crawls, and the inputs to be read again.
+    /// The crawls, the inputs to be read again, and the crawls that are asked for, by number.
     pub(super) fn of(
         workspace: &Workspace,
         config: &VersionsConfig,
-    ) -> Result<(Crawls, Vec<InputFile>)> {
+    ) -> Result<(Crawls, Vec<InputFile>, Vec<u16>)> {
         let (mut paths, mut inputs) = (Vec::new(), Vec::new());
         let mut entries = InputList::open(workspace.directory())?;
         while let Some(entry) = entries.next()? {
@@ -77,13 +77,24 @@ impl Crawls {
             );
             return refuse("DIR", workspace.directory().display(), limit);
         }
-        for wanted in &config.crawls {
-            if !names.contains(&wanted.as_str()) {
+        // A name, a path, or the beginning of a name up to a full stop.
+        let asked = config.crawls.iter().map(|wanted| {
+            let name = Path::new(wanted).file_name().unwrap_or_default();
+            let name = name.to_string_lossy();
+            let begin = format!("{name}.");
+            let place = |fits: &dyn Fn(&str) -> bool| {
+                let mut all = (0..).zip(&names).filter(|(_, of)| fits(of));
+                all.next().filter(|_| all.next().is_none())
+            };
+            let exact = place(&|of| of == wanted || of == name);
+            let found = exact.or_else(|| place(&|of| of.starts_with(&begin)));
+            found.map(|(number, _)| number).ok_or_else(|| {
                 let limit = format!("the crawls are {}", names.join(", "));
-                return refuse("crawl", wanted, limit);
-            }
-        }
-        Ok((crawls, inputs))
+                Error::parameter("crawl", wanted).because(limit)
+            })
+        });
+        let asked = asked.collect::<Result<_>>()?;
+        Ok((crawls, inputs, asked))
     }
 }
 

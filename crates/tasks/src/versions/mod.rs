@@ -15,10 +15,10 @@
 //!   answers 404, 410, 301 or 308, until a capture answers something else.
 //! - A page that is gone by 301 or 308 has *moved* to the page that the server names, if that page
 //!   has a document, and this page has moved from there if its first capture is a document in that
-//!   crawl or in a later one. Otherwise a page whose first capture is in the crawl in which another
-//!   is gone has moved from there if its document has the same words, or makes a pair, with the last
-//!   document of the page that is gone, of an earlier crawl; the most similar one counts, and then
-//!   the first.
+//!   crawl or in a later one. Otherwise a page that is gone in a crawl has moved to a page whose first
+//!   capture is a document in that crawl if this document has the same words, or makes a pair, with
+//!   the last document of the page that is gone, of an earlier crawl. Of several new pages, and for a
+//!   new page of several that are gone, the most similar one counts, and then the first.
 //!
 //! # Algorithm
 //! 1. Read the captures from the inputs, aside, and resolve the `revisit` records (`read.rs`).
@@ -48,10 +48,10 @@ use crate::dedup::{check_pairs, sizes};
 use crawls::Crawls;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
-use lookalike_base::ids::FingerprintKind;
+use lookalike_base::ids::{Threshold, with_keys};
 use lookalike_base::keywords::keywords;
 use lookalike_base::measure::Measure;
-use lookalike_base::numbers::counted;
+use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::ratio::Ratio;
 use lookalike_base::threads::lock;
@@ -97,7 +97,7 @@ keywords! {
         SameText = "same text",
         SameWords = "same words",
         Revisit = "revisit",
-        /// It reaches the threshold.
+        /// It reaches the threshold, or may do so, if of one text only a similar one is known.
         Edited = "edited",
         Rewritten = "rewritten",
         New = "new",
@@ -140,7 +140,7 @@ pub struct Version {
     pub documents: [Option<u32>; 2],
     /// The names of their crawls.
     pub crawls: [Option<String>; 2],
-    /// The dates of the first and of the last capture of the page.
+    /// The dates of the first and of the last document or `revisit` record of the page.
     pub seen: [Option<String>; 2],
     /// The address to which the page has moved.
     pub moved_to: Option<String>,
@@ -188,6 +188,11 @@ pub struct Crawl {
     number: u16,
     #[serde(skip)]
     begin: Option<u64>,
+    /// Its captures, and the pages that are gone because it has none of them.
+    #[serde(skip)]
+    captures: u64,
+    #[serde(skip)]
+    absent: u64,
 }
 
 /// Counts of the versions.
@@ -204,6 +209,8 @@ pub struct VersionsSummary {
     pub without_document: u64,
     /// Documents without an address.
     pub without_address: u64,
+    /// The crawls that make pages gone and perhaps were cut off.
+    pub warnings: Vec<String>,
 }
 
 /// Finds the versions, and passes each to `take`, page by page.
@@ -217,24 +224,10 @@ pub fn versions(
     take: impl FnMut(Version) -> Result<()>,
     context: &Context<'_>,
 ) -> Result<VersionsSummary> {
-    let criterion = check_pairs(workspace)?;
-    let listed = workspace.matches::<PairsEntry>(|pairs| pairs.config.pairs != Pairs::None);
+    check(workspace)?;
     let collected = collection::config(&workspace.manifest);
-    let unfit = |limit| refuse("DIR", workspace.directory().display(), limit);
-    if criterion.measure != Measure::Resemblance || !listed {
-        return unfit(
-            "its pairs by resemblance are not listed; find them: `lookalike run --from DIR \
-             --score resemblance --pairs all`",
-        );
-    }
-    if collected.condition.is_some() {
-        return unfit(
-            "its pairs have a condition (--where), and so would what moved; run again into a \
-             directory without one",
-        );
-    }
     let until = config.at.as_deref().map_or(Ok(u64::MAX), until)?;
-    let (crawls, inputs) = Crawls::of(workspace, config)?;
+    let (crawls, inputs, asked) = Crawls::of(workspace, config)?;
     let mut by = By::Id;
     each_document(workspace, |_, document| {
         by = document.url.map_or(by, |_| By::Address);
@@ -268,13 +261,15 @@ pub fn versions(
         context,
         values: SetAside::new(scratch.path()),
         visits: Mutex::new(Vec::with_capacity(all as usize)),
+        damaged: Mutex::default(),
     };
     captures.read(&inputs, spare)?;
     let mut visits = std::mem::take(&mut *lock(&captures.visits));
     let documents = visits.iter().filter_map(Visit::document).count() as u64;
     captures.resolve(&mut visits)?;
     let all = crawls.all.clone();
-    let (order, crawls, whole) = in_order(&mut visits, &captures.values, all, (config, until))?;
+    let limits = (&asked[..], config.at.as_ref().zip(Some(until)));
+    let (order, crawls, whole) = in_order(&mut visits, &captures.values, all, limits)?;
     let mut pages: Vec<&[Visit]> = visits.chunk_by(|a, b| a.page == b.page).collect();
     let addresses = pages.len();
     pages.retain(|page| page.iter().any(|it| it.document().is_some()));
@@ -285,12 +280,65 @@ pub fn versions(
         pages: pages.len() as u64,
         without_document: (addresses - pages.len()) as u64,
         without_address: extent.documents - documents,
+        warnings: Vec::new(),
     };
     let last = config.at.is_some();
+    let many = pages.iter().map(|page| page.len() as u64).sum();
+    context.start(STAGE, Unit::Count("captures"), Some(many));
     captures.rows(pages, (spare / 4, last, whole), &mut summary, take)?;
+    summary.warnings = warnings(&summary.crawls, &lock(&captures.damaged));
+    for warning in &summary.warnings {
+        context.progress.lost(&format!("warning: {warning}"));
+    }
     let pages = counted(summary.pages, "page");
     context.progress.end(&format!("{STAGE}: {pages}"));
     Ok(summary)
+}
+
+/// Refuses a directory whose pairs are not all pairs by resemblance.
+fn check(workspace: &Workspace) -> Result<()> {
+    let criterion = check_pairs(workspace)?;
+    let listed = workspace.matches::<PairsEntry>(|pairs| pairs.config.pairs != Pairs::None);
+    let unfit = |limit| refuse("DIR", workspace.directory().display(), limit);
+    if criterion.measure != Measure::Resemblance || !listed {
+        return unfit(
+            "its pairs by resemblance are not listed; find them: `lookalike run --from DIR \
+             --score resemblance --pairs all`",
+        );
+    }
+    if collection::config(&workspace.manifest).condition.is_some() {
+        return unfit(
+            "its pairs have a condition (--where), and so would what moved; run again into a \
+             directory without one",
+        );
+    }
+    Ok(())
+}
+
+/// Says which crawls make pages gone although they are damaged or much smaller than the one before.
+fn warnings(crawls: &[Crawl], damaged: &BTreeMap<u16, String>) -> Vec<String> {
+    let pairs = crawls.windows(2).filter(|pair| pair[1].absent > 0);
+    let warning = |pair: &[Crawl]| {
+        let [before, crawl] = pair else { return None };
+        let why = match damaged.get(&crawl.number) {
+            Some(damage) => format!("but {damage}. Read a whole copy in a new directory, or"),
+            None if crawl.captures * 2 < before.captures => format!(
+                "and it has {}, where {} has {}. If it was cut off,",
+                counted(crawl.captures, "capture"),
+                before.name,
+                count(before.captures)
+            ),
+            None => return None,
+        };
+        let are = if crawl.absent == 1 { "is" } else { "are" };
+        Some(format!(
+            "{}: {} {are} gone there only because it has no capture of them, {why} leave it out: \
+             name the other crawls with --crawl",
+            crawl.name,
+            counted(crawl.absent, "page")
+        ))
+    };
+    pairs.filter_map(warning).collect()
 }
 
 /// The last time of a date, or of a day.
@@ -311,10 +359,11 @@ fn in_order(
     visits: &mut Vec<Visit>,
     values: &SetAside<Capture>,
     mut crawls: Vec<Crawl>,
-    (config, until): (&VersionsConfig, u64),
+    (asked, at): (&[u16], Option<(&String, u64)>),
 ) -> Result<(&'static str, Vec<Crawl>, u16)> {
     visits.sort_unstable();
     for visits in visits.chunk_by(|a, b| a.crawl == b.crawl) {
+        crawls[visits[0].crawl as usize].captures = visits.len() as u64;
         let dated = &visits[..visits.partition_point(|it| it.time < UNDATED)];
         if let (Some(first), Some(last)) = (dated.first(), dated.last()) {
             let crawl = &mut crawls[first.crawl as usize];
@@ -323,10 +372,10 @@ fn in_order(
             crawl.last = values.get(last.value)?.date;
         }
     }
-    let asked = |crawl: &Crawl| config.crawls.iter().position(|name| *name == crawl.name);
-    let order = if !config.crawls.is_empty() {
-        crawls.retain(|crawl| asked(crawl).is_some());
-        crawls.sort_by_key(asked);
+    let place = |crawl: &Crawl| asked.iter().position(|&number| number == crawl.number);
+    let order = if !asked.is_empty() {
+        crawls.retain(|crawl| place(crawl).is_some());
+        crawls.sort_by_key(place);
         "--crawl"
     } else if crawls.iter().all(|crawl| crawl.begin.is_some()) {
         crawls.sort_by_key(|crawl| crawl.begin);
@@ -334,7 +383,8 @@ fn in_order(
     } else {
         "inputs"
     };
-    if let Some(at) = &config.at {
+    let until = at.map_or(u64::MAX, |(_, until)| until);
+    if let Some((at, _)) = at {
         crawls.retain(|crawl| crawl.begin.is_some_and(|begin| begin <= until));
         if crawls.is_empty() {
             return refuse("at", at, "no capture is that early");
@@ -404,14 +454,37 @@ fn events(page: &[Visit], whole: u16) -> impl Iterator<Item = Event<'_>> {
 type Order = (u32, u32);
 
 /// The pages that are new in a crawl, or gone in it, whose first or last documents have the same
-/// words: class and crawl; the first of these documents; and what it shares with the last document
-/// of the page from which it has moved, and that document, or the first document of the page to
-/// which it has moved.
+/// words: class and crawl; the first of these documents; and what it shares with the document from
+/// which or to which it has moved, and that document.
 type Moved<'v> = ((u32, u16), &'v Visit, Option<(u32, &'v Visit)>);
 
 /// The place of a class and a crawl.
 fn place(entries: &[Moved<'_>], key: (u32, u16)) -> Option<usize> {
     entries.binary_search_by_key(&key, |it| it.0).ok()
+}
+
+/// Offers the pages of one class in the same crawls to those of another one, which keep the best.
+fn offer<'v, R: Ord>(
+    moved: &mut [Moved<'v>],
+    others: &[Moved<'v>],
+    (of, other): (u32, u32),
+    both: u32,
+    rank: impl Fn(&(u32, &Visit)) -> R,
+) {
+    let from = moved.partition_point(|it| it.0.0 < of);
+    let of_class = moved[from..].iter_mut().take_while(|it| it.0.0 == of);
+    for ((_, crawl), _, best) in of_class {
+        let found = place(others, (other, *crawl)).map(|at| (both, others[at].1));
+        *best = best.iter().copied().chain(found).max_by_key(&rank);
+    }
+}
+
+/// Whether documents reach a threshold, or may do so if their texts differ from the known ones by
+/// these distances. Distances by resemblance add up at most.
+fn may_reach(threshold: Threshold, [both, a, b]: [u64; 3], apart: f64) -> bool {
+    let score = both as f64 / (a + b - both).max(1) as f64;
+    let least = threshold.numerator() as f64 / threshold.denominator() as f64;
+    threshold.reached(both, a, b) || apart > 0.0 && score + apart >= least
 }
 
 /// Where pages have moved.
@@ -438,12 +511,12 @@ impl<'v> Moves<'v> {
     }
 
     /// The first capture of the page to which a page with this last document has moved.
-    fn target(&self, last: &Visit, key: (u32, u16)) -> Option<&'v Visit> {
-        let alike = || {
-            let (_, source, to) = self.gone[place(&self.gone, key)?];
-            to.filter(|_| source == last)
-        };
-        let led = self.leads.get(&(key.1, last.order)).copied();
+    fn target(&self, last: &Visit, (class, crawl): (u32, u16)) -> Option<&'v Visit> {
+        // A page that is new and gone in one crawl is none of those that may have moved.
+        let may_move = last.crawl < crawl;
+        let at = || place(&self.gone, (class, crawl)).filter(|_| may_move);
+        let alike = || self.gone[at()?].2;
+        let led = self.leads.get(&(crawl, last.order)).copied();
         led.or_else(|| Some(alike()?.1))
     }
 }
@@ -495,36 +568,30 @@ impl Captures<'_> {
             entries.sort_unstable_by_key(|it| (it.0, it.1.order));
             entries.dedup_by_key(|it| it.0);
         }
-        // The same words are more similar than any pair.
-        for (key, _, source) in new.iter_mut() {
-            *source = place(gone, *key).map(|at| (sizes.own(key.0), gone[at].1));
+        let classes: Vec<u32> = new.iter().map(|it| it.0.0).collect();
+        let mut alike = |of, other, both| {
+            let rank = |&(both, it): &(u32, &Visit)| {
+                let sizes = sizes.measured(class(it), of);
+                (
+                    Ratio::of(Measure::Resemblance, both, sizes),
+                    Reverse(it.order),
+                )
+            };
+            offer(new, gone, (of, other), both, rank);
+            offer(gone, new, (of, other), both, rank);
+        };
+        // The same words are as similar as texts can be.
+        for of in classes {
+            alike(of, of, sizes.own(of));
         }
         let mut passed = 0u64;
         each_measured_pair(self.workspace, &sizes, |pair, _| {
             passed += 1;
             self.context.tick(STAGE, passed)?;
-            for (of, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
-                let from = new.partition_point(|it| it.0.0 < of);
-                let of_class = new[from..].iter_mut().take_while(|it| it.0.0 == of);
-                for ((_, crawl), _, source) in of_class {
-                    let found = place(gone, (other, *crawl)).map(|at| (pair.shared, gone[at].1));
-                    let rank = |&(shared, it): &(u32, &Visit)| {
-                        let sizes = sizes.measured(class(it), of);
-                        let score = Ratio::of(Measure::Resemblance, shared, sizes);
-                        (score, Reverse(it.order))
-                    };
-                    *source = source.iter().copied().chain(found).max_by_key(rank);
-                }
-            }
+            alike(pair.a, pair.b, pair.shared);
+            alike(pair.b, pair.a, pair.shared);
             Ok(())
         })?;
-        for &((_, crawl), first, source) in new.iter() {
-            let source = source.and_then(|(_, it)| place(gone, (class(it), crawl)));
-            if let Some((.., to)) = source.map(|at| &mut gone[at]) {
-                let all = to.iter().copied().chain([(0, first)]);
-                *to = all.min_by_key(|(_, it)| it.order);
-            }
-        }
         Ok(moves)
     }
 
@@ -538,6 +605,15 @@ impl Captures<'_> {
         Ok(found.map(|at| &pages[at][0]))
     }
 
+    /// The dates on which a page was seen first and last: an error of the server is no sight of it.
+    fn seen(&self, page: &[Visit]) -> Result<[Option<String>; 2]> {
+        let is_there = |it: &&Visit| matches!(it.kind, Change::First | Change::Revisit);
+        let date = |it: &Visit| Ok(self.values.get(it.value)?.date);
+        let ends = [page.iter().find(is_there), page.iter().rfind(is_there)];
+        let [first, last] = ends.map(|it| it.map_or(Ok(None), date));
+        Ok([first?, last?])
+    }
+
     /// Makes the rows, of which `last` leaves the last one of each page, and counts them.
     fn rows(
         &self,
@@ -546,23 +622,19 @@ impl Captures<'_> {
         summary: &mut VersionsSummary,
         mut take: impl FnMut(Version) -> Result<()>,
     ) -> Result<()> {
-        let config = collection::config(&self.workspace.manifest);
-        let sets = match config.shingle.fingerprint {
-            FingerprintKind::Xxh3 => MappedSets::open::<u64>(self.workspace, mapped)?,
-            FingerprintKind::Md5 => MappedSets::open::<u128>(self.workspace, mapped)?,
-        };
-        let criterion = check_pairs(self.workspace)?;
+        let kind = collection::config(&self.workspace.manifest)
+            .shingle
+            .fingerprint;
+        let sets = with_keys!(kind, K => MappedSets::open::<K>(self.workspace, mapped))?;
+        let threshold = check_pairs(self.workspace)?.threshold;
         let representatives = Catalogue::representatives(self.workspace)?;
         let class = |it: &Visit| representatives.of(it.text);
         let moves = self.moves(&pages, whole, class)?;
         pages.sort_unstable_by_key(|page| page[0].order);
         let get = |it: Option<&Visit>| it.map(|it| self.values.get(it.value)).transpose();
-        let captures = pages.iter().map(|page| page.len() as u64).sum();
-        let unit = Unit::Count("captures");
-        self.context.start(STAGE, unit, Some(captures));
         let mut passed = 0u64;
         for page in pages {
-            let seen = [get(page.first())?, get(page.last())?].map(|of| of?.date);
+            let seen = self.seen(page)?;
             // That a page is gone stays its last version, however often the server says so.
             let mut events = events(page, whole)
                 .filter(|event| !last || !event.is_still_gone())
@@ -581,13 +653,13 @@ impl Captures<'_> {
                 let away = event.before.filter(|_| event.is_gone);
                 let away = away.and_then(|it| moves.target(it, (class(it), crawl)));
                 let captures = [get(before)?, get(capture)?];
-                let differs = captures.iter().flatten().any(|it| it.differs);
+                // How far the texts can be from those with which they are compared.
+                let apart: f64 = captures.iter().flatten().map(|it| it.apart).sum();
                 let classes = before.zip(document).map(|(a, b)| [class(a), class(b)]);
                 let shared = classes.map(|[a, b]| sets.shared(a, b)).transpose()?;
                 let is_equal = classes.is_some_and(|[a, b]| a == b);
                 let is_visited = |it: &Visit| it.kind == Change::Revisit && it.crawl < crawl;
                 let is_revisit = capture.is_some_and(|it| it.kind == Change::Revisit);
-                let reached = |[both, a, b]: [u64; 3]| criterion.reached(both, a, b);
                 let kind = match &captures {
                     _ if away.is_some() => Change::MovedAway,
                     _ if event.is_gone => Change::Gone,
@@ -596,21 +668,24 @@ impl Captures<'_> {
                     [None, _] if crawl == 0 || page.iter().any(is_visited) => Change::First,
                     [None, _] => Change::New,
                     _ if source.is_some() => Change::Moved,
-                    _ if is_equal && differs => Change::Edited,
+                    _ if is_equal && apart > 0.0 => Change::Edited,
                     _ if is_equal && is_revisit => Change::Revisit,
                     [Some(a), Some(b)] if a.body == b.body => Change::SameBytes,
                     [Some(a), Some(b)] if is_equal && a.text == b.text => Change::SameText,
                     _ if is_equal => Change::SameWords,
-                    _ if shared.is_some_and(reached) => Change::Edited,
+                    _ if shared.is_some_and(|sizes| may_reach(threshold, sizes, apart)) => {
+                        Change::Edited
+                    }
                     _ => Change::Rewritten,
                 };
-                let kinds = &mut summary.crawls[usize::from(crawl)].kinds;
-                *kinds.entry(kind.text()).or_default() += 1;
+                let of_crawl = &mut summary.crawls[usize::from(crawl)];
+                of_crawl.absent += u64::from(capture.is_none() && kind == Change::Gone);
+                *of_crawl.kinds.entry(kind.text()).or_default() += 1;
                 let name = |crawl: u16| summary.crawls[usize::from(crawl)].name.clone();
                 take(Version {
                     kind,
                     // If a text only resembles its document, nobody counted what it shares.
-                    shared: shared.filter(|_| !differs),
+                    shared: shared.filter(|_| apart == 0.0),
                     captures,
                     documents: [before, document].map(|it| it?.document()),
                     crawls: [before.map(|it| name(it.crawl)), Some(name(crawl))],

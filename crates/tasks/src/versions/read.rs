@@ -1,7 +1,7 @@
 //! Reads the captures of a collection from its inputs again: dates, bytes and `revisit` records are
 //! in no file of the collection.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use bincode::{Decode, Encode};
@@ -47,8 +47,9 @@ pub struct Capture {
     /// page to which the address has moved.
     names: RecordNames,
     to: RecordNames,
-    /// Whether the text of a `revisit` record differs from the text to which it refers.
-    pub(super) differs: bool,
+    /// The largest distance between the text of a `revisit` record and the text to which it refers:
+    /// 1 minus their resemblance.
+    pub(super) apart: f64,
 }
 
 impl Capture {
@@ -93,6 +94,8 @@ pub(super) struct Captures<'c> {
     pub(super) context: &'c Context<'c>,
     pub(super) values: SetAside<Capture>,
     pub(super) visits: Mutex<Vec<Visit>>,
+    /// By crawl, a file that was not read to its end, and why.
+    pub(super) damaged: Mutex<BTreeMap<u16, String>>,
 }
 
 impl Captures<'_> {
@@ -149,7 +152,7 @@ impl Captures<'_> {
                 let source = self.values.get(to.value)?;
                 (capture.docno, capture.body, capture.text) =
                     (source.docno, source.body, source.text);
-                capture.differs |= source.differs;
+                capture.apart += source.apart;
                 visits[n].text = to.text;
                 visits[n].value = self.values.put(&capture)?;
             }
@@ -159,6 +162,28 @@ impl Captures<'_> {
 
     fn file(&self, file: u32, input: &InputFile, entries: &mut InputRecords<'_>) -> Result<()> {
         input.check_path()?;
+        const CUT: [Reason; 8] = {
+            use Reason::*;
+            [
+                Unreadable,
+                EmptyFile,
+                CorruptCompression,
+                TruncatedCompression,
+                DecompressionBomb,
+                DecompressorMemory,
+                Truncated,
+                BadParquet,
+            ]
+        };
+        let mut all = InputRecords::of_file(self.workspace, file);
+        while let Some(entry) = all.next_of(file)? {
+            if let InputRecord::Rejected(Reject { reason, .. }) = entry
+                && CUT.contains(&reason)
+            {
+                let why = format!("{} was not read whole ({reason})", input.docno);
+                lock(&self.damaged).insert(self.crawls.files[file as usize].0, why);
+            }
+        }
         let mut records = Again::open(input, file, self.read, self.context.stop);
         let mut order = (file, 0);
         each_record(file, &mut records, entries, |record, bytes, entry| {
@@ -210,12 +235,14 @@ impl Captures<'_> {
                 kind = Change::Revisit;
                 capture.note = to.collect::<Vec<_>>().join(" ");
                 // `dedup --revisit=all` also leaves records for texts that only resemble the other.
-                let score = |name| record.kind.field(bytes, name);
-                let score =
-                    score("Lookalike-Resemblance").or_else(|| score("Lookalike-Containment"));
-                if let Some(score) = score {
-                    capture.differs = score.parse::<f64>().is_ok_and(|score| score < 1.0);
-                    capture.note += &format!(" (similar text, {score})");
+                let field = |name| record.kind.field(bytes, name);
+                let scores = ["Lookalike-Resemblance", "Lookalike-Containment"].map(field);
+                if let Some(text) = scores.iter().flatten().next() {
+                    let score = text.parse().unwrap_or(1.0);
+                    // The resemblance is rounded, and a containment does not bound it.
+                    let most = scores[0].as_ref().map_or(1.0, |_| 1.0 - score + 1e-6);
+                    capture.apart = if score < 1.0 { most } else { 0.0 };
+                    capture.note += &format!(" (similar text, {text})");
                 }
                 capture.docno = record.kind.docno(bytes).unwrap_or_default();
             }
