@@ -9,7 +9,8 @@ use lookalike_base::progress::Context;
 use lookalike_base::words::shell_word;
 use lookalike_base::{Error, Result};
 use lookalike_engine::document::{self, CompareConfig, Compared};
-use lookalike_engine::outputs;
+use lookalike_engine::{collection, outputs};
+use lookalike_tasks::passages::PassagesConfig;
 
 use crate::report::{terminal, write_diff};
 use clap::{Args, ValueEnum};
@@ -253,6 +254,12 @@ impl Command for Options {
             }
             (both, _) => both?,
         };
+        let manifest = &workspace.manifest;
+        let passages = PassagesConfig::before(manifest).and_then(|of| of.excluded);
+        if passages.is_some() || collection::config(manifest).shingle.excluded.is_some() {
+            let line = "warning: the texts are whole: they also have what --exclude-text leaves out in DIR";
+            context.progress.lost(line);
+        }
         let texts = both
             .a
             .words(&workspace)

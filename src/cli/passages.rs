@@ -56,7 +56,7 @@ const SHOWN: usize = 10;
             "Leave out the text of FILE, such as a template (repeatable)\n\n\
              Runs of ten words (--shingle-size) that a document of FILE has count for no passage, and \
              break none: passages are found in the words that remain. FILE is read as the inputs \
-             are, and may be a directory.\n\n\
+             are, and may be a directory. `none` leaves out nothing again (./none is a file).\n\n\
              Example: --exclude-text template.txt",
         ),
     "condition" => arg
@@ -281,7 +281,11 @@ impl Command for Options {
             }),
             removed: removal.removed.as_deref(),
             passages: config,
-            exclude_text: flags.excluded(),
+            exclude_text: match flags.excluded() {
+                [] => None,
+                [none] if none.as_os_str() == "none" => Some(&[]),
+                files => Some(files),
+            },
         };
         let done = task.run(context).map_err(|error| match task.work {
             Some(work) => error.named_by("work", work),

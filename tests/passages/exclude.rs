@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::support::{Ran, call, passages, program, refused, texts, tokens};
-use crate::common::{one_in, rows_of, temporary};
+use crate::common::{lookalike, one_in, rows_of, temporary};
 
 fn write(file: &Path, texts: &[String]) {
     let lines = texts
@@ -297,6 +297,16 @@ fn an_assignment_and_a_word_are_no_passage() {
         |with: &str| passages(place, &format!("essays -o out --length 15 {with}"))["pairs"].clone();
     assert_eq!(shared(""), 1);
     assert_eq!(shared("--exclude-text task.txt"), 0);
+    assert_eq!(passages(place, "out")["pairs"], 0);
+    let diff = "diff out a.txt b.txt";
+    let told = || {
+        let mut program = std::process::Command::new(lookalike());
+        let ran = program.current_dir(place).args(diff.split(' ')).output();
+        String::from_utf8(ran.unwrap().stderr).unwrap()
+    };
+    assert!(told().contains("they also have what --exclude-text leaves out"));
+    assert_eq!(passages(place, "out --exclude-text none")["pairs"], 1);
+    assert_eq!(told(), "");
     // Copied answers between questions that all have are one passage, without the questions.
     let (one, two) = (
         "alpha beta gamma delta epsilon zeta eta theta",
@@ -380,6 +390,9 @@ fn another_search_keeps_what_no_flag_changes() {
     passages(place, "pairs --length 3 --max-documents 7");
     let of_pairs = fs::read_to_string(place.join("pairs/spans.tsv")).unwrap();
     assert!(of_pairs.contains("# exclude-text: "), "{of_pairs}");
+    passages(place, "pairs --length 3 --exclude-text none");
+    let all = fs::read_to_string(place.join("pairs/spans.tsv")).unwrap();
+    assert!(!all.contains("# exclude-text: "), "{all}");
 }
 
 #[test]
@@ -520,7 +533,13 @@ fn a_condition_limits_the_pairs_of_passages() {
         "{ran:?}"
     );
     assert_eq!(pairs(), others);
+    let page = || {
+        assert!(program(place, "report out --quiet"));
+        fs::read_to_string(place.join("out/report.html")).unwrap()
+    };
+    assert!(page().contains("Only pairs with <code"));
     passages(place, "out --where true");
+    assert!(!page().contains("Only pairs with"));
     assert_eq!(pairs().len(), 6);
     passages(place, "out");
     assert_eq!(pairs().len(), 6);

@@ -189,7 +189,10 @@ impl Page<'_> {
                     @if self.shared.excluding {
                         ", without the words of excluded texts. Where these lie in a passage, it is shown in parts, \
                          which may be shorter"
-                    } ". What \
+                    } ". "
+                    @if let Some(condition) = &self.shared.condition {
+                        "Only pairs with " code { (isolated(condition)) } " are listed. "
+                    } "What \
                      the tokens leave out, such as markup and white space, does not matter. Two documents are in the \
                      order in which they were read, which does not say which one is the source; the table names the \
                      later one first if their records state days."

@@ -356,7 +356,7 @@ fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
     let (mut expected, mut found) = (describe(old), describe(new));
     if expected == found {
         expected.push_str(" and another time of modification");
-        found.push_str(", modified since");
+        found.push_str(", modified since (`cp -p` and `rsync -a` keep the time of a copy)");
     }
     Err(Error::input_changed(&old.path, expected, found))
 }

@@ -31,6 +31,8 @@ pub struct Shared {
     pub length: String,
     /// Whether words of excluded texts are in no passage.
     pub excluding: bool,
+    /// The condition that all pairs of the list meet.
+    pub condition: Option<String>,
     /// All pairs, including those that are not in the list.
     pub all: u64,
     /// The pairs with the most shared words, in falling order.
@@ -135,6 +137,7 @@ pub fn ranked(directory: &Path, most: usize, context: &Context<'_>) -> Result<Sh
         Shared {
             length,
             excluding: table.comment("exclude-text").is_some(),
+            condition: table.comment("where").map(String::from),
             ..Shared::default()
         },
         Least::new(most),

@@ -38,8 +38,9 @@ pub struct Task<'t> {
     pub removed: Option<&'t Path>,
     /// The passages to find.
     pub passages: PassagesConfig,
-    /// Files whose words count for no passage, in place of [`PassagesConfig::excluded`].
-    pub exclude_text: &'t [PathBuf],
+    /// Files whose words count for no passage, in place of [`PassagesConfig::excluded`] and of what
+    /// the directory leaves out.
+    pub exclude_text: Option<&'t [PathBuf]>,
 }
 
 /// What a search found and removed.
@@ -93,15 +94,17 @@ impl Task<'_> {
         // Without some of its words, a program may have others.
         let tokens = &collection.shingle.parse.tokens;
         let programs = matches!(tokens, TokenKind::Code(_) | TokenKind::Auto(_));
-        if let Some(file) = self.exclude_text.first().filter(|_| programs) {
+        let files = self.exclude_text.unwrap_or_default();
+        if let Some(file) = files.first().filter(|_| programs) {
             let limit = "no words of programs are left out; use --tokens words";
             return refuse("exclude-text", file.display(), limit);
         }
         let of_pairs = collection.shingle.excluded.take().filter(|_| !programs);
-        let given = excluded(self.exclude_text, &collection, context)?;
+        let given = excluded(files, &collection, context)?;
         let mut workspace = self.collection(directory, context)?;
         let mut passages = self.passages.clone();
-        passages.excluded = given.or(passages.excluded).or(of_pairs);
+        let kept = passages.excluded.or(of_pairs);
+        passages.excluded = given.or(kept.filter(|_| self.exclude_text.is_none()));
         let asked = serde_json::to_value((&passages, passages.results));
         // A command that writes copies does not list the matches.
         passages.matches = passages.matches.filter(|_| self.remove.is_none());

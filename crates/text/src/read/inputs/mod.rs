@@ -150,7 +150,9 @@ impl InputFile {
                 Ok(modified) if modified == listed.modified_ns => Ok(()),
                 _ => changed(
                     format!("{} and another time of modification", expected()),
-                    "the same size, modified since it was listed".into(),
+                    "the same size, modified since it was listed (`cp -p` and `rsync -a` keep the time \
+                     of a copy)"
+                        .into(),
                 ),
             },
         }
