@@ -1,5 +1,6 @@
 //! The items of the test sets, in memory.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::stats::SetReport;
@@ -31,7 +32,7 @@ const TOKEN_BYTES: u64 = 3 * (4 + 8);
 /// Bytes of memory for each item, besides its name; for each field of one; and for each record
 /// while its file is read.
 const ITEM_BYTES: u64 = 3 * 64;
-const FIELD_BYTES: u64 = 3 * 40;
+const FIELD_BYTES: u64 = 3 * 48;
 const SLOT_BYTES: u64 = 3 * 32;
 
 /// The number of something that is not there.
@@ -39,8 +40,8 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// A field of an item that is looked for.
 pub(super) struct Field {
-    /// Its item.
-    item: u32,
+    /// The place of its record in the file.
+    place: Place,
     /// The number of its name.
     pub name: usize,
     /// Its tokens, among the tokens of all test sets.
@@ -91,15 +92,11 @@ pub(super) struct TestSets {
     bytes: u64,
 }
 
-/// A record of a file while the file is read.
-struct Slot {
-    /// Its place: offset and length.
-    place: (u64, u64),
-    /// Its item; [`NONE`] if none of its fields was found.
-    item: u32,
-    /// Why it has no text.
-    reason: Reason,
-}
+/// The place of a record: offset and length.
+type Place = (u64, u64);
+
+/// A record of a file while the file is read: the name of its item, or why it has no text.
+type Slot = std::result::Result<Box<str>, Reason>;
 
 impl TestSets {
     /// Number of tokens.
@@ -165,7 +162,6 @@ impl TestSets {
         for (n, input) in inputs.iter().enumerate() {
             reading.file(n, input)?;
         }
-        reading.join();
         reading.memory.check(|| {
             let items = counted(reading.items, "test item");
             format!(
@@ -251,7 +247,8 @@ impl Reading<'_> {
     fn records(&mut self, number: usize, input: &InputFile) -> Result<()> {
         let id_field = self.config.item_id.clone();
         let id_field = id_field.or_else(|| self.usual_id(number, input));
-        let mut slots: Vec<Slot> = Vec::new();
+        let mut slots: BTreeMap<Place, Slot> = BTreeMap::new();
+        let mut at = self.sets.fields.len();
         let mut first: Option<Reject> = None;
         // The fields that the first record without a text has.
         let mut has: Option<(u64, String)> = None;
@@ -267,7 +264,6 @@ impl Reading<'_> {
                 columns: None,
                 ..self.config.read.clone()
             };
-            let known = slots.len();
             input.check_path()?;
             read.check_programs(self.context)?;
             let mut reader = RecordReader::open(input, number as u32, &read, self.context.stop);
@@ -285,43 +281,29 @@ impl Reading<'_> {
                         Interpreted::Document(document) => Ok(document),
                     };
                     let place = (record.source.offset, record.source.length);
-                    let old = slots[..known].binary_search_by_key(&place, |slot| slot.place);
-                    let at = old.unwrap_or(slots.len());
                     let element = matches!(record.kind, RecordKind::Element(_));
-                    if old.is_err() {
-                        if !self.memory.take(SLOT_BYTES) {
-                            // It is only counted, so that the error can say how much is needed.
-                            if let Ok(document) = document {
-                                let item = self.item(number, &document.docno);
-                                self.field(item, name, &document, (record.source, element))?;
-                            }
-                            continue;
-                        }
-                        slots.push(Slot {
-                            place,
-                            item: NONE,
-                            reason: Reason::MissingText,
-                        });
-                    }
+                    // What does not fit is only counted, so that the error can say how much is needed.
+                    let room = slots.contains_key(&place) || self.memory.take(SLOT_BYTES);
+                    let (new, mut counted) = (Err(Reason::MissingText), Err(Reason::MissingText));
+                    let slot = match room {
+                        true => slots.entry(place).or_insert(new),
+                        false => &mut counted,
+                    };
                     match document {
                         Ok(document) => {
-                            if slots[at].item == NONE {
-                                slots[at].item = self.item(number, &document.docno);
+                            if slot.is_err() {
+                                *slot = Ok(self.item(&document.docno));
                             }
-                            let of = (record.source, element);
-                            self.field(slots[at].item, name, &document, of)?;
+                            self.field(name, &document, (record.source, element))?;
                         }
                         Err(reject) => {
-                            slots[at].reason = reject.reason;
-                            if reject.reason == Reason::MissingText
-                                && has.as_ref().is_none_or(|(offset, _)| place.0 < *offset)
-                            {
+                            let _ = slot.as_mut().map_err(|why| *why = reject.reason);
+                            let missing = reject.reason == Reason::MissingText;
+                            if missing && has.as_ref().is_none_or(|(offset, _)| place.0 < *offset) {
                                 has = Some((place.0, reject.detail.clone()));
                             }
                             let before = |other: &Reject| place.0 < other.source.offset;
-                            if reject.reason != Reason::MissingText
-                                && first.as_ref().is_none_or(before)
-                            {
+                            if !missing && first.as_ref().is_none_or(before) {
                                 first = Some(reject);
                             }
                         }
@@ -331,27 +313,45 @@ impl Reading<'_> {
             }
             reader.check(input)?;
             reader.check_unchanged(input)?;
-            slots.sort_by_key(|slot| slot.place);
         }
         // A record that cannot be read says more than one without the fields, if no record has them.
-        let none = slots.iter().all(|slot| slot.item == NONE);
+        let none = slots.values().all(Slot::is_err);
         if let (true, Some(reject)) = (none, &first) {
             (self.set.first).get_or_insert_with(|| reject.line(&input.docno));
         }
-        for slot in slots.iter().filter(|slot| slot.item == NONE) {
+        self.sets.fields[at..].sort_by_key(|field| field.place);
+        for (place, slot) in slots {
+            let reason = match slot {
+                Ok(id) => {
+                    let own = self.sets.fields[at..].iter();
+                    let own = own.take_while(|field| field.place == place);
+                    let tokens: Vec<u32> = own.map(|field| field.tokens.len() as u32).collect();
+                    let fields = at..at + tokens.len();
+                    at = fields.end;
+                    let tokens = tokens.iter().sum();
+                    self.sets.items.push(Item {
+                        set: number,
+                        id,
+                        fields,
+                        tokens,
+                    });
+                    continue;
+                }
+                Err(reason) => reason,
+            };
             let known = first
                 .as_ref()
-                .filter(|first| first.source.offset == slot.place.0);
+                .filter(|first| first.source.offset == place.0);
             let reject = known.cloned().unwrap_or_else(|| Reject {
                 source: SourceSpan {
                     file: number as u32,
-                    offset: slot.place.0,
-                    length: slot.place.1,
+                    offset: place.0,
+                    length: place.1,
                 },
                 docno: None,
-                reason: slot.reason,
-                detail: match slot.reason {
-                    Reason::MissingText => self.missing(slot, has.as_ref()),
+                reason,
+                detail: match reason {
+                    Reason::MissingText => self.missing(place.0, has.as_ref()),
                     _ => String::new(),
                 },
             });
@@ -359,7 +359,6 @@ impl Reading<'_> {
             let memory = self.config.output.as_ref().map(|_| &mut self.memory);
             self.set.reject(&input.docno, &reject, memory);
         }
-        self.order(&slots);
         Ok(())
     }
 
@@ -391,13 +390,13 @@ impl Reading<'_> {
 
     /// The fields that a record lacks. `has` is the offset of the first such record of its file and
     /// the detail of its reject, which lists the fields that it has.
-    fn missing(&self, slot: &Slot, has: Option<&(u64, String)>) -> String {
+    fn missing(&self, at: u64, has: Option<&(u64, String)>) -> String {
         let fields = &self.config.fields;
         let none = match &fields[..] {
             [] => format!("none of {}", TEXT_FIELDS.join(", ")),
             fields => format!("none of {}", fields.join(", ")),
         };
-        match has.filter(|(offset, _)| *offset == slot.place.0) {
+        match has.filter(|(offset, _)| *offset == at) {
             Some((_, detail)) if fields.len() < 2 => detail.clone(),
             Some((_, detail)) => none + fields_in(detail),
             None => none,
@@ -426,26 +425,17 @@ impl Reading<'_> {
         })
     }
 
-    /// Makes an item, and returns its number.
-    fn item(&mut self, set: usize, id: &str) -> u32 {
+    /// Counts an item, and returns its name if it fits.
+    fn item(&mut self, id: &str) -> Box<str> {
         self.set.items += 1;
         self.items += 1;
-        let number = self.sets.items.len() as u32;
-        if self.memory.take(self.per_item + 2 * id.len() as u64) {
-            self.sets.items.push(Item {
-                set,
-                id: id.into(),
-                fields: 0..0,
-                tokens: 0,
-            });
-        }
-        number
+        let fits = self.memory.take(self.per_item + 2 * id.len() as u64);
+        if fits { id.into() } else { Box::default() }
     }
 
     /// Adds a field of an item.
     fn field(
         &mut self,
-        item: u32,
         name: usize,
         document: &RawDocument<'_>,
         of: (SourceSpan, bool),
@@ -502,56 +492,13 @@ impl Reading<'_> {
         debug_assert_eq!(self.sets.spans.len(), end, "both find the same tokens");
         self.sets.spans.resize(end, (0, 0));
         self.sets.fields.push(Field {
-            item,
+            place: (of.0.offset, of.0.length),
             name,
             tokens: tokens..end,
             short: words < ngram,
             text: as_read,
         });
         Ok(())
-    }
-
-    /// Puts the items of a file, whose records were read once for each field, in the order of the
-    /// records.
-    fn order(&mut self, slots: &[Slot]) {
-        let items: Vec<u32> = (slots.iter().map(|slot| slot.item))
-            .filter(|&item| item != NONE)
-            .collect();
-        let Some(&begin) = items.iter().min() else {
-            return;
-        };
-        if items.is_sorted() || !self.memory.fits() {
-            return;
-        }
-        let mut moved = vec![0; items.len()];
-        for (to, &from) in (begin..).zip(&items) {
-            moved[(from - begin) as usize] = to;
-        }
-        let TestSets { items, fields, .. } = &mut self.sets;
-        let mut held: Vec<_> = moved.iter().zip(items.drain(begin as usize..)).collect();
-        held.sort_unstable_by_key(|(to, _)| **to);
-        items.extend(held.into_iter().map(|(_, item)| item));
-        for field in fields {
-            if let Some(from) = field.item.checked_sub(begin) {
-                field.item = moved[from as usize];
-            }
-        }
-    }
-
-    /// Gives each item its fields, which were read file by file, and there one name after the
-    /// other.
-    fn join(&mut self) {
-        let TestSets { items, fields, .. } = &mut self.sets;
-        fields.sort_by_key(|field| field.item);
-        let mut at = 0;
-        for (number, item) in (0..).zip(items) {
-            let begin = at;
-            while let Some(field) = fields.get(at).filter(|field| field.item == number) {
-                item.tokens += field.tokens.len() as u32;
-                at += 1;
-            }
-            item.fields = begin..at;
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::policy::{Policy, Rule};
 use super::referred::{self, References, Referred};
 use super::{DedupConfig, STAGE, order, star, values};
 use lookalike_base::Result;
-use lookalike_base::ids::FingerprintKind;
+use lookalike_base::ids::with_keys;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
@@ -103,10 +103,8 @@ impl Decided {
         let ranks = order::ranks(choosing, keep, largest_first, &values, damaged.as_ref())?;
         let mut choice = Choice::make(choosing, config, criterion, pairs, listed, &ranks)?;
         choice.damaged = damaged;
-        match collection::config(&workspace.manifest).shingle.fingerprint {
-            FingerprintKind::Xxh3 => choice.compare_sets::<u64>(choosing, &ranks),
-            FingerprintKind::Md5 => choice.compare_sets::<u128>(choosing, &ranks),
-        }?;
+        let kind = collection::config(&workspace.manifest).shingle.fingerprint;
+        with_keys!(kind, K => choice.compare_sets::<K>(choosing, &ranks))?;
         if let Some(which) = config.identical {
             choice.remove_copies(choosing, which, &ranks)?;
         }

@@ -21,7 +21,7 @@ use super::list::PairList;
 use super::rank::QUANTILE;
 use super::{Evaluating, Opened, RunList, STAGE};
 use lookalike_base::error::refuse;
-use lookalike_base::ids::{FingerprintKind, Key, Threshold};
+use lookalike_base::ids::{Key, Threshold, with_keys};
 use lookalike_base::measure::Measure;
 use lookalike_base::precision::{share, wilson};
 use lookalike_base::{Error, Result};
@@ -187,10 +187,7 @@ fn search(
         roots.push(documents.truth.root(documents.of(table, &row[0])?) as usize);
         Ok(())
     })?;
-    let search = match config.shingle.fingerprint {
-        FingerprintKind::Xxh3 => of_keys::<u64>,
-        FingerprintKind::Md5 => of_keys::<u128>,
-    };
+    let search = with_keys!(config.shingle.fingerprint, K => of_keys::<K>);
     search(&workspace, thresholds, of, &roots, classes, best)
 }
 

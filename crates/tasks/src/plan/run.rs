@@ -10,7 +10,7 @@ use super::choose::{choose, uniform, uniform_overall};
 use super::subset::{self, DocumentSubset};
 use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
 use lookalike_base::Result;
-use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::ids::{Key, with_keys};
 use lookalike_base::numbers::counted;
 use lookalike_base::process::cpu_seconds;
 use lookalike_base::progress::{Context, Unit};
@@ -50,10 +50,8 @@ pub struct Planned {
 /// Makes a plan for a collection.
 pub fn run(base: &Workspace, config: &PlanConfig, context: &Context<'_>) -> Result<Planned> {
     config.check()?;
-    match collection::config(&base.manifest).shingle.fingerprint {
-        FingerprintKind::Xxh3 => make::<u64>(base, config, context),
-        FingerprintKind::Md5 => make::<u128>(base, config, context),
-    }
+    let kind = collection::config(&base.manifest).shingle.fingerprint;
+    with_keys!(kind, K => make::<K>(base, config, context))
 }
 
 fn make<K: Key>(base: &Workspace, config: &PlanConfig, context: &Context<'_>) -> Result<Planned> {

@@ -53,7 +53,7 @@ mod stored;
 use lookalike_base::Result;
 use lookalike_base::budget::{Budget, ByteSize, PROCESS_BYTES};
 use lookalike_base::error::refuse;
-use lookalike_base::ids::{FingerprintKind, Key, Threshold};
+use lookalike_base::ids::{Key, Threshold, with_keys};
 use lookalike_base::keywords::keywords;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::counted;
@@ -334,10 +334,7 @@ pub fn run(
                 })
             })
         }
-        None => match shingle.fingerprint {
-            FingerprintKind::Xxh3 => asking.shingles::<u64>(base, config),
-            FingerprintKind::Md5 => asking.shingles::<u128>(base, config),
-        },
+        None => with_keys!(shingle.fingerprint, K => asking.shingles::<K>(base, config)),
     }
 }
 

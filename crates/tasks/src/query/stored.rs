@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::error::refuse;
-use lookalike_base::ids::{FingerprintKind, Key, Threshold};
+use lookalike_base::ids::{FingerprintKind, Key, Threshold, with_keys};
 use lookalike_base::measure::Criterion;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::{Error, Result};
@@ -111,10 +111,8 @@ impl StoredQueries<'_> {
     /// `BudgetTooSmall`; those of reading.
     pub fn ask(&self, mut each: impl FnMut(usize, Answer) -> Result<()>) -> Result<()> {
         check_alike(self.from, self.to)?;
-        match collection::config(&self.to.manifest).shingle.fingerprint {
-            FingerprintKind::Xxh3 => self.run::<u64>(&mut each),
-            FingerprintKind::Md5 => self.run::<u128>(&mut each),
-        }
+        let kind = collection::config(&self.to.manifest).shingle.fingerprint;
+        with_keys!(kind, K => self.run::<K>(&mut each))
     }
 
     fn run<K: Key>(&self, each: &mut dyn FnMut(usize, Answer) -> Result<()>) -> Result<()> {
