@@ -550,13 +550,13 @@ const SIZES: &[Row] = &[
     ("base", [3635, 2, 308]),
     ("store", [7703, 1, 592]),
     ("source", [2900, 0, 63]),
-    ("text", [22275, 9, 549]),
+    ("text", [22277, 9, 549]),
     ("rewrite", [3104, 0, 147]),
     ("engine", [22808, 9, 1272]),
     ("methods", [3626, 1, 88]),
-    ("tasks", [22627, 13, 1215]),
+    ("tasks", [22668, 12, 1217]),
     ("lab", [10489, 4, 503]),
-    ("lookalike", [12793, 3, 375]),
+    ("lookalike", [12808, 3, 375]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -26,6 +26,7 @@ def deduplicate_splits(
     order: Iterable[str] | None = None,
     against: Any = None,
     exclude: Any = None,
+    where: str | None = None,
     threshold: float | str = 0.85,
     rule: str = "star",
     score: str = "resemblance",
@@ -60,12 +61,12 @@ def deduplicate_splits(
         The names of splits whose rows are kept before the rows of later ones. Other splits follow in
         the default order: those whose name has the word test, then val, dev or eval, then others,
         then train.
-    against, exclude, threshold, rule, score, markup
+    against, exclude, where, threshold, rule, score, markup
         As for `deduplicate`.
     shingle_size, tokens, fold, short, fingerprint, seed
         As for `find_pairs`.
     memory, threads, scratch, progress
-        As for `deduplicate`. Only texts are written to the temporary file.
+        As for `deduplicate`. Only texts and the fields of `where` are written to the temporary file.
 
     Returns
     -------

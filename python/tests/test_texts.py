@@ -107,6 +107,23 @@ def test_what_is_removed_has_a_pair_for_which_the_condition_holds(where):
     assert result.kept["n"].to_pylist() == kept[100:]
 
 
+@pytest.mark.parametrize("where", CONDITIONS | PARTED)
+def test_splits_are_deduplicated_within_a_condition(where):
+    holds = (CONDITIONS | PARTED)[where]
+    pairs = {pair for pair in resembling() if holds(*pair)}
+    splits = {"train": of_columns().slice(100), "test": of_columns().slice(0, 100)}
+    result = lookalike.deduplicate_splits(splits, where=where, **PARAMETERS)
+    kept = []
+    for n in ROWS:
+        if not any((other, n) in pairs for other in kept):
+            kept.append(n)
+    assert result.kept["test"]["n"].to_pylist() + result.kept["train"]["n"].to_pylist() == kept
+    survivors = {"test": 0, "train": 100}
+    for row in pyarrow.table(result.removed).to_pylist():
+        first, last = (survivors[row[split]] + row[at] for split, at in [("survivor_split", "survivor"), ("split", "row")])
+        assert (first, last) in pairs
+
+
 def test_conditions_that_make_no_sense_are_refused():
     for where, error, says in [
         ("a.source ==", ValueError, "where='a.source ==' is not possible: .*is not an expression"),
