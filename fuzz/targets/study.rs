@@ -38,7 +38,7 @@ fn counted(json: &[u8]) {
         return;
     };
     assert_eq!(files, study_files(&study).expect("the same again"));
-    assert!(files.first().is_some_and(|(name, _)| name == "trials.csv"));
+    assert!(files.first().is_some_and(|(name, _)| *name == "trials.csv"));
     if study.config.check().is_ok() {
         let sums = comparison(&study, &StudyCost::default());
         assert!(!sums.rows.is_empty());

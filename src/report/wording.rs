@@ -144,7 +144,7 @@ impl<'a> Wording<'a> {
 }
 
 /// First and last number of words of a group called `500-999` or `9000-`.
-pub fn bounds(words: &str) -> Option<(u64, Option<u64>)> {
+fn bounds(words: &str) -> Option<(u64, Option<u64>)> {
     let (low, high) = words.split_once('-')?;
     let high = if high.is_empty() {
         None

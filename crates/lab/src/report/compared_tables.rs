@@ -33,31 +33,6 @@ fn of_truth(against: &AgainstTruth) -> Vec<String> {
     fields![*truth, counts[0], counts[1], shares[0], shares[1], utility]
 }
 
-/// The comparison as CSV: a line for each method, with all its numbers.
-#[must_use]
-pub fn compared_csv(comparison: &Comparison) -> String {
-    let mut columns = format!("method,{FOUND}");
-    let truths = comparison.methods.first();
-    for n in 1..=truths.map_or(0, |row| row.against.len()) {
-        columns +=
-            &format!(",truth_{n},true_pairs_{n},found_{n},precision_{n},recall_{n},utility_{n}");
-    }
-    if comparison.families.is_some() {
-        columns += ",family_documents,family_found,family_clusters,family_false_positives";
-    }
-    let mut table = Csv::new(&columns);
-    for (n, row) in comparison.methods.iter().enumerate() {
-        let mut line = vec![row.method.clone()];
-        line.extend(found(comparison, n));
-        line.extend(row.against.iter().flat_map(of_truth));
-        if let Some(families) = &comparison.families {
-            line.extend(families.sums(n).map(|n| n.field()));
-        }
-        table.line(line);
-    }
-    table.finish()
-}
-
 /// The name and the content of every table of the whole comparison.
 #[must_use]
 pub fn compared_files(comparison: &Comparison) -> Vec<(&'static str, String)> {
@@ -76,13 +51,22 @@ pub fn compared_files(comparison: &Comparison) -> Vec<(&'static str, String)> {
     files
 }
 
-fn methods(comparison: &Comparison) -> String {
+/// The comparison as CSV: a line for each method and ground truth, with all numbers of the method.
+#[must_use]
+pub fn methods(comparison: &Comparison) -> String {
+    let families = &comparison.families;
+    let more = match families {
+        Some(_) => ",family_documents,family_found,family_clusters,family_false_positives",
+        None => "",
+    };
     let columns = "method,truth,true_pairs,found,precision,recall,utility,";
-    let mut table = Csv::new(&(columns.to_string() + FOUND));
+    let mut table = Csv::new(&format!("{columns}{FOUND}{more}"));
     for (n, row) in comparison.methods.iter().enumerate() {
+        let of_families = families.iter().flat_map(|of| of.sums(n).map(|n| n.field()));
+        let of_families: Vec<String> = of_families.collect();
         let mut line = |against: Vec<String>| {
             let cells = std::iter::once(row.method.clone()).chain(against);
-            table.line(cells.chain(found(comparison, n)));
+            table.line(cells.chain(found(comparison, n)).chain(of_families.clone()));
         };
         if row.against.is_empty() {
             line(vec![String::new(); 6]);

@@ -13,7 +13,7 @@ mod study_tables;
 mod write;
 
 pub use compared::compared;
-pub use compared_tables::{compared_csv, compared_files};
+pub use compared_tables::{compared_files, methods as compared_csv};
 pub use formulas::formulas;
 pub use page::study::page as study_page;
 pub use reproduced::{Reproduced, ReproducedPaper, reproduced};

@@ -1,20 +1,15 @@
 //! The study as comma-separated tables.
 //!
 //! # Source
-//! Ye, Wen & Ma 2008: Table 3, Figures 1 to 4, and the discussion of them in sections 4 to 6. The
-//! figures, with the paper's values and claims, are those of [`crate::reproduce`].
+//! Ye, Wen & Ma 2008, sections 4 to 6. The paper's tables and figures, with its values and claims,
+//! are those of [`crate::reproduce`]; Figures 2 and 3 are columns of `summary.csv`.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `trials.csv` | counts, precision, recall by trial, threshold, size group and kind of pairs |
 //! | `summary.csv` | the same over the classes of each ratio: mean, deviation, minimum, maximum |
 //! | `verified.csv` | pairs with estimates from c, verified against t: look-ups and recall |
-//! | `table3.csv` | documents and shingles by size group, and the paper's for .GOV |
-//! | `figure1.csv` | words against rank |
-//! | `figure2-N.csv` | precision against the threshold at 1/N |
-//! | `figure3-N.csv` | recall against the threshold at 1/N |
 //! | `figure4.csv` | shingles to process for a required precision |
-//! | `spread.csv` | precision over a ratio's classes, at the threshold nearest 0.85 |
 //!
 //! # Algorithm
 //! Means are over the classes of a ratio, each class one value. A class in which precision or
@@ -47,41 +42,24 @@
 //! `BadStudy` if a trial's tables do not have the study's groups and thresholds.
 
 use crate::report::csv::{AsField, Csv, fields};
-use crate::reproduce::GOV;
 use crate::study::{
-    ClassSpread, GroupRatios, Metric, PairKind, RatioTrials, Scope, Study, USUAL, View, mean,
-    plans, ratio_name,
+    ClassSpread, GroupRatios, Metric, PairKind, Scope, Study, View, mean, plans, ratio_name,
 };
-use lookalike::report::wording::bounds;
 use lookalike_base::Result;
-use lookalike_base::precision::share;
 
 /// The name and the content of every table.
 ///
 /// # Errors
 /// If the study's tables do not match its ratios, groups and thresholds.
-pub fn files(study: &Study) -> Result<Vec<(String, Vec<u8>)>> {
+pub fn files(study: &Study) -> Result<Vec<(&'static str, Vec<u8>)>> {
     let view = View::new(study)?;
-    let mut tables = vec![
-        ("trials".to_string(), trials(&view)),
-        ("summary".into(), summary(&view)),
-        ("verified".into(), verified(&view)),
-        ("table3".into(), table3(&view)),
-        ("figure1".into(), figure1(&view)),
-        ("figure4".into(), figure4(&view, &plans(&view))),
+    let tables = [
+        ("trials.csv", trials(&view)),
+        ("summary.csv", summary(&view)),
+        ("verified.csv", verified(&view)),
+        ("figure4.csv", figure4(&view, &plans(&view))),
     ];
-    for (figure, metric) in [(2, Metric::Precision), (3, Metric::Recall)] {
-        for ratio in view.sampled_ratios() {
-            let name = format!("figure{figure}-{}", ratio.n);
-            tables.push((name, by_threshold(&view, ratio, metric)));
-        }
-    }
-    if let Some(threshold) = study.config.nearest(USUAL) {
-        tables.push(("spread".into(), spread(&view, threshold)));
-    }
-    let files = tables.into_iter();
-    let files = files.map(|(name, text)| (name + ".csv", text.into_bytes()));
-    Ok(files.collect())
+    Ok(tables.map(|(name, text)| (name, text.into_bytes())).into())
 }
 
 /// Mean, standard deviation, minimum and maximum.
@@ -184,76 +162,6 @@ fn verified(view: &View) -> String {
     table.finish()
 }
 
-/// The paper's group with the same bounds, if it has one.
-pub(super) fn gov(words: &str) -> Option<(u64, u64)> {
-    let same = |&&(name, _, _): &&(&str, u64, u64)| bounds(name) == bounds(words);
-    GOV.iter().find(same).map(|&(_, d, s)| (d, s))
-}
-
-/// Documents and shingles of the paper's collection.
-pub(super) fn gov_total() -> (u64, u64) {
-    GOV.iter()
-        .fold((0, 0), |(d, s), row| (d + row.1, s + row.2))
-}
-
-/// The documents and shingles of the paper that are compared with a group or with the whole.
-pub(super) fn beside(view: &View, scope: Scope) -> Option<(u64, u64)> {
-    match scope {
-        Scope::Group(_) => gov(view.words(scope)),
-        Scope::All => Some(gov_total()),
-    }
-}
-
-fn table3(view: &View) -> String {
-    let mut table = Csv::new(
-        "group,words,documents,documents_share,shingles,shingles_share,\
-         gov_documents,gov_documents_share,gov_shingles,gov_shingles_share",
-    );
-    let (all, gov_all) = (view.whole(Scope::All), gov_total());
-    for scope in view.scopes() {
-        let (here, there) = (view.whole(scope), beside(view, scope));
-        let both = [
-            (Some(here.documents), all.documents),
-            (Some(here.shingles), all.shingles),
-            (there.map(|there| there.0), gov_all.0),
-            (there.map(|there| there.1), gov_all.1),
-        ];
-        let mut line = fields![view.group_name(scope), *view.words(scope)];
-        for (part, whole) in both {
-            line.extend(fields![part, part.and_then(|part| share(part, whole))]);
-        }
-        table.line(line);
-    }
-    table.finish()
-}
-
-fn figure1(view: &View) -> String {
-    let mut table = Csv::new("rank,words");
-    for (rank, words) in &view.study.sizes {
-        table.line(fields![*rank, *words]);
-    }
-    table.finish()
-}
-
-/// Precision or recall of a ratio by threshold and group.
-fn by_threshold(view: &View, ratio: &RatioTrials, metric: Metric) -> String {
-    let name = metric.text();
-    let mut table = Csv::new(&format!(
-        "threshold,group,words,pairs,defined,undefined,{name}_mean,{name}_sd,{name}_least,{name}_greatest"
-    ));
-    for (place, threshold) in view.thresholds().iter().enumerate() {
-        for scope in view.scopes() {
-            let spread = ratio.spread(metric, scope, scope.pairs(), place);
-            let mut line = fields![*threshold];
-            line.extend(kind(view, scope, scope.pairs()));
-            line.extend(fields![spread.defined, spread.undefined]);
-            line.extend(moments(&spread));
-            table.line(line);
-        }
-    }
-    table.finish()
-}
-
 fn figure4(view: &View, plans: &[GroupRatios]) -> String {
     let mut columns =
         "target,threshold,share,groups_without_pairs,uniform,uniform_share,least_share".to_string();
@@ -276,36 +184,4 @@ fn figure4(view: &View, plans: &[GroupRatios]) -> String {
         table.line(line);
     }
     table.finish()
-}
-
-/// Precision over the classes of each ratio, at one threshold.
-fn spread(view: &View, threshold: usize) -> String {
-    let mut table =
-        Csv::new("ratio,threshold,group,words,pairs,defined,undefined,least,mean,greatest,sd");
-    for ratio in &view.ratios {
-        for scope in view.scopes() {
-            let spread = ratio.precision(scope, scope.pairs(), threshold);
-            let [mean, deviation, least, greatest] = moments(&spread);
-            let mut line = vec![ratio.name(), view.threshold(threshold)];
-            line.extend(kind(view, scope, scope.pairs()));
-            line.extend(fields![spread.defined, spread.undefined]);
-            line.extend([least, mean, greatest, deviation]);
-            table.line(line);
-        }
-    }
-    table.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_papers_table_adds_up_as_the_paper_says() {
-        let (documents, shingles) = gov_total();
-        // Section 4.2; section 6: 68 % of the documents and 17 % of the shingles in group 0.
-        assert_eq!(documents, 958_725);
-        assert_eq!(651_983 * 100 / documents, 68);
-        assert_eq!(118_247_397 * 100 / shingles, 17);
-    }
 }

@@ -54,7 +54,7 @@ pub fn write_study(
     let (study, cost) = study::run(workspace, config, context)?;
     let mut files = study_tables::files(&study)?;
     let page = study_page(&study, &cost, &workspace.manifest.program)?;
-    files.push((study::PAGE_FILE.into(), page));
+    files.push((study::PAGE_FILE, page));
     study::write(workspace, &study, &cost, &files)?;
     Ok((study, cost))
 }

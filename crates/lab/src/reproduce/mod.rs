@@ -51,7 +51,6 @@ pub use bench::{Bench, Copies, Known, MADE};
 pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Plotted, Reproduction};
 pub(crate) use model::{cells, rows, table};
 use published::{Measured, Published};
-pub use ye::GOV;
 
 /// The name of the stage in progress and messages.
 pub const STAGE: &str = "reproduce";

@@ -149,7 +149,7 @@ pub fn write(
     base: &mut Workspace,
     study: &Study,
     cost: &StudyCost,
-    tables: &[(String, Vec<u8>)],
+    tables: &[(&str, Vec<u8>)],
 ) -> Result<()> {
     let of_study = format!("{DIRECTORY}/");
     let kept = format!("{DIRECTORY}/{TRIALS}/");

@@ -723,8 +723,10 @@ fn csv_has_what_json_has(comparison: &compare::Comparison) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let head = reader.headers().unwrap().clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), comparison.methods.len());
-    for (n, row) in rows.iter().enumerate() {
+    let truths = comparison.methods[0].against.len();
+    assert_eq!(rows.len(), comparison.methods.len() * truths);
+    for (line, row) in rows.iter().enumerate() {
+        let (n, truth) = (line / truths, line % truths);
         let method = &json["methods"][n];
         let mut left: BTreeSet<&str> = head.iter().collect();
         let mut same = |column: &str, value: &serde_json::Value| {
@@ -768,7 +770,7 @@ fn csv_has_what_json_has(comparison: &compare::Comparison) {
             "recall",
             "utility",
         ] {
-            same(&format!("{column}_1"), &method["against"][0][column]);
+            same(column, &method["against"][truth][column]);
         }
         let rows = json["families"]["rows"].as_array().unwrap();
         let sum = |of: &dyn Fn(&serde_json::Value) -> u64| rows.iter().map(of).sum::<u64>().into();

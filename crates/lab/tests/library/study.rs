@@ -658,13 +658,7 @@ fn the_page_of_a_study_is_written_again_with_the_same_bytes() {
     let (run, out) = studied(directory.path());
     let path = out.join(DIRECTORY).join(PAGE_FILE);
     let page = fs::read_to_string(&path).unwrap();
-    for name in [
-        "figure2-2.csv",
-        "figure3-4.csv",
-        "figure4.csv",
-        "spread.csv",
-        "figure1.csv",
-    ] {
+    for name in ["trials.csv", "summary.csv", "verified.csv", "figure4.csv"] {
         assert!(page.contains(&format!("href=\"{name}\"")), "{name}");
         assert!(out.join(DIRECTORY).join(name).exists());
     }

@@ -2,7 +2,6 @@
 
 use crate::report::grid::{Grid, three};
 use crate::report::study::{by_group, ratios, runs};
-use crate::report::study_tables::{beside, gov_total};
 use crate::study::{
     Adaptive, Metric, Scope, Study, StudyComparison, StudyCost, USUAL, View, comparison,
 };
@@ -46,7 +45,7 @@ pub fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
         runs_section(&compared),
         by_groups(&view),
         sizes(&view),
-        files(&view),
+        files(),
     ]))
 }
 
@@ -124,24 +123,21 @@ fn by_groups(view: &View) -> Markup {
 }
 
 fn sizes(view: &View) -> Markup {
-    let (all, whole) = (view.whole(Scope::All), gov_total());
+    let all = view.whole(Scope::All);
     let share = |part: u64, whole: u64| three(part as f64 / whole.max(1) as f64);
     let row = |scope: Scope| {
-        let (here, there) = (view.whole(scope), beside(view, scope));
-        let gov = |part: Option<u64>, whole| part.map_or("–".into(), |part| share(part, whole));
+        let here = view.whole(scope);
         vec![
             group_name(view.words(scope)),
             count(here.documents),
             share(here.documents, all.documents),
-            gov(there.map(|of| of.0), whole.0),
             count(here.shingles),
             share(here.shingles, all.shingles),
-            gov(there.map(|of| of.1), whole.1),
         ]
     };
     let grid = Grid {
         title: "Documents and shingles by size group".into(),
-        head: Grid::names("words,documents,share,share in .GOV,shingles,share,share in .GOV"),
+        head: Grid::names("words,documents,share,shingles,share"),
         rows: view.scopes().map(row).collect(),
     };
     html! {
@@ -150,11 +146,7 @@ fn sizes(view: &View) -> Markup {
 }
 
 /// The files with the numbers of every threshold, group and class.
-fn files(view: &View) -> Markup {
-    let by_ratio = |figure: u32| {
-        let ratios = view.sampled_ratios();
-        ratios.map(move |ratio| (format!("figure{figure}-{}.csv", ratio.n), ratio.name()))
-    };
+fn files() -> Markup {
     html! {
         section #files {
             h2 { "All numbers" }
@@ -164,19 +156,12 @@ fn files(view: &View) -> Markup {
                     ("trials.csv", "every class of every ratio"),
                     ("summary.csv", "means and spread over the classes"),
                     ("verified.csv", "pairs that are estimated and then verified"),
-                    ("spread.csv", "precision of the classes by size group"),
-                    ("table3.csv", "documents and shingles by size group"),
-                    ("figure1.csv", "words of a document by its rank"),
                     ("figure4.csv", "shingles to process for each precision and threshold"),
                 ] { li { a href=(name) { (name) } ": " (what) } }
-                @for (figure, metric) in [(2, "precision"), (3, "recall")] {
-                    li { "Mean " (metric) " by threshold and size group at "
-                        @for (name, ratio) in by_ratio(figure) { a href=(name) { (ratio) } " " } }
-                }
             }
             p {
-                code { "lookalike lab reproduce ye-2008 DIR -o PAPERS" } " draws the figures of the paper from the same \
-                 trials, and says which of its claims hold here."
+                code { "lookalike lab reproduce ye-2008 DIR -o PAPERS" } " makes the tables and figures of the paper from the \
+                 same trials, and says which of its claims hold here."
             }
         }
     }
