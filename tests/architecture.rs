@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3635, 2, 308]),
+    ("base", [3637, 2, 308]),
     ("store", [7703, 1, 592]),
     ("source", [2900, 0, 63]),
     ("text", [22277, 9, 549]),
     ("rewrite", [3104, 0, 147]),
-    ("engine", [22808, 9, 1272]),
+    ("engine", [22811, 9, 1272]),
     ("methods", [3626, 1, 88]),
-    ("tasks", [22668, 12, 1217]),
+    ("tasks", [22609, 12, 1215]),
     ("lab", [10365, 4, 501]),
-    ("lookalike", [12808, 3, 374]),
+    ("lookalike", [12807, 3, 374]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -123,7 +123,6 @@ fn a_query_is_not_read_with_impossible_parameters() {
         criterion: run.question.join.criterion(),
         containing: None,
         top: None,
-        search: Default::default(),
     };
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);

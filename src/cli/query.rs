@@ -14,7 +14,7 @@ use lookalike_engine::{collection, document, pipeline};
 use lookalike_methods::Spec;
 use lookalike_store::json;
 use lookalike_store::table::{Column, cells, columns, header, push_row};
-use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Search, Warning};
+use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Warning};
 
 use super::command::{Command, Out, Setup};
 use super::flags::{CriterionFlags, Limits, Reading, WalkFlags};
@@ -219,7 +219,6 @@ impl Options {
                 (None, None) => QueryConfig::default().containing,
             },
             top: (self.top > 0).then_some(self.top),
-            search: Search::Cheapest,
         }
     }
 }

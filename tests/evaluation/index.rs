@@ -10,7 +10,7 @@ use lookalike::engine::index::{Buffers, Index, IndexEntry, SHORT, key_of};
 use lookalike::engine::pipeline;
 use lookalike::store::workspace::Workspace;
 use lookalike::tasks::inspect::verify;
-use lookalike::tasks::query::{self, Answer, QueryConfig, Reply, Search};
+use lookalike::tasks::query::{self, Answer, QueryConfig, Reply};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -265,7 +265,6 @@ fn damage_is_found_or_makes_no_difference() {
     drop(indexed(&run(), &input, &out));
     let config = QueryConfig {
         containing: Some("0.5".parse::<Threshold>().unwrap()),
-        search: Search::Index,
         ..QueryConfig::default()
     };
     let expected = ask(&out, &input, &config).unwrap();
@@ -306,11 +305,7 @@ fn damage_is_found_or_makes_no_difference() {
     assert_eq!(ask(&out, &input, &config).unwrap(), expected);
     // Without the index, the sets answer; it can be made again.
     fs::remove_dir_all(out.join("index")).unwrap();
-    let cheapest = QueryConfig {
-        search: Search::Cheapest,
-        ..config
-    };
-    assert_eq!(ask(&out, &input, &cheapest).unwrap(), expected);
+    assert_eq!(ask(&out, &input, &config).unwrap(), expected);
     drop(indexed(&run(), &input, &out));
     assert_eq!(ask(&out, &input, &config).unwrap(), expected);
 }

@@ -4,9 +4,11 @@ use crate::common;
 use lookalike::Error;
 use lookalike::base::measure::Criterion;
 use lookalike::base::progress::{Silent, Stop};
+use lookalike::engine::index::IndexEntry;
 use lookalike::engine::pipeline;
 use lookalike::methods::{self, Spec};
-use lookalike::tasks::query::{self, Answer, QueryConfig, QueryStats, Reply, Search, Why};
+use lookalike::store::workspace::Workspace;
+use lookalike::tasks::query::{self, Answer, QueryConfig, QueryStats, Reply, Why};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -61,7 +63,6 @@ fn config(threshold: &str) -> QueryConfig {
         },
         containing: None,
         top: None,
-        search: Search::Sets,
     }
 }
 
@@ -86,6 +87,14 @@ fn ask(
     let inputs = pipeline::inputs(&[queries.to_path_buf()], out)?;
     let (stop, silent) = (Stop::default(), Silent);
     let context = run.context(&stop, &silent);
+    let without_index = |workspace: &mut Workspace| {
+        workspace.manifest.remove::<IndexEntry>();
+        workspace.commit(&[])
+    };
+    match spec {
+        Some(spec) => without_index(&mut methods::keys(&base, spec, &context)?)?,
+        None => without_index(&mut base)?,
+    }
     let mut answers = Vec::new();
     let read = &run.collection.read;
     let stats = query::run(&base, spec, &inputs, read, config, &context, |reply| {
@@ -97,12 +106,8 @@ fn ask(
         Some(spec) => pipeline::index(&mut methods::keys(&base, spec, &context)?, &context)?,
         None => pipeline::index(&mut base, &context)?,
     };
-    let config = QueryConfig {
-        search: Search::Index,
-        ..config.clone()
-    };
     let mut again = Vec::new();
-    let by_index = query::run(&base, spec, &inputs, read, &config, &context, |reply| {
+    let by_index = query::run(&base, spec, &inputs, read, config, &context, |reply| {
         again.extend(answered(reply));
         Ok(())
     })?;

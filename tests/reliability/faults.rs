@@ -929,7 +929,6 @@ fn subjects() -> Vec<Subject> {
                     },
                     containing: None,
                     top: None,
-                    search: Default::default(),
                 };
                 let mut answers = String::new();
                 let read = &run.collection.read;

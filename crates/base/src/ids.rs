@@ -48,6 +48,7 @@ macro_rules! key {
             const BITS: u32 = <$t>::BITS;
             const BYTES: usize = size_of::<$t>();
             const MAX: Self = <$t>::MAX;
+            #[inline]
             fn to_u128(self) -> u128 {
                 u128::from(self)
             }
@@ -57,6 +58,7 @@ macro_rules! key {
             fn put_le(self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
+            #[inline]
             fn get_le(bytes: &[u8]) -> Self {
                 let mut array = [0; size_of::<$t>()];
                 array.copy_from_slice(bytes);

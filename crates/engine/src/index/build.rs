@@ -1,31 +1,27 @@
 //! Makes the index from the stored sets.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::iter::from_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::divided::Divided;
 use super::documents::{self, IndexedDocuments};
 use super::lists::{ListsWriter, MadeRange};
-use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of};
+use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of, leading};
 use crate::collection::{self, Catalogue, Extent, Representatives, SegmentEntry, SetReader};
 use crate::sort::Buffer;
-use lookalike_base::budget::{Budget, PROCESS_BYTES};
+use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Key;
-use lookalike_base::progress::{Context, Stop, Unit};
-use lookalike_base::workers::{Tasks, work_and_commit};
+use lookalike_base::progress::{Context, Unit};
+use lookalike_base::workers::{Tasks, share, work_and_commit};
 use lookalike_base::{Error, Result};
 use lookalike_store::disk;
-use lookalike_store::workspace::{Places, Workspace};
+use lookalike_store::workspace::Workspace;
 
 /// Memory of a thread's reader and writer.
 const WORKER_BYTES: u64 = 4 << 20;
 /// The least memory of a thread's buffer.
 const LEAST_BUFFER: u64 = 2 << 20;
-/// The most ranges in a buffer, unless that would make more than [`MOST_PASSES`]: a larger buffer
-/// is slower, as in the merge without runs.
-const FAST_RANGES: u64 = 3;
-/// Passes over the sets for each thread from which on buffers become larger instead.
-const MOST_PASSES: u64 = 8;
 
 /// Makes the index of a collection, or the levels that it lacks. It resumes after the committed
 /// ranges.
@@ -119,38 +115,40 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
         + threads * WORKER_BYTES;
     budget.require(fixed + threads * LEAST_BUFFER, || "making an index".into())?;
     let level = making(workspace)?.clone();
-    let (capacity, together) = buffers::<K>(budget, fixed, level.layout, keys);
-    let todo = (0..level.layout.ranges).filter(|range| !level.parts.contains_key(range));
-    let todo: Vec<u32> = todo.collect();
-    let groups = todo
-        .chunk_by(|a, b| a + 1 == *b)
-        .flat_map(|adjacent| adjacent.chunks(together))
-        .filter_map(|group| Some((*group.first()?, *group.last()?)));
+    let layout = level.layout;
+    let memory = (budget.memory.0 - fixed) / threads;
+    let each = keys.div_ceil(layout.ranges.into()) * 17 / 16 + 4096;
+    let capacity = Buffer::<u64>::capacity(memory).min(each);
+    let scratch = workspace.scratch(context)?;
+    // A block of each range that a thread fills, and two that are written.
+    let block = memory / 3 / u64::from(layout.ranges);
+    let todo = (0..layout.ranges).filter(|range| !level.parts.contains_key(range));
+    let ranges = todo.map(|range| (range, Divided::new(scratch.path(), block)));
+    let ranges: Vec<(u32, Divided)> = ranges.collect();
+    divide::<K>(workspace, (&level, &segments), &ranges, context)?;
     let done = AtomicU64::new(0);
-    let shared = RangeShared {
-        places: &workspace.places().clone(),
-        parameters: workspace.collection_parameters(),
-        out: &workspace.path(DIRECTORY),
-        level: &level,
-        segments: &segments,
-        representatives: &Catalogue::representatives(workspace)?,
-        documents: &IndexedDocuments::of(workspace, &level)?,
-        stop: context.stop,
-        done: &done,
-    };
-    let work = |tasks: &Groups<'_>| {
-        let mut worker = RangeWorker {
-            shared: &shared,
-            tasks,
-            buffer: Buffer::<K>::new(capacity, K::default(), K::MAX),
-        };
-        while let Some(group) = tasks.next() {
+    let (directory, stop) = (workspace.path(DIRECTORY), context.stop);
+    let sets = (workspace.collection_parameters(), K::BYTES);
+    let work = |tasks: &Tasks<'_, (u32, Divided), MadeRange>| {
+        let mut buffer = Buffer::new(capacity as usize, 0, u64::MAX);
+        while let Some((range, keys)) = tasks.next() {
             disk::point("index: worker");
-            worker.group(group)?;
+            stop.check(STAGE)?;
+            let mut lists = ListsWriter::create(&directory, sets, &level, range)?;
+            write(
+                &mut lists,
+                &mut buffer,
+                layout.bounds(range),
+                (0, u32::MAX),
+                &keys,
+            )?;
+            let made = lists.finish(range)?;
+            done.fetch_add(made.entries, Ordering::Relaxed);
+            tasks.finished(made);
         }
         Ok(())
     };
-    work_and_commit(STAGE, budget.threads, groups, work, |made| {
+    work_and_commit(STAGE, budget.threads, ranges, work, |made| {
         disk::point("index: commit");
         let bytes = made.part.bytes;
         let level = making(workspace)?;
@@ -171,174 +169,85 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
     workspace.settle(&[DIRECTORY])
 }
 
-/// The records of a thread's buffer, and the ranges that are collected together.
-fn buffers<K: Key>(budget: &Budget, fixed: u64, layout: Layout, keys: u64) -> (usize, usize) {
-    let memory = budget.memory.0.saturating_sub(fixed);
-    let capacity = Buffer::<K>::capacity(memory / budget.threads as u64);
-    let ranges = u64::from(layout.ranges);
-    let each = keys.div_ceil(ranges) * 17 / 16 + 4096;
-    let most = FAST_RANGES.max(ranges.div_ceil(MOST_PASSES));
-    let together = (capacity / each).clamp(1, most);
-    (capacity.min(each * together) as usize, together as usize)
-}
-
-/// First and last range of each group.
-type Groups<'a> = Tasks<'a, (u32, u32), MadeRange>;
-
-struct RangeShared<'a> {
-    places: &'a Places,
-    parameters: u128,
-    out: &'a Path,
-    level: &'a Level,
-    segments: &'a [SegmentEntry],
-    representatives: &'a Representatives,
-    documents: &'a IndexedDocuments,
-    stop: &'a Stop,
-    /// Keys written so far.
-    done: &'a AtomicU64,
-}
-
-struct RangeWorker<'a, K> {
-    shared: &'a RangeShared<'a>,
-    tasks: &'a Groups<'a>,
-    buffer: Buffer<K>,
-}
-
-/// Writes the ranges of a group one after the other.
-struct Out<'a, K> {
-    shared: &'a RangeShared<'a>,
-    tasks: &'a Groups<'a>,
-    range: u32,
-    writer: ListsWriter,
-    high: K,
-}
-
-impl<'a, K: Key> Out<'a, K> {
-    fn create(shared: &'a RangeShared<'a>, tasks: &'a Groups<'a>, range: u32) -> Result<Self> {
-        Ok(Out {
-            shared,
-            tasks,
-            range,
-            writer: shared.writer::<K>(range)?,
-            high: shared.level.layout.bounds::<K>(range).1,
-        })
-    }
-
-    #[inline]
-    fn push(&mut self, key: K, document: u32) -> Result<()> {
-        while key > self.high {
-            self.next()?;
-        }
-        self.writer.push(key, document)
-    }
-
-    fn next(&mut self) -> Result<()> {
-        let next = self.shared.writer::<K>(self.range + 1)?;
-        let made = std::mem::replace(&mut self.writer, next).finish(self.range)?;
-        self.shared.hand_over(self.tasks, made)?;
-        self.range += 1;
-        self.high = self.shared.level.layout.bounds::<K>(self.range).1;
-        Ok(())
-    }
-
-    fn finish(mut self, last: u32) -> Result<()> {
-        while self.range < last {
-            self.next()?;
-        }
-        let (shared, tasks, range) = (self.shared, self.tasks, self.range);
-        shared.hand_over(tasks, self.writer.finish(range)?)
-    }
-}
-
-impl RangeShared<'_> {
-    fn hand_over(&self, tasks: &Groups<'_>, made: MadeRange) -> Result<()> {
-        self.stop.check(STAGE)?;
-        self.done.fetch_add(made.entries, Ordering::Relaxed);
-        tasks.finished(made);
-        Ok(())
-    }
-
-    fn writer<K: Key>(&self, range: u32) -> Result<ListsWriter> {
-        ListsWriter::create::<K>(self.out, self.parameters, self.level, range)
-    }
-
-    /// Calls `take` with the keys from `low` to `high` of every representative, in the order of the
-    /// documents, until it returns `false`.
-    fn collect<K: Key>(
-        &self,
-        (low, high): (K, K),
-        mut take: impl FnMut(&[K], u32) -> Result<bool>,
-    ) -> Result<bool> {
-        let Some(mut facts) = self.documents.in_order() else {
-            return Ok(true);
+/// Divides the leading bits of the keys of all representatives among the ranges, so that the sets
+/// are read once.
+fn divide<K: Key>(
+    workspace: &Workspace,
+    (level, segments): (&Level, &[SegmentEntry]),
+    ranges: &[(u32, Divided)],
+    context: &Context<'_>,
+) -> Result<()> {
+    let representatives = Catalogue::representatives(workspace)?;
+    let documents = IndexedDocuments::of(workspace, level)?;
+    share(STAGE, context.budget.threads, segments, |segments| {
+        let Some(mut facts) = documents.in_order() else {
+            return Ok(());
         };
-        for segment in self.segments {
-            self.stop.check(STAGE)?;
+        let blocks = ranges.iter();
+        let blocks = blocks.map(|(range, keys)| (level.layout.bounds(*range), keys, Vec::new()));
+        let mut blocks: Vec<_> = blocks.collect();
+        let mut put = |keys: &[K], document| -> Result<()> {
+            let mut keys = keys.iter().map(|&key| leading(key)).peekable();
+            for ((low, high), divided, block) in &mut blocks {
+                while keys.next_if(|key| key < low).is_some() {}
+                divided.put(block, from_fn(|| keys.next_if(|key| key <= high)), document)?;
+            }
+            Ok(())
+        };
+        while let Some(segment) = segments.next() {
+            disk::point("index: divide");
+            context.stop.check(STAGE)?;
             let first = segment.first_document;
-            let mut sets = SetReader::<K>::open(self.places, self.parameters, segment)?;
+            let mut sets = SetReader::<K>::of(workspace, segment)?;
             for document in first..first + segment.stats.documents as u32 {
                 let own = facts.get(document)?;
-                let takes_part = self.representatives.has(document);
-                let mut more = true;
+                let takes_part = representatives.has(document);
                 if takes_part && own.keys == 0 && own.words > 0 {
-                    let key = key_of::<K>(own.md5);
-                    if (low..=high).contains(&key) {
-                        more = take(&[key], document)?;
-                    }
+                    put(&[key_of(own.md5)], document)?;
                 }
-                sets.next_within(own.keys, (low, high), |keys| {
-                    if takes_part && more {
-                        more = take(keys, document)?;
-                    }
-                    Ok(())
+                sets.next(own.keys, |keys| match takes_part {
+                    true => put(keys, document),
+                    false => Ok(()),
                 })?;
-                if !more {
-                    return Ok(false);
-                }
             }
             sets.finish()?;
         }
-        Ok(true)
-    }
+        let mut left = blocks.iter_mut();
+        left.try_for_each(|(_, divided, block)| divided.write(block))
+    })
 }
 
-impl<K: Key> RangeWorker<'_, K> {
-    fn group(&mut self, (first, last): (u32, u32)) -> Result<()> {
-        let layout = self.shared.level.layout;
-        let low = layout.bounds::<K>(first).0;
-        let high = layout.bounds::<K>(last).1;
-        let mut out = Out::create(self.shared, self.tasks, first)?;
-        self.keys((low, high), &mut out)?;
-        out.finish(last)
-    }
-
-    /// Writes the keys from `low` to `high`.
-    fn keys(&mut self, (low, high): (K, K), out: &mut Out<'_, K>) -> Result<()> {
-        let buffer = &mut self.buffer;
-        buffer.begin(low, high);
-        let all = self.shared.collect((low, high), |keys, document| {
-            let fits = keys.len() <= buffer.room();
-            if fits {
-                buffer.extend(keys, document);
-            }
-            Ok(fits)
-        })?;
-        if all {
-            return buffer.drain(|records| {
-                let mut records = records.iter();
-                records.try_for_each(|record| out.push(record.key, record.value))
-            });
+/// Writes the keys from `low` to `high` of the documents from `first` to `last`.
+fn write(
+    lists: &mut ListsWriter,
+    buffer: &mut Buffer<u64>,
+    (low, high): (u64, u64),
+    (first, last): (u32, u32),
+    divided: &Divided,
+) -> Result<()> {
+    buffer.begin(low, high);
+    let all = divided.each((low, high), |keys, document| {
+        let asked = (first..=last).contains(&document);
+        let fits = !asked || keys.len() <= buffer.room();
+        if asked && fits {
+            buffer.extend(keys, document);
         }
-        if low == high {
-            // The documents of one key come in order.
-            let each = |keys: &[K], document| {
-                keys.iter().try_for_each(|&key| out.push(key, document))?;
-                Ok(true)
-            };
-            return self.shared.collect((low, high), each).map(|_| ());
-        }
-        let middle = low.to_u128() + (high.to_u128() - low.to_u128()) / 2;
-        self.keys((low, K::from_u128(middle)), out)?;
-        self.keys((K::from_u128(middle + 1), high), out)
+        Ok(fits)
+    })?;
+    if all {
+        return buffer.drain(|records| lists.extend(records));
     }
+    let (key, document) = (low + (high - low) / 2, first + (last - first) / 2);
+    let halves = match low < high {
+        true => [
+            ((low, key), (first, last)),
+            ((key + 1, high), (first, last)),
+        ],
+        false => [
+            ((low, low), (first, document)),
+            ((low, low), (document + 1, last)),
+        ],
+    };
+    let mut halves = halves.into_iter();
+    halves.try_for_each(|(keys, documents)| write(lists, buffer, keys, documents, divided))
 }

@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use super::{Layout, Level, SHORT, leading};
+use super::{Layout, Level, SHORT};
+use crate::sort::Record;
 use lookalike_base::Result;
-use lookalike_base::ids::Key;
 use lookalike_store::{Header, Kind, PartInfo, PartWriter, checksum, pack_u32, pack_u64};
 
 /// Bytes before a block's body: its checksum, the place of the block before it, the number of its
@@ -31,13 +31,14 @@ pub(super) fn sum(number: u64, bytes: &[u8]) -> u64 {
 pub(super) struct ListsWriter {
     part: PartWriter,
     layout: Layout,
-    /// The open bucket, and the last one of the range.
+    /// The open bucket, the least key after it, and the last bucket of the range.
     bucket: u64,
+    end: u64,
     last: u64,
     /// The last block of each bucket before the open one, and of the open one.
     table: Vec<u64>,
     before: u64,
-    /// The leading bits of the open list, its documents that are not written, and how many are.
+    /// The key of the open list, its documents that are not written, and how many are.
     key: Option<u64>,
     documents: Vec<u32>,
     written: u64,
@@ -69,19 +70,22 @@ pub(super) struct MadeRange {
 }
 
 impl ListsWriter {
-    pub(super) fn create<K: Key>(
+    /// Begins a range of a level whose sets have keys of this number of bytes.
+    pub(super) fn create(
         directory: &Path,
-        parameters: u128,
+        (parameters, key_bytes): (u128, usize),
         level: &Level,
         range: u32,
     ) -> Result<ListsWriter> {
         let layout = level.layout;
-        let header = Header::new(Kind::Index, parameters, level.part(range.into()), K::BYTES);
+        let number = level.part(range.into());
+        let header = Header::new(Kind::Index, parameters, number, key_bytes);
         let bucket = u64::from(range) * u64::from(layout.buckets);
         Ok(ListsWriter {
             part: PartWriter::create(directory, &header)?,
             layout,
             bucket,
+            end: layout.least(bucket + 1),
             last: bucket + u64::from(layout.buckets) - 1,
             table: Vec::new(),
             before: 0,
@@ -97,35 +101,36 @@ impl ListsWriter {
         })
     }
 
-    /// Appends a document to the list of a key. Keys rise; documents rise within a key.
-    #[inline]
-    pub(super) fn push<K: Key>(&mut self, key: K, document: u32) -> Result<()> {
-        let leading = leading(key);
-        if self.key != Some(leading) {
-            self.close_list()?;
-            // Before any chunk of the new list, because the chunks of a list lie one after the
-            // other.
-            while self.bucket < self.layout.bucket(leading) {
-                self.close_bucket()?;
+    /// Appends documents to the lists of their keys. Records rise.
+    pub(super) fn extend(&mut self, records: &[Record<u64>]) -> Result<()> {
+        for list in records.chunk_by(|a, b| a.key == b.key) {
+            let Some(&Record { key, .. }) = list.first() else {
+                continue;
+            };
+            if self.key != Some(key) {
+                self.close_list()?;
+                // Before any chunk of the new list, because the chunks of a list lie one after the
+                // other.
+                while key >= self.end {
+                    self.close_bucket()?;
+                }
+                self.key = Some(key);
             }
-            self.key = Some(leading);
-        } else if self.documents.last() == Some(&document) {
-            return Ok(());
-        }
-        self.documents.push(document);
-        if self.documents.len() > CHUNK {
-            self.chunk(CHUNK)?;
+            for &Record { value, .. } in list {
+                // A document may have several fingerprints with this key.
+                if self.documents.last() != Some(&value) {
+                    self.documents.push(value);
+                    if self.documents.len() > CHUNK {
+                        self.chunk(CHUNK)?;
+                    }
+                }
+            }
         }
         Ok(())
     }
 
     /// Writes the first documents of a long list.
     fn chunk(&mut self, count: usize) -> Result<()> {
-        // The documents of two keys with equal leading bits do not rise through both.
-        let rising = self.documents[..count]
-            .windows(2)
-            .position(|pair| pair[0] >= pair[1]);
-        let count = rising.map_or(count, |at| at + 1);
         let place = self.part.position();
         if self.written == 0 {
             self.place = place;
@@ -154,10 +159,6 @@ impl ListsWriter {
         let Some(key) = self.key.take() else {
             return Ok(());
         };
-        if self.written == 0 && !self.documents.is_sorted_by(|a, b| a < b) {
-            self.documents.sort_unstable();
-            self.documents.dedup();
-        }
         if self.written > 0 || self.documents.len() > SHORT {
             while !self.documents.is_empty() {
                 self.chunk(self.documents.len().min(CHUNK))?;
@@ -227,6 +228,7 @@ impl ListsWriter {
         self.table.push(self.before);
         self.before = 0;
         self.bucket += 1;
+        self.end = self.layout.least(self.bucket + 1);
         Ok(())
     }
 

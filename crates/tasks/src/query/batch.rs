@@ -18,20 +18,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::indexed::{Asked, Indexed, Looker, prefix};
-use super::{Answer, Compared, Match, QueryConfig, STAGE, Search, Why};
+use super::{Answer, Compared, Match, QueryConfig, STAGE, Why};
 
 /// Allocator overhead of a docno, and the score while it is printed.
 const MATCH_BYTES: usize = 64;
 
 /// Memory that is always available for matches.
 const LEAST_MATCHES: u64 = 1 << 20;
-
-/// What a look-up in the index costs, and what documents and segments cost in addition to their
-/// sets when the sets are read: in keys that are read in order in the same time (measured:
-/// docs/measurements.md).
-const LOOK_UP_READS: u64 = 80;
-const DOCUMENT_READS: u64 = 100;
-const SEGMENT_READS: u64 = 10_000;
 
 /// How long the first pass over the sets is expected to take.
 const FIRST_PASS: Duration = Duration::from_millis(100);
@@ -51,12 +44,6 @@ pub(super) struct QueryBatch<'a, K> {
     keys: Vec<(K, u32)>,
     /// Queries by MD5.
     md5s: HashMap<[u8; 16], Vec<u32>>,
-    /// Look-ups in the index that the queries need.
-    look_ups: u64,
-    /// The cost of reading all sets, in keys.
-    all: u64,
-    /// Whether batches that cost less in the sets than in the index are looked up there.
-    pub(super) sets_allowed: bool,
     /// How long the last pass over the sets took.
     pass: Duration,
 }
@@ -179,26 +166,16 @@ impl Best {
 
 impl<'a, K: Key> QueryBatch<'a, K> {
     pub(super) fn new(workspace: &'a Workspace, config: &'a QueryConfig) -> Result<Self> {
-        let indexed = match config.search {
-            Search::Sets => None,
-            Search::Index | Search::Cheapest => Indexed::open::<K>(workspace)?,
-        };
-        if indexed.is_none() && config.search == Search::Index {
-            return Err(workspace.missing("index"));
-        }
         Ok(QueryBatch {
             workspace,
             config,
-            indexed,
+            indexed: Indexed::open::<K>(workspace)?,
             columns: None,
             queries: Vec::new(),
             sets: Vec::new(),
             ends: Vec::new(),
             keys: Vec::new(),
             md5s: HashMap::new(),
-            look_ups: 0,
-            all: cost_of_sets(workspace),
-            sets_allowed: false,
             pass: FIRST_PASS,
         })
     }
@@ -226,7 +203,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
     /// How long the input may pause until the batch is looked up: the time that the look-up takes,
     /// so that waiting at most doubles it. More queries may come, and share a pass over the sets.
     pub(super) fn patience(&self) -> Duration {
-        match self.indexed.is_some() && self.costs_less_by_index(self.look_ups) {
+        match self.has_index() {
             true => Duration::ZERO,
             false => self.pass,
         }
@@ -242,7 +219,6 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             key.put_le(&mut self.sets);
         }
         self.ends.push(self.sets.len());
-        self.look_ups += self.look_ups(&asked);
         // A document without words equals no other.
         if asked.words > 0 {
             self.md5s.entry(asked.md5).or_default().push(query);
@@ -270,16 +246,14 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             if queries.is_empty() {
                 continue;
             }
-            let by_index = self.prefers_index(&queries);
-            if !by_index {
+            if !self.has_index() {
                 self.load(queries.clone())?;
                 readings += 1;
             }
             // A query alone needs no memory for lists that it shares with others.
-            let together = if by_index && queries.len() > 1 {
-                most / 4
-            } else {
-                0
+            let together = match self.has_index() && queries.len() > 1 {
+                true => most / 4,
+                false => 0,
             };
             let account = Account {
                 most: most - together,
@@ -288,10 +262,8 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 ..Account::default()
             };
             let begun = Instant::now();
-            let best = self.look_up(queries.clone(), by_index, &account, context)?;
-            if !by_index {
-                self.pass = begun.elapsed();
-            }
+            let best = self.look_up(queries.clone(), &account, context)?;
+            self.pass = begun.elapsed();
             if account.allows(&best) {
                 for (asked, best) in self.queries[queries].iter_mut().zip(best) {
                     each(answer(asked, best))?;
@@ -325,25 +297,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         self.ends.clear();
         self.keys.clear();
         self.md5s.clear();
-        self.look_ups = 0;
         Ok(readings)
-    }
-
-    /// Whether to answer queries from the index instead of reading all sets.
-    fn prefers_index(&self, queries: &Range<usize>) -> bool {
-        let asked = self.queries[queries.clone()].iter();
-        let look_ups = asked.map(|asked| self.look_ups(asked)).sum();
-        let by_index = self.config.search == Search::Index || self.costs_less_by_index(look_ups);
-        self.indexed.is_some() && by_index
-    }
-
-    /// Look-ups in the index that a query needs: one for each key, and one for its candidates.
-    fn look_ups(&self, asked: &Asked) -> u64 {
-        prefix(self.config, asked.keys, asked.words) + 1
-    }
-
-    fn costs_less_by_index(&self, look_ups: u64) -> bool {
-        !self.sets_allowed || look_ups.saturating_mul(LOOK_UP_READS) <= self.all
     }
 
     /// Sorts the keys of some of the queries.
@@ -364,16 +318,15 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         Ok(())
     }
 
-    /// Looks up queries, in the index or in the sets; their keys are loaded then. If the account is
+    /// Looks up queries, in the index or else in the sets; their keys are loaded then. If the account is
     /// over its limit, the result is incomplete; if it is of one query, all its matches are counted.
     fn look_up(
         &self,
         queries: Range<usize>,
-        by_index: bool,
         account: &Account,
         context: &Context<'_>,
     ) -> Result<Vec<Best>> {
-        if let Some(indexed) = self.indexed.as_ref().filter(|_| by_index) {
+        if let Some(indexed) = &self.indexed {
             return self.look_up_by_index(indexed, queries, account, context);
         }
         let index = BatchIndex::new(&self.keys);
@@ -573,16 +526,6 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         let from = query.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.sets[from..self.ends[query]]
     }
-}
-
-/// The cost of reading all sets, in keys that are read in order.
-fn cost_of_sets(workspace: &Workspace) -> u64 {
-    let segments = collection::segments(&workspace.manifest).iter();
-    let all = segments.map(|segment| {
-        let documents = segment.stats.documents * DOCUMENT_READS;
-        segment.fingerprints.records + documents + SEGMENT_READS
-    });
-    all.sum()
 }
 
 fn answer(asked: &mut Asked, best: Best) -> Answer {

@@ -14,10 +14,9 @@
 //! # Algorithm
 //! 1. Documents are read and turned into keys in the same way as the documents of the collection,
 //!    until the memory for a batch is full or standard input pauses.
-//! 2. If the collection has an index ([`lookalike_engine::index`]) and that costs less, the threads
-//!    share the queries of the batch. A query looks up the rarest of its keys that every match must
-//!    share one of, and its keys are compared with the sets of the documents that it finds
-//!    (`indexed`).
+//! 2. If the collection has an index ([`lookalike_engine::index`]), the threads share the queries of
+//!    the batch. A query looks up the rarest of its keys that every match must share one of, and its
+//!    keys are compared with the sets of the documents that it finds (`indexed`).
 //! 3. Otherwise the keys of the batch are sorted, and an index over their first bits is built. The
 //!    sets of the collection are read once for each batch; the threads share the segments. Each key
 //!    of a document is looked up in the batch, and the keys that the document shares with each
@@ -104,8 +103,6 @@ pub struct QueryConfig {
     pub containing: Option<Threshold>,
     /// The largest number of documents to list for each query; `None` for all.
     pub top: Option<usize>,
-    /// Where to search. The answers are the same.
-    pub search: Search,
 }
 
 impl QueryConfig {
@@ -116,18 +113,6 @@ impl QueryConfig {
     }
 }
 
-/// Where a look-up searches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Search {
-    /// In the index if there is one and it costs less than reading all sets.
-    #[default]
-    Cheapest,
-    /// In the index.
-    Index,
-    /// In the sets. All of them are read.
-    Sets,
-}
-
 impl Default for QueryConfig {
     fn default() -> Self {
         QueryConfig {
@@ -135,7 +120,6 @@ impl Default for QueryConfig {
             // 0.8.
             containing: Threshold::new(4, 5),
             top: Some(10),
-            search: Search::Cheapest,
         }
     }
 }
@@ -407,24 +391,18 @@ impl Asking<'_> {
         let documents = Catalogue::stats(workspace)?.documents;
         let mut batch = QueryBatch::<K>::new(workspace, config)?;
         let of_thread = THREAD_BYTES + Looker::bytes(documents);
-        let fixed = PROCESS_BYTES + FIXED_BYTES + held + of_thread;
-        let columns = documents * COLUMN_BYTES;
-        let needs_columns = !batch.has_index();
-        let least = fixed + LEAST_ROOM + if needs_columns { columns } else { 0 };
+        let indexed = batch.has_index();
+        let columns = if indexed { 0 } else { documents * COLUMN_BYTES };
+        let mut fixed = PROCESS_BYTES + FIXED_BYTES + held + of_thread + columns;
         let what = || format!("looking up in {}", counted(documents, "document"));
-        context.budget.require(least, what)?;
+        context.budget.require(fixed + LEAST_ROOM, what)?;
         let memory = context.budget.memory.0;
-        // More threads, and reading all sets instead of the index, as far as there is memory.
-        let mut fixed = fixed;
-        let piped = self.inputs.iter().any(|input| input.path == Path::new("-"));
-        if piped && !needs_columns {
+        // More threads, as far as there is memory.
+        if indexed && self.inputs.iter().any(|input| input.path == Path::new("-")) {
             // All files that may change are open, so a long-lived query does not block additions.
             workspace.release();
-        } else if needs_columns || fixed + columns + 4 * LEAST_ROOM <= memory {
-            fixed += columns;
-            batch.sets_allowed = true;
         }
-        if !needs_columns {
+        if indexed {
             // All or nothing, so that a refusal says what is enough.
             let there = memory >= fixed + LEAST_ROOM + 4 * MOST_TABLES;
             let tables = if there { MOST_TABLES } else { 0 };

@@ -123,7 +123,6 @@ impl StoredQueries<'_> {
             },
             containing: None,
             top: None,
-            ..QueryConfig::default()
         };
         let context = self.context;
         let budget = context.budget;
