@@ -54,8 +54,9 @@ def _open(path: Path, mode: str) -> IO[Any]:
 
 
 def _reading(path: Path, mode: str = "r") -> IO[Any]:
-    """Open a file of an index for reading. A pipe in its place is empty, and nobody waits for it."""
-    return open(path, mode, opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK))
+    """Open a file of an index for reading. It is never a link, and a pipe in its place is empty."""
+    more = os.O_NONBLOCK | os.O_NOFOLLOW
+    return open(path, mode, opener=lambda path, flags: os.open(path, flags | more))
 
 
 def _write(path: Path, text: str, mode: str = "w") -> None:
@@ -109,6 +110,8 @@ class Index:
     # How the texts are read and shingled; not known of an index of an earlier version or of a run.
     _flags: list[str] | None
     _reading: list[str] | None
+    # The state of the files when they were read.
+    _seen: list[tuple[int, int, int]] | None
 
     @hinting
     def __init__(
@@ -181,6 +184,7 @@ class Index:
         self._note(spool.start, names)
         self._make(self.directory, self._moved(spool), not spool.rows, progress)
         self._name(spool.start, names)
+        self._seen = self._state()
 
     def _make(self, directory: Path, path: Path, empty: bool, progress: Progress) -> None:
         """Make a collection of a file of texts, and its index."""
@@ -231,6 +235,7 @@ class Index:
         self._limits = flags_of({"memory": memory, "threads": threads})
         self._flags = self._reading = None
         self._removed = self._generation = 0
+        self._seen = None
         self._names: dict[int, Id] = {}
         self._rows: dict[Id, int] = {}
         self._queries = 0
@@ -261,16 +266,26 @@ class Index:
         own = (place / ABOUT).exists() or (place / "texts-0.jsonl").exists()
         index._prepare(place, memory, threads, own and not (place / "manifest.json").exists())
         index._text = "text"
-        if index._own:
-            with contextlib.suppress(FileNotFoundError):
-                with _reading(place / ABOUT) as file:
-                    index._about(file.read())
-            if index.directory.is_symlink():
-                raise _native.Error(f"{index.directory} is a link: an index has its own directory")
+        index._again()
         index._command("index", None)
-        if index._own:
-            index._recall()
         return index
+
+    def _state(self) -> list[tuple[int, int, int]]:
+        """What changes with the files that say what the index has."""
+        about = [path for path in (self._place / ABOUT, self._file("names", 0)) if path.exists()]
+        return [(of.st_ino, of.st_size, of.st_mtime_ns) for of in map(os.stat, about)]
+
+    def _again(self) -> None:
+        """Read what the index has, if another `Index` of this directory may have changed it."""
+        state = self._state()
+        if self._own and self._seen != state:
+            with contextlib.suppress(FileNotFoundError):
+                with _reading(self._place / ABOUT) as file:
+                    self._about(file.read())
+            if self.directory.is_symlink():
+                raise _native.Error(f"{self.directory} is a link: an index has its own directory")
+            self._recall()
+            self._seen = state
 
     def _about(self, text: str) -> None:
         """Take what is known of an index that may come from somebody else: nothing but how texts are
@@ -292,7 +307,7 @@ class Index:
 
     def _recall(self) -> None:
         """Read what the texts are called."""
-        end = self._end()
+        end, names = self._end(), dict[int, Id]()
         with contextlib.suppress(FileNotFoundError), _reading(self._file("names", 0)) as file:
             for line in file:
                 # A line may be cut off.
@@ -303,15 +318,20 @@ class Index:
                     row, name = known
                     # Of later rows, the texts did not get here.
                     if row < end:
-                        self._names[row] = name
-        self._rows = {name: row for row, name in self._names.items()}
+                        names[row] = name
+        self._names, self._rows = names, {name: row for row, name in names.items()}
 
     def __len__(self) -> int:
+        with self._changed:
+            self._again()
+            return self._documents()
+
+    def _documents(self) -> int:
         return int(self._status()["catalogue"]["documents"])
 
     def _end(self) -> int:
         """The number of the next row."""
-        return len(self) + self._removed
+        return self._documents() + self._removed
 
     def _row(self, id: Id) -> int:
         """The row of a text."""
@@ -432,19 +452,20 @@ class Index:
             raise ValueError("this index is of a run over files: add files with Run.add")
         text = self._text if text is None else text
         with self._adding:
+            size = len(self)
             known = TEXT_FIELD + self._status()["collection"]["read"]["text_field"]
             # An index of several columns that an earlier version made has no documents of other rows.
-            every = not len(self) or "lookalike text" in known
+            every = not size or "lookalike text" in known
             spool, names = self._read(texts, text, ids, self._end(), every)
             if not spool.rows:
                 return
-            if len(self) and bool(self._names) != (names is not None):
+            if size and bool(self._names) != (names is not None):
                 expected = "have ids" if self._names else "are called by their rows"
                 raise ValueError(f"ids: the texts of this index {expected}, and so do all that are added")
             field = next(flag for flag in spool.flags("add") if flag.startswith(TEXT_FIELD))
             with self._changed:
                 self._changed.wait_for(lambda: self._queries == 0)
-                if field != known and self._flags is not None and not len(self):
+                if field != known and self._flags is not None and not size:
                     # It has no texts that are read otherwise.
                     shutil.rmtree(self.directory)
                     return self._fill(spool, names, progress)
@@ -459,6 +480,7 @@ class Index:
                 command(["add", *flags, "--", self.directory, path], progress)
                 self._command("index", progress)
                 self._name(spool.start, names)
+                self._seen = self._state()
 
     def remove(self, ids: Id | Iterable[Id], *, progress: Progress = None) -> None:
         """Remove texts. Their rows are not used again.
@@ -486,6 +508,8 @@ class Index:
         if self._reading is None:
             raise ValueError("this index was made by an earlier version: make it again without the texts")
         with self._adding:
+            with self._changed:
+                self._again()
             rows = {self._row(id): id for id in ([ids] if isinstance(ids, (int, str)) else ids)}
             if rows:
                 with self._changed:
@@ -529,6 +553,7 @@ class Index:
                 self._generation, self._removed = self._generation - 1, removed
             raise
         self._names, self._rows = names, {name: row for row, name in names.items()}
+        self._seen = self._state()
         shutil.rmtree(former)
         for file in [*files, old]:
             file.unlink(missing_ok=True)
@@ -536,9 +561,9 @@ class Index:
     @hinting
     def text(self, id: Id) -> str:
         """The text that answers call by this id."""
-        name = str(self._row(id)) if self._own else str(id)
         limits = [flag for flag in self._limits if flag.startswith("--memory")]
         with self._querying():
+            name = str(self._row(id)) if self._own else str(id)
             try:
                 return command(["show", "--text-only", *limits, "--", self.directory, name], None)
             except _native.Error as error:
@@ -563,6 +588,7 @@ class Index:
     @contextlib.contextmanager
     def _querying(self) -> Iterator[None]:
         with self._changed:
+            self._again()
             self._queries += 1
         try:
             yield

@@ -67,6 +67,8 @@ class Search:
         names = None
         if isinstance(directory := getattr(against, "directory", against), (str, os.PathLike)):
             self.against = os.fspath(directory)
+            # A temporary index lives as long as the evidence, which is read from it.
+            self.compared = against
             names, self.reading = _as_in(self.against, fields)
         self.spool = Spool(
             optional_path(given["scratch"]),

@@ -193,10 +193,22 @@ def test_texts_are_removed_from_an_index(tmp_path):
     assert len(index) == 3 and index.text("d") == SENTENCES[3]
     result = lookalike.deduplicate(SENTENCES[:1], against=index, shingle_size=2, threshold=0.6)
     assert result.kept == []
+    temporary = lookalike.Index(SENTENCES[2:], shingle_size=2)
+    result = lookalike.deduplicate(SENTENCES[:1], against=temporary, shingle_size=2, threshold=0.6)
+    del temporary
+    assert [row["survivor_against"] for row in result.removed] == ["0"]
     again = lookalike.Index.open(tmp_path / "index")
     again.add(["one two three four"], ids=["a"])
+    # What one has done, the other knows.
+    assert len(index) == 4 and index.text("a") == "one two three four"
+    with pytest.raises(ValueError, match="the id 'a' in row 0 is that of another text"):
+        index.add(["x"], ids=["a"])
     again.remove(["c", "d", "b"])
     assert [match["id"] for match in again.query("one two three four")] == ["a"]
+    assert [match["id"] for match in index.query("one two three four")] == ["a"]
+    index.add(["four five six seven"], ids=["e"])
+    assert [match["id"] for match in again.query("four five six seven")] == ["e"]
+    again.remove("e")
     assert sorted(path.name for path in (tmp_path / "index").iterdir() if path.is_dir()) == ["collection-2"]
     again.remove("a")
     assert len(again) == 0 and again.query("one two three four") == []
@@ -255,12 +267,12 @@ def test_an_index_of_somebody_else_runs_and_overwrites_nothing(tmp_path):
     index.remove("x")
     assert index.directory.parent == place and index.text("y") == "d e f"
     assert not any(elsewhere.iterdir()) and not (place / "names-0.jsonl").exists()
-    (place / "names-1-0.jsonl").unlink()
+    (place / "names-1-0.jsonl").rename(tmp_path / "names")
     (place / "names-1-0.jsonl").symlink_to(victim)
     with pytest.raises(OSError):
         index.add(["g h i"], ids=["z"])
     assert victim.read_text() == "its own"
-    (place / "names-1-0.jsonl").unlink()
+    (tmp_path / "names").replace(place / "names-1-0.jsonl")
     # A removal that fails at its end changes nothing.
     (place / "index.json.new").mkdir()
     with pytest.raises(OSError):
