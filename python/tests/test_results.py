@@ -209,7 +209,7 @@ def test_texts_are_removed_from_an_index(tmp_path):
     index.add(["four five six seven"], ids=["e"])
     assert [match["id"] for match in again.query("four five six seven")] == ["e"]
     again.remove("e")
-    assert sorted(path.name for path in (tmp_path / "index").iterdir() if path.is_dir()) == ["collection-2"]
+    assert sorted(path.name for path in (tmp_path / "index").iterdir() if path.is_dir()) == ["collection-3"]
     again.remove("a")
     assert len(again) == 0 and again.query("one two three four") == []
     again.add(["a b c"], ids=["z"])
