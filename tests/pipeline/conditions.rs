@@ -340,12 +340,19 @@ fn clusters(out: &Path, documents: &[Document]) -> BTreeSet<BTreeSet<usize>> {
     lines
         .map(|line| {
             let cluster: Value = serde_json::from_str(line).unwrap();
-            cluster["members"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(number)
-                .collect()
+            let members = cluster["members"].as_array().unwrap();
+            let numbers: Vec<usize> = members.iter().map(number).collect();
+            for (n, member) in members.iter().enumerate() {
+                // Equal words are an exact duplicate, whether or not the condition parts them.
+                let words = |of: usize| &documents[numbers[of]].words;
+                let kind = match (n, (0..n).any(|before| words(before) == words(n))) {
+                    (0, _) => "representative",
+                    (_, true) => "exact",
+                    (_, false) => "near",
+                };
+                assert_eq!(member["kind"], kind, "{line}");
+            }
+            numbers.into_iter().collect()
         })
         .collect()
 }
@@ -554,6 +561,11 @@ fn conditions_that_make_no_sense_are_refused() {
             "a.x - '2024-01-31' > 0",
             "`-` takes numbers, and \"2024-01-31\" is a text",
         ),
+        (
+            "a.y == 5 + 'x'",
+            "`+` of a number and the text \"x\" has no value",
+        ),
+        ("size(a.title) > '5'", "`>` of a number and the text \"5\""),
         ("a.x % 2 == 0", "is not possible"),
         ("[1, 2].all(n, a.x > n)", "no loops"),
         ("a.x.all(n, n > 1)", "no loops"),
@@ -583,6 +595,41 @@ fn conditions_that_make_no_sense_are_refused() {
             }
         }
     }
+}
+
+#[test]
+fn an_addition_says_what_is_missing() {
+    let place = common::temporary();
+    let place = place.path();
+    let mut said = Vec::new();
+    for (file, fields, command) in [
+        (
+            "1.jsonl",
+            json!({"source": "s"}),
+            "run 1.jsonl -o out --where a.source!=b.source",
+        ),
+        ("2.jsonl", json!({"other": "s"}), "add out 2.jsonl"),
+    ] {
+        let mut document = json!({"id": file, "text": "some words"});
+        document
+            .as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
+        fs::write(place.join(file), format!("{document}\n")).unwrap();
+        let mut program = std::process::Command::new(common::lookalike());
+        let ran = program
+            .current_dir(place)
+            .args(command.split(' '))
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        said.push(String::from_utf8(ran.stderr).unwrap());
+    }
+    let missing = "warning: --where: 1 of 2 documents without source";
+    assert!(
+        !said[0].contains("warning") && said[1].contains(missing),
+        "{said:?}"
+    );
 }
 
 /// The docnos of the pairs of a file under a condition.

@@ -2,13 +2,14 @@
 //! random.
 
 use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
 use lookalike_base::least::Least;
 use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_base::union_find::UnionFind;
 use lookalike_engine::cluster::ClusterStats;
-use lookalike_engine::collection::{self, Catalogue, Representatives};
+use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::document::{ShownDocument, look_up};
 use lookalike_engine::join::closest::{self, Search};
 use lookalike_engine::join::{
@@ -68,6 +69,8 @@ const ALL_LINKS: u64 = 12;
 
 /// Limit on the links for each member.
 const LINKS_PER_MEMBER: u64 = ALL_LINKS / 2;
+/// Memory of the sort that finds equal texts which a condition parts.
+const PARTED_BYTES: ByteSize = ByteSize(4 << 20);
 
 /// A cluster to be shown.
 #[derive(Debug)]
@@ -384,10 +387,14 @@ impl<'w> Survey<'w> {
     ) -> Result<Chosen> {
         let workspace = self.workspace;
         let mut clusters: Vec<ShownCluster> = ranks.iter().map(ShownCluster::of).collect();
-        let representatives = Catalogue::representatives(workspace)?;
-        members(&mut clusters, &mut self.sets, &representatives);
-        drop(representatives);
         let (sets, sampled) = (&mut self.sets, &self.sampled);
+        let mut firsts: Vec<u32> = Catalogue::representatives(workspace)?.iter().collect();
+        let root = |document| Some(sets.find(document));
+        Catalogue::each_parted(workspace, PARTED_BYTES, context, root, |document, first| {
+            firsts[document as usize] = first;
+        })?;
+        members(&mut clusters, sets, &firsts);
+        drop(firsts);
         link(workspace, &mut clusters, sets, sampled, context)?;
         let (nearest, random) = match pairs {
             true => (self.nearest.clone(), self.random.clone()),
@@ -509,9 +516,9 @@ fn by_root(clusters: &[ShownCluster]) -> HashMap<u32, usize> {
 }
 
 /// Fills in the first members, and the number of those that equal an earlier member.
-fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, representatives: &Representatives) {
+fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, firsts: &[u32]) {
     let by_root = by_root(clusters);
-    for (document, first) in (0..).zip(representatives.iter()) {
+    for (document, &first) in (0..).zip(firsts) {
         if let Some(cluster) = by_root
             .get(&sets.find(document))
             .and_then(|&at| clusters.get_mut(at))

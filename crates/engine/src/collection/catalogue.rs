@@ -170,7 +170,7 @@ fn own_rule(workspace: &Workspace) -> Result<Option<Rule>> {
     )
 }
 
-/// The hash of a docno.
+/// The hash of a docno, or of other bytes.
 fn docno(name: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(name)
 }
@@ -953,6 +953,30 @@ impl Catalogue {
             document += 1;
         }
         reader.finish()
+    }
+
+    /// Calls `each` with each document that has the words of an earlier one with the same root although
+    /// the condition parts them, and with the first of these.
+    pub fn each_parted(
+        workspace: &Workspace,
+        memory: ByteSize,
+        context: &Context<'_>,
+        mut root: impl FnMut(u32) -> Option<u32>,
+        each: impl FnMut(u32, u32),
+    ) -> Result<()> {
+        if own_rule(workspace)?.is_none() {
+            return Ok(());
+        }
+        let scratch = workspace.scratch(context)?;
+        let mut sort = Sort::scratch(&scratch.path().join("words"), memory)?;
+        each_document(workspace, |document, record| match root(document) {
+            Some(root) if record.words > 0 => {
+                let key = docno(&[&record.md5[..], &root.to_le_bytes()].concat());
+                sort.push(Keyed { key, document })
+            }
+            _ => Ok(()),
+        })?;
+        each_repeat(sort, each)
     }
 
     /// Reads the representative of each document in order.

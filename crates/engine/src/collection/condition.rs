@@ -59,8 +59,9 @@ pub struct Condition {
     fields: Vec<String>,
     /// For each field, how its values are used, as letters of [`Variables::variable`].
     pub(super) kinds: Vec<String>,
-    /// Whether the order of the two documents does not matter.
-    symmetric: bool,
+    /// Whether documents with equal values may be the same: the order of the two does not matter, and
+    /// the condition may hold between them.
+    may_be_same: bool,
 }
 
 impl Condition {
@@ -99,7 +100,7 @@ impl FromStr for Condition {
         }
         Ok(Condition {
             text: text.into(),
-            symmetric: canonical(&test, false) == canonical(&test, true),
+            may_be_same: canonical(&test, false) == canonical(&test, true) && !parts_equal(&test),
             test: test.into(),
             fields: reader.fields,
             kinds: reader.kinds,
@@ -370,6 +371,22 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
         }
         _ => {}
     }
+    let is_number = |one: &IdedExpr| match &one.expr {
+        Expr::Literal(LiteralValue::Int(_) | LiteralValue::Double(_)) => true,
+        Expr::Call(inner) => ["size", "abs", "double"].contains(&&*inner.func_name),
+        _ => false,
+    };
+    if OPERATORS.contains(&name)
+        && name != op::IN
+        && !dated
+        && args().any(is_number)
+        && let Some(text) = text
+    {
+        let name = name.trim_matches('_');
+        return Err(format!(
+            "`{name}` of a number and the text {text:?} has no value"
+        ));
+    }
     let texts = args().all(is_text);
     let is_date = |text: &str| text.parse::<f64>().is_err() && date(text).is_some();
     Ok(match name {
@@ -384,6 +401,22 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
         _ if OPERATORS.contains(&name) || ["abs", "double", "days", "hours"].contains(&name) => 'n',
         _ => 't',
     })
+}
+
+/// Whether a test holds between no documents with equal values, such as `a.source != b.source`.
+fn parts_equal(test: &IdedExpr) -> bool {
+    let Expr::Call(called) = &test.expr else {
+        return false;
+    };
+    match (&*called.func_name, &called.args[..]) {
+        (op::LOGICAL_AND, args) => args.iter().any(parts_equal),
+        (op::LOGICAL_OR, args) => args.iter().all(parts_equal),
+        (op::NOT_EQUALS | op::LESS | op::GREATER, [a, b]) => match (&a.expr, &b.expr) {
+            (Expr::Ident(a), Expr::Ident(b)) => a.get(1..) == b.get(1..),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// A form that two expressions share if they differ only in the order of operands that may change
@@ -579,9 +612,8 @@ impl Rule {
     /// The key under which a document is the same as others for the join; `None` if it is the same as
     /// no other.
     pub(crate) fn key(&self, document: &DocumentView<'_>) -> Option<u128> {
-        let values = self.values(document.fields.0);
-        let same = self.condition.symmetric && self.holds(&values, &values);
-        same.then(|| {
+        let values = (self.condition.may_be_same).then(|| self.values(document.fields.0))?;
+        self.holds(&values, &values).then(|| {
             let mut key = document.md5.to_vec();
             for value in values.0 {
                 // A length before each value: no two tuples have the same bytes.

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::catalogue::{Catalogue, Extent, each_document, rule};
-use super::condition::{Condition, Rule};
+use super::condition::{Condition, FieldValues, Rule};
 use super::records::{config, segments};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -20,8 +20,9 @@ use lookalike_text::read::{FACTS, InputFile, RecordReader};
 /// The outcomes of pairs of values that are remembered, and their memory.
 const MOST_KNOWN: usize = 1 << 16;
 const KNOWN_BYTES: u64 = 64 * MOST_KNOWN as u64;
-/// Memory of a distinct tuple of values beside its bytes.
+/// Memory of a distinct tuple of values beside its bytes, and of each of them.
 const TUPLE_BYTES: u64 = 96;
+const VALUE_BYTES: u64 = 80;
 
 /// Refuses a field of a condition that no document has, or that no document has in a form that can
 /// be used, and warns about the other documents whose values cannot be used.
@@ -93,8 +94,8 @@ pub struct Conditions {
     rule: Rule,
     /// The number of each document's values.
     numbers: Vec<u32>,
-    /// Distinct values, as the collection keeps them.
-    values: Vec<Box<str>>,
+    /// Distinct values, as the collection keeps them, and read once for all pairs.
+    values: Vec<(Box<str>, OnceLock<FieldValues>)>,
     /// The outcome of pairs of values.
     known: Mutex<HashMap<(u32, u32), bool>>,
     bytes: u64,
@@ -117,18 +118,19 @@ impl Conditions {
         let documents = Catalogue::stats(workspace)?.documents;
         let mut numbers = Vec::with_capacity(documents as usize);
         let (mut values, mut places) = (Vec::new(), HashMap::new());
+        let of_values = rule.places.len() as u64 * VALUE_BYTES;
         let mut bytes = documents * 4 + KNOWN_BYTES;
         each_document(workspace, |number, document| {
             context.tick("join", number)?;
             let next = values.len() as u32;
             let entry = places.entry(xxh3_128(document.fields.0.as_bytes()));
             if let Entry::Vacant(_) = entry {
-                bytes += TUPLE_BYTES + document.fields.0.len() as u64;
+                bytes += TUPLE_BYTES + 2 * document.fields.0.len() as u64 + of_values;
                 // What does not fit is only counted.
                 if bytes * 2 > context.budget.memory.0 {
                     return Ok(());
                 }
-                values.push(Box::from(document.fields.0));
+                values.push((document.fields.0.into(), OnceLock::new()));
             }
             numbers.push(*entry.or_insert(next));
             Ok(())
@@ -164,10 +166,10 @@ impl Conditions {
             return holds;
         }
         let [a, b] = [key.0, key.1].map(|number| {
-            let kept = self.values.get(number as usize);
-            kept.map(|kept| self.rule.values(kept))
+            let (kept, values) = self.values.get(number as usize)?;
+            Some(values.get_or_init(|| self.rule.values(kept)))
         });
-        let holds = a.zip(b).is_some_and(|(a, b)| self.rule.holds(&a, &b));
+        let holds = a.zip(b).is_some_and(|(a, b)| self.rule.holds(a, b));
         let mut known = lock(&self.known);
         if known.len() >= MOST_KNOWN {
             known.clear();

@@ -151,6 +151,8 @@ pub fn add(
         let known = all.len() - new.len();
         all.splice(known.., new);
         super::read(&mut workspace, &all, None, context)?;
+        let condition = collection::config(&workspace.manifest).condition.as_ref();
+        collection::check_condition(&workspace, condition, &all, context)?;
     }
     let mut workspace = super::accepted(workspace, false, (false, false), strict)?;
     let Some(parameters) = parameters(&workspace.manifest) else {

@@ -4,14 +4,15 @@ use crate::collection::{Catalogue, Names};
 use crate::join::PairsEntry;
 use crate::sample::Sampled;
 use lookalike_base::Result;
+use lookalike_base::bits::Bits;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
-use lookalike_store::Sort;
 use lookalike_store::disk::AtomicFile;
 use lookalike_store::item::item;
 use lookalike_store::table::{Cell, Column, Table, cells, columns};
 use lookalike_store::workspace::{ResultFile, Workspace};
+use lookalike_store::{Group, Sort};
 use std::fmt::Write;
 
 use super::components::Components;
@@ -33,17 +34,15 @@ pub(super) fn columns(measure: Measure) -> [Column; 7] {
 
 /// A document in a cluster.
 struct Member {
-    /// The number of the cluster.
-    cluster: u32,
-    /// The representative of the cluster.
-    root: u32,
-    /// The document.
     document: u32,
     kind: MemberKind,
     /// How much it resembles the representative; null if the two are not in the pair list. An exact
     /// duplicate resembles it as much as the document that it equals.
     likeness: Cell<'static>,
 }
+
+/// The next member of a cluster.
+type Next<'n> = dyn FnMut() -> Result<Option<Member>> + 'n;
 
 item! {
     /// A member of a cluster in a sort.
@@ -56,14 +55,15 @@ item! {
     }
 }
 
-/// Passes the members of all clusters to `take`. They come from a sort by root and document.
-fn each_member(
+/// Calls `take` for each cluster with its number, its representative and its members, in order. They
+/// come from a sort by root and document.
+fn each_cluster(
     workspace: &Workspace,
     components: &Components,
     sampled: &Sampled,
     memory: ByteSize,
     context: &Context<'_>,
-    mut take: impl FnMut(&Member) -> Result<()>,
+    mut take: impl FnMut(u32, u32, &mut Next<'_>) -> Result<()>,
 ) -> Result<()> {
     let config = workspace.record::<PairsEntry>("join")?.config;
     let with_root = components.with_root(workspace, &config, sampled)?;
@@ -78,6 +78,11 @@ fn each_member(
             Cell::Measured(config.measure, sizes(amount))
         })
     };
+    let mut parted = Bits::new(components.roots.len());
+    let root = |document| Some(components.cluster(document)?.0);
+    Catalogue::each_parted(workspace, memory, context, root, |document, _| {
+        parted.insert(document);
+    })?;
     let scratch = workspace.scratch(context)?;
     let mut sort = Sort::scratch(&scratch.path().join("clusters"), memory)?;
     Catalogue::each_representative(workspace, |document, first| {
@@ -90,20 +95,20 @@ fn each_member(
             first,
         })
     })?;
-    sort.finish()?.for_each(|member| {
-        let (root, document, first) = (member.root, member.document, member.first);
-        take(&Member {
-            cluster: components.cluster(root).map_or(0, |(_, number)| number),
-            root,
-            document,
-            kind: match document {
+    let clusters = |Placed { root, .. }, all: &mut Group<'_, Placed>| {
+        let number = components.cluster(root).map_or(0, |(_, number)| number);
+        let member = |placed: Placed| Member {
+            document: placed.document,
+            kind: match placed.document {
                 d if d == root => MemberKind::Representative,
-                d if d != first => MemberKind::Exact,
+                d if d != placed.first || parted.contains(d) => MemberKind::Exact,
                 _ => MemberKind::Near,
             },
-            likeness: likeness(root, first),
-        })
-    })?;
+            likeness: likeness(root, placed.first),
+        };
+        take(number, root, &mut || Ok(all.next()?.map(member)))
+    };
+    sort.finish()?.groups(|placed| placed.root, clusters)?;
     Ok(())
 }
 
@@ -121,16 +126,20 @@ pub(super) fn clusters_table(
     let directory = workspace.directory();
     let mut table = Table::create(directory, "clusters.parquet", &parameters, &columns)?;
     let mut written = 0u64;
-    let take = |member: &Member| {
-        context.tick(TABLES, written)?;
-        written += 1;
-        let (root, document) = (names.get(member.root)?, names.get(member.document)?);
-        table.row(&cells! {
-            member.cluster, &root, &document, member.kind.text(), member.likeness, member.root,
-            member.document,
-        })
+    let take = |number: u32, root: u32, next: &mut Next<'_>| {
+        let representative = names.get(root)?;
+        while let Some(member) = next()? {
+            context.tick(TABLES, written)?;
+            written += 1;
+            let docno = names.get(member.document)?;
+            table.row(&cells! {
+                number, &representative, &docno, member.kind.text(), member.likeness, root,
+                member.document,
+            })?;
+        }
+        Ok(())
     };
-    each_member(workspace, components, sampled, memory, context, take)?;
+    each_cluster(workspace, components, sampled, memory, context, take)?;
     table.done()
 }
 
@@ -144,85 +153,37 @@ pub(super) fn write_clusters(
     memory: ByteSize,
     context: &Context<'_>,
 ) -> Result<(ResultFile, ClusterStats)> {
-    let mut file = ClusterFile {
-        out: AtomicFile::create(&workspace.directory().join(CLUSTERS_FILE))?,
-        names,
-        column: (workspace.record::<PairsEntry>("join")?.config.measure).column(),
-        open: None,
-        stats: ClusterStats::default(),
-        line: String::new(),
-    };
-    let take = |member: &Member| file.push(member);
-    each_member(workspace, components, sampled, memory, context, take)?;
-    file.close()?;
-    let written = ResultFile::new(CLUSTERS_FILE, file.out.finish()?);
-    Ok((written, file.stats))
-}
-
-struct ClusterFile<'a> {
-    out: AtomicFile,
-    names: &'a Names,
-    column: &'static str,
-    open: Option<OpenCluster>,
-    stats: ClusterStats,
-    line: String,
-}
-
-/// The cluster whose line is being written.
-struct OpenCluster {
-    root: u32,
-    members: u64,
-    /// Whether it has a member that is not an exact duplicate of another one.
-    near: bool,
-}
-
-impl ClusterFile<'_> {
-    /// Appends a member to the line of its cluster. The members of a cluster come one after the
-    /// other.
-    fn push(&mut self, member: &Member) -> Result<()> {
-        let root = member.root;
-        self.line.clear();
-        match &self.open {
-            Some(open) if open.root == root => self.line.push(','),
-            _ => {
-                self.close()?;
-                self.open = Some(OpenCluster {
-                    root,
-                    members: 0,
-                    near: false,
-                });
-                let docno = json(&self.names.get(root)?);
-                let id = member.cluster;
-                let _ = write!(
-                    self.line,
-                    "{{\"id\":{id},\"representative\":{docno},\"members\":["
-                );
-            }
-        }
-        let kind = member.kind;
-        if let Some(open) = &mut self.open {
-            open.near |= kind == MemberKind::Near;
-            open.members += 1;
-        }
-        let docno = json(&self.names.get(member.document)?);
-        let (column, likeness) = (self.column, member.likeness.json());
+    let mut out = AtomicFile::create(&workspace.directory().join(CLUSTERS_FILE))?;
+    let column = (workspace.record::<PairsEntry>("join")?.config.measure).column();
+    let mut stats = ClusterStats::default();
+    let mut line = String::new();
+    let take = |number: u32, root: u32, next: &mut Next<'_>| {
+        let docno = json(&names.get(root)?);
         let _ = write!(
-            self.line,
-            "{{\"docno\":{docno},\"kind\":\"{kind}\",\"{column}\":{likeness}}}"
+            line,
+            "{{\"id\":{number},\"representative\":{docno},\"members\":["
         );
-        self.out.put(self.line.as_bytes())
-    }
-
-    /// Ends the line of the open cluster.
-    fn close(&mut self) -> Result<()> {
-        let Some(open) = self.open.take() else {
-            return Ok(());
-        };
-        self.stats.exact_only += u64::from(!open.near);
-        if open.members > self.stats.largest {
-            self.stats.largest = open.members;
-            self.stats.largest_document = Some(open.root);
+        let (mut members, mut near) = (0, false);
+        while let Some(member) = next()? {
+            near |= member.kind == MemberKind::Near;
+            line.push_str(if members > 0 { "," } else { "" });
+            members += 1;
+            let docno = json(&names.get(member.document)?);
+            let (kind, likeness) = (member.kind, member.likeness.json());
+            let _ = write!(
+                line,
+                "{{\"docno\":{docno},\"kind\":\"{kind}\",\"{column}\":{likeness}}}"
+            );
+            out.put(line.as_bytes())?;
+            line.clear();
         }
-        self.out.put(b"]}\n")
-    }
+        stats.exact_only += u64::from(!near);
+        if members > stats.largest {
+            (stats.largest, stats.largest_document) = (members, Some(root));
+        }
+        out.put(b"]}\n")
+    };
+    each_cluster(workspace, components, sampled, memory, context, take)?;
+    let written = ResultFile::new(CLUSTERS_FILE, out.finish()?);
+    Ok((written, stats))
 }

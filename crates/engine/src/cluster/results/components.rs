@@ -109,7 +109,7 @@ fn numbers(roots: &[u32], first: u32) -> Ranks {
 
 /// Memory for this number of documents: roots, amounts, and the numbers of clusters.
 pub(super) fn bytes(documents: u64) -> u64 {
-    documents * 8 + Ranks::bytes(documents)
+    documents * 8 + documents / 8 + Ranks::bytes(documents)
 }
 
 #[cfg(test)]
