@@ -8,6 +8,7 @@ rows together; Rust code in the executors does the rest.
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
 import tempfile
@@ -22,7 +23,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from . import _native
-from ._spool import formerly, policies_of
+from ._spool import Function, formerly, policies_of
 
 Batches = Iterator[pyarrow.RecordBatch]
 
@@ -43,6 +44,22 @@ DATES = {
 }
 
 
+def _unconditional(function: Function) -> Function:
+    """A function that says why it has no conditions, instead of that the parameter is unknown."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **given: Any) -> Any:
+        if given.pop("where", None) is not None:
+            raise ValueError(
+                "where is not possible in Spark, where texts travel without their other columns: use"
+                " lookalike.find_pairs or lookalike.deduplicate for data of one machine"
+            )
+        return function(*args, **given)
+
+    return called  # type: ignore[return-value]
+
+
+@_unconditional
 def find_pairs(
     df: DataFrame,
     text: str = "text",
@@ -151,6 +168,7 @@ def pairs(
 
 
 @formerly(2, "ids", "text", "threshold", id="ids")
+@_unconditional
 def query(
     df: DataFrame,
     collection_df: DataFrame,
@@ -252,6 +270,7 @@ def clusters(pairs_df: DataFrame, id_a: str = "id_a", id_b: str = "id_b") -> Dat
 
 
 @formerly(1, "ids", "text", "keep", id="ids")
+@_unconditional
 def deduplicate(
     df: DataFrame,
     *,
@@ -324,6 +343,7 @@ def deduplicate(
 
 
 @formerly(1, "ids", "text", "keep", id="ids")
+@_unconditional
 def removed(
     df: DataFrame,
     *,
@@ -410,7 +430,7 @@ def _check_values(df: DataFrame, text: str, policies: Sequence[str]) -> None:
             warnings.warn(
                 f"keep={dated[n]}: {unread:,} of {read + unread:,} values cannot be read as a {kind},"
                 f" such as {least!r}; their rows come last",
-                stacklevel=5,
+                stacklevel=6,
             )
 
 

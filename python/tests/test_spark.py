@@ -242,6 +242,12 @@ def test_the_rows_that_stay(spark, rule):
         assert [row[0] for row in rows(found)] == expected["id"].to_pylist(), keep
 
 
+def test_conditions_are_refused():
+    for call in (lookalike.spark.find_pairs, lookalike.spark.query, lookalike.spark.deduplicate, lookalike.spark.removed):
+        with pytest.raises(ValueError, match="where is not possible in Spark"):
+            call(None, where="a.source != b.source")
+
+
 def test_dates_that_cannot_be_read(spark):
     """They were treated as missing, without a message."""
     given = [(1, "a b c", "31.12.2020"), (2, "A b c", "2019-05-06"), (3, "d e f", None)]
