@@ -938,15 +938,12 @@ fn crawls_that_were_cut_off_are_named() {
     write(0);
     done(place, "run jan.warc feb.warc -o out --quiet");
     let said = told("export versions out --quiet --output page.html");
-    let wanted = "warning: feb.warc: 7 pages are gone there only because it has no capture of them, and it \
+    let wanted = "warning: feb.warc makes 7 pages gone only because it has no capture of them, and it \
                   has 3 captures, where jan.warc has 12. If it was cut off, leave it out: name the other \
                   crawls with --crawl\n";
     assert_eq!(said, wanted);
     let shown = fs::read_to_string(place.join("page.html")).unwrap();
-    assert!(
-        shown.contains("feb.warc: 7 pages are gone there"),
-        "{shown}"
-    );
+    assert!(shown.contains("feb.warc makes 7 pages gone"), "{shown}");
     let found = rows(place, "out");
     let row = |page: &str| {
         let is_row = |row: &&Row| row["address"].ends_with(page) && row["crawl_b"] == "feb.warc";

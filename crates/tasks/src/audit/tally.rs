@@ -192,7 +192,7 @@ fn reason(reading: &Reading<'_>, document: u32) -> Option<usize> {
 /// Goes through the documents, whose files follow each other, and notes their hosts on the way.
 fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable> {
     let mut ranked = Ranked::new();
-    let mut current: Option<(u32, u32, Tally)> = None;
+    let mut current = (u32::MAX, 0, Tally::default());
     let hosts = columns.sources.iter().position(|of| *of == Source::Host);
     let hosts = hosts.and_then(|at| columns.columns.get(at));
     let mut held = Vec::new();
@@ -200,15 +200,12 @@ fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable>
     let own = collection::own_segments(&reading.workspace.manifest);
     each_document_of(reading.workspace, own, |number, document| {
         reading.context.tick(STAGE, number)?;
-        if current.is_none_or(|(file, ..)| file != document.file) {
-            let before = current.replace((document.file, number, Tally::default()));
-            if let Some((file, first, tally)) = before {
-                ranked.offer(first, tally, file);
-            }
+        if current.0 != document.file {
+            let next = (document.file, number, Tally::default());
+            let (file, first, tally) = std::mem::replace(&mut current, next);
+            ranked.offer(first, tally, file);
         }
-        if let Some((_, _, tally)) = &mut current {
-            tally.count(reason(reading, number));
-        }
+        current.2.count(reason(reading, number));
         if let Some(hosts) = hosts {
             let value = document.url.and_then(host);
             held.push(hosts.note(value.as_deref())?);
@@ -223,9 +220,8 @@ fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable>
     if let Some(hosts) = hosts {
         hosts.put(next - columns.first, &held)?;
     }
-    if let Some((file, first, tally)) = current {
-        ranked.offer(first, tally, file);
-    }
+    let (file, first, tally) = current;
+    ranked.offer(first, tally, file);
     ranked.table(None, Tally::default(), |file| {
         let input = reading.inputs.get(file as usize);
         Ok(input.map_or_else(String::new, |input| shorten(&input.docno).into()))

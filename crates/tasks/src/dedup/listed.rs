@@ -27,40 +27,27 @@ const MOST_LINE_BYTES: usize = 1 << 20;
 /// The documents that a list names.
 pub(super) struct Listed(Bits);
 
-/// The columns of a list.
-struct Columns {
-    file: usize,
-    record: usize,
-    docno: Option<usize>,
-}
-
-impl Columns {
-    fn read(lines: &mut Lines) -> Result<Columns> {
-        let expected = "names of columns separated by tabs, file and record among them";
-        loop {
-            if !lines.advance()? {
-                return Err(lines.bad(expected, "the end of the file"));
-            }
-            if !lines.line().starts_with(b"#") {
-                break;
-            }
+/// Reads the names of the columns of a list: where `file` and `record` are, and perhaps `docno`.
+fn columns(lines: &mut Lines) -> Result<(usize, usize, Option<usize>)> {
+    let expected = "names of columns separated by tabs, file and record among them";
+    loop {
+        if !lines.advance()? {
+            return Err(lines.bad(expected, "the end of the file"));
         }
-        let names: Vec<&[u8]> = lines.line().split(|&byte| byte == b'\t').collect();
-        let find = |name: &str| names.iter().position(|column| *column == name.as_bytes());
-        match (find("file"), find("record")) {
-            (Some(file), Some(record)) => Ok(Columns {
-                file,
-                record,
-                docno: find("docno"),
-            }),
-            _ => Err(lines.bad(expected, shorten(lines.line()))),
+        if !lines.line().starts_with(b"#") {
+            break;
         }
     }
+    let names: Vec<&[u8]> = lines.line().split(|&byte| byte == b'\t').collect();
+    let find = |name: &str| names.iter().position(|column| *column == name.as_bytes());
+    let needed = find("file").zip(find("record"));
+    let (file, record) = needed.ok_or_else(|| lines.bad(expected, shorten(lines.line())))?;
+    Ok((file, record, find("docno")))
 }
 
 /// Refuses a file that is not a list.
 pub(super) fn check(path: &Path) -> Result<()> {
-    Columns::read(&mut Lines::open(path, MOST_LINE_BYTES)?).map(|_| ())
+    columns(&mut Lines::open(path, MOST_LINE_BYTES)?).map(|_| ())
 }
 
 impl Listed {
@@ -86,7 +73,7 @@ impl Listed {
             .map(|(number, input)| (xxh3_64(cell(&input.docno).as_bytes()), number as u32))
             .collect();
         let mut lines = Lines::open(path, MOST_LINE_BYTES)?;
-        let columns = Columns::read(&mut lines)?;
+        let (file, record, docno) = columns(&mut lines)?;
         let mut unknown: Option<(Error, u64)> = None;
         while lines.advance()? {
             context.tick(STAGE, lines.number())?;
@@ -95,8 +82,7 @@ impl Listed {
             }
             let cells: Vec<&[u8]> = lines.line().split(|&byte| byte == b'\t').collect();
             let cell_of = |column: usize| cells.get(column).copied();
-            let (Some(file), Some(record)) = (cell_of(columns.file), cell_of(columns.record))
-            else {
+            let (Some(file), Some(record)) = (cell_of(file), cell_of(record)) else {
                 return Err(lines.bad("a cell for each column", shorten(lines.line())));
             };
             let Some(number) = parsed(record) else {
@@ -110,7 +96,7 @@ impl Listed {
             let problem = match document {
                 None => Some(format!("record {number} of the file {}", shorten(file))),
                 Some(document) => {
-                    let docno = columns.docno.and_then(cell_of);
+                    let docno = docno.and_then(cell_of);
                     let name = names.get(document)?;
                     let same = docno.is_none_or(|docno| cell(&name).as_bytes() == docno);
                     listed.0.insert(document);

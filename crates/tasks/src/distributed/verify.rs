@@ -184,29 +184,20 @@ fn add_found(
     }
 }
 
-/// Sends results in rows of moderate size.
-#[derive(Default)]
-struct Sending {
-    bytes: Vec<u8>,
+/// Sends a result, in rows of moderate size.
+fn send_found(bytes: &mut Vec<u8>, found: &Found, place: u32, out: &mut Vec<Row>) {
+    if bytes.is_empty() {
+        bytes.push(RESULTS);
+    }
+    found.put(bytes);
+    if bytes.len() >= RESULT_BYTES {
+        flush(bytes, place, out);
+    }
 }
 
-impl Sending {
-    fn add(&mut self, found: &Found, place: u32, out: &mut Vec<Row>) {
-        if self.bytes.is_empty() {
-            self.bytes.push(RESULTS);
-        }
-        found.put(&mut self.bytes);
-        if self.bytes.len() >= RESULT_BYTES {
-            self.flush(place, out);
-        }
-    }
-
-    fn flush(&mut self, place: u32, out: &mut Vec<Row>) {
-        if !self.bytes.is_empty() {
-            let blob = std::mem::take(&mut self.bytes);
-            out.push(Row { place, blob });
-        }
-    }
+fn flush(bytes: &mut Vec<u8>, place: u32, out: &mut Vec<Row>) {
+    let blob = std::mem::take(bytes);
+    out.extend((!blob.is_empty()).then_some(Row { place, blob }));
 }
 
 /// Compares the candidates within parts, and sends the texts of the others to where they meet.
@@ -217,7 +208,8 @@ pub struct Verify {
     sets: Sets,
     /// The step that comes next: finishing the documents, then the pairs from this one on.
     at: Option<usize>,
-    sending: Sending,
+    /// Results that are not sent yet.
+    sending: Vec<u8>,
 }
 
 impl Verify {
@@ -229,7 +221,7 @@ impl Verify {
             pairs: Vec::new(),
             sets: Sets::new(config),
             at: None,
-            sending: Sending::default(),
+            sending: Vec::new(),
         }
     }
 
@@ -247,16 +239,13 @@ impl Verify {
             let numbers = [set.len() as u32; 3];
             let (place, _) = self.documents.number(node);
             let members = self.documents.members(node);
-            if self.look_up {
-                add_found(true, members, members, numbers, true, |found| {
-                    self.sending.add(&found, place, out);
-                });
-                continue;
-            }
-            for other in &members[1..] {
-                let (a, b) = (&members[..1], std::slice::from_ref(other));
-                add_found(false, a, b, numbers, true, |found| {
-                    self.sending.add(&found, place, out);
+            let (first, others) = match self.look_up {
+                true => (members, members.chunks(members.len())),
+                false => (&members[..1], members[1..].chunks(1)),
+            };
+            for other in others {
+                add_found(self.look_up, first, other, numbers, true, |found| {
+                    send_found(&mut self.sending, &found, place, out);
                 });
             }
         }
@@ -335,7 +324,7 @@ impl Stage for Verify {
         // A step does not go beyond its part.
         let pairs = std::mem::take(&mut self.pairs);
         let Some(&(part, _)) = pairs.get(from) else {
-            self.sending.flush(0, out);
+            flush(&mut self.sending, 0, out);
             return Ok(false);
         };
         let to = (from + STEP_PAIRS).min(pairs.len());
@@ -360,11 +349,11 @@ impl Stage for Verify {
             if let Some(numbers) = self.sets.compare(a, b)? {
                 let [x, y] = nodes.map(|node| self.documents.members(node));
                 add_found(self.look_up, x, y, numbers, false, |found| {
-                    self.sending.add(&found, part, out);
+                    send_found(&mut self.sending, &found, part, out);
                 });
             }
         }
-        self.sending.flush(part, out);
+        flush(&mut self.sending, part, out);
         self.pairs = pairs;
         self.at = Some(to);
         Ok(true)

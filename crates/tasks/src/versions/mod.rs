@@ -317,28 +317,27 @@ fn check(workspace: &Workspace) -> Result<()> {
 
 /// Says which crawls make pages gone although they are damaged or much smaller than the one before.
 fn warnings(crawls: &[Crawl], damaged: &BTreeMap<u16, String>) -> Vec<String> {
-    let pairs = crawls.windows(2).filter(|pair| pair[1].absent > 0);
     let warning = |pair: &[Crawl]| {
         let [before, crawl] = pair else { return None };
-        let why = match damaged.get(&crawl.number) {
+        let damage = damaged.get(&crawl.number);
+        let is_small = crawl.captures * 2 < before.captures;
+        let (own, other) = (counted(crawl.captures, "capture"), count(before.captures));
+        let why = match damage {
             Some(damage) => format!("but {damage}. Read a whole copy in a new directory, or"),
-            None if crawl.captures * 2 < before.captures => format!(
-                "and it has {}, where {} has {}. If it was cut off,",
-                counted(crawl.captures, "capture"),
-                before.name,
-                count(before.captures)
+            None => format!(
+                "and it has {own}, where {} has {other}. If it was cut off,",
+                before.name
             ),
-            None => return None,
         };
-        let are = if crawl.absent == 1 { "is" } else { "are" };
-        Some(format!(
-            "{}: {} {are} gone there only because it has no capture of them, {why} leave it out: \
-             name the other crawls with --crawl",
-            crawl.name,
-            counted(crawl.absent, "page")
-        ))
+        (crawl.absent > 0 && (is_small || damage.is_some())).then(|| {
+            let (name, pages) = (&crawl.name, counted(crawl.absent, "page"));
+            format!(
+                "{name} makes {pages} gone only because it has no capture of them, {why} leave it \
+                 out: name the other crawls with --crawl"
+            )
+        })
     };
-    pairs.filter_map(warning).collect()
+    crawls.windows(2).filter_map(warning).collect()
 }
 
 /// The last time of a date, or of a day.

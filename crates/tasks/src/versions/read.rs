@@ -162,26 +162,15 @@ impl Captures<'_> {
 
     fn file(&self, file: u32, input: &InputFile, entries: &mut InputRecords<'_>) -> Result<()> {
         input.check_path()?;
-        const CUT: [Reason; 8] = {
-            use Reason::*;
-            [
-                Unreadable,
-                EmptyFile,
-                CorruptCompression,
-                TruncatedCompression,
-                DecompressionBomb,
-                DecompressorMemory,
-                Truncated,
-                BadParquet,
-            ]
-        };
         let mut all = InputRecords::of_file(self.workspace, file);
         while let Some(entry) = all.next_of(file)? {
-            if let InputRecord::Rejected(Reject { reason, .. }) = entry
-                && CUT.contains(&reason)
-            {
-                let why = format!("{} was not read whole ({reason})", input.docno);
-                lock(&self.damaged).insert(self.crawls.files[file as usize].0, why);
+            if let InputRecord::Rejected(Reject { reason, .. }) = entry {
+                // Up to there, reasons are about files; that a file is binary is no damage.
+                let of_file = reason < Reason::UnsupportedFormat && reason != Reason::BinaryFile;
+                if of_file || [Reason::Truncated, Reason::BadParquet].contains(&reason) {
+                    let why = format!("{} was not read whole ({reason})", input.docno);
+                    lock(&self.damaged).insert(self.crawls.files[file as usize].0, why);
+                }
             }
         }
         let mut records = Again::open(input, file, self.read, self.context.stop);

@@ -812,10 +812,7 @@ impl Cutter {
             return Cut::Begin;
         }
         self.state = State::Done;
-        match self.open {
-            true => Cut::Extend,
-            false => Cut::Begin,
-        }
+        if self.open { Cut::Extend } else { Cut::Begin }
     }
 
     /// Begins a token, or a comment.
@@ -847,10 +844,7 @@ impl Cutter {
                 .is_some_and(|(begin, after)| begin == c && (apart || !after)) =>
             {
                 self.state = State::Comment(Comment::new(0));
-                return match self.keep {
-                    true => Cut::Begin,
-                    false => Cut::Separate,
-                };
+                return if self.keep { Cut::Begin } else { Cut::Separate };
             }
             _ if c.is_ascii_punctuation() => State::Operator(c as u32),
             _ => State::Done,

@@ -285,10 +285,7 @@ impl Scan {
                 }
                 Place::Escaped(quoted) => {
                     self.spans_lines |= quoted && byte == end;
-                    self.place = match quoted {
-                        true => Place::Quoted,
-                        false => Place::Plain,
-                    };
+                    self.place = if quoted { Place::Quoted } else { Place::Plain };
                     at += 1;
                 }
                 Place::Closed(n) if quote.get(n) == Some(&byte) => {

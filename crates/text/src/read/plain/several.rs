@@ -462,10 +462,7 @@ fn table(head: &[u8], config: &ReadConfig) -> Option<String> {
             is_text |= spaced;
         }
         let rare = is_tab || delimiter.is_control() || delimiter.len() > 2;
-        let enough = match rare || columns > 2 {
-            true => ROWS,
-            false => MANY_ROWS,
-        };
+        let enough = if rare || columns > 2 { ROWS } else { MANY_ROWS };
         is_text &= !is_tab && *delimiter != *b"|";
         if rows >= enough && odd * 20 <= rows && !is_text {
             let flags = flags_for_table(head, (usual, is_tab), &what, columns, config);
