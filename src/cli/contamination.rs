@@ -17,7 +17,7 @@ use lookalike_tasks::contamination::{
 };
 
 use super::command::{Command, Out, Setup};
-use super::flags::{InputFlags, Memory, Output, Threads};
+use super::flags::{Answering, InputFlags};
 use super::unread;
 
 /// Options of `contamination`.
@@ -109,17 +109,12 @@ pub struct Options {
     #[command(flatten)]
     corpus: InputFlags,
     #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    threads: Threads,
-    #[command(flatten)]
-    print: Output,
+    answering: Answering,
 }
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.memory
-            .with(self.threads, self.print.printed().always())
+        self.answering.setup()
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

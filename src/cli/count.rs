@@ -10,7 +10,7 @@ use lookalike_engine::outputs;
 use lookalike_tasks::count;
 
 use super::command::{Command, Out, Setup};
-use super::flags::{InputFlags, Memory, Output, ShingleFlags, Threads};
+use super::flags::{Answering, InputFlags, ShingleFlags};
 use super::unread;
 
 /// Options of `count`.
@@ -24,17 +24,12 @@ pub struct Options {
     #[command(flatten)]
     shingles: ShingleFlags,
     #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    threads: Threads,
-    #[command(flatten)]
-    print: Output,
+    answering: Answering,
 }
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.memory
-            .with(self.threads, self.print.printed().always())
+        self.answering.setup()
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

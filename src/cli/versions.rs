@@ -10,7 +10,7 @@ use lookalike_engine::pipeline::open_catalogued;
 use lookalike_tasks::versions::{By, VersionsConfig};
 
 use super::command::{Command, Out, Setup};
-use super::flags::{Memory, Output, Programs, Threads};
+use super::flags::{Answering, Programs};
 
 /// Options of `versions`.
 #[derive(Debug, Args)]
@@ -57,18 +57,12 @@ pub struct Options {
     #[command(flatten)]
     programs: Programs,
     #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    threads: Threads,
-    #[command(flatten)]
-    print: Output,
+    answering: Answering,
 }
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        let printed = self.print.printed().always();
-        let setup = self.memory.with(self.threads, printed);
-        setup.naming(&self.programs.convert)
+        self.answering.setup().naming(&self.programs.convert)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -63,6 +63,25 @@ pub struct Threads {
     threads: Option<usize>,
 }
 
+/// Memory, threads and output, for commands whose answer is printed.
+#[derive(Debug, Args)]
+pub struct Answering {
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    threads: Threads,
+    #[command(flatten)]
+    print: Output,
+}
+
+impl Answering {
+    /// The flags as a [`Setup`].
+    pub fn setup(&self) -> Setup {
+        let printed = self.print.printed().always();
+        self.memory.with(self.threads, printed)
+    }
+}
+
 /// Memory, threads, disk space and output, for commands that run stages.
 #[derive(Debug, Args)]
 pub struct Limits {

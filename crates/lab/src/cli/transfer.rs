@@ -9,7 +9,7 @@ use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 
-use lookalike::cli::flags::{Memory, Output, Threads, ThresholdFlag};
+use lookalike::cli::flags::{Answering, ThresholdFlag};
 use lookalike::cli::{Command, Out, Setup};
 
 /// Options of `transfer`.
@@ -50,11 +50,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     threshold: ThresholdFlag,
     #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    threads: Threads,
-    #[command(flatten)]
-    print: Output,
+    answering: Answering,
 }
 
 /// Warn if one in this number of docnos is unknown.
@@ -62,8 +58,7 @@ const UNKNOWN: u64 = 10;
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.memory
-            .with(self.threads, self.print.printed().always())
+        self.answering.setup()
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
