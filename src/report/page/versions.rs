@@ -233,12 +233,11 @@ pub(crate) fn about(summary: &VersionsSummary) -> String {
     if summary.order == "inputs" {
         out += " Not every crawl has a date, so the crawls are in the order of the inputs; --crawl gives another.";
     }
-    let unread = "address without a capture that could be read as a document";
-    for (n, what) in [
-        (summary.without_document, unread),
-        (summary.without_address, "document without an address"),
+    let unread = "without a capture that could be read as a document";
+    for (n, noun, rest) in [
+        (summary.without_document, "address", unread),
+        (summary.without_address, "document", "without an address"),
     ] {
-        let (noun, rest) = what.split_once(' ').unwrap_or_default();
         let are = if n == 1 { "is" } else { "are" };
         if n > 0 {
             out += &format!(" {} {rest} {are} left out.", counted(n, noun));

@@ -495,11 +495,8 @@ fn date(text: &str) -> Option<f64> {
             .then(|| format!("{year}-{month}-{day}"))
     });
     let value = day.map_or_else(|| number(text), |day| number(&day))?;
-    Some(if value.abs() >= 1e11 {
-        value / 1e3
-    } else {
-        value
-    })
+    let unit = if value.abs() >= 1e11 { 1e3 } else { 1.0 };
+    Some(value / unit)
 }
 
 /// A value of a document: its text, and if the condition uses them, its number and its date.

@@ -74,14 +74,9 @@ pub fn check(
         }
         // Texts may be ordered, but not beside numbers.
         if unread > 0 && (numbers || kinds.contains('o') && unread < found) {
-            let with = if numbers {
-                "them"
-            } else {
-                "a number or a date"
-            };
             context.progress.lost(&format!(
                 "warning: --where: {} of {field} neither a number nor a date, such as \
-                 {example:?}; no comparison with {with} holds, nor its negation",
+                 {example:?}; no comparison that needs one holds, nor its negation",
                 counted(unread, "value"),
             ));
         }

@@ -74,7 +74,6 @@ mod config;
 mod labels;
 mod links;
 mod output;
-mod stats;
 
 use std::cell::Cell;
 use std::path::Path;
@@ -93,8 +92,7 @@ use labels::{LABEL_BYTES, Labels};
 use links::{Decision, Link, Links};
 use output::{Outputs, SEEN_BYTES, check_output};
 
-pub use config::{LabelsFormat, TransferConfig};
-pub use stats::TransferReport;
+pub use config::{LabelsFormat, TransferConfig, TransferReport};
 
 const STAGE: &str = "transfer";
 

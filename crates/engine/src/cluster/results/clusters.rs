@@ -108,8 +108,7 @@ fn each_cluster(
         };
         take(number, root, &mut || Ok(all.next()?.map(member)))
     };
-    sort.finish()?.groups(|placed| placed.root, clusters)?;
-    Ok(())
+    (sort.finish()?.groups(|placed| placed.root, clusters)).map(|_| ())
 }
 
 /// Writes a row for each member of a cluster.
