@@ -12,9 +12,8 @@ use lookalike_base::ids::Key;
 /// Numbers in a frame.
 const FRAME: usize = 128;
 
-/// The largest width that is packed and unpacked by reading words at any byte. A number of this
-/// width fits in eight bytes, whichever bit of the first byte it begins at.
-const WORD_WIDTH: usize = 57;
+/// The bytes in which a number of any width fits, whichever bit of the first byte it begins at.
+const WORD: usize = 9;
 
 /// Appends a packed column.
 pub fn pack_u64(values: &[u64], out: &mut Vec<u8>) {
@@ -31,38 +30,22 @@ fn pack<T: Copy + Into<u64>>(values: &[T], out: &mut Vec<u8>) {
         let all = frame.iter().fold(0, |bits, &v| bits | v.into());
         let width = u64::BITS - all.leading_zeros();
         out.push(width as u8);
-        if width as usize > WORD_WIDTH {
-            pack_wide(frame, width, out);
-            continue;
-        }
-        let mut bytes = [0; FRAME * WORD_WIDTH / 8 + 8];
-        let (mut pending, mut bits, mut at) = (0u64, 0, 0);
+        let end = out.len() + (frame.len() * width as usize).div_ceil(8);
+        out.reserve(end + WORD - out.len());
+        let (mut pending, mut bits) = (0u64, 0);
         for &value in frame {
-            pending |= value.into() << bits;
-            bytes[at..at + 8].copy_from_slice(&pending.to_le_bytes());
+            let value = value.into();
+            pending |= value << bits;
             bits += width;
-            at += (bits / 8) as usize;
-            pending = pending.unbounded_shr(bits / 8 * 8);
-            bits %= 8;
+            if bits >= u64::BITS {
+                out.extend_from_slice(&pending.to_le_bytes());
+                bits -= u64::BITS;
+                pending = value.unbounded_shr(width - bits);
+            }
         }
-        out.extend_from_slice(&bytes[..(frame.len() * width as usize).div_ceil(8)]);
+        out.extend_from_slice(&pending.to_le_bytes());
+        out.truncate(end);
     }
-}
-
-fn pack_wide<T: Copy + Into<u64>>(frame: &[T], width: u32, out: &mut Vec<u8>) {
-    let mut pending: u128 = 0;
-    let mut bits = 0;
-    for &value in frame {
-        pending |= u128::from(value.into()) << bits;
-        bits += width;
-        if bits >= 64 {
-            out.extend_from_slice(&(pending as u64).to_le_bytes());
-            pending >>= 64;
-            bits -= 64;
-        }
-    }
-    let rest = (pending as u64).to_le_bytes();
-    out.extend_from_slice(&rest[..bits.div_ceil(8) as usize]);
 }
 
 /// Reads `count` numbers of a packed column from the front of `bytes`. Returns the rest of `bytes`,
@@ -98,14 +81,11 @@ fn unpack<'a, T>(
         }
         let length = (n * width).div_ceil(8);
         let (packed, after) = rest.split_at_checked(length)?;
-        if width > WORD_WIDTH {
-            unpack_wide(packed, width, n, out, &mut number);
-        } else if let Some(words) = rest.get(..length + 8) {
+        if let Some(words) = rest.get(..length + WORD) {
             unpack_words(words, width, n, out, &mut number);
         } else {
-            // At the end of the input, a word of eight bytes would go beyond the last byte. Use a
-            // padded copy.
-            let mut words = [0; FRAME * WORD_WIDTH / 8 + 8];
+            // At the end of the input, a word would go beyond the last byte. Use a padded copy.
+            let mut words = [0; FRAME * 8 + WORD];
             words[..length].copy_from_slice(packed);
             unpack_words(&words, width, n, out, &mut number);
         }
@@ -115,7 +95,7 @@ fn unpack<'a, T>(
     Some(bytes)
 }
 
-/// Unpacks the numbers of a frame that is followed by at least eight more bytes.
+/// Unpacks the numbers of a frame that is followed by at least [`WORD`] more bytes.
 fn unpack_words<T>(
     words: &[u8],
     width: usize,
@@ -123,39 +103,16 @@ fn unpack_words<T>(
     out: &mut Vec<T>,
     number: &mut impl FnMut(u64) -> T,
 ) {
-    let mask = (1 << width) - 1;
+    let mask = u64::MAX.unbounded_shr(64 - width as u32);
     out.extend((0..n).map(|i| {
         let bit = i * width;
-        let mut word = [0; 8];
-        word.copy_from_slice(&words[bit / 8..bit / 8 + 8]);
-        number(u64::from_le_bytes(word) >> (bit % 8) & mask)
-    }));
-}
-
-fn unpack_wide<T>(
-    packed: &[u8],
-    width: usize,
-    n: usize,
-    out: &mut Vec<T>,
-    number: &mut impl FnMut(u64) -> T,
-) {
-    let mask = u64::MAX >> (64 - width);
-    let mut words = packed.chunks(8).map(|chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(word)
-    });
-    let mut pending: u128 = 0;
-    let mut bits = 0;
-    out.extend((0..n).map(|_| {
-        if bits < width {
-            pending |= u128::from(words.next().unwrap_or(0)) << bits;
-            bits += 64;
+        let bytes = &words[bit / 8..bit / 8 + WORD];
+        let mut word = u64::get_le(&bytes[..8]) >> (bit % 8);
+        // Numbers of up to 57 bits end before the ninth byte.
+        if width > 57 {
+            word |= u64::from(bytes[8]).unbounded_shl(64 - bit as u32 % 8);
         }
-        let value = pending as u64 & mask;
-        pending >>= width;
-        bits -= width;
-        number(value)
+        number(word & mask)
     }));
 }
 

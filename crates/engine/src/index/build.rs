@@ -5,7 +5,7 @@ use std::iter::from_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::divided::Divided;
-use super::documents::{self, IndexedDocuments};
+use super::documents::{self, OfLevel};
 use super::lists::{ListsWriter, MadeRange};
 use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of, leading};
 use crate::collection::{self, Catalogue, Extent, Representatives, SegmentEntry, SetReader};
@@ -178,11 +178,9 @@ fn divide<K: Key>(
     context: &Context<'_>,
 ) -> Result<()> {
     let representatives = Catalogue::representatives(workspace)?;
-    let documents = IndexedDocuments::of(workspace, level)?;
+    let documents = OfLevel::open(workspace, level)?;
     share(STAGE, context.budget.threads, segments, |segments| {
-        let Some(mut facts) = documents.in_order() else {
-            return Ok(());
-        };
+        let mut facts = documents.in_order();
         let blocks = ranges.iter();
         let blocks = blocks.map(|(range, keys)| (level.layout.bounds(*range), keys, Vec::new()));
         let mut blocks: Vec<_> = blocks.collect();
@@ -250,4 +248,44 @@ fn write(
     };
     let mut halves = halves.into_iter();
     halves.try_for_each(|(keys, documents)| write(lists, buffer, keys, documents, divided))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys that do not fit in the buffer, and documents of one key that do not.
+    #[test]
+    fn what_does_not_fit_is_halved() {
+        let place = tempfile::tempdir().unwrap();
+        let divided = Divided::new(place.path(), 1000);
+        let mut block = Vec::new();
+        for document in 0..1000 {
+            // The first document has one key twice.
+            let keys = [7, 1 << 40, (1 << 40) + u64::from(document)];
+            divided.put(&mut block, keys.into_iter(), document).unwrap();
+        }
+        divided.write(&mut block).unwrap();
+        let level = Level {
+            number: 0,
+            first: 0,
+            documents: 1000,
+            layout: Layout::of(3000),
+            parts: BTreeMap::new(),
+            facts: None,
+            stats: IndexStats::default(),
+        };
+        let made = [1 << 20, 100].map(|capacity| {
+            let directory = place.path().join(capacity.to_string());
+            disk::create_directory(&directory).unwrap();
+            let mut lists = ListsWriter::create(&directory, (1, 8), &level, 0).unwrap();
+            let mut buffer = Buffer::new(capacity, 0, u64::MAX);
+            let all = (level.layout.bounds(0), (0, u32::MAX));
+            write(&mut lists, &mut buffer, all.0, all.1, &divided).unwrap();
+            let made = lists.finish(0).unwrap();
+            assert_eq!((made.lists, made.entries), (1001, 2999), "{capacity}");
+            disk::read_all(&directory.join(made.part.name)).unwrap()
+        });
+        assert!(made[0] == made[1]);
+    }
 }

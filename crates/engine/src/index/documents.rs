@@ -213,15 +213,16 @@ pub struct IndexedDocuments {
     levels: Vec<OfLevel>,
 }
 
+/// The facts about the documents of a level.
 #[derive(Debug)]
-struct OfLevel {
+pub(super) struct OfLevel {
     first: u32,
     facts: PartFile,
     docnos: PartFile,
 }
 
 impl OfLevel {
-    fn open(workspace: &Workspace, level: &Level) -> Result<OfLevel> {
+    pub(super) fn open(workspace: &Workspace, level: &Level) -> Result<OfLevel> {
         let (facts, docnos) = level
             .facts
             .as_ref()
@@ -243,7 +244,8 @@ impl OfLevel {
         })
     }
 
-    fn in_order(&self) -> InOrder<'_> {
+    /// Reads the facts of rising documents.
+    pub(super) fn in_order(&self) -> InOrder<'_> {
         InOrder {
             part: &self.facts,
             first: self.first,
@@ -271,12 +273,6 @@ impl IndexedDocuments {
         let levels = levels.map(|level| OfLevel::open(workspace, level));
         let levels = levels.collect::<Result<_>>()?;
         Ok(Some(IndexedDocuments { levels }))
-    }
-
-    /// The facts about the documents of a level that is being made.
-    pub(super) fn of(workspace: &Workspace, level: &Level) -> Result<IndexedDocuments> {
-        let levels = vec![OfLevel::open(workspace, level)?];
-        Ok(IndexedDocuments { levels })
     }
 
     /// The number of documents.
@@ -325,11 +321,6 @@ impl IndexedDocuments {
         String::from_utf8(bytes)
             .map_err(|error| corrupt("docno", "UTF-8".into(), error.to_string()))
     }
-
-    /// Reads the facts of rising documents of one level.
-    pub(super) fn in_order(&self) -> Option<InOrder<'_>> {
-        self.levels.first().map(OfLevel::in_order)
-    }
 }
 
 /// Reads facts of rising documents, many at once.
@@ -371,10 +362,8 @@ pub fn each_md5(
         return Ok(false);
     };
     for level in &entry.levels {
-        let documents = IndexedDocuments::of(workspace, level)?;
-        let Some(mut facts) = documents.in_order() else {
-            continue;
-        };
+        let documents = OfLevel::open(workspace, level)?;
+        let mut facts = documents.in_order();
         for document in level.first..level.end() as u32 {
             let own = facts.get(document)?;
             if own.words > 0 {
