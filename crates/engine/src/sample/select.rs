@@ -15,6 +15,9 @@
 //! 1. *Count*: all documents count their sampled keys in one table of counters of a byte. Keys are
 //!    random, so the counter of a key is given by its highest bits. Only keys of the *region* are
 //!    counted: the lowest sixteenths of the keys that can be sampled, enough of them to choose from.
+//!    If memory is short of a byte for each key, a counter has two bits, and sixteen counters share
+//!    a byte that goes on where they end. Most keys are in one document, so most counters need no
+//!    more, and of three times as many counters, fewer are those of several keys.
 //! 2. *Choose*: the order is (in the region, class of the counter, key) before (outside, key). A
 //!    document takes its first p keys in this order, where p is the length of its prefix. Keys whose
 //!    counter is 1 are in no other document. They take up places, but do not enter the sort.
@@ -23,7 +26,7 @@
 //! prefix of its keys at its own level, and one at each coarser level. The region then has all keys.
 //!
 //! # Invariants
-//! - Counters are at least the document frequency, so a key that is left out is in one document
+//! - RegionCounters are at least the document frequency, so a key that is left out is in one document
 //!   only. A counter that is too high changes the order, which may be any order.
 //! - Classes do not depend on the order in which threads count: counters stop at [`MOST`], and all
 //!   counters from there on have the same class.
@@ -79,6 +82,10 @@ const LEAST_TRIED: u64 = 256;
 /// counter for a key; if memory is short, several keys share one.
 const LEAST_BITS: u32 = 16;
 const MOST_BITS: u32 = 48;
+/// Where a counter of two bits ends, the number of them in a byte, and of those that go on in one.
+const FULL: u8 = 3;
+const IN_A_BYTE: usize = 4;
+const ON_A_BYTE: usize = 16;
 
 /// Which fingerprints the sort has, if not all: those that pairs from a threshold on need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +100,9 @@ pub struct Selection {
     pub sixteenths: u32,
     /// The table would have two to the power of this number of counters if it counted all keys.
     pub bits: u32,
+    /// Whether a counter has two bits, and a part of a byte.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub packed: bool,
 }
 
 impl Selection {
@@ -106,7 +116,7 @@ impl Selection {
         let parts = (u128::from(chosen * KEYS_OF_A_CHOICE) * u128::from(PARTS))
             .div_ceil(keys.max(1).into());
         let all = sampled.rates().len() > 1 || keys < documents * FEW_KEYS;
-        let mut selection = Selection {
+        let selection = Selection {
             criterion,
             rate: sampled.rates().first().copied().unwrap_or(Rate::FULL),
             sixteenths: if all {
@@ -115,11 +125,18 @@ impl Selection {
                 parts.clamp(1, PARTS.into()) as u32
             },
             bits: (shingles.max(1).ilog2() + 1).clamp(LEAST_BITS, MOST_BITS),
+            packed: false,
         };
-        while selection.bits > LEAST_BITS && !selection.fits(spare) {
-            selection.bits -= 1;
+        selection.within(spare)
+    }
+
+    /// With counters for which memory has room.
+    fn within(mut self, spare: u64) -> Selection {
+        self.packed |= !self.fits(spare);
+        while !self.fits(spare) {
+            self.bits -= 1;
         }
-        selection
+        self
     }
 
     /// The most keys that documents choose. (A few sets of more than a million keys may choose more.)
@@ -130,14 +147,11 @@ impl Selection {
     /// With a region that is twice as large, so that there is more to choose from; `None` if it has
     /// all keys.
     pub fn wider(&self, spare: u64) -> Option<Selection> {
-        let mut wider = Selection {
+        let wider = Selection {
             sixteenths: (2 * self.sixteenths).min(PARTS),
             ..*self
         };
-        while wider.bits > LEAST_BITS && !wider.fits(spare) {
-            wider.bits -= 1;
-        }
-        Some(wider).filter(|_| self.sixteenths < PARTS)
+        Some(wider.within(spare)).filter(|_| self.sixteenths < PARTS)
     }
 
     /// Whether it counts all keys of all documents, because documents have few.
@@ -168,10 +182,20 @@ impl Selection {
         (first as u64, (end - first) as u64)
     }
 
-    /// Bytes of the counters of the region.
-    pub fn bytes(&self) -> u64 {
+    /// The number of counters of the region.
+    pub fn places(&self) -> u64 {
         let (_, all) = self.counters();
         (all * u64::from(self.sixteenths) / u64::from(PARTS)).max(1)
+    }
+
+    /// Bytes of these counters.
+    pub fn bytes(&self) -> u64 {
+        match self.packed {
+            true => {
+                self.places().div_ceil(IN_A_BYTE as u64) + self.places().div_ceil(ON_A_BYTE as u64)
+            }
+            false => self.places(),
+        }
     }
 
     /// How far a key is shifted to the right to be the number of its counter.
@@ -195,7 +219,7 @@ impl Selection {
     /// many counters as ranges.
     pub fn bounds<K: Key>(self, ranges: u32, range: u32) -> (K, K) {
         let start = |range: u32| {
-            let counters = u128::from(self.bytes()) * u128::from(range) / u128::from(ranges);
+            let counters = u128::from(self.places()) * u128::from(range) / u128::from(ranges);
             counters as u64
         };
         let low = match range {
@@ -245,18 +269,115 @@ fn class(counter: u8) -> u8 {
     CLASS_OF[usize::from(counter)]
 }
 
-/// Number of classes: 1, 2, 3, 4, 5-8, ..., 65-128, more.
-const CLASSES: usize = 10;
-
-/// Counters of all documents' keys in the region.
-pub struct Selector<'a, K> {
-    selection: Selection,
+/// RegionCounters of the keys of a region.
+struct RegionCounters<K> {
     /// The least key of the first counter, and [`Selection::shift`].
     first: K,
     shift: u32,
+    /// The number of counters, and whether they are [`Selection::packed`].
+    places: usize,
+    packed: bool,
+    bytes: Vec<AtomicU8>,
+}
+
+impl<K: Key> RegionCounters<K> {
+    fn new(selection: &Selection) -> RegionCounters<K> {
+        RegionCounters {
+            first: K::from_u128(selection.least::<K>(0)),
+            shift: selection.shift::<K>(),
+            places: selection.places() as usize,
+            packed: selection.packed,
+            bytes: (0..selection.bytes()).map(|_| AtomicU8::new(0)).collect(),
+        }
+    }
+
+    /// The number of a key's counter; `None` outside the region.
+    #[inline]
+    fn place(&self, key: K) -> Option<usize> {
+        Some(key.above(self.first, self.shift)).filter(|&place| place < self.places)
+    }
+
+    /// The byte that has a counter, or the counter of two bits in it.
+    #[inline]
+    fn byte(&self, place: usize) -> &AtomicU8 {
+        let in_a_byte = if self.packed { IN_A_BYTE } else { 1 };
+        &self.bytes[place / in_a_byte]
+    }
+
+    /// Where a counter of two bits begins in its byte, and the byte that goes on where it ends.
+    #[inline]
+    fn rest(&self, place: usize) -> (usize, &AtomicU8) {
+        let rest = self.places.div_ceil(IN_A_BYTE) + place / ON_A_BYTE;
+        (2 * (place % IN_A_BYTE), &self.bytes[rest])
+    }
+
+    /// What the counter of a key says; `None` outside the region.
+    #[inline]
+    fn counted(&self, key: K) -> Option<u8> {
+        let place = self.place(key)?;
+        let byte = self.byte(place).load(Ordering::Relaxed);
+        if !self.packed {
+            return Some(byte);
+        }
+        let (at, rest) = self.rest(place);
+        Some(match (byte >> at) & FULL {
+            FULL => rest.load(Ordering::Relaxed).saturating_add(FULL),
+            n => n,
+        })
+    }
+
+    fn add(&self, keys: &[K], alone: bool) {
+        let places = keys.iter().filter_map(|&key| self.place(key));
+        if !alone {
+            // An atomic addition waits for its counter to come from memory, one after the other.
+            // Loads do not wait for each other, so they bring the counters into the cache first.
+            let loaded = (places.clone()).map(|place| self.byte(place).load(Ordering::Relaxed));
+            std::hint::black_box(loaded.fold(0, u8::wrapping_add));
+        }
+        if self.packed {
+            places.for_each(|place| self.add_packed(place, alone));
+        } else {
+            places.for_each(|place| add_one(self.byte(place), alone));
+        }
+    }
+
+    fn add_packed(&self, place: usize, alone: bool) {
+        let (byte, (at, rest)) = (self.byte(place), self.rest(place));
+        let more = |n: u8| ((n >> at) & FULL < FULL).then(|| n + (1 << at));
+        let added = match more(byte.load(Ordering::Relaxed)) {
+            Some(more) if alone => {
+                byte.store(more, Ordering::Relaxed);
+                true
+            }
+            Some(_) => (byte.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)).is_ok(),
+            None => false,
+        };
+        if !added {
+            add_one(rest, alone);
+        }
+    }
+}
+
+/// Counts one more in a byte.
+#[inline]
+fn add_one(counter: &AtomicU8, alone: bool) {
+    let n = counter.load(Ordering::Relaxed);
+    if alone {
+        counter.store(n + u8::from(n < MOST), Ordering::Relaxed);
+    } else if n < MOST {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Number of classes: 1, 2, 3, 4, 5-8, ..., 65-128, more.
+const CLASSES: usize = 10;
+
+/// RegionCounters of all documents' keys in the region.
+pub struct Selector<'a, K> {
+    selection: Selection,
     sampled: &'a Sampled,
     sets: Sets<'a>,
-    counters: Vec<AtomicU8>,
+    counters: RegionCounters<K>,
     /// By segment, what its documents choose from, if memory had room to keep it.
     kept: Vec<Mutex<Option<Kept<K>>>>,
     /// What the choosers that have ended have chosen.
@@ -399,11 +520,9 @@ impl<'a, K: Key> Selector<'a, K> {
     ) -> Result<Selector<'a, K>> {
         let selector = Selector {
             selection,
-            first: K::from_u128(selection.least::<K>(0)),
-            shift: selection.shift::<K>(),
             sampled,
             sets,
-            counters: (0..selection.bytes()).map(|_| AtomicU8::new(0)).collect(),
+            counters: RegionCounters::new(&selection),
             kept: sets.segments.iter().map(|_| Mutex::default()).collect(),
             chosen: Mutex::default(),
         };
@@ -436,7 +555,7 @@ impl<'a, K: Key> Selector<'a, K> {
             stop.tick(stage, document)?;
             let mut missing = self.prefix(self.sampled.level(document), document) as usize;
             self.read(&mut sets, document, |keys, others| {
-                self.add(keys, alone);
+                self.counters.add(keys, alone);
                 missing = missing.saturating_sub(keys.len());
                 kept = kept
                     .take()
@@ -481,32 +600,7 @@ impl<'a, K: Key> Selector<'a, K> {
 
     /// The greatest key of the region.
     fn greatest(&self) -> K {
-        self.selection.greatest(self.selection.bytes())
-    }
-
-    #[inline]
-    fn counter(&self, key: K) -> Option<&AtomicU8> {
-        self.counters.get(key.above(self.first, self.shift))
-    }
-
-    fn add(&self, keys: &[K], alone: bool) {
-        let counters = keys.iter().filter_map(|&key| self.counter(key));
-        if alone {
-            for counter in counters {
-                let n = counter.load(Ordering::Relaxed);
-                counter.store(n + u8::from(n < MOST), Ordering::Relaxed);
-            }
-            return;
-        }
-        // An atomic addition waits for its counter to come from memory, one after the other. Loads
-        // do not wait for each other, so they bring the counters into the cache first.
-        let loaded = (counters.clone()).map(|counter| counter.load(Ordering::Relaxed));
-        std::hint::black_box(loaded.fold(0, u8::wrapping_add));
-        for counter in counters {
-            if counter.load(Ordering::Relaxed) < MOST {
-                counter.fetch_add(1, Ordering::Relaxed);
-            }
-        }
+        self.selection.greatest(self.selection.places())
     }
 
     /// What is expected to be chosen of all documents, from some of them: documents that lie together
@@ -848,13 +942,10 @@ impl<K: Key> Choice<'_, K> {
 
     /// Looks up and counts the classes of the held keys.
     fn look_up(&mut self) {
-        let counters = self
-            .set
-            .iter()
-            .filter_map(|&key| self.selector.counter(key));
+        let keys = self.set.iter();
+        let counted = keys.filter_map(|&key| self.selector.counters.counted(key));
         self.classes.clear();
-        self.classes
-            .extend(counters.map(|counter| class(counter.load(Ordering::Relaxed))));
+        self.classes.extend(counted.map(class));
         for &class in &self.classes {
             self.found[usize::from(class)] += 1;
         }
@@ -897,6 +988,7 @@ mod tests {
             rate: Rate::FULL,
             sixteenths,
             bits,
+            packed: false,
         }
     }
 
@@ -922,6 +1014,62 @@ mod tests {
         }
     }
 
+    /// Whatever a counter has room for, it says at least in how many documents a key is, and threads
+    /// count the same as one alone.
+    #[test]
+    fn counters_are_never_too_low() {
+        let mut keys: Vec<(u64, u32)> = Vec::new();
+        for n in 0..60_000 {
+            let key = mix_key(n.into());
+            keys.push((key, if n % 100 == 0 { 1 + n / 100 } else { 1 + n % 5 }));
+        }
+        for packed in [false, true] {
+            let selection = Selection {
+                packed,
+                ..selection(16, 18)
+            };
+            let count = |threads: usize| {
+                let counters = RegionCounters::new(&selection);
+                let add = |part: usize| {
+                    for &(key, times) in keys.iter().skip(part).step_by(threads) {
+                        (0..times).for_each(|_| counters.add(&[key], threads == 1));
+                    }
+                };
+                std::thread::scope(|scope| {
+                    for part in 0..threads {
+                        scope.spawn(move || add(part));
+                    }
+                });
+                let counted = keys.iter().map(|&(key, _)| counters.counted(key).unwrap());
+                counted.collect::<Vec<u8>>()
+            };
+            let alone = count(1);
+            for ((counted, threads), &(_, times)) in alone.iter().zip(count(4)).zip(&keys) {
+                assert!(u32::from(*counted) >= times.min(MOST.into()), "{times}");
+                assert_eq!(class(*counted), class(threads));
+            }
+            let all = alone.iter().zip(&keys);
+            let unique = all.filter(|(counted, (_, times))| **counted == 1 && *times == 1);
+            assert!(
+                unique.count() > 8_000,
+                "of 12,000, with four counters for a key"
+            );
+        }
+    }
+
+    #[test]
+    fn counters_are_packed_if_memory_is_short() {
+        for (spare, packed, bits) in [
+            (64 << 20, false, 24),
+            (21 << 20, true, 24),
+            (19 << 20, true, 23),
+        ] {
+            let within = selection(16, 24).within(spare);
+            assert_eq!((within.packed, within.bits), (packed, bits));
+            assert!(within.bytes() <= spare / TABLE_SHARE);
+        }
+    }
+
     fn ranges_cover_all_keys<K: Key>() {
         for (sixteenths, bits) in [(1, 16), (5, 16), (16, 16), (5, 30)] {
             let all = selection(sixteenths, bits);
@@ -934,7 +1082,7 @@ mod tests {
                 let (low, high) = selection.rate.bounds::<K>();
                 let greatest = selection.greatest::<K>(selection.counters().1);
                 assert!(selection.least::<K>(0) <= low.to_u128() && greatest >= high);
-                let ranges = ranges.min(selection.bytes() as u32);
+                let ranges = ranges.min(selection.places() as u32);
                 let bounds = (0..ranges).map(|range| selection.bounds::<K>(ranges, range));
                 let bounds: Vec<_> = bounds.collect();
                 assert_eq!(bounds[0].0, K::default());
