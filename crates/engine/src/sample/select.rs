@@ -26,7 +26,7 @@
 //! prefix of its keys at its own level, and one at each coarser level. The region then has all keys.
 //!
 //! # Invariants
-//! - RegionCounters are at least the document frequency, so a key that is left out is in one document
+//! - Counters are at least the document frequency, so a key that is left out is in one document
 //!   only. A counter that is too high changes the order, which may be any order.
 //! - Classes do not depend on the order in which threads count: counters stop at [`MOST`], and all
 //!   counters from there on have the same class.
@@ -269,7 +269,7 @@ fn class(counter: u8) -> u8 {
     CLASS_OF[usize::from(counter)]
 }
 
-/// RegionCounters of the keys of a region.
+/// Counters of the keys of a region.
 struct RegionCounters<K> {
     /// The least key of the first counter, and [`Selection::shift`].
     first: K,
@@ -372,7 +372,7 @@ fn add_one(counter: &AtomicU8, alone: bool) {
 /// Number of classes: 1, 2, 3, 4, 5-8, ..., 65-128, more.
 const CLASSES: usize = 10;
 
-/// RegionCounters of all documents' keys in the region.
+/// Counters of all documents' keys in the region.
 pub struct Selector<'a, K> {
     selection: Selection,
     sampled: &'a Sampled,
