@@ -1346,9 +1346,17 @@ fn directories_are_read() {
             // Its trials are not run again (what they cost would be another time), and its table is
             // shown.
             lookalike_lab::report::write_study(&mut workspace, &study, &context).unwrap();
+            // Their numbers are in the other tables of this version.
+            let gone = ["figure1.", "figure2-", "figure3-", "spread.", "table3."];
             for place in ["study", "study/trials"] {
                 for entry in fs::read_dir(version.join(place)).unwrap() {
                     let name = Path::new(place).join(entry.unwrap().file_name());
+                    if gone
+                        .iter()
+                        .any(|gone| name.to_string_lossy().contains(gone))
+                    {
+                        continue;
+                    }
                     let bytes = |directory: &Path| fs::read(directory.join(&name)).unwrap();
                     if place.ends_with("trials") {
                         assert!(bytes(&out) == bytes(&version), "{}", name.display());

@@ -972,16 +972,19 @@ pub enum Locked {
 /// Delay before the second attempt to lock a file.
 const LOCK_AGAIN: Duration = Duration::from_millis(50);
 
+/// Opens a lock file for reading; `None` if there is no such file.
+pub(crate) fn look_at_lock(path: &Path) -> Result<Option<File>> {
+    let opened = faults::doing(Op::Open, path, None, || inside::look_at_lock(path));
+    let opened = if_there(opened).map_err(Error::io("open", path))?;
+    Ok(opened.map(|file| File::new(file, path)))
+}
+
 /// Tries to lock a file for reading, which several processes can do at a time. Does not change the
 /// file, which may be on a read-only medium; `None` if there is no such file.
 pub fn lock_shared(path: &Path) -> Result<Option<Locked>> {
-    let opened = if_there(faults::doing(Op::Open, path, None, || {
-        inside::look_at_lock(path)
-    }));
-    let Some(file) = opened.map_err(Error::io("open", path))? else {
+    let Some(mut file) = look_at_lock(path)? else {
         return Ok(None);
     };
-    let mut file = File::new(file, path);
     let locked = lock_soon(path, || try_lock_shared(&file, path))?;
     Ok(Some(if locked {
         Locked::Ours(file)

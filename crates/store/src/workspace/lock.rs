@@ -55,13 +55,17 @@ impl Lock {
 
     /// Whether a directory has a lock file with the text of this program. If it has nothing else, a
     /// command may have been stopped before the text was complete.
-    pub(super) fn is_left(directory: &Path, alone: bool) -> bool {
+    pub(super) fn is_left(directory: &Path, alone: bool) -> Result<bool> {
+        let path = directory.join(LOCK_FILE);
+        let Some(file) = disk::look_at_lock(&path)? else {
+            return Ok(false);
+        };
         let mut head = Vec::new();
-        let file = disk::open_input(&directory.join(LOCK_FILE));
-        let read = file.and_then(|file| file.take(OURS.len() as u64).read_to_end(&mut head));
+        let read = file.take(OURS.len() as u64).read_to_end(&mut head);
+        read.map_err(Error::io("read", &path))?;
         // Zeros are what some file systems have after a power failure.
         let begun = OURS.as_bytes().starts_with(&head) || head.iter().all(|byte| *byte == 0);
-        read.is_ok() && (head == OURS.as_bytes() || alone && begun)
+        Ok(head == OURS.as_bytes() || alone && begun)
     }
 
     /// Refuses a directory that another process has locked.

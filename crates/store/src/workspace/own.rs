@@ -31,7 +31,7 @@ impl OwnDirectory {
         let names = disk::list_all(path)?;
         let is_scrap = |name: &str| name == LOCK_FILE || disk::is_unnamed(name);
         let alone = names.iter().all(|name| is_scrap(name));
-        let is_left = names.is_empty() || Lock::is_left(path, alone);
+        let is_left = names.is_empty() || Lock::is_left(path, alone)?;
         let is_ours = |name: &str| is_ours(name.strip_suffix(".tmp").unwrap_or(name));
         let others = |name: &&String| !is_left || !is_scrap(name) && !is_ours(name);
         let Some(name) = names.iter().find(others) else {

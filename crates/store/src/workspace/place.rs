@@ -49,7 +49,9 @@ pub fn output_kind(directory: &Path) -> Result<Option<OutputKind>> {
         Some(OutputKind::Records)
     } else {
         let locked = here && is_there(&directory.join(LOCK_FILE))?;
-        (locked && Lock::is_left(directory, false)).then_some(OutputKind::Files)
+        // What cannot be read is not known to be ours.
+        let left = locked && Lock::is_left(directory, false).unwrap_or(false);
+        left.then_some(OutputKind::Files)
     })
 }
 
