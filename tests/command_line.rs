@@ -220,7 +220,7 @@ fn examples_of_flags_run() {
             if !run.insert(example.clone()) || run.len() % common::one_in(2) > 0 {
                 continue;
             }
-            let audits = ["--by", "--review"];
+            let audits = ["--by", "--verdicts"];
             let base = match command {
                 "run" if example.contains("--from") => "run",
                 "report" if audits.iter().any(|flag| example.starts_with(flag)) => "report kept",

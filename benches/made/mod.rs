@@ -115,7 +115,7 @@ pub fn joined(place: &Path, context: &Context<'_>) -> (Workspace, JoinConfig) {
         measure: Default::default(),
         max_postings: None,
         pairs: Pairs::All,
-        candidates: None,
+        ..JoinConfig::default()
     };
     let parameters = JoinParameters::from(join);
     let out = place.join("out");

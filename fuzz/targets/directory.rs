@@ -304,7 +304,7 @@ fn question(threshold: Threshold) -> JoinParameters {
             measure: Default::default(),
             max_postings: None,
             pairs: "all".parse().expect("a kind of pairs"),
-            candidates: None,
+            ..JoinConfig::default()
         },
         results: Default::default(),
         spill: Spill::Always,

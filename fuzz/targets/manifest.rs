@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use lookalike::base::budget::{Budget, ByteSize, Disk};
 use lookalike::engine::collection::{Catalogue, MappedSets};
-use lookalike::engine::join::each_pair;
+use lookalike::engine::join::{List, each_pair};
 use lookalike::engine::pipeline::{self, Summary};
 use lookalike::report::{cost_rows, ledger};
 use lookalike::store::workspace::{InputList, Manifest};
@@ -112,7 +112,7 @@ fn use_directory(base: &Base) {
                 let _ = sets.look().get(document);
             }
         }
-        let _ = each_pair(&workspace, |_| Ok(()));
+        let _ = each_pair(&workspace, List::Pairs, |_| Ok(()));
     }
     // Opening removes what the manifest does not name.
     for (path, content) in &base.files {

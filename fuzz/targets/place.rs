@@ -95,7 +95,7 @@ pub fn finished_run(name: &str) -> PathBuf {
             measure: Default::default(),
             max_postings: None,
             pairs: "all".parse().expect("a kind of pairs"),
-            candidates: None,
+            ..lookalike::engine::join::JoinConfig::default()
         },
         results: Default::default(),
         spill: pipeline::Spill::Auto,

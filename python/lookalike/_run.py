@@ -391,6 +391,16 @@ class Run:
         """
         return of_directory(self.directory, "exact_duplicates")
 
+    def review(self) -> Table:
+        """The pairs below the threshold, as in ``review.tsv``, if the run has `review`.
+
+        Returns
+        -------
+        Table
+            The columns of `pairs`.
+        """
+        return of_directory(self.directory, "review")
+
     def rejects(self) -> Table:
         """What could not be read, and warnings, as in ``rejects.jsonl``.
 
@@ -548,7 +558,7 @@ class Run:
         convert: Mapping[str, str] | Iterable[str] = (),
         by: Iterable[str] = (),
         samples: int | None = None,
-        review: str | os.PathLike[str] | None = None,
+        verdicts: str | os.PathLike[str] | None = None,
         memory: int | str | None = None,
         threads: int | None = None,
         progress: Progress = None,
@@ -572,7 +582,7 @@ class Run:
             The seed of the random pairs.
         samples
             The number of pairs to show in each sample; by default 10.
-        by, review
+        by, verdicts
             As for `dedup`.
         convert
             The programs that the collection was made with; no other program runs.

@@ -318,7 +318,7 @@ fn flags(name: &str) -> PyResult<Vec<Flag>> {
     Ok(flags.collect())
 }
 
-/// A result file of a directory as a table: pairs, clusters, documents, exact_duplicates or rejects.
+/// A result file of a directory as a table: pairs, clusters, documents, exact_duplicates, rejects or review.
 #[pyfunction]
 fn table(py: Python<'_>, directory: PathBuf, name: &str) -> PyResult<Table> {
     let of = name.parse().map_err(PyValueError::new_err::<String>)?;

@@ -82,7 +82,7 @@ crate::commands! {
     "lookalike report out"
     "lookalike report out --clusters 50 --output page.html"
     "lookalike dedup sample-corpora/warc -o kept"
-    "lookalike report kept --by host --review review.jsonl"
+    "lookalike report kept --by host --verdicts verdicts.jsonl"
     Report(report::Options),
     /// Print what is known about a document, and its text
     ///
@@ -355,9 +355,11 @@ impl Program for Commands {
         check inspect --records: --most
         contamination --against...: --test-set
         dedup --remove: --drop
+        dedup --review: --verdicts
         evaluate --run:
         evaluate --columns: --pair-columns
         report --pairs: --samples
+        report --review: --verdicts
         report --seed: --sample-seed";
 }
 

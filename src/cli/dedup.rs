@@ -398,7 +398,7 @@ impl Options {
         let taken: Vec<&Path> = taken.into_iter().flatten().collect();
         let (kept, page) = (&self.collection.output, page.as_deref());
         let page = report::place_audit(kept, "report", page, review, &taken)?;
-        for (parameter, file) in [("report", Some(page.as_path())), ("review", review)] {
+        for (parameter, file) in [("report", Some(page.as_path())), ("verdicts", review)] {
             let Some(file) = file else { continue };
             dedup::check_outside_inputs(parameter, file, &self.collection.input.inputs)?;
         }

@@ -39,9 +39,10 @@ pub struct RunOptions {
     ///
     /// DIR is the output directory of an earlier `run`. Its documents are not read again, stages
     /// that the flags do not change are reused, and its results are replaced. Flags that are not
-    /// given stay as they were: --threshold, --score, --join, --pairs, --results, and --sampling
-    /// or --precision, which take --verified, --candidates and --max-postings with them. --where may
-    /// only name fields of the --where of the earlier run.
+    /// given stay as they were: --threshold, --score, --join, --pairs, --results, --review (unless
+    /// other flags leave it nothing to list), and --sampling or --precision, which take --verified,
+    /// --candidates and --max-postings with them. --where may only name fields of the --where of the
+    /// earlier run.
     ///
     /// Example: --from out --threshold 0.5
     #[arg(
@@ -65,7 +66,7 @@ pub struct RunOptions {
         long,
         value_name = "SPEC",
         conflicts_with_all = ["threshold", "score", "sampling", "precision", "verified", "candidates", "join",
-            "pairs", "max_postings", "exclude_text"],
+            "pairs", "review", "max_postings", "exclude_text"],
         help_heading = "Pairs"
     )]
     method: Option<Spec>,

@@ -53,6 +53,8 @@ keywords! {
         Documents = "documents",
         /// What could not be read, and warnings: `rejects.jsonl`.
         Rejects = "rejects",
+        /// The pairs to review, below the threshold: `review.tsv`.
+        Review = "review",
     }
 }
 

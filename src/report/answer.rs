@@ -54,7 +54,7 @@ pub(crate) fn answer(summary: &Summary, collection: &Workspace, results: &Path) 
     let place = results.display();
     let _ = match summary.join.is_some() && summary.cluster.is_none() {
         true => writeln!(out, "Pairs in {place}; its result files are not written."),
-        false => writeln!(out, "Results in {place}."),
+        false => writeln!(out, "Results in {place}{}.", to_review(summary)),
     };
     if let Some(next) = next(summary, collection, results)? {
         let _ = writeln!(out, "Next: {next}");
@@ -398,7 +398,11 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
                 }
                 false => String::new(),
             };
-            format!("lookalike report {place}{programs}   # shows the closest pair{passages}")
+            let shown = match reviewed(summary) {
+                Some(1..) => "pairs to review",
+                _ => "closest pair",
+            };
+            format!("lookalike report {place}{programs}   # shows the {shown}{passages}")
         }
         0 => return Ok(None),
         _ if again && (work || !disk::exists("kept".as_ref())?) => format!(
@@ -406,6 +410,23 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         ),
         _ => format!("lookalike report {place}{programs}"),
     }))
+}
+
+/// The pairs to review, after the place of the results.
+fn to_review(summary: &Summary) -> String {
+    let (Some(config), Some(n)) = (summary.join_config, reviewed(summary)) else {
+        return String::new();
+    };
+    let (from, to) = (config.review.unwrap_or_default(), config.threshold);
+    format!(
+        "; to review: {} from {from} to {to} (review.tsv)",
+        counted(n, "pair")
+    )
+}
+
+/// Their number, if they were wanted.
+fn reviewed(summary: &Summary) -> Option<u64> {
+    summary.join.as_ref()?.review
 }
 
 /// Another directory of copies, and the flags with which the copies in `kept` were made.

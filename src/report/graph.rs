@@ -29,7 +29,9 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::Catalogue;
-use lookalike_engine::join::{Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs};
+use lookalike_engine::join::{
+    List, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
+};
 use lookalike_engine::outputs;
 use lookalike_engine::sample::Sampled;
 use lookalike_store::disk::AtomicFile;
@@ -107,7 +109,7 @@ pub fn graph(
     put(out.as_bytes())?;
     if format != GraphFormat::Tsv {
         let mut in_a_pair = Bits::new(documents as usize);
-        each_pair(workspace, |pair| {
+        each_pair(workspace, List::Pairs, |pair| {
             for document in [pair.a, pair.b] {
                 in_a_pair.insert(document);
             }
@@ -132,7 +134,7 @@ pub fn graph(
         }
     }
     let sampled = sizes_of_pairs(workspace)?;
-    each_measured_pair(workspace, &sampled, |pair, (a, b)| {
+    each_measured_pair(workspace, List::Pairs, &sampled, |pair, (a, b)| {
         stop()?;
         let weight = measure.text(pair.amount(measure), a.into(), b.into());
         let (a, b) = (pair.a, pair.b);

@@ -35,4 +35,4 @@ pub(crate) use records::{records, write_records};
 pub use unread::{unread_files, unused_id_field};
 pub(crate) use versions::{changes, write_versions};
 pub(crate) use write::write_diff;
-pub use write::{Reviewed, place_audit, write_audit, write_page};
+pub use write::{place_audit, write_audit, write_page};

@@ -33,7 +33,8 @@ pub fn write_page(
 }
 
 /// Audits the deduplication that wrote `kept`, and writes the page. With a review file, the page
-/// has the verdicts in it; a file that does not exist is written first, without verdicts.
+/// has the verdicts in it; a file that does not exist is written first, for a person to fill in.
+/// Returns whether it was.
 ///
 /// # Errors
 /// As [`lookalike_tasks::audit::audit()`] and [`review::read`]; `BadParameter` if a file would be
@@ -46,37 +47,25 @@ pub fn write_audit(
     reviewed: Option<&Path>,
     look: &PageConfig,
     context: &Context<'_>,
-) -> Result<(PageStats, Reviewed)> {
+) -> Result<bool> {
     check_audit(kept, "output", output, reviewed, &[])?;
     outputs::check_outside("output", output, workspace)?;
     let exists = reviewed.map(review::exists).transpose()?;
     if let (Some(review), Some(false)) = (reviewed, exists) {
-        outputs::check_outside("review", review, workspace)?;
+        outputs::check_outside("verdicts", review, workspace)?;
     }
     page::audit::check_memory(workspace, context)?;
     let audit = audit::audit(kept, workspace, config, context)?;
-    let (verdicts, state) = match (reviewed, exists) {
-        (Some(path), Some(true)) => (Some(review::read(path, &audit)?), Reviewed::Read),
+    let verdicts = match (reviewed, exists) {
+        (Some(path), Some(true)) => Some(review::read(path, &audit)?),
         (Some(path), _) => {
             review::write(path, &audit, workspace, context)?;
-            (None, Reviewed::Written)
+            None
         }
-        (None, _) => (None, Reviewed::No),
+        (None, _) => None,
     };
-    let verdicts = verdicts.as_ref();
-    let stats = page::audit::write(workspace, &audit, verdicts, look, output, context)?;
-    Ok((stats, state))
-}
-
-/// What an audit did with its review file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reviewed {
-    /// There is none.
-    No,
-    /// It was written, for a person to fill in.
-    Written,
-    /// Its verdicts are on the page.
-    Read,
+    page::audit::write(workspace, &audit, verdicts.as_ref(), look, output, context)?;
+    Ok(exists == Some(false))
 }
 
 /// The place of the page of an audit: the one that was given by `parameter`, or one beside the
@@ -107,10 +96,10 @@ fn check_audit(
     review: Option<&Path>,
     taken: &[&Path],
 ) -> Result<()> {
-    for (parameter, file) in [(parameter, Some(output)), ("review", review)] {
+    for (parameter, file) in [(parameter, Some(output)), ("verdicts", review)] {
         let Some(file) = file else { continue };
         dedup::check_outside_kept(parameter, file, kept)?;
-        if parameter == "review" && review::exists(file)? {
+        if parameter == "verdicts" && review::exists(file)? {
             continue; // It is only read.
         }
         for taken in taken {
@@ -121,7 +110,7 @@ fn check_audit(
         outputs::check_place(parameter, file)?;
     }
     if review.is_some_and(|review| review == output) {
-        return Err(Error::parameter("review", output.display())
+        return Err(Error::parameter("verdicts", output.display())
             .because("the page is written to this file; give another one"));
     }
     Ok(())

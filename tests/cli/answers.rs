@@ -805,3 +805,92 @@ fn screen(output: &str) -> Vec<String> {
     });
     lines.collect()
 }
+
+/// Pairs below the threshold are told and shown apart, and nothing else changes. A search in the
+/// same directory keeps them while there may be some.
+#[test]
+fn pairs_to_review_are_apart() {
+    let place = common::temporary();
+    let at = place.path();
+    let read = |name: &str| fs::read_to_string(at.join(name)).unwrap();
+    answer(at, "run sample-corpora/trec-web -o plain");
+    let said = answer(at, "run sample-corpora/trec-web -o out --review 0.5");
+    assert!(
+        said.contains("\nResults in out; to review: 91 pairs from 0.5 to 0.85 (review.tsv).\n"),
+        "{said}"
+    );
+    for directory in ["plain", "out"] {
+        let kept =
+            format!("dedup --from {directory} -o {directory}-kept --removed {directory}-gone");
+        answer(at, &kept);
+    }
+    for name in ["kept/a.gz", "kept/b.gz", "gone/a.gz", "gone/b.gz"] {
+        let [plain, out] = ["plain", "out"].map(|of| fs::read(at.join(format!("{of}-{name}"))));
+        assert!(plain.unwrap() == out.unwrap(), "{name}");
+    }
+    assert_eq!(read("plain/pairs.tsv"), read("out/pairs.tsv"));
+    let status = lookalike(at, "status out");
+    let status = String::from_utf8(status.stdout).unwrap();
+    assert!(status.contains("\npairs to review "), "{status}");
+    let [plain, out] =
+        ["plain", "out"].map(|of| lookalike(at, &format!("evaluate {of} --truth plain")));
+    assert_eq!(
+        String::from_utf8_lossy(&plain.stdout).replace("plain", "out"),
+        String::from_utf8_lossy(&out.stdout).replace("plain", "out")
+    );
+    // The page shows the nearest of them, in their order.
+    for (directory, sections) in [("plain", 0), ("out", 1)] {
+        answer(at, &format!("report {directory}"));
+        let page = read(&format!("{directory}/report.html"));
+        assert_eq!(
+            page.matches("<h2>Below the threshold</h2>").count(),
+            sections
+        );
+    }
+    let page = read("out/report.html");
+    let (_, section) = page.split_once("<section id=\"below\">").unwrap();
+    let (section, _) = section.split_once("</section>").unwrap();
+    let scores = section.split("<summary><b>").skip(1);
+    let scores: Vec<&str> = scores.map(|rest| rest.split_once('<').unwrap().0).collect();
+    assert_eq!(scores.len(), 10);
+    assert!(
+        scores.is_sorted_by(|a, b| a >= b) && scores[0] == "0.847",
+        "{scores:?}"
+    );
+    assert!(
+        section.contains("91\u{a0}pairs in <code>review.tsv</code>."),
+        "{section}"
+    );
+
+    let said = answer(at, "run --from out --threshold 0.7");
+    assert!(
+        said.contains("pairs from 0.5 to 0.7 (review.tsv)"),
+        "{said}"
+    );
+    let said = answer(at, "run --from out --threshold 0.4");
+    assert!(
+        said.contains("\nResults in out.\n") && !at.join("out/review.tsv").exists(),
+        "{said}"
+    );
+    // Without a pair at the threshold, the nearest below it is the closest one.
+    let said = answer(
+        at,
+        "run sample-corpora/jsonl -o whole --threshold 1 --review 0.9",
+    );
+    assert!(said.contains("0 pairs"), "{said}");
+    answer(at, "report whole");
+    let page = read("whole/report.html");
+    let (_, section) = page.split_once("<section id=\"closest\">").unwrap();
+    assert!(section.starts_with("<h2>The closest pair</h2>"));
+    assert_eq!(page.matches("id=\"pair-26-85\"").count(), 1);
+    for refused in [
+        "run sample-corpora/jsonl -o no --review 0.9",
+        "run sample-corpora/jsonl -o no --review 0.5 --method i-match",
+        "run --from out --review 0.5 --sampling 1/2",
+        "tasks plan sample-corpora/jsonl -o no --review 0.5",
+    ] {
+        let told = String::from_utf8(lookalike(at, refused).stderr).unwrap();
+        assert!(told.contains("--review"), "{told}");
+    }
+    assert!(!at.join("no").exists());
+}

@@ -138,7 +138,7 @@ impl Default for Run {
                     measure: Default::default(),
                     max_postings: None,
                     pairs: "all".parse().unwrap(),
-                    candidates: None,
+                    ..JoinConfig::default()
                 },
                 spill: Spill::Auto,
                 all_postings: false,
@@ -343,8 +343,10 @@ pub fn assert_read_together<K: Key>(index: &Index, keys: &[K]) {
 
 /// The result files, by name.
 pub fn results(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let review = Some("review.tsv").filter(|name| out.join(name).exists());
     RESULTS
         .into_iter()
+        .chain(review)
         .map(|name| (name.to_string(), fs::read(out.join(name)).unwrap()))
         .collect()
 }

@@ -485,14 +485,14 @@ fn pages_are_the_same_for_any_threads_and_memory() {
                 let more = "--report=page-5.html --by host --by year --by field:meta.source";
                 done(
                     &place,
-                    &format!("{how} {more} --review review-5.jsonl {resources} -q"),
+                    &format!("{how} {more} --verdicts review-5.jsonl {resources} -q"),
                 );
                 continue;
             }
             false => resources,
         };
         let by = "--by host --by year --by field:meta.source";
-        let files = format!("--output page-{number}.html --review review-{number}.jsonl");
+        let files = format!("--output page-{number}.html --verdicts review-{number}.jsonl");
         done(&place, &format!("report kept {by} {files} {resources} -q"));
         pages.push(fs::read(place.join(format!("page-{number}.html"))).unwrap());
     }
@@ -557,7 +557,7 @@ fn verdicts_come_back_with_intervals() {
     copy_directory(&sample_corpora("warc"), &place.join("in"));
     dedup(&place, "in -o kept --threshold 0.9");
     let review = place.join("review.jsonl");
-    let ran = done(&place, "report kept --review review.jsonl");
+    let ran = done(&place, "report kept --verdicts review.jsonl");
     assert!(
         ran.stdout.contains("pairs to judge in review.jsonl"),
         "{ran:?}"
@@ -590,7 +590,7 @@ fn verdicts_come_back_with_intervals() {
     }
     // A file that exists is not written.
     let before = fs::read(&review).unwrap();
-    let ran = done(&place, "report kept --review review.jsonl");
+    let ran = done(&place, "report kept --verdicts review.jsonl");
     assert!(!ran.stdout.contains("pairs to judge"), "{ran:?}");
     assert_eq!(fs::read(&review).unwrap(), before);
     let text = page_text(&place.join("kept.report.html"));
@@ -608,7 +608,7 @@ fn verdicts_come_back_with_intervals() {
     let mut all: Vec<String> = lines(&review).iter().map(Value::to_string).collect();
     all.reverse();
     fs::write(&review, all.join("\r\n\n")).unwrap();
-    done(&place, "report kept --review review.jsonl");
+    done(&place, "report kept --verdicts review.jsonl");
     let text = page_text(&place.join("kept.report.html"));
     assert!(
         text.contains("Removals at random1010990.0 %59.6 % to 98.2 %"),
@@ -645,7 +645,7 @@ fn damaged_reviews_are_refused_with_the_line() {
     dedup(&place, "in -o kept --threshold 0.9");
     dedup(&place, "in -o other --threshold 0.8");
     let review = place.join("review.jsonl");
-    done(&place, "report kept --review review.jsonl -q");
+    done(&place, "report kept --verdicts review.jsonl -q");
     let sound = fs::read_to_string(&review).unwrap();
     let all: Vec<&str> = sound.lines().collect();
     let with = |number: usize, line: &str| {
@@ -681,17 +681,17 @@ fn damaged_reviews_are_refused_with_the_line() {
         (
             sound.clone(),
             "--samples 9",
-            ["the id of a pair", "--samples and --seed"],
+            ["the id of a pair", "--samples and --sample-seed"],
         ),
         (
             sound.clone(),
             "--samples 11",
-            ["missing", "--samples and --seed"],
+            ["missing", "--samples and --sample-seed"],
         ),
         (
             sound.clone(),
             "--seed 1",
-            ["the id of a pair", "--samples and --seed"],
+            ["the id of a pair", "--samples and --sample-seed"],
         ),
         (
             format!("{sound}\0\n"),
@@ -711,7 +711,7 @@ fn damaged_reviews_are_refused_with_the_line() {
         fs::write(&review, &text).unwrap();
         let ran = call(
             &place,
-            &format!("report kept -o page.html --review review.jsonl {arguments}"),
+            &format!("report kept -o page.html --verdicts review.jsonl {arguments}"),
         );
         // A line without a verdict is a pair that is not judged.
         if number == 4 {
@@ -728,7 +728,7 @@ fn damaged_reviews_are_refused_with_the_line() {
         assert_eq!(fs::read_to_string(&review).unwrap(), text, "{number}");
     }
     fs::write(&review, &sound).unwrap();
-    let ran = call(&place, "report other --review review.jsonl");
+    let ran = call(&place, "report other --verdicts review.jsonl");
     assert_eq!(ran.code, Some(1), "{ran:?}");
     for said in [
         "line 1",
@@ -929,7 +929,7 @@ fn hostile_documents_stay_text() {
     let name = "<img src=x onerror=alert(2)>.jsonl";
     let (_guard, place) = place(&[(&format!("in/{name}"), text.as_bytes())]);
     dedup(&place, "in -o kept --shingle-size 3");
-    let how = "report kept --by host --by field:source --by year --samples 30 --review r.jsonl";
+    let how = "report kept --by host --by field:source --by year --samples 30 --verdicts r.jsonl";
     done(&place, &format!("{how} -q"));
     judge(&place.join("r.jsonl"), |_, _| true.into());
     let mut all = lines(&place.join("r.jsonl"));
@@ -1003,7 +1003,7 @@ fn the_other_collection_is_not_counted() {
         "run old -o out --shingle-size 3 --threshold 0.95 --quiet",
     );
     let how = "dedup in -o kept --shingle-size 3 --threshold 0.9 --against out --quiet";
-    done(&place, &format!("{how} --report --review r.jsonl"));
+    done(&place, &format!("{how} --report --verdicts r.jsonl"));
     let audit = audited(&place, "kept", &AuditConfig::default());
     assert_eq!((audit.summary.documents, audit.summary.kept), (3, 1));
     assert_eq!(audit.tables[0].rows.len(), 1);
@@ -1060,13 +1060,13 @@ fn what_cannot_be_audited_is_refused_with_what_to_do() {
         &["not an output directory of `lookalike dedup`"],
     );
     refused(
-        "report kept.work --review r",
+        "report kept.work --verdicts r",
         &["not an output directory of `lookalike dedup`"],
     );
     refused("report kept --output kept/page.html", &["it lies in kept"]);
-    refused("report kept --review kept/r.jsonl", &["it lies in kept"]);
+    refused("report kept --verdicts kept/r.jsonl", &["it lies in kept"]);
     refused(
-        "report kept --review page --output page",
+        "report kept --verdicts page --output page",
         &["give another one"],
     );
     refused(
@@ -1078,7 +1078,7 @@ fn what_cannot_be_audited_is_refused_with_what_to_do() {
         &["output directory"],
     );
     refused(
-        "report kept --review kept.work/pairs.tsv",
+        "report kept --verdicts kept.work/pairs.tsv",
         &["expected a JSON object"],
     );
     refused("dedup --from kept.work -o new --by host", &["add --report"]);
@@ -1152,7 +1152,7 @@ fn what_cannot_be_audited_is_refused_with_what_to_do() {
 fn missing_inputs_leave_the_counts() {
     let (_guard, place) = deduplicated();
     fs::rename(place.join("in"), place.join("away")).unwrap();
-    done(&place, "report kept --by host --review r.jsonl -q");
+    done(&place, "report kept --by host --verdicts r.jsonl -q");
     let text = page_text(&place.join("kept.report.html"));
     assert!(text.contains("is not shown: in/"), "{text}");
     let review = lines(&place.join("r.jsonl"));

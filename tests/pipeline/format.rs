@@ -628,7 +628,7 @@ fn tiny_run_of(place: &Path, keep_text: bool) -> PathBuf {
             measure: Default::default(),
             max_postings: None,
             pairs: Pairs::All,
-            candidates: None,
+            ..JoinConfig::default()
         },
         spill: Spill::Auto,
         all_postings: false,

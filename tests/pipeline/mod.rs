@@ -24,6 +24,7 @@ mod preflight;
 mod readers;
 mod reading;
 mod real_corpora;
+mod review;
 mod rows;
 mod same_documents;
 mod scripts;

@@ -333,7 +333,8 @@ fn stopped_at_any_call_and_run_again() {
 fn tables_come_and_go_with_the_pairs() {
     let place = crate::common::temporary();
     let (input, out) = (sample_corpora("trec-web"), place.path().join("out"));
-    let run = Run::default();
+    let mut run = Run::default();
+    run.question.join.review = Some("0.3".parse().unwrap());
     run.run(&[&input], &out).unwrap();
     let before = tree(&out);
     tables(&run, &out).unwrap();
@@ -344,7 +345,12 @@ fn tables_come_and_go_with_the_pairs() {
         .collect();
     assert_eq!(
         news,
-        ["clusters.parquet", "documents.parquet", "pairs.parquet"]
+        [
+            "clusters.parquet",
+            "documents.parquet",
+            "pairs.parquet",
+            "review.parquet"
+        ]
     );
     let changed = |name: &&String| !news.contains(name) && with[*name] != before[*name];
     let changed: Vec<_> = with.keys().filter(changed).collect();
@@ -358,7 +364,7 @@ fn tables_come_and_go_with_the_pairs() {
     // The same pairs without the flag keep them; a text file alone is made again.
     fs::remove_file(out.join("clusters.jsonl")).unwrap();
     run.run(&[&input], &out).unwrap();
-    assert_eq!(there(), [true; 3]);
+    assert_eq!(there(), [true; 4]);
     assert!(manifest(&out).get::<TablesEntry>().is_some());
     assert_same_files(&lasting(&out), &without_costs(&with), "a text again");
 
@@ -381,7 +387,7 @@ fn tables_come_and_go_with_the_pairs() {
 
     // Other pairs: a command without the flag removes them, one with it makes them anew.
     run.clone().threshold("0.5").run(&[&input], &out).unwrap();
-    assert_eq!(there(), [false; 3]);
+    assert_eq!(there(), [false; 4]);
     assert!(verify(&out).unwrap().errors.is_empty());
     tables(&run, &out).unwrap();
     let (pairs, _) = compare(&out, "0.5");
@@ -398,7 +404,7 @@ fn tables_come_and_go_with_the_pairs() {
     assert_same_files(&found, &expected, "back at 0.85");
     // A directory whose texts were read again has new pairs.
     run.clone().keep_text().run(&[&input], &out).unwrap();
-    assert_eq!(there(), [false; 3]);
+    assert_eq!(there(), [false; 4]);
 }
 
 fn without_costs(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
@@ -431,9 +437,9 @@ fn tables_of_other_pairs_are_never_taken() {
 fn outputs_do_not_replace_tables() {
     let place = crate::common::temporary();
     let out = place.path().join("out");
-    Run::default()
-        .run(&[&sample_corpora("trec-web/a.gz")], &out)
-        .unwrap();
+    let mut run = Run::default();
+    run.question.join.review = Some("0.3".parse().unwrap());
+    run.run(&[&sample_corpora("trec-web/a.gz")], &out).unwrap();
     let mut workspace = pipeline::open(&out).unwrap();
     pipeline::tables(
         &mut workspace,
@@ -509,7 +515,7 @@ fn the_page_on_formats_lists_the_columns() {
     let run = Run::default();
     run.run(&[&sample_corpora("jsonl")], &out).unwrap();
     tables(&run, &out).unwrap();
-    for name in TABLE_FILES {
+    for name in &TABLE_FILES[..3] {
         assert_eq!(columns(&out.join(name)), described(name), "{name}");
     }
     let lists = place.path().join("lists");

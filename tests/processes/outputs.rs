@@ -227,7 +227,7 @@ fn outputs_stay_out_of_other_output_directories() {
     ] {
         refused(at, &format!("$L report k -o {file}"));
         if !Path::new(&at.join(file)).exists() {
-            refused(at, &format!("$L report k --review {file} -o p.html"));
+            refused(at, &format!("$L report k --verdicts {file} -o p.html"));
         }
         if !file.starts_with("base") {
             refused(at, &format!("$L report base -o {file}"));
@@ -619,7 +619,7 @@ fn messages_say_what_to_do() {
             "report base --by host",
             "--by host is not possible: base is not an output directory of `lookalike dedup`",
         ),
-        ("report base --review x", "--review x is not"),
+        ("report base --verdicts x", "--verdicts x is not"),
         (
             "report nodir",
             "error: nodir does not exist\n  help: give the directory that `lookalike run INPUT... -o \
@@ -698,7 +698,7 @@ fn messages_say_what_to_do() {
         ("check inspect page.html", "open it in a browser"),
         ("run in -o s3://bucket/x", here),
         ("dedup in -o k2 --against s3:/a/b", "s3:/a/b is not on this"),
-        ("dedup in -o k2 --review s3://a/b", here),
+        ("dedup in -o k2 --verdicts s3://a/b", here),
         (
             "evaluate base --truth base --judged s3://a/b",
             here,

@@ -11,7 +11,7 @@ use crate::sample::{SampleEntry, Sampling};
 use crate::sort::RunsEntry;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
-use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::measure::Criterion;
 use lookalike_base::process::cpu_seconds;
 use lookalike_base::progress::{Context, Silent};
 use lookalike_store::workspace::Workspace;
@@ -87,30 +87,15 @@ pub fn ask(
     base: &Workspace,
     directory: &Path,
     sampling: &Sampling,
-    threshold: Threshold,
+    join: impl Into<JoinConfig>,
     held: u64,
     context: &Context<'_>,
 ) -> Result<(Workspace, TrialCost)> {
-    let criterion = Criterion {
-        threshold,
-        measure: Measure::default(),
-    };
-    ask_by(base, directory, sampling, criterion, held, context)
-}
-
-/// As [`ask`], with any measure.
-pub fn ask_by(
-    base: &Workspace,
-    directory: &Path,
-    sampling: &Sampling,
-    criterion: Criterion,
-    held: u64,
-    context: &Context<'_>,
-) -> Result<(Workspace, TrialCost)> {
-    let mut workspace = over(base, directory, sampling, criterion)?;
+    let join = join.into();
+    let mut workspace = over(base, directory, sampling, join.of_samples())?;
     let parameters = JoinParameters {
         sampling: sampling.clone(),
-        ..JoinParameters::from(JoinConfig::of(criterion))
+        ..JoinParameters::from(join)
     };
     // The stages of a trial are not reported as the caller's.
     let silent = within(context, held);

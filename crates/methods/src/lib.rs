@@ -56,10 +56,10 @@ mod variants;
 mod windows;
 
 use lookalike_base::ids::Threshold;
-use lookalike_base::measure::Measure;
+use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_engine::join::{Join, JoinConfig, Pairs};
+use lookalike_engine::join::JoinConfig;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::ParseConfig;
 
@@ -244,14 +244,7 @@ pub trait Keys: Sync {
 
 /// A join that finds all pairs by a measure.
 pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
-    JoinConfig {
-        join: Join::Auto,
-        threshold,
-        measure,
-        max_postings: None,
-        pairs: Pairs::All,
-        candidates: None,
-    }
+    JoinConfig::from(Criterion { measure, threshold })
 }
 
 /// A join that finds all pairs that share at least this number of features. The threshold does not

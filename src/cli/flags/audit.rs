@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::report;
 use crate::report::page::PageConfig;
-use crate::report::{self, Reviewed};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
@@ -43,22 +43,22 @@ pub(crate) struct AuditFlags {
     /// the page then has the share of correct pairs in each sample, with its 95 % interval. A file
     /// that exists is never changed.
     ///
-    /// Example: --review review.jsonl
+    /// Example: --verdicts verdicts.jsonl
     #[arg(long, value_name = "FILE", hide_short_help = true)]
-    review: Option<PathBuf>,
+    verdicts: Option<PathBuf>,
 }
 
 impl AuditFlags {
-    /// The review file.
+    /// The file of verdicts.
     pub fn review(&self) -> Option<&Path> {
-        self.review.as_deref()
+        self.verdicts.as_deref()
     }
 
     /// Refuses the flags if there is nothing that they apply to. `samples`: that flag applies.
     pub fn refuse(&self, samples: bool, limit: impl FnOnce() -> String) -> Result<()> {
         let review = self
             .review()
-            .map(|review| ("review", review.display().to_string()));
+            .map(|review| ("verdicts", review.display().to_string()));
         let by = self.by.first().map(|by| ("by", by.to_string()));
         let samples = self.samples.filter(|_| !samples);
         let samples = samples.map(|samples| ("samples", samples.to_string()));
@@ -85,9 +85,8 @@ impl AuditFlags {
             ..config
         };
         let review = self.review();
-        let (_, reviewed) =
-            report::write_audit(kept, workspace, &config, output, review, look, context)?;
-        let review = review.filter(|_| reviewed == Reviewed::Written);
+        let written = report::write_audit(kept, workspace, &config, output, review, look, context)?;
+        let review = review.filter(|_| written);
         let review = review.map_or_else(String::new, |review| {
             format!("pairs to judge in {}\n", review.display())
         });

@@ -180,6 +180,15 @@ pub(crate) struct JoinFlags {
     /// Example: --pairs none
     #[arg(long, value_name = "PAIRS", default_value = "all")]
     pairs: Option<Pairs>,
+    /// Also list pairs below the threshold, down to T, to look at
+    ///
+    /// They are written to review.tsv, apart from the others, and a page shows the ones nearest the
+    /// threshold. They change nothing else: pairs.tsv, clusters, counts and what `dedup` removes stay
+    /// the same.
+    ///
+    /// Example: --threshold 0.85 --review 0.7
+    #[arg(long, value_name = "T", hide_short_help = true)]
+    review: Option<Threshold>,
     /// Ignore fingerprints that occur in more than N documents
     ///
     /// As in Broder et al. 1997. It uses --join count and loses pairs: resemblance is
@@ -268,17 +277,23 @@ impl JoinFlags {
                 return refuse("candidates", candidates, "add --verified");
             }
         };
+        let mut join = JoinConfig {
+            join: self.join.unwrap_or(old.join),
+            threshold,
+            measure: self.comparison.score.unwrap_or(old.measure),
+            max_postings: (self.max_postings)
+                .or(old.max_postings.filter(|_| is_old))
+                .or(sampling.max_postings()),
+            pairs: self.pairs.unwrap_or(old.pairs),
+            candidates,
+            review: self.review.or(old.review.filter(|_| is_old)),
+        };
+        // Other flags may leave no pairs to review.
+        if self.review.is_none() && join.check().is_err() {
+            join.review = None;
+        }
         let parameters = JoinParameters {
-            join: JoinConfig {
-                join: self.join.unwrap_or(old.join),
-                threshold,
-                measure: self.comparison.score.unwrap_or(old.measure),
-                max_postings: (self.max_postings)
-                    .or(old.max_postings.filter(|_| is_old))
-                    .or(sampling.max_postings()),
-                pairs: self.pairs.unwrap_or(old.pairs),
-                candidates,
-            },
+            join,
             sampling,
             plan,
             spill: self.spill,

@@ -12,11 +12,10 @@ use lookalike_engine::cluster::ClusterStats;
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::document::{ShownDocument, look_up};
 use lookalike_engine::join::closest::{self, Search};
-use lookalike_engine::join::{
-    Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
-};
+use lookalike_engine::join::{List, Pair, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
 use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
 use lookalike_store::workspace::Workspace;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -109,23 +108,32 @@ pub(super) struct Member {
 pub(super) struct Chosen {
     /// The largest first.
     pub clusters: Vec<ShownCluster>,
-    /// The least similar pairs, in ascending order.
-    pub nearest: Vec<ShownPair>,
-    /// Other pairs, at random, in list order.
-    pub random: Vec<ShownPair>,
-    /// The search for the closest pair, if no pair is listed, and the pair that it found.
-    pub searched: Option<Search>,
-    pub closest: Option<ShownPair>,
+    pub of_pairs: ChosenPairs,
     /// Listed pairs by value of the measure.
     pub histogram: [u64; HUNDREDTHS],
     pub documents: HashMap<u32, ShownDocument>,
 }
 
+/// The chosen pairs.
+#[derive(Clone, Default)]
+pub(super) struct ChosenPairs {
+    /// The least similar pairs, in ascending order.
+    pub nearest: Vec<ShownPair>,
+    /// Other pairs, at random, in list order.
+    pub random: Vec<ShownPair>,
+    /// The most similar pairs below the threshold, in descending order: those to review, or the
+    /// closest one if no pair is listed.
+    pub below: Vec<ShownPair>,
+    /// The search for the closest one.
+    pub searched: Option<Search>,
+}
+
 impl Chosen {
-    /// The pairs nearest the threshold, then random pairs; if none is listed, the closest one.
+    /// The pairs nearest the threshold, then random pairs, then those below it.
     pub(super) fn pairs(&self) -> impl Iterator<Item = &ShownPair> {
-        let listed = self.nearest.iter().chain(&self.random);
-        listed.chain(&self.closest)
+        let pairs = &self.of_pairs;
+        let listed = pairs.nearest.iter().chain(&pairs.random);
+        listed.chain(&pairs.below)
     }
 
     /// The representatives.
@@ -183,7 +191,7 @@ pub(super) struct Most {
     pub clusters: u64,
     /// Members of these.
     pub members: u64,
-    /// Pairs nearest the threshold, and the number of random pairs.
+    /// Pairs nearest the threshold, on both sides, and the number of random pairs.
     pub pairs: u64,
 }
 
@@ -200,7 +208,7 @@ impl Most {
         Most {
             clusters,
             members: shown.saturating_add(PAGE_DOCUMENTS).min(there.documents),
-            pairs: listed.min(config.pairs as u64),
+            pairs: (listed.max(pairs.stats.review.unwrap_or(0))).min(config.pairs as u64),
         }
     }
 
@@ -226,8 +234,8 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
     ]);
     let links = LINKS_PER_MEMBER as usize * size_of::<Link>();
     let member = 2 * sum(&[size_of::<Member>(), size_of::<(u64, usize)>(), links]);
-    // The nearest pairs, twice their number at random, and the data shown of both.
-    let pair = 6 * sum(&[size_of::<(u64, u64, (u32, u64))>(), size_of::<ShownPair>()]);
+    // The nearest pairs, twice their number at random, as many below, and the data shown of all.
+    let pair = 8 * sum(&[size_of::<(u64, Pair)>(), size_of::<ShownPair>()]);
     let document = 2 * sum(&[
         size_of::<(u32, ShownDocument)>(),
         size_of::<(u32, ShownText)>(),
@@ -235,7 +243,7 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
     ]);
     let shown = most
         .members
-        .saturating_add(most.pairs.saturating_mul(4))
+        .saturating_add(most.pairs.saturating_mul(6))
         .min(documents);
     // Two times union-find, representatives or sizes of clusters.
     let columns = documents * 12 + Sampled::bytes_in(workspace, measure)?;
@@ -259,16 +267,14 @@ pub(super) struct Survey<'w> {
     sampled: Sampled,
     /// The largest first.
     pub ranked: Vec<Rank>,
-    nearest: Vec<ShownPair>,
-    random: Vec<ShownPair>,
-    searched: Option<Search>,
+    pairs: ChosenPairs,
     histogram: [u64; HUNDREDTHS],
 }
 
 /// A cluster in the order of the page: the largest first, clusters of one size in input order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    size: std::cmp::Reverse<u32>,
+    size: Reverse<u32>,
     root: u32,
     /// Its number in `clusters.jsonl`.
     number: u32,
@@ -315,51 +321,59 @@ impl<'w> Survey<'w> {
         let mut sets = UnionFind::new(documents);
         let mut nearest = Least::new(config.pairs);
         let mut random = Least::new(config.pairs.saturating_mul(2));
+        let mut below = Least::new(config.pairs);
         let mut histogram = [0; HUNDREDTHS];
         let entry = workspace.manifest.get::<PairsEntry>();
         let measure = entry.map_or(Measure::default(), |pairs| pairs.config.measure);
         let mut n = 0u64;
-        each_measured_pair(workspace, &sampled, |pair, sizes| {
+        let value = |pair: Pair, (a, b): (u32, u32)| {
+            measure.value(pair.amount(measure), a.into(), b.into())
+        };
+        each_measured_pair(workspace, List::Review, &sampled, |pair, sizes| {
+            // The bits of positive values sort like the values.
+            below.offer((!value(pair, sizes).to_bits(), pair));
+            context.stop.check(STAGE)
+        })?;
+        each_measured_pair(workspace, List::Pairs, &sampled, |pair, sizes| {
             n += 1;
             context.tick(STAGE, n)?;
             sets.union(pair.a, pair.b);
             if listed {
-                let amount = pair.amount(measure);
-                let value = measure.value(amount, sizes.0.into(), sizes.1.into());
+                let value = value(pair, sizes);
                 histogram[bin(value)] += 1;
-                let key = Pair::key(pair.a, pair.b);
-                let counts = (pair.shared, amount);
-                // The bits of positive values sort like the values.
-                nearest.offer((value.to_bits(), key, counts));
+                nearest.offer((value.to_bits(), pair));
                 // The pairs with the smallest hashes: as random as the hash is, in one pass.
-                let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&key.to_le_bytes(), config.seed);
-                random.offer((hash, key, counts));
+                let key = Pair::key(pair.a, pair.b).to_le_bytes();
+                let hash = xxhash_rust::xxh3::xxh3_64_with_seed(&key, config.seed);
+                random.offer((hash, pair));
             }
             Ok(())
         })?;
-        let shown = |key: u64, (shared, amount): (u32, u64)| {
-            let (a, b) = Pair::of_key(key);
-            let sizes = sampled.measured(a, b);
+        let shown = |(_, pair): (u64, Pair)| {
+            let (amount, sizes) = (pair.amount(measure), sampled.measured(pair.a, pair.b));
             ShownPair {
-                a,
-                b,
-                shared,
+                a: pair.a,
+                b: pair.b,
+                shared: pair.shared,
                 similarity: Similarity { amount, sizes },
             }
         };
-        let nearest = nearest.sorted().into_iter();
-        let nearest: Vec<ShownPair> = nearest.map(|(_, key, counts)| shown(key, counts)).collect();
-        let random = random.sorted().into_iter();
-        let mut random: Vec<ShownPair> = random
-            .map(|(_, key, counts)| shown(key, counts))
-            .filter(|pair| !nearest.contains(pair))
-            .take(config.pairs)
-            .collect();
-        random.sort_unstable_by_key(|pair| (pair.a, pair.b));
-        let searched = match n == 0 && config.pairs > 0 && may_search(workspace) {
-            true => Some(closest::closest(workspace, memory, context)?),
-            false => None,
+        let [nearest, random, below] = [nearest, random, below]
+            .map(|least| least.sorted().into_iter().map(shown).collect::<Vec<_>>());
+        let mut pairs = ChosenPairs {
+            nearest,
+            random,
+            below,
+            searched: None,
         };
+        pairs.random.retain(|pair| !pairs.nearest.contains(pair));
+        pairs.random.truncate(config.pairs);
+        pairs.random.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        if n == 0 && pairs.below.is_empty() && config.pairs > 0 && may_search(workspace) {
+            let (search, found) = closest::closest(workspace, memory, context)?;
+            pairs.searched = Some(search);
+            pairs.below.extend(found.map(|pair| shown((0, pair))));
+        }
         let representatives = Catalogue::representatives(workspace)?;
         for (document, equal) in (0..).zip(representatives.iter()) {
             sets.union(equal, document);
@@ -369,9 +383,7 @@ impl<'w> Survey<'w> {
             ranked: largest(&mut sets, first..documents, least),
             sets,
             sampled,
-            nearest,
-            random,
-            searched,
+            pairs,
             histogram,
         })
     }
@@ -396,28 +408,11 @@ impl<'w> Survey<'w> {
         members(&mut clusters, sets, &firsts);
         drop(firsts);
         link(workspace, &mut clusters, sets, sampled, context)?;
-        let (nearest, random) = match pairs {
-            true => (self.nearest.clone(), self.random.clone()),
-            false => (Vec::new(), Vec::new()),
-        };
         let mut chosen = Chosen {
             clusters,
-            nearest,
-            random,
-            searched: self.searched,
-            closest: match self.searched {
-                Some(Search::Found(found) | Search::Stopped(Some(found))) if pairs => {
-                    Some(ShownPair {
-                        a: found.a,
-                        b: found.b,
-                        shared: found.shared,
-                        similarity: Similarity {
-                            amount: found.shared.into(),
-                            sizes: found.sizes,
-                        },
-                    })
-                }
-                _ => None,
+            of_pairs: match pairs {
+                true => self.pairs.clone(),
+                false => ChosenPairs::default(),
             },
             histogram: self.histogram,
             documents: HashMap::new(),
@@ -465,7 +460,7 @@ fn largest(sets: &mut UnionFind, own: Range<u32>, least: Option<usize>) -> Vec<R
     let mut number = 0;
     for (root, &size) in sizes.iter().enumerate() {
         if size > 0 {
-            let size = std::cmp::Reverse(size - 1);
+            let size = Reverse(size - 1);
             let root = root as u32;
             largest.offer(Rank { size, root, number });
             number += 1;
@@ -554,14 +549,13 @@ fn link(
     let documents = Catalogue::stats(workspace)?.documents as u32;
     let mut trees = UnionFind::new(documents);
     let mut n = 0u64;
-    each_pair(workspace, |pair| {
+    each_measured_pair(workspace, List::Pairs, sampled, |pair, sizes| {
         n += 1;
         context.tick(STAGE, n)?;
         let at = by_root.get(&sets.find(pair.a));
         let Some(cluster) = at.and_then(|&at| clusters.get_mut(at)) else {
             return Ok(());
         };
-        let sizes = sampled.measured(pair.a, pair.b);
         // If pairs are not listed, links may be below the threshold.
         if !listed && !criterion.reached(pair.shared.into(), sizes.0.into(), sizes.1.into()) {
             return Ok(());

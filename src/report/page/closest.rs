@@ -4,7 +4,9 @@ use super::Page;
 use super::markup::{Markup, html};
 use super::pairs::{marks, one_pair};
 use crate::report::answer::in_shell;
+use lookalike_base::measure::Measure;
 use lookalike_base::numbers::{count, counted};
+use lookalike_base::ratio::Ratio;
 use lookalike_engine::join::closest::{MOST_FINGERPRINTS, Search};
 use lookalike_text::parse::TokenKind;
 
@@ -19,25 +21,24 @@ pub(super) fn closest(page: &Page<'_>) -> Markup {
     html! {
         section id="closest" {
             h2 { "The closest pair" }
-            @match (page.chosen.searched, &page.chosen.closest) {
+            @match (page.chosen.of_pairs.searched, page.chosen.of_pairs.below.first()) {
                 (searched, Some(pair)) => {
                     p {
                         "No pair has " (page.wording.listed()) ". "
                         @match searched {
-                            Some(Search::Stopped(_)) => "The search for the closest pair below the threshold ended \
+                            Some(Search::Stopped) => "The search for the closest pair below the threshold ended \
                                 early. These two documents have the highest resemblance that it found. ",
-                            _ => "These two documents have the highest resemblance below the threshold. ",
+                            _ => {
+                                "These two documents have the highest " (page.wording.noun()) " below the threshold. "
+                            }
                         }
                         (marks(page))
                     }
                     (one_pair(page, pair, true))
                 }
-                (Some(Search::Nothing), _) => p {
+                (Some(Search::Complete), _) => p {
                     "No two documents have " (page.wording.feature()) "s in common, so every pair has a \
                      resemblance of 0."
-                },
-                (Some(Search::Stopped(None)), _) => p {
-                    "The search for the closest pair below the threshold ended early, before it found a pair."
                 },
                 (Some(Search::TooLarge), _) => p {
                     "The page searches the closest pair below the threshold only in collections of at most "
@@ -56,19 +57,19 @@ fn advice(page: &Page<'_>) -> Vec<(String, String)> {
     let mut advice = Vec::new();
     let directory = page.config.directory.as_deref().unwrap_or("DIR");
     let from = format!("--from {}", in_shell(directory.as_ref()));
-    let pair = page.chosen.closest.as_ref();
-    let hundredths = pair.map(|pair| {
-        let (a, b) = pair.similarity.sizes;
-        let union = u64::from(a) + u64::from(b) - u64::from(pair.shared);
-        u64::from(pair.shared) * 100 / union.max(1)
+    let chosen = &page.chosen.of_pairs;
+    let nothing = chosen.searched == Some(Search::Complete) && chosen.below.is_empty();
+    let hundredths = chosen.below.first().map(|pair| {
+        Ratio::of(Measure::Resemblance, pair.shared, pair.similarity.sizes).hundredths()
     });
-    match (hundredths, page.chosen.searched) {
-        (Some(n @ 1..), _) => advice.push((
+    match hundredths {
+        Some(n @ 1..) => advice.push((
             format!("{from} --threshold 0.{n:02}"),
             "lists the pair above, and all others that are as close.".to_string(),
         )),
         // No threshold finds pairs that have nothing in common.
-        (Some(0), _) | (_, Some(Search::Nothing)) => {}
+        Some(0) => {}
+        None if nothing => {}
         _ => advice.push((
             format!("{from} --threshold 0.5"),
             "also lists pairs that have only half of their shingles in common.".into(),
@@ -95,7 +96,7 @@ fn advice(page: &Page<'_>) -> Vec<(String, String)> {
             ),
         ));
     }
-    if page.chosen.searched != Some(Search::Nothing) {
+    if !nothing {
         advice.push((
             format!("{from} --score containment"),
             "finds short texts within long ones.".into(),

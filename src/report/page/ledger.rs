@@ -127,6 +127,7 @@ fn made_with(summary: &Summary) -> Markup {
         let most = config.max_postings.map(|most| most.to_string());
         rows.push(("posting limit", most.unwrap_or_else(|| "none".into())));
         rows.push(("pairs", config.pairs.to_string()));
+        rows.extend(config.review.map(|review| ("review", review.to_string())));
     }
     let rows = html! {
         @for (name, value) in rows { tr { th scope="row" { (name) } td { (visible(&value)) } } }

@@ -90,7 +90,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::wording::Wording;
-use choose::Chosen;
+use choose::{Chosen, ShownPair};
 pub(crate) use contamination::contamination;
 pub use documents::Replay;
 use frame::{Frame, Sheet};
@@ -356,9 +356,11 @@ impl Page<'_> {
             sheet.put(closest::closest(self))?;
         }
         if self.listed {
+            let chosen = &self.chosen.of_pairs;
             for (head, id, shown) in [
-                (pairs::nearest(self), "nearest", &self.chosen.nearest),
-                (pairs::random(self), "random", &self.chosen.random),
+                (pairs::nearest(self), "nearest", &chosen.nearest[..]),
+                (pairs::below(self), "below", self.below()),
+                (pairs::random(self), "random", &chosen.random),
             ] {
                 if shown.is_empty() {
                     continue;
@@ -375,6 +377,12 @@ impl Page<'_> {
         sheet.put(sizes::sizes(self.summary, self.wording))?;
         sheet.put(ledger::unread(workspace)?)?;
         sheet.put(ledger::ledger(self.summary))
+    }
+
+    /// The pairs below the threshold, without the one that the closest pair is.
+    fn below(&self) -> &[ShownPair] {
+        let below = &self.chosen.of_pairs.below[..];
+        below.get(usize::from(self.none())..).unwrap_or_default()
     }
 
     /// The number of pairs by score, if pairs are listed.
@@ -403,13 +411,14 @@ impl Page<'_> {
         let clusters = self.summary.cluster.unwrap_or_default().clusters;
         let documents = self.summary.catalogue.as_ref();
         let documents = documents.map_or(0, |catalogue| catalogue.documents);
-        let [nearest, random] =
-            [&self.chosen.nearest, &self.chosen.random].map(|pairs| !pairs.is_empty());
+        let chosen = &self.chosen.of_pairs;
+        let [nearest, random] = [&chosen.nearest, &chosen.random].map(|pairs| !pairs.is_empty());
         let sections = [
             ("found", "What was found", true),
             ("clusters", "Clusters", clusters > 0),
             ("closest", "The closest pair", self.none()),
             ("nearest", "Pairs nearest the threshold", nearest),
+            ("below", "Below the threshold", !self.below().is_empty()),
             ("random", "Pairs at random", random),
             ("sizes", "Sizes of the documents", documents > 0),
             ("ledger", "Ledger", true),

@@ -25,6 +25,19 @@ pub(super) fn nearest(page: &Page<'_>) -> Markup {
     }
 }
 
+/// The head of the section of pairs to review.
+pub(super) fn below(page: &Page<'_>) -> Markup {
+    let join = page.summary.join.as_ref();
+    let all = join.and_then(|join| join.review).unwrap_or(0);
+    html! {
+        h2 { "Below the threshold" }
+        p {
+            "The pairs " (page.wording.below()) " that are nearest to it, of " (many(all, "pair")) " in "
+            code { "review.tsv" } ". They are in no cluster and no other count. If most of them are near-duplicates, lower the threshold."
+        }
+    }
+}
+
 /// The head of the section of some others.
 pub(super) fn random(page: &Page<'_>) -> Markup {
     html! {

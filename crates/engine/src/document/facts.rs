@@ -1,11 +1,13 @@
 //! What a directory knows about a document.
 
 use serde::Serialize;
+use std::cmp::Reverse;
 
 use crate::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
 use crate::collection::{self, Catalogue, Names, each_document};
-use crate::join::{Pair, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
+use crate::join::{List, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
 use crate::sample::Sampled;
+use lookalike_base::least::Least;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -237,10 +239,10 @@ fn pairs_of(
     let measure = entry.config.measure;
     let sampled = sizes_of_pairs(workspace)?;
     let mut total = 0;
-    // Value, other document, pair: the most similar first.
-    let mut best: Vec<(f64, u32, Pair)> = Vec::new();
+    // The bits of positive values sort like the values: the most similar first.
+    let mut best = Least::new(most);
     let mut n = 0u64;
-    each_measured_pair(workspace, &sampled, |pair, (a, b)| {
+    each_measured_pair(workspace, List::Pairs, &sampled, |pair, (a, b)| {
         n += 1;
         context.tick(STAGE, n)?;
         let other = match document {
@@ -250,15 +252,10 @@ fn pairs_of(
         };
         total += 1;
         let value = measure.value(pair.amount(measure), a.into(), b.into());
-        let before = |of: &(f64, u32, Pair)| of.0 > value || of.0 == value && of.1 < other;
-        let place = best.partition_point(before);
-        if place < most {
-            best.insert(place, (value, other, pair));
-            best.truncate(most);
-        }
+        best.offer((Reverse(value.to_bits()), other, pair));
         Ok(())
     })?;
-    let listed = best.into_iter().map(|(_, other, pair)| {
+    let listed = best.sorted().into_iter().map(|(_, other, pair)| {
         let (a, b) = sampled.measured(pair.a, pair.b);
         Ok(PairFact {
             docno: names.get(other)?.into_owned(),

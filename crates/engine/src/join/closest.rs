@@ -2,9 +2,9 @@
 //! threshold from them?
 //!
 //! # Algorithm
-//! A document that has n fingerprints, s of them also in others, resembles none more than s / n. In
-//! the falling order of this bound, each document counts what it shares with those before it. The
-//! search ends at the first document whose bound is below the best resemblance so far.
+//! Each document counts what it shares with those before it. A document that has n fingerprints, s of
+//! them also in others, resembles none more than s / n, and is left out if the best pair so far is
+//! above that.
 //!
 //! # Invariants
 //! - The pair is the best one, unless the search ended after [`MOST_STEPS`]. Of equally good pairs
@@ -12,220 +12,149 @@
 //! - The limits depend on the collection alone, so the answer does not depend on memory or threads.
 //!
 //! # Cost
-//! All fingerprints in memory, 24 bytes each (40 with MD5); at most [`MOST_FINGERPRINTS`].
+//! All sets in memory, and for each fingerprint at most 32 bytes (64 with MD5); at most
+//! [`MOST_FINGERPRINTS`].
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
-use crate::collection::{self, Catalogue, SetsByPlace};
-use crate::join::{PairsEntry, STAGE, list};
+use crate::collection::{self, Catalogue, Extent, MappedSets};
+use crate::join::{Pair, PairsEntry, STAGE, list};
 use lookalike_base::Result;
 use lookalike_base::ids::{Key, with_keys};
+use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
+use lookalike_base::ratio::Ratio;
 use lookalike_store::workspace::Workspace;
 
 /// Limit on the fingerprints of a collection that is searched.
 pub const MOST_FINGERPRINTS: u64 = 1 << 20;
 
-/// Limit on the shared fingerprints that are counted, and on the pairs looked at: about a second.
+/// Limit on the shared fingerprints that are counted: about a second.
 const MOST_STEPS: u64 = 1 << 28;
 
-/// The best pair of documents, a < b, as far as it was searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closest {
-    pub a: u32,
-    pub b: u32,
-    pub shared: u32,
-    /// The sizes of both sets.
-    pub sizes: (u32, u32),
+/// A pair with the sizes of both sets.
+type Closest = (Pair, (u32, u32));
+
+/// The better of two pairs is the greater one.
+fn order((pair, sizes): Closest) -> (Ratio, Reverse<Pair>) {
+    let ratio = Ratio::of(Measure::Resemblance, pair.shared, sizes);
+    (ratio, Reverse(pair))
 }
 
-/// What a search found.
+/// How far a search came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
     /// The collection has more than [`MOST_FINGERPRINTS`].
     TooLarge,
-    /// No two documents have a fingerprint in common.
-    Nothing,
-    /// The best pair of all.
-    Found(Closest),
-    /// The best pair when the search ended after [`MOST_STEPS`], if it had found one.
-    Stopped(Option<Closest>),
+    /// It looked at all pairs. Without a best one, no two documents have a fingerprint in common.
+    Complete,
+    /// It ended after [`MOST_STEPS`].
+    Stopped,
 }
 
-/// Searches the pair among the representatives of a collection. The memory counts what the search
-/// takes; the caller checks it.
+/// Searches the best pair among the representatives of a collection. The memory counts what the
+/// search takes; the caller checks it.
 pub fn closest(
     workspace: &Workspace,
     memory: &mut Memory,
     context: &Context<'_>,
-) -> Result<Search> {
+) -> Result<(Search, Option<Pair>)> {
     let fingerprints = Catalogue::stats(workspace)?.shingles;
     if fingerprints > MOST_FINGERPRINTS {
-        return Ok(Search::TooLarge);
+        return Ok((Search::TooLarge, None));
     }
     let kind = collection::config(&workspace.manifest).shingle.fingerprint;
     with_keys!(kind, K => of_keys::<K>(workspace, (fingerprints, memory), context))
-}
-
-/// Bytes for each fingerprint: its record and its element. The lists of documents take the place of
-/// the records.
-fn bytes<K: Key>() -> u64 {
-    (size_of::<(K, u32)>() + size_of::<Element>()) as u64
 }
 
 fn of_keys<K: Key>(
     workspace: &Workspace,
     (fingerprints, memory): (u64, &mut Memory),
     context: &Context<'_>,
-) -> Result<Search> {
-    if !memory.take(fingerprints * bytes::<K>()) {
-        return Ok(Search::Nothing);
+) -> Result<(Search, Option<Pair>)> {
+    let extent = Extent::of(collection::segments(&workspace.manifest));
+    let sets = MappedSets::bytes(extent) + extent.set_bytes;
+    // The fingerprints, then those that are shared, and their documents. A list may take twice its length.
+    if !memory.take(sets + fingerprints * 4 * K::BYTES as u64) {
+        return Ok((Search::Complete, None));
     }
-    let mut keys: Vec<(K, u32)> = Vec::with_capacity(fingerprints as usize);
-    let mut sizes = Vec::new();
-    let mut documents = Vec::new();
-    let mut set = Vec::new();
-    let mut sets = SetsByPlace::<K>::new(workspace);
-    let representatives = Catalogue::representatives(workspace)?;
-    let mut firsts = representatives.iter();
-    Catalogue::stored_in_order(workspace)?.each(|document, stored| {
-        context.tick(STAGE, document)?;
-        let place = sets.pass(document, stored);
-        if firsts.next() == Some(document) && stored > 0 {
-            sets.read(place, &mut set)?;
-            let number = documents.len() as u32;
-            keys.extend(
-                set.chunks_exact(K::BYTES)
-                    .map(|key| (K::get_le(key), number)),
-            );
-            documents.push(document);
-            sizes.push(stored);
-        }
-        Ok(())
-    })?;
-    let pairs = workspace.record::<PairsEntry>("join")?.config.pairs;
-    let document = |n: u32| documents.get(n as usize).copied().unwrap_or(0);
-    let may = list::Listable::of(workspace, pairs, context)?;
-    let listed = |a: u32, b: u32| may.has(document(a), document(b));
-    let check = || context.stop.check(STAGE);
-    let (found, stopped) = best(&sizes, keys, MOST_STEPS, &listed, &check)?;
-    let found = found.map(|found| Closest {
-        a: document(found.a),
-        b: document(found.b),
-        ..found
-    });
-    Ok(match (found, stopped) {
-        (found, true) => Search::Stopped(found),
-        (Some(found), false) => Search::Found(found),
-        (None, false) => Search::Nothing,
-    })
-}
-
-/// How the resemblance of two sets of these sizes compares with the best so far.
-fn compared(shared: u64, (a, b): (u64, u64), best: Option<Closest>) -> Ordering {
-    let Some(best) = best else {
-        return Ordering::Greater;
+    let sets = MappedSets::open::<K>(workspace, extent.set_bytes)?;
+    let keys_of = |document: u32| {
+        context.stop.check(STAGE)?;
+        let looking = sets.look();
+        let set = looking.get(document)?.chunks_exact(K::BYTES);
+        Ok(set.map(K::get_le).collect())
     };
-    let (of, size_a, size_b) = (best.shared.into(), best.sizes.0.into(), best.sizes.1.into());
-    let union = |shared: u64, a: u64, b: u64| u128::from(a + b - shared);
-    let one = u128::from(shared) * union(of, size_a, size_b);
-    one.cmp(&(u128::from(of) * union(shared, a, b)))
+    let pairs = workspace.record::<PairsEntry>("join")?.config.pairs;
+    let may = list::Listable::of(workspace, pairs, context)?;
+    let representatives = Catalogue::representatives(workspace)?;
+    let firsts = (0..).zip(representatives.iter()).filter(|(a, b)| a == b);
+    let firsts: Vec<u32> = firsts.map(|(document, _)| document).collect();
+    let (search, found) = best::<K>(&firsts, &keys_of, MOST_STEPS, &|a, b| may.has(a, b))?;
+    Ok((search, found.map(|found| found.0)))
 }
 
-/// A document, and the number of a fingerprint that it shares with others.
-type Element = (u32, u32);
-
-/// The documents that have each fingerprint, of those that were looked at.
-struct Lists {
-    /// Where the documents of a fingerprint begin, and where they end so far.
-    places: Vec<(u32, u32)>,
-    documents: Vec<u32>,
-}
-
-impl Lists {
-    /// Empty lists with room for all, and the elements of the documents.
-    fn new<K: Key>(mut keys: Vec<(K, u32)>) -> (Lists, Vec<Element>) {
-        keys.sort_unstable();
-        let (mut elements, mut places) = (Vec::new(), Vec::new());
-        let groups = keys.chunk_by(|x, y| x.0 == y.0);
-        for (number, group) in (0..).zip(groups.filter(|group| group.len() > 1)) {
-            let begin = elements.len() as u32;
-            places.push((begin, begin));
-            elements.extend(group.iter().map(|&(_, document)| (document, number)));
-        }
-        drop(keys);
-        elements.sort_unstable();
-        let documents = vec![0; elements.len()];
-        (Lists { places, documents }, elements)
-    }
-
-    /// The documents of a fingerprint. The next call has `document` too.
-    fn put(&mut self, fingerprint: u32, document: u32) -> &[u32] {
-        let (begin, end) = &mut self.places[fingerprint as usize];
-        let before = *begin as usize..*end as usize;
-        self.documents[before.end] = document;
-        *end += 1;
-        &self.documents[before]
-    }
-}
-
-/// The best of the pairs that may be listed, and whether the search ended after this number of steps.
-/// Documents are numbered from 0.
+/// How far a search of these many steps comes, and the best of the pairs that may be listed.
 fn best<K: Key>(
-    sizes: &[u32],
-    keys: Vec<(K, u32)>,
+    documents: &[u32],
+    keys_of: &dyn Fn(u32) -> Result<Vec<K>>,
     most_steps: u64,
     listed: &dyn Fn(u32, u32) -> bool,
-    check: &dyn Fn() -> Result<()>,
-) -> Result<(Option<Closest>, bool)> {
-    let (mut lists, elements) = Lists::new(keys);
-    let size = |document: u32| u64::from(sizes[document as usize]);
-    let mut sets: Vec<&[Element]> = elements.chunk_by(|a, b| a.0 == b.0).collect();
-    sets.sort_by(|a, b| {
-        let (of_a, of_b) = (a.len() as u64, b.len() as u64);
-        (of_b * size(a[0].0)).cmp(&(of_a * size(b[0].0)))
-    });
+) -> Result<(Search, Option<Closest>)> {
+    let mut keys = Vec::new();
+    for &document in documents {
+        keys.append(&mut keys_of(document)?);
+    }
+    keys.sort_unstable();
+    let groups = keys.chunk_by(|x, y| x == y).filter(|group| group.len() > 1);
+    // Each has a chain of the documents before that have it: the place of the last of them.
+    let mut heads: Vec<(K, usize)> = groups.map(|group| (group[0], usize::MAX)).collect();
+    drop(keys);
+    let mut chains: Vec<(u32, usize)> = Vec::new();
+    let mut sizes = Vec::new();
+    let mut counts = vec![0u32; documents.len()];
+    let (mut others, mut steps) = (Vec::new(), 0u64);
     let mut found: Option<Closest> = None;
-    let mut shared = vec![0u32; sizes.len()];
-    let (mut others, mut steps) = (Vec::new(), 0);
-    for set in sets {
-        check()?;
-        let (document, most) = (set[0].0, set.len() as u64);
-        if compared(most, (size(document), most), found).is_lt() {
-            break;
+    for (number, &b) in (0u32..).zip(documents) {
+        let set = keys_of(b)?;
+        let head = |key| heads.binary_search_by_key(key, |of| of.0).ok();
+        let shared: Vec<usize> = set.iter().filter_map(head).collect();
+        let (size, most) = (set.len() as u32, shared.len() as u32);
+        sizes.push(size);
+        let bound = Ratio::of(Measure::Resemblance, most, (size, most));
+        if found.is_some_and(|found| bound < order(found).0) {
+            continue;
         }
-        for &(_, fingerprint) in set {
-            let list = lists.put(fingerprint, document);
-            for &other in list {
-                if shared[other as usize] == 0 {
-                    others.push(other);
+        for at in shared {
+            let mut next = std::mem::replace(&mut heads[at].1, chains.len());
+            chains.push((number, next));
+            while let Some(&(other, before)) = chains.get(next) {
+                if counts[other as usize] == 0 {
+                    others.push(other as usize);
                 }
-                shared[other as usize] += 1;
+                counts[other as usize] += 1;
+                (next, steps) = (before, steps + 1);
             }
-            steps += list.len() as u64;
         }
-        steps += others.len() as u64;
         for other in others.drain(..) {
-            let shared = std::mem::take(&mut shared[other as usize]);
-            let (a, b) = (document.min(other), document.max(other));
-            let order = compared(shared.into(), (size(a), size(b)), found);
-            let first = found.is_none_or(|found| (a, b) < (found.a, found.b));
-            if (order.is_gt() || order.is_eq() && first) && listed(a, b) {
-                let sizes = (size(a) as u32, size(b) as u32);
-                found = Some(Closest {
-                    a,
-                    b,
-                    shared,
-                    sizes,
-                });
+            let shared = std::mem::take(&mut counts[other]);
+            let (a, sizes) = (documents[other], (sizes[other], size));
+            let pair = Pair {
+                a,
+                b,
+                shared,
+                score: 0,
+            };
+            if found.is_none_or(|found| order((pair, sizes)) > order(found)) && listed(a, b) {
+                found = Some((pair, sizes));
             }
         }
         if steps > most_steps {
-            return Ok((found, true));
+            return Ok((Search::Stopped, found));
         }
     }
-    Ok((found, false))
+    Ok((Search::Complete, found))
 }
 
 #[cfg(test)]
@@ -239,15 +168,16 @@ mod tests {
             for (a, first) in (0u32..b).zip(sets) {
                 let shared = first.iter().filter(|key| second.contains(key)).count() as u32;
                 let sizes = (first.len() as u32, second.len() as u32);
-                let pair = Closest {
-                    a,
-                    b,
-                    shared,
+                let pair = (
+                    Pair {
+                        a,
+                        b,
+                        shared,
+                        score: 0,
+                    },
                     sizes,
-                };
-                let order = compared(shared.into(), (sizes.0.into(), sizes.1.into()), found);
-                let earlier = found.is_some_and(|found| (a, b) < (found.a, found.b));
-                if shared > 0 && (order.is_gt() || order.is_eq() && earlier) {
+                );
+                if shared > 0 && found.is_none_or(|found| order(pair) > order(found)) {
                     found = Some(pair);
                 }
             }
@@ -256,16 +186,15 @@ mod tests {
     }
 
     fn search(sets: &[Vec<u64>]) -> Option<Closest> {
-        let (found, stopped) = search_for(MOST_STEPS, sets);
-        assert!(!stopped);
+        let (search, found) = search_for(MOST_STEPS, sets);
+        assert_eq!(search, Search::Complete);
         found
     }
 
-    fn search_for(most_steps: u64, sets: &[Vec<u64>]) -> (Option<Closest>, bool) {
-        let sizes: Vec<u32> = sets.iter().map(|set| set.len() as u32).collect();
-        let keys = (0u32..).zip(sets);
-        let keys = keys.flat_map(|(n, set)| set.iter().map(move |&key| (key, n)));
-        best(&sizes, keys.collect(), most_steps, &|_, _| true, &|| Ok(())).unwrap()
+    fn search_for(most_steps: u64, sets: &[Vec<u64>]) -> (Search, Option<Closest>) {
+        let documents: Vec<u32> = (0..sets.len() as u32).collect();
+        let keys_of = |document: u32| Ok(sets[document as usize].clone());
+        best(&documents, &keys_of, most_steps, &|_, _| true).unwrap()
     }
 
     proptest::proptest! {
@@ -282,8 +211,11 @@ mod tests {
     #[test]
     fn a_search_that_ends_early_says_so() {
         let sets = [vec![1, 2, 3], vec![3, 4], vec![2, 3]];
-        assert!(search_for(0, &sets).1);
-        assert_eq!(search_for(1 << 20, &sets), (search(&sets), false));
+        assert_eq!(search_for(0, &sets).0, Search::Stopped);
+        assert_eq!(
+            search_for(1 << 20, &sets),
+            (Search::Complete, search(&sets))
+        );
     }
 
     #[test]
@@ -291,7 +223,7 @@ mod tests {
         assert_eq!(search(&[vec![1, 2], vec![3], vec![]]), None);
         let found = search(&[vec![1, 2, 3], vec![3, 4], vec![2, 3]]).unwrap();
         assert_eq!(
-            (found.a, found.b, found.shared, found.sizes),
+            (found.0.a, found.0.b, found.0.shared, found.1),
             (0, 2, 2, (3, 2))
         );
     }

@@ -67,26 +67,46 @@ pub struct JoinConfig {
     /// sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Threshold>,
+    /// Pairs that reach this lower threshold only are listed apart, to be looked at. Nothing else
+    /// depends on them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Threshold>,
+}
+
+impl From<Criterion> for JoinConfig {
+    /// Lists all pairs that reach a criterion.
+    fn from(Criterion { measure, threshold }: Criterion) -> JoinConfig {
+        JoinConfig {
+            measure,
+            threshold,
+            ..JoinConfig::default()
+        }
+    }
+}
+
+impl From<Threshold> for JoinConfig {
+    fn from(threshold: Threshold) -> JoinConfig {
+        JoinConfig {
+            threshold,
+            ..JoinConfig::default()
+        }
+    }
 }
 
 impl JoinConfig {
-    /// Refuses a sample, if the score does not allow one.
+    /// Refuses a sample, if the score or a review does not allow one.
     pub(crate) fn check_sampling(&self, sampled: bool) -> Result<()> {
+        if let Some(review) = self.review.filter(|_| sampled) {
+            let limit =
+                "a sample only estimates what is below the threshold; use `--sampling full`";
+            return refuse("review", review, limit);
+        }
         if self.measure.of_words() && sampled {
             let limit =
                 "it divides the number of all shared shingles by lengths; use `--sampling full`";
             return refuse("score", self.measure, limit);
         }
         Ok(())
-    }
-
-    /// The parameters that list all pairs that reach a criterion.
-    pub fn of(Criterion { measure, threshold }: Criterion) -> JoinConfig {
-        JoinConfig {
-            measure,
-            threshold,
-            ..JoinConfig::default()
-        }
     }
 
     /// The criterion that listed pairs must reach.
@@ -97,10 +117,11 @@ impl JoinConfig {
         }
     }
 
-    /// The criterion that the samples of a pair must reach.
+    /// The criterion that the samples of a pair must reach, or the pair itself to be listed apart.
     pub(crate) fn of_samples(&self) -> Criterion {
+        let lower = self.candidates.or(self.review);
         Criterion {
-            threshold: self.candidates.unwrap_or(self.threshold),
+            threshold: lower.unwrap_or(self.threshold),
             ..self.criterion()
         }
     }
@@ -125,8 +146,25 @@ impl JoinConfig {
             && !matches!(self.measure, Measure::Smallest(_))
     }
 
+    /// Refuses a review that cannot list all pairs below the threshold.
+    fn check_review(&self) -> Result<()> {
+        let (Some(review), t, measure) = (self.review, self.threshold, self.measure) else {
+            return Ok(());
+        };
+        let limit = match measure {
+            _ if review >= t => format!("it must be below the threshold, {t}"),
+            _ if self.pairs == Pairs::None => "`--pairs none` lists no pairs".into(),
+            _ if self.max_postings.is_some() => "`--max-postings` loses pairs".into(),
+            Measure::Shared(_) => format!("`--score {measure}` has no threshold"),
+            Measure::S4 => "`--score s4` is computed only at the threshold".into(),
+            _ => return Ok(()),
+        };
+        refuse("review", review, limit)
+    }
+
     /// Refuses parameters that cannot be combined.
     pub fn check(&self) -> Result<()> {
+        self.check_review()?;
         if let Some(most) = self.max_postings
             && most < 2
         {

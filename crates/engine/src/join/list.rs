@@ -12,7 +12,8 @@ use crate::sort::{
 };
 use lookalike_base::Result;
 use lookalike_base::ids::{Key, Threshold};
-use lookalike_base::measure::Measure;
+use lookalike_base::keywords::keywords;
+use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::progress::Context;
 use lookalike_base::workers::{in_order, share};
 use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
@@ -42,10 +43,8 @@ pub(super) fn fewer(
         stop: join.context.stop,
         stage: STAGE,
     };
-    let mut number = workspace
-        .manifest
-        .get::<JoinProgress>()
-        .map_or(1, |joining| joining.next_number);
+    let joining = workspace.manifest.get::<JoinProgress>();
+    let mut number = joining.map_or(1, |joining| joining.next_number);
     let runs = merge_generations::<u64>(&how, runs, fan_in, &mut number, |runs, next| {
         if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
             set(joining, runs.to_vec());
@@ -93,8 +92,8 @@ fn counted(
 }
 
 /// Merges the committed runs of counted pairs and adds the counts of equal pairs. The pairs that
-/// reach the threshold form the pair list. With verified sampling they are candidates, and their
-/// full sets decide.
+/// reach the threshold form the pair list, those that only reach the one for a review another. With
+/// verified sampling they are candidates, and their full sets decide.
 pub(super) fn finish<K: Key>(
     workspace: &mut Workspace,
     join: &Joining<'_>,
@@ -104,22 +103,25 @@ pub(super) fn finish<K: Key>(
     let (files, kept) = counted(workspace, join, memory)?;
     let cursors = files.iter().map(|file| file.range(0, u64::MAX));
     let mut merged = Sums::of(cursors.collect::<Result<_>>()?);
-    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
-    let number = part_number(workspace);
-    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)?;
+    let directory = workspace.path(DIRECTORY);
+    let mut out = writer(workspace, 0)?;
+    let below = config.review.map(|_| writer(workspace, 1));
+    let mut below = below.transpose()?;
     let mut full = match config.candidates {
         Some(_) => Some(Full::open::<K>(workspace, config.threshold, memory / 2)?),
         None => None,
     };
-    let criterion = config.of_samples();
-    let reached = |record: &Record<u64>| {
+    let reaches = |criterion: Criterion, record: &Record<u64>| {
         let (a, b) = Pair::of_key(record.key);
-        if !join.listed.has(a, b) {
-            return false;
-        }
         let (a, b) = sampled.measured(a, b);
         criterion.reached(record.value.into(), a.into(), b.into())
     };
+    let reached = |record: &Record<u64>| {
+        let (a, b) = Pair::of_key(record.key);
+        join.listed.has(a, b) && reaches(config.of_samples(), record)
+    };
+    let is_below =
+        |record: &Record<u64>| config.review.is_some() && !reaches(config.criterion(), record);
     let mut pairs = 0;
     let threads = context.budget.threads;
     let most = (memory / 4 / PACKER_BYTES) as usize;
@@ -127,12 +129,12 @@ pub(super) fn finish<K: Key>(
         STAGE,
         threads.min(most),
         |hand_out| {
-            let mut pass = |piece: Vec<Record<u64>>| {
+            let mut pass = |below: bool, piece: Vec<Record<u64>>| {
                 context.stop.check(STAGE)?;
-                pairs += piece.len() as u64;
-                hand_out(piece)
+                pairs += if below { 0 } else { piece.len() as u64 };
+                hand_out((below, piece))
             };
-            let mut piece = Vec::with_capacity(PIECE);
+            let mut pieces = [Vec::with_capacity(PIECE), Vec::new()];
             let mut window = Vec::new();
             loop {
                 let next = merged.next((STAGE, context.stop))?;
@@ -143,29 +145,37 @@ pub(super) fn finish<K: Key>(
                         full.verify::<K>(&mut window, threads)?;
                     }
                     for record in window.drain(..) {
+                        let below = is_below(&record);
+                        let piece = &mut pieces[usize::from(below)];
                         piece.push(record);
                         if piece.len() == PIECE {
-                            pass(std::mem::replace(&mut piece, Vec::with_capacity(PIECE)))?;
+                            pass(below, std::mem::replace(piece, Vec::with_capacity(PIECE)))?;
                         }
                     }
                 }
                 if ended {
-                    return pass(piece);
+                    let [listed, below] = pieces;
+                    pass(false, listed)?;
+                    return pass(true, below);
                 }
             }
         },
-        |piece: Vec<Record<u64>>, pass| {
+        |(below, piece): (bool, Vec<Record<u64>>), pass| {
             let mut packer = Packer::new(COMPRESSION, &directory)?;
             let blocks = piece.chunks(BLOCK_RECORDS).map(|records| {
                 let mut block = PackedRecords::default();
                 packer.pack(records, &mut block).map(|()| block)
             });
-            pass(blocks.collect::<Result<Vec<_>>>()?)
+            pass((below, blocks.collect::<Result<Vec<_>>>()?))
         },
-        |blocks: Vec<PackedRecords<u64>>| blocks.iter().try_for_each(|block| out.put(block)),
+        |(is_below, blocks): (bool, Vec<PackedRecords<u64>>)| {
+            let out = below.as_mut().filter(|_| is_below).unwrap_or(&mut out);
+            blocks.iter().try_for_each(|block| out.put(block))
+        },
     )?;
     let looked_up = full.map(|full| full.looked_up);
     let mut part = out.finish()?;
+    let review = below.map(RunWriter::finish).transpose()?;
     drop(merged);
     drop(files);
     let mut lists = kept;
@@ -179,12 +189,10 @@ pub(super) fn finish<K: Key>(
     if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
         joining.stats.looked_up = looked_up;
     }
-    pairs = lists
-        .iter()
-        .map(|part| part.records)
-        .fold(pairs, u64::saturating_add);
+    let kept = lists.iter().map(|part| part.records);
+    pairs = kept.fold(pairs, u64::saturating_add);
     lists.push(part);
-    committed(workspace, config, lists, scores, pairs)
+    committed(workspace, config, lists, [scores, review], pairs)
 }
 
 /// The pairs that were there before documents were added, if the join that has begun adds to them.
@@ -235,12 +243,17 @@ const PIECE: usize = 4 * BLOCK_RECORDS;
 /// Memory of a thread that packs: three pieces (one being packed, two in the channels), each as
 /// records or packed, and a compressor.
 const PACKER_BYTES: u64 = 2 << 20;
+/// Memory for a second list: its next piece, and what its writer holds.
+const REVIEW_BYTES: u64 = 1 << 20;
 /// The least number of bytes of the sets to keep in memory.
 const LEAST_MAPPED: u64 = 1 << 20;
 
 /// The least memory that the last step needs in addition to sizes and runs.
 pub(super) fn least_bytes(workspace: &Workspace, config: &JoinConfig) -> u64 {
     let mut window = WINDOW as u64 * 32;
+    if config.review.is_some() {
+        window += REVIEW_BYTES;
+    }
     let extent = Extent::of(collection::segments(&workspace.manifest));
     if config.measure == Measure::S4 {
         window += weigh::least_bytes(extent.documents);
@@ -296,7 +309,7 @@ impl Full {
 
 /// The number of the part with the pairs: the least one that no part of the list has that was there
 /// before documents were added. That list is read until the new one is complete.
-pub(super) fn part_number(workspace: &Workspace) -> u64 {
+fn part_number(workspace: &Workspace) -> u64 {
     let before = workspace.manifest.get::<Before>();
     let lists = before.into_iter().flat_map(Before::lists);
     let used: Vec<u64> = lists
@@ -305,20 +318,27 @@ pub(super) fn part_number(workspace: &Workspace) -> u64 {
     (0..).find(|number| !used.contains(number)).unwrap_or(0)
 }
 
+/// Begins a part with pairs. With a review, nothing is kept of the list before, so that the number
+/// `after` its own is free.
+pub(super) fn writer(workspace: &Workspace, after: u64) -> Result<RunWriter<u64>> {
+    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
+    let number = part_number(workspace) + after;
+    RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)
+}
+
 /// Records the complete pair list in the manifest, and drops the files that it was made from.
 pub(super) fn committed(
     workspace: &mut Workspace,
     config: &JoinConfig,
     mut lists: Vec<PartInfo>,
-    scores: Option<PartInfo>,
+    [scores, review]: [Option<PartInfo>; 2],
     pairs: u64,
 ) -> Result<()> {
     let added = lists.split_off(1);
-    let mut progress = workspace
-        .manifest
-        .take::<JoinProgress>()
-        .unwrap_or_default();
+    let progress = workspace.manifest.take::<JoinProgress>();
+    let mut progress = progress.unwrap_or_default();
     progress.stats.pairs = pairs;
+    progress.stats.review = review.as_ref().map(|part| part.records);
     let runs = workspace.manifest.get::<RunsEntry>();
     let selected = runs.and_then(|runs| runs.selection.zip(runs.selected));
     let sort = runs.map(|runs| runs.stats);
@@ -330,6 +350,7 @@ pub(super) fn committed(
         part: lists.remove(0),
         added,
         scores,
+        review,
         stats: progress.stats,
         before,
         selected,
@@ -377,10 +398,12 @@ impl Before {
                 is_full.then_some(Sampling::Full)?
             }
         };
-        // Sizes of samples, frequencies, and what frequencies weigh, depend on all documents.
+        // Sizes of samples, frequencies, and what frequencies weigh, depend on all documents. A list
+        // for a review is made at once.
         let stays = sampling == Sampling::Full
             && config.max_postings.is_none()
             && config.candidates.is_none()
+            && config.review.is_none()
             && config.measure != Measure::S4;
         let given = manifest.get::<PlanGiven>().is_some_and(|given| given.0);
         Some(Before {
@@ -404,10 +427,8 @@ impl Before {
 
 /// The number of pairs in some files.
 pub(super) fn count(files: &[RunFile<u64>]) -> u64 {
-    files
-        .iter()
-        .map(RunFile::records)
-        .fold(0, u64::saturating_add)
+    let records = files.iter().map(RunFile::records);
+    records.fold(0, u64::saturating_add)
 }
 
 /// Opens a part of a list of pairs.
@@ -455,6 +476,9 @@ pub struct PairsEntry {
     /// counts do not determine them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<PartInfo>,
+    /// The pairs to be reviewed, ordered like the first part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<PartInfo>,
     /// Counters of the join.
     pub stats: JoinStats,
     /// Counters of the sort and the merge before it, which stay when the postings are lost.
@@ -465,10 +489,29 @@ pub struct PairsEntry {
     pub selected: Option<(Selection, SelectStats)>,
 }
 
+keywords! {
+    /// A list of pairs.
+    pub enum List: "is not a list" {
+        /// The pairs at the threshold.
+        Pairs = "pairs",
+        /// Those below it ([`JoinConfig::review`]).
+        Review = "review",
+    }
+}
+
 impl PairsEntry {
-    /// The parts of the list.
-    pub(super) fn lists(&self) -> impl Iterator<Item = &PartInfo> {
-        std::iter::once(&self.part).chain(&self.added)
+    /// The lists that there are.
+    pub fn lists(&self) -> impl Iterator<Item = List> + use<> {
+        let review = self.config.review.map(|_| List::Review);
+        std::iter::once(List::Pairs).chain(review)
+    }
+
+    /// The parts of a list.
+    pub(super) fn parts_of(&self, list: List) -> impl Iterator<Item = &PartInfo> {
+        let listed = Some(&self.part).filter(|_| list == List::Pairs);
+        let added = self.added.iter().filter(move |_| list == List::Pairs);
+        let review = self.review.iter().filter(move |_| list == List::Review);
+        listed.into_iter().chain(added).chain(review)
     }
 }
 
@@ -477,7 +520,8 @@ impl StageRecord for PairsEntry {
     const DIRECTORY: Option<&'static str> = Some("pairs");
 
     fn parts(&self) -> Vec<(Kind, &PartInfo)> {
-        let parts = self.lists().chain(&self.scores);
+        let parts = std::iter::once(&self.part).chain(&self.added);
+        let parts = parts.chain(&self.scores).chain(&self.review);
         parts.map(|part| (Kind::Pairs, part)).collect()
     }
 }

@@ -38,7 +38,7 @@ mod weigh;
 
 use crate::collection;
 use crate::merge::PostingsEntry;
-use crate::sample::{SampleEntry, Sampled, Sampling};
+use crate::sample::{SampleEntry, Sampled, Sampling, Selection};
 use crate::sort::{Compression, RunEntry};
 use lookalike_base::budget::Budget;
 use lookalike_base::error::refuse;
@@ -54,7 +54,7 @@ use serde::{Deserialize, Serialize};
 pub use config::{Join, JoinConfig, Pairs};
 pub use count::CountStats;
 pub use found::{Take, run as found};
-pub use list::{Before, PairsEntry};
+pub use list::{Before, List, PairsEntry};
 pub use pairs::{Pair, each_measured_pair, each_pair, open_pairs, sizes_of_pairs};
 pub use prefix::{AddedStats, PrefixStats};
 
@@ -70,6 +70,9 @@ pub struct JoinStats {
     /// Pairs at or above the threshold; with [`Pairs::None`], links from members of clusters to
     /// their representatives.
     pub pairs: u64,
+    /// Pairs below it that are listed apart ([`JoinConfig::review`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<u64>,
     /// Runs of counted pairs and of candidates.
     pub runs: u64,
     /// Bytes of these runs.
@@ -126,6 +129,7 @@ pub fn digest(sample: &str, config: &JoinConfig) -> String {
         candidates,
         max_postings,
         measure,
+        review,
     } = config;
     let max = max_postings.map_or("none".into(), |n| n.to_string());
     let mut text = format!("{sample}\n{join}\n{threshold}\n{max}\n{pairs}");
@@ -134,6 +138,9 @@ pub fn digest(sample: &str, config: &JoinConfig) -> String {
     }
     if !measure.is_default() {
         text.push_str(&format!("\n{measure}"));
+    }
+    if let Some(review) = review {
+        text.push_str(&format!("\nreview from {review}"));
     }
     store::digest(text.as_bytes())
 }
@@ -150,24 +157,16 @@ pub fn run<K: Key>(
     config.check()?;
     let sample = workspace.record::<SampleEntry>("sample")?;
     let digest = digest(&sample.digest, config);
-    if config.measure.of_words() {
-        let bytes = matches!(
-            &collection::config(&workspace.manifest).shingle.parse.tokens,
-            TokenKind::Bytes(_)
-        );
-        if bytes {
-            let limit = "it divides by lengths in words, and `--tokens bytes:N` has no words";
-            return refuse("score", config.measure, limit);
-        }
+    let tokens = &collection::config(&workspace.manifest).shingle.parse.tokens;
+    if config.measure.of_words() && matches!(tokens, TokenKind::Bytes(_)) {
+        let limit = "it divides by lengths in words, and `--tokens bytes:N` has no words";
+        return refuse("score", config.measure, limit);
     }
     config.check_sampling(sample.sampling != Sampling::Full)?;
     let adds = adds(workspace, &digest);
-    let complete = workspace.matches::<PostingsEntry>(|p| {
-        let criterion = config.of_samples();
-        p.complete
-            && p.selection
-                .is_none_or(|selection| selection.serves(criterion))
-    });
+    let serves = |selection: Selection| selection.serves(config.of_samples());
+    let complete = |p: &PostingsEntry| p.complete && p.selection.is_none_or(serves);
+    let complete = workspace.matches(complete);
     if !complete && !adds {
         return Err(workspace.missing("merge"));
     }
@@ -180,12 +179,9 @@ pub fn run<K: Key>(
     }
     workspace.manifest.remove::<PairsEntry>();
     workspace.manifest.remove_after::<PairsEntry>();
-    if workspace
-        .manifest
-        .get::<JoinProgress>()
-        // Without the pairs of before, those of added documents are not all.
-        .is_none_or(|j| j.digest != digest || j.stats.added.is_some() != adds)
-    {
+    // Without the pairs of before, those of added documents are not all.
+    let is_other = |j: &JoinProgress| j.digest != digest || j.stats.added.is_some() != adds;
+    if workspace.manifest.get().is_none_or(is_other) {
         let mut begun = JoinProgress {
             digest,
             next_number: 1,
@@ -228,29 +224,23 @@ const FINGERPRINTS_OF_ADDED: u64 = 6;
 /// in place of finding all pairs again. It needs the index.
 pub fn adds(workspace: &Workspace, digest: &str) -> bool {
     let manifest = &workspace.manifest;
-    let first = match (
-        collection::against(manifest).documents,
-        manifest.get::<Before>(),
-    ) {
+    let against = collection::against(manifest).documents;
+    let first = match (against, manifest.get::<Before>()) {
         (0, Some(before)) if before.part.is_some() && before.digest == digest => before.documents,
         (0, _) => return false,
         (against, _) => against,
     };
-    if let Some(begun) = manifest
-        .get::<JoinProgress>()
-        .filter(|j| j.digest == digest)
-    {
+    let begun = manifest.get::<JoinProgress>();
+    if let Some(begun) = begun.filter(|j| j.digest == digest) {
         return begun.stats.added.is_some();
     }
     let (mut all, mut new) = (0u64, 0u64);
     for segment in collection::segments(manifest) {
         let keys = segment.fingerprints.records;
         all += keys;
-        new += if segment.first_document >= first {
-            keys
-        } else {
-            0
-        };
+        if segment.first_document >= first {
+            new += keys;
+        }
     }
     new.saturating_mul(FINGERPRINTS_OF_ADDED) <= all
 }

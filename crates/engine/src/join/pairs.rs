@@ -2,7 +2,7 @@
 //! count.
 
 use crate::join::list::{count, open_list};
-use crate::join::{DIRECTORY, Pairs, PairsEntry};
+use crate::join::{DIRECTORY, List, Pairs, PairsEntry};
 use crate::merge::LoserTree;
 use crate::sample::Sampled;
 use crate::sort::RunFile;
@@ -11,7 +11,7 @@ use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 
 /// Two representatives, a < b, and their shared count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     /// The document that comes first.
     pub a: u32,
@@ -53,14 +53,18 @@ pub fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
     open_list(workspace, &workspace.record::<PairsEntry>("join")?.part)
 }
 
-/// Calls `each` with every pair of the committed pair list, in order.
-pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+/// Calls `each` with every pair of a committed list, in order.
+pub fn each_pair(
+    workspace: &Workspace,
+    list: List,
+    mut each: impl FnMut(Pair) -> Result<()>,
+) -> Result<()> {
     let corrupt = |list: &RunFile<u64>, what: &str, expected: u64, found: u64| {
         Error::corrupt(list.path(), what).expected(expected, found)
     };
     let entry = workspace.record::<PairsEntry>("join")?;
     let open = |part| open_list(workspace, part);
-    let lists = entry.lists().map(open).collect::<Result<Vec<_>>>()?;
+    let lists = entry.parts_of(list).map(open).collect::<Result<Vec<_>>>()?;
     let scores = entry.scores.as_ref().map(open).transpose()?;
     let mut scored = scores.as_ref().map(|run| run.range(0, u64::MAX));
     let mut scored = scored.take().transpose()?;
@@ -101,16 +105,17 @@ pub fn each_pair(workspace: &Workspace, mut each: impl FnMut(Pair) -> Result<()>
 /// threshold.
 pub fn each_measured_pair(
     workspace: &Workspace,
+    list: List,
     sizes: &Sampled,
     mut each: impl FnMut(Pair, (u32, u32)) -> Result<()>,
 ) -> Result<()> {
     let entry = workspace.record::<PairsEntry>("join")?;
     let config = entry.config;
-    let criterion = match config.candidates {
-        Some(_) => config.criterion(),
-        None => config.of_samples(),
+    let criterion = match list {
+        List::Pairs => config.criterion(),
+        List::Review => config.of_samples(),
     };
-    each_pair(workspace, |pair| {
+    each_pair(workspace, list, |pair| {
         let (a, b) = sizes.measured(pair.a, pair.b);
         let possible = pair.shared <= a.min(b);
         // A link of a cluster may be below the threshold.

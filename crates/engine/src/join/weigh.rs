@@ -212,7 +212,7 @@ mod tests {
             measure: Measure::S3,
             max_postings: None,
             pairs: Default::default(),
-            candidates: None,
+            ..JoinConfig::default()
         };
         let question = JoinParameters::from(join);
         let (stop, budget) = (

@@ -6,6 +6,7 @@ use super::{RECORDS, against, catalogued};
 use crate::cluster::ResultsEntry;
 use crate::collection::{self, CatalogueEntry, CollectionConfig};
 use crate::sample::SampleEntry;
+use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_store::disk;
@@ -136,10 +137,12 @@ pub fn check_results(directory: &Path, names: &[&str]) -> Result<Manifest> {
     let results = manifest
         .get::<ResultsEntry>()
         .ok_or_else(|| Error::no_stage(directory, "cluster"))?;
-    for file in &results.files {
-        if names.contains(&file.name.as_str()) {
-            disk::check(&directory.join(&file.name), file.bytes, &file.checksum)?;
-        }
+    for name in names {
+        let Some(file) = results.files.iter().find(|file| file.name == *name) else {
+            let limit = format!("it has no {name}; `lookalike run --from` with --review makes one");
+            return refuse("DIR", directory.display(), limit);
+        };
+        disk::check(&directory.join(name), file.bytes, &file.checksum)?;
     }
     Ok(manifest)
 }

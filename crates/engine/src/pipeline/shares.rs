@@ -65,7 +65,7 @@ pub fn join_found(
     let digest = join::digest(&sample::digest(&workspace.manifest, &sampling), config);
     if !workspace.matches::<PairsEntry>(|pairs| pairs.digest == digest) {
         super::stage(workspace, "join", context, |workspace| {
-            join::found::<u64>(workspace, config, find, context)
+            join::found(workspace, config, find, context)
         })?;
     }
     super::remove_stale(workspace).map(drop)

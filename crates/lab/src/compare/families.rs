@@ -30,7 +30,7 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::union_find::UnionFind;
 use lookalike_engine::collection::{Catalogue, MappedSets, Representatives, each_document};
-use lookalike_engine::join::each_pair;
+use lookalike_engine::join::{List, each_pair};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::lines::Lines;
 
@@ -194,7 +194,7 @@ fn count_clusters(
     rows: &mut [FamilyRow],
 ) -> Result<()> {
     let representatives = Catalogue::representatives(workspace)?;
-    each_pair(workspace, |pair| {
+    each_pair(workspace, List::Pairs, |pair| {
         sets.union(pair.a, pair.b);
         Ok(())
     })?;

@@ -10,7 +10,7 @@ use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_engine::collection::Catalogue;
-use lookalike_engine::join::{Pair, each_pair, open_pairs, sizes_of_pairs};
+use lookalike_engine::join::{List, Pair, each_pair, open_pairs, sizes_of_pairs};
 use lookalike_engine::sample::Sampled;
 use lookalike_store::workspace::Workspace;
 
@@ -76,7 +76,7 @@ pub fn at_levels(
     // By the number of criteria reached.
     let mut exactly = vec![AtLevel::default(); levels.criteria.len() + 1];
     let mut number = 0u32;
-    each_pair(workspace, |pair| {
+    each_pair(workspace, List::Pairs, |pair| {
         context.tick(STAGE, number)?;
         number = number.wrapping_add(1);
         let key = Pair::key(pair.a, pair.b);

@@ -106,7 +106,7 @@ impl<'a> Bench<'a> {
         self.note(name)?;
         let place = self.scratch()?.join(name);
         let context = &self.context();
-        Ok(trial::ask_by(on, &place, &Sampling::Full, criterion, 0, context)?.0)
+        Ok(trial::ask(on, &place, &Sampling::Full, criterion, 0, context)?.0)
     }
 
     /// Runs methods on a collection and compares them. `edits` is the list that [`Bench::copies`]

@@ -33,7 +33,7 @@ use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::Context;
 use lookalike_engine::collection::{Catalogue, each_document};
-use lookalike_engine::join::each_pair;
+use lookalike_engine::join::{List, each_pair};
 use lookalike_engine::merge::{AllPostings, PostingsEntry};
 use lookalike_methods::{DECO_THRESHOLDS, SPEX_FILE};
 use lookalike_store::disk;
@@ -341,7 +341,7 @@ fn table_2(bench: &Bench<'_>, made: &mut Measured) -> Result<()> {
     let (features, _) = bench.method(&copies.collection, "deco:selection=full")?;
     let known = |pairs: &Workspace, levels: &Levels| {
         let mut counts = vec![(0, 0); 5];
-        each_pair(pairs, |pair| {
+        each_pair(pairs, List::Pairs, |pair| {
             let [a, b] = [pair.a, pair.b].map(|document| families.get(document as usize));
             for (found, known) in counts.iter_mut().take(levels.reached(&pair)) {
                 *found += 1;

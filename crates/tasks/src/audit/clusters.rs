@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use super::samples::sizes;
 use super::{Reading, STAGE, score_text};
 use crate::dedup::Removal;
 use lookalike_base::Result;
@@ -102,16 +103,14 @@ fn member(reading: &Reading<'_>, document: u32) -> ClusterMember {
     };
     if let Some(fate) = choice.fate(document) {
         member.removed = Some(fate.reason);
-        let class = |document| choice.representative(document);
-        member.score = fate
-            .survivor
-            .map(|survivor| match fate.reason.is_of_equals() {
-                true => "1.000000".into(),
-                false => {
-                    let sizes = reading.sizes.measured(class(document), class(survivor));
-                    score_text(reading.criterion.measure, fate.shared, sizes)
-                }
-            });
+        let score = |survivor| {
+            let sizes = sizes(reading, document, survivor);
+            score_text(reading.criterion.measure, fate.shared, sizes)
+        };
+        member.score = match fate.reason.is_of_equals() {
+            true => fate.survivor.map(|_| "1.000000".into()),
+            false => fate.survivor.map(score),
+        };
     }
     member
 }

@@ -1,7 +1,7 @@
 //! Near misses: pairs of documents that are just below the threshold, so that both are kept.
 //!
-//! Such pairs are not in the pair list. The join runs again over the same collection, in scratch
-//! space, with a threshold that is lower by [`BELOW`].
+//! Such pairs are not in the pair list. They are those of a review with a threshold that is lower by
+//! [`BELOW`]. If the collection has none, the join runs again over it, in scratch space.
 
 use std::cmp::Reverse;
 
@@ -12,9 +12,10 @@ use lookalike_base::ids::Threshold;
 use lookalike_base::least::Least;
 use lookalike_base::measure::Criterion;
 use lookalike_base::ratio::Ratio;
-use lookalike_engine::join::each_pair;
+use lookalike_engine::join::{JoinConfig, List, Pair, PairsEntry, each_measured_pair};
 use lookalike_engine::sample::Sampling;
 use lookalike_engine::trial;
+use lookalike_store::workspace::Workspace;
 
 /// How far below the threshold near misses are: a tenth.
 pub const BELOW: (u64, u64) = (1, 10);
@@ -55,7 +56,7 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
         all: 0,
         from,
     };
-    if most == 0 {
+    if most == 0 || from >= criterion.threshold {
         return Ok(found);
     }
     let decided = reading.decided;
@@ -65,17 +66,24 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
         ..criterion
     };
     let (base, held, context) = (reading.workspace, decided.used, reading.context);
-    let (near, _) = trial::ask_by(base, &place, &Sampling::Full, lower, held, context)?;
+    let join = JoinConfig {
+        review: Some(from),
+        ..JoinConfig::from(criterion)
+    };
+    let reviewed = |pairs: &PairsEntry| pairs.config.review.is_some_and(|review| review <= from);
+    let near = match base.matches(reviewed) {
+        true => None,
+        false => Some(trial::ask(base, &place, &Sampling::Full, join, held, context)?.0),
+    };
     let first = decided.choice.first();
     let mut nearest = Least::new(most);
     let mut pairs = 0u64;
-    each_pair(&near, |found_pair| {
+    let list = near.as_ref().unwrap_or(base);
+    each_measured_pair(list, List::Review, reading.sizes, |pair, sizes| {
         pairs += 1;
-        reading.context.tick(STAGE, pairs)?;
-        let (a, b) = (found_pair.a, found_pair.b);
-        let sizes = reading.sizes.measured(a, b);
-        let shared = found_pair.shared;
-        if criterion.reached(shared.into(), sizes.0.into(), sizes.1.into()) {
+        context.tick(STAGE, pairs)?;
+        let Pair { a, b, shared, .. } = pair;
+        if !lower.reached(shared.into(), sizes.0.into(), sizes.1.into()) {
             return Ok(());
         }
         let kept = |class| decided.choice.kept_of(class);
@@ -91,7 +99,7 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
         nearest.offer((Reverse(score), a.min(b), a.max(b), shared));
         Ok(())
     })?;
-    near.discard()?;
+    near.map_or(Ok(()), Workspace::discard)?;
     let nearest = nearest.sorted().into_iter();
     let pair = |(_, a, b, shared)| pair(reading, SampleKind::NearMiss, (a, b), shared);
     found.pairs = nearest.map(pair).collect();

@@ -217,7 +217,7 @@ pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
 
 /// What to do about other pairs in a review file.
 const SAME_SAMPLES: &str =
-    "or give the same --samples and --seed as for the command that wrote the file";
+    "or give the same --samples and --sample-seed as for the command that wrote the file";
 
 fn quoted(text: &str) -> String {
     shorten(text.as_bytes())
@@ -242,7 +242,7 @@ pub fn write(
     context: &Context<'_>,
 ) -> Result<()> {
     if exists(path)? {
-        return Err(Error::parameter("review", path.display())
+        return Err(Error::parameter("verdicts", path.display())
             .because("the file exists; it is read and never written"));
     }
     let record = record_bytes(workspace);

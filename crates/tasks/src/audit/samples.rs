@@ -90,7 +90,7 @@ pub(super) fn draw(reading: &Reading<'_>, config: &AuditConfig) -> Result<Drawn>
     })
 }
 
-fn sizes(reading: &Reading<'_>, a: u32, b: u32) -> (u32, u32) {
+pub(super) fn sizes(reading: &Reading<'_>, a: u32, b: u32) -> (u32, u32) {
     let class = |document| reading.decided.choice.representative(document);
     reading.sizes.measured(class(a), class(b))
 }

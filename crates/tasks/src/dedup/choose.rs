@@ -17,7 +17,7 @@ use lookalike_engine::collection::{
     self, Catalogue, MappedSets, Sameness, SharedTexts, TextDigest, each_document,
 };
 use lookalike_engine::join::{
-    JoinConfig, Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
+    JoinConfig, List, Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
 };
 use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
 use lookalike_store::item::item;
@@ -451,7 +451,7 @@ impl Choice {
         let mut pairs = 0u64;
         // A class without a document that counts connects nothing.
         let is_there = |class| self.preferred(class) != NONE || counts(class);
-        each_pair(workspace, |pair| {
+        each_pair(workspace, List::Pairs, |pair| {
             context.tick(STAGE, pairs)?;
             pairs += 1;
             if is_there(pair.a) && is_there(pair.b) {
@@ -501,7 +501,7 @@ impl Choice {
             },
         };
         let mut sort = choosing.sort("star")?;
-        each_pair(choosing.workspace, |pair| {
+        each_pair(choosing.workspace, List::Pairs, |pair| {
             let (Some(a), Some(b)) = (rank(pair.a), rank(pair.b)) else {
                 return Ok(());
             };
@@ -568,7 +568,7 @@ impl Choice {
         }
         // What a member shares with a survivor that it is not linked to is counted later.
         let sizes = sizes_of_pairs(workspace)?;
-        each_measured_pair(workspace, &sizes, |pair, sizes| {
+        each_measured_pair(workspace, List::Pairs, &sizes, |pair, sizes| {
             for (one, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
                 if self.survivors[one as usize] == other && self.reached(sizes, &pair) {
                     self.shared[one as usize] = pair.shared;
@@ -605,7 +605,7 @@ impl Choice {
     fn star_of_clusters<K: Key>(&mut self, choosing: Choosing<'_>, ranks: &Ranks) -> Result<()> {
         let first = self.first_of_each(ranks);
         let sizes = sizes_of_pairs(choosing.workspace)?;
-        each_measured_pair(choosing.workspace, &sizes, |link, sizes| {
+        each_measured_pair(choosing.workspace, List::Pairs, &sizes, |link, sizes| {
             let first = first[self.root(link.a)];
             for (one, other) in [(link.a, link.b), (link.b, link.a)] {
                 if first == other && self.is_ranked(one) && self.reached(sizes, &link) {

@@ -54,7 +54,7 @@ pub fn search(
     of.check_before(&search.inputs.paths, work)?;
     let join = JoinConfig {
         pairs: search.pairs,
-        ..JoinConfig::of(search.criterion)
+        ..JoinConfig::from(search.criterion)
     };
     check_pairs(search, config)?;
     let parameters = JoinParameters::from(join);

@@ -450,7 +450,7 @@ mod tests {
     use lookalike_base::random::Random;
     use lookalike_base::union_find::UnionFind;
     use lookalike_engine::collection::CollectionConfig;
-    use lookalike_engine::join::{JoinConfig, each_pair};
+    use lookalike_engine::join::{JoinConfig, List, each_pair};
     use lookalike_engine::pipeline::{self, JoinParameters};
     use lookalike_engine::shingle::ShingleConfig;
 
@@ -556,13 +556,13 @@ mod tests {
             };
             let threshold = threshold.parse().unwrap();
             let criterion = Criterion { measure, threshold };
-            let join = JoinParameters::from(JoinConfig::of(criterion));
+            let join = JoinParameters::from(JoinConfig::from(criterion));
             let inputs = pipeline::inputs(&[input], &out).unwrap();
             pipeline::run(&inputs, &out, &config, &join, true, &context).unwrap();
             let workspace = pipeline::open(&out).unwrap();
             let mut pairs = BTreeMap::new();
             let mut clusters = UnionFind::new(texts.len() as u32);
-            let all = each_pair(&workspace, |pair| {
+            let all = each_pair(&workspace, List::Pairs, |pair| {
                 clusters.union(pair.a, pair.b);
                 pairs.insert((pair.a, pair.b), pair.shared);
                 Ok(())

@@ -158,9 +158,10 @@ fn agree(workspace: &Workspace) -> Result<()> {
     if manifest.has::<SampleEntry>() {
         Sampled::load(workspace)?;
     }
-    if manifest.has::<SampleEntry>() && manifest.has::<PairsEntry>() {
+    if let Some(pairs) = (manifest.get::<PairsEntry>()).filter(|_| manifest.has::<SampleEntry>()) {
         let sizes = sizes_of_pairs(workspace)?;
-        each_measured_pair(workspace, &sizes, |_, _| Ok(()))?;
+        let mut lists = pairs.lists();
+        lists.try_for_each(|list| each_measured_pair(workspace, list, &sizes, |_, _| Ok(())))?;
     }
     Ok(())
 }
@@ -426,6 +427,7 @@ fn is_text(path: &Path) -> Result<bool> {
 fn text_file(path: &Path) -> &'static str {
     match path.file_name().and_then(|name| name.to_str()) {
         Some("pairs.tsv") => "the pairs that were found, one per line",
+        Some("review.tsv") => "the pairs below the threshold, one per line",
         Some("clusters.jsonl") => "the clusters, one per line, with their documents",
         Some("exact-duplicates.tsv") => "the exact duplicates, each with its representative",
         Some("documents.tsv") => "the documents, one per line, with their clusters",

@@ -123,6 +123,9 @@ impl Planned<'_> {
         if join.pairs != Pairs::All {
             return refuse("pairs", join.pairs, "tasks find all pairs");
         }
+        if let Some(review) = join.review {
+            return refuse("review", review, "tasks list the pairs at the threshold");
+        }
         if join.candidates.is_some() {
             return refuse("verified", "with tasks", "they do not verify samples");
         }

@@ -57,7 +57,7 @@ use lookalike_base::ratio::Ratio;
 use lookalike_base::threads::lock;
 use lookalike_engine::collection::{self, Catalogue, MappedSets, each_document};
 use lookalike_engine::document::{READER_BYTES, record_bytes};
-use lookalike_engine::join::{Pairs, PairsEntry, each_measured_pair};
+use lookalike_engine::join::{List, Pairs, PairsEntry, each_measured_pair};
 use lookalike_engine::sample::Sampled;
 use lookalike_store::SetAside;
 use lookalike_store::table::{Cell, Column, cells, columns};
@@ -584,7 +584,7 @@ impl Captures<'_> {
             alike(of, of, sizes.own(of));
         }
         let mut passed = 0u64;
-        each_measured_pair(self.workspace, &sizes, |pair, _| {
+        each_measured_pair(self.workspace, List::Pairs, &sizes, |pair, _| {
             passed += 1;
             self.context.tick(STAGE, passed)?;
             alike(pair.a, pair.b, pair.shared);

@@ -15,7 +15,7 @@ use lookalike_store::workspace::{ResultFile, Workspace};
 use lookalike_store::{Group, Sort};
 use std::fmt::Write;
 
-use super::components::Components;
+use super::components::{Components, UNLISTED};
 use super::lines::{json, parameters};
 use super::members::MemberKind;
 use super::{ClusterStats, TABLES};
@@ -73,10 +73,10 @@ fn each_cluster(
         }
         let (root_size, size) = sampled.measured(root, first);
         let sizes = |amount: u32| [amount.into(), root_size.into(), size.into()];
-        let amount = with_root.amount(first);
-        amount.map_or(Cell::Null, |amount| {
-            Cell::Measured(config.measure, sizes(amount))
-        })
+        match with_root[first as usize] {
+            UNLISTED => Cell::Null,
+            amount => Cell::Measured(config.measure, sizes(amount)),
+        }
     };
     let mut parted = Bits::new(components.roots.len());
     let root = |document| Some(components.cluster(document)?.0);

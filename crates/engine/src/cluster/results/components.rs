@@ -1,7 +1,7 @@
 //! Which cluster each document is in.
 
 use crate::collection::{self, Catalogue};
-use crate::join::{JoinConfig, Pairs, each_measured_pair, each_pair};
+use crate::join::{JoinConfig, List, Pairs, each_measured_pair, each_pair};
 use crate::sample::Sampled;
 use lookalike_base::Result;
 use lookalike_base::bits::{Bits, Ranks};
@@ -29,7 +29,7 @@ impl Components {
     ) -> Result<Components> {
         let mut sets = UnionFind::new(Catalogue::stats(workspace)?.documents as u32);
         let mut pairs = 0u64;
-        each_pair(workspace, |pair| {
+        each_pair(workspace, List::Pairs, |pair| {
             context.tick(STAGE, pairs)?;
             pairs += 1;
             sets.union(pair.a, pair.b);
@@ -57,16 +57,17 @@ impl Components {
         Some((root, self.numbers.get(root)?))
     }
 
-    /// For each document, the amount of its pair with the root of its cluster.
+    /// For each document, the amount from which the measure of its pair with the root of its cluster is
+    /// computed, or [`UNLISTED`].
     pub(super) fn with_root(
         &self,
         workspace: &Workspace,
         config: &JoinConfig,
         sampled: &Sampled,
-    ) -> Result<WithRoot> {
+    ) -> Result<Vec<u32>> {
         let mut amounts = vec![UNLISTED; self.roots.len()];
         let criterion = config.criterion();
-        each_measured_pair(workspace, sampled, |pair, (a, b)| {
+        each_measured_pair(workspace, List::Pairs, sampled, |pair, (a, b)| {
             // If pairs are not listed, the links of the clusters may be below the threshold.
             let reached = || {
                 config.pairs != Pairs::None
@@ -77,23 +78,13 @@ impl Components {
             }
             Ok(())
         })?;
-        Ok(WithRoot(amounts))
+        Ok(amounts)
     }
 }
 
 /// Marks a document that is in no pair with its root. No amount is as large: a set of that size
 /// would be a document of 32 GiB.
-const UNLISTED: u32 = u32::MAX;
-
-/// By document: the amount that the measure of its pair with its root is computed from.
-pub(super) struct WithRoot(Vec<u32>);
-
-impl WithRoot {
-    /// The amount, if the two are a pair.
-    pub(super) fn amount(&self, document: u32) -> Option<u32> {
-        Some(self.0[document as usize]).filter(|&amount| amount != UNLISTED)
-    }
-}
+pub(super) const UNLISTED: u32 = u32::MAX;
 
 /// The roots of the clusters that have documents from `first` on. The rank of a root is the number
 /// of its cluster.

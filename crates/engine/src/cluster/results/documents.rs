@@ -57,14 +57,8 @@ pub(super) fn write_documents(
         known |= same != Sameness::Unknown;
         exact.row(&cells! { document.docno, &names.get(first)?, md5, same.text() })
     };
-    let all = write_rows(
-        workspace,
-        "documents.tsv",
-        STAGE,
-        components,
-        context,
-        &mut each,
-    )?;
+    let file = ("documents.tsv", STAGE);
+    let all = write_rows(workspace, file, components, context, &mut each)?;
     stats.identical = known.then_some(identical);
     Ok([exact.done()?, all])
 }
@@ -76,14 +70,8 @@ pub(super) fn documents_table(
     context: &Context<'_>,
 ) -> Result<ResultFile> {
     let mut none = |_, _: &DocumentView<'_>, _, _: Cell<'_>| Ok(());
-    write_rows(
-        workspace,
-        "documents.parquet",
-        TABLES,
-        components,
-        context,
-        &mut none,
-    )
+    let file = ("documents.parquet", TABLES);
+    write_rows(workspace, file, components, context, &mut none)
 }
 
 /// Takes a document, its representative if it is an exact duplicate, and its MD5.
@@ -92,8 +80,7 @@ type Each<'e> = dyn FnMut(u32, &DocumentView<'_>, Option<u32>, Cell<'_>) -> Resu
 /// Writes a row for each document to a file, and passes the document on.
 fn write_rows(
     workspace: &Workspace,
-    name: &str,
-    stage: &'static str,
+    (name, stage): (&str, &'static str),
     components: &Components,
     context: &Context<'_>,
     each: &mut Each<'_>,

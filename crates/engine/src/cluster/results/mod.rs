@@ -57,13 +57,14 @@ keywords! {
     }
 }
 
-/// The result files of this stage, in the order in which they are written.
-pub const RESULT_FILES: [&str; 5] = [
+/// The result files of this stage. The last one is there if pairs are to be reviewed.
+pub const RESULT_FILES: [&str; 6] = [
     "pairs.tsv",
     "clusters.jsonl",
     "exact-duplicates.tsv",
     "documents.tsv",
     "rejects.jsonl",
+    "review.tsv",
 ];
 
 /// The columns of a result file.
@@ -71,7 +72,7 @@ pub fn columns(manifest: &Manifest, file: &str) -> Vec<Column> {
     let pairs = manifest.get::<PairsEntry>();
     let measure = pairs.map_or_else(Measure::default, |pairs| pairs.config.measure);
     let columns = match file {
-        "pairs.tsv" => pair_columns(lines::size_column(manifest), measure),
+        "pairs.tsv" | "review.tsv" => pair_columns(lines::size_column(manifest), measure),
         "clusters.jsonl" => clusters::columns(measure).to_vec(),
         "exact-duplicates.tsv" => documents::EXACT.to_vec(),
         "documents.tsv" => documents::columns(manifest).to_vec(),
@@ -115,6 +116,7 @@ pub struct ClusterStats {
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let pairs = workspace.record::<PairsEntry>("join")?;
     let (digest, config, found) = (pairs.digest.clone(), pairs.config, pairs.stats.pairs);
+    let lists = pairs.lists();
     if exist(workspace, &digest) {
         return Ok(());
     }
@@ -124,12 +126,8 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
         pairs: (config.pairs != Pairs::None).then_some(found),
         ..ClusterStats::default()
     };
-    let memory = sort_memory(
-        workspace,
-        config.measure,
-        SharedTexts::bytes(workspace)?,
-        context,
-    )?;
+    let texts = SharedTexts::bytes(workspace)?;
+    let memory = sort_memory(workspace, config.measure, texts, context)?;
     let formatters = formatters(memory, context);
     let memory = ByteSize(memory.0 - formatters as u64 * pairs::THREAD_BYTES);
     context.start(STAGE, Unit::Count("documents"), Some(documents));
@@ -137,8 +135,11 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let sampled = sizes_of_pairs(workspace)?;
     let components = Components::new(workspace, &mut stats, context)?;
     let write_pairs = || {
-        let rows = PairRows::new(workspace, config, &names, &sampled);
-        write_pairs(workspace, &rows, formatters, context)
+        let written = lists.map(|list| {
+            let rows = PairRows::new(workspace, (list, config), &names, &sampled);
+            write_pairs(workspace, &rows, formatters, context)
+        });
+        written.collect::<Result<Vec<_>>>()
     };
     let write_clusters =
         || write_clusters(workspace, &components, &names, &sampled, memory, context);
@@ -164,9 +165,11 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     stats.largest_document = of_clusters.largest_document;
     (stats.identical, stats.rejects) = (of_documents.identical, of_documents.rejects);
     drop((names, sampled));
+    let mut files = vec![clusters, exact, all, rejects];
+    files.splice(0..0, pairs);
     workspace.manifest.set(ResultsEntry {
         digest,
-        files: vec![pairs, clusters, exact, all, rejects],
+        files,
         stats,
     });
     workspace.commit(&[])

@@ -1,4 +1,4 @@
-//! `pairs.tsv` and `pairs.parquet`.
+//! `pairs.tsv` and `pairs.parquet`, and the same for pairs to be reviewed.
 //!
 //! For the text file, one thread reads the pairs, others make lines of them, and one writes these
 //! in the order of the pairs.
@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::collection::Names;
-use crate::join::{JoinConfig, Pair, Pairs, each_measured_pair};
+use crate::join::{JoinConfig, List, Pair, Pairs, each_measured_pair};
 use crate::sample::Sampled;
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
@@ -34,7 +34,7 @@ pub(super) fn write_pairs(
     threads: usize,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
-    let mut out = rows.create(workspace, "pairs.tsv")?;
+    let mut out = rows.create(workspace, "tsv")?;
     if rows.config.pairs == Pairs::None {
         return out.done();
     }
@@ -64,7 +64,7 @@ pub(super) fn pairs_table(
     rows: &PairRows<'_>,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
-    let mut out = rows.create(workspace, "pairs.parquet")?;
+    let mut out = rows.create(workspace, "parquet")?;
     if rows.config.pairs != Pairs::None {
         each_block(workspace, rows, TABLES, context, |block| {
             rows.of(&block, |cells| out.row(cells))
@@ -82,7 +82,7 @@ fn each_block(
     mut pass: impl FnMut(Vec<Pair>) -> Result<()>,
 ) -> Result<()> {
     let mut block = Vec::with_capacity(BLOCK);
-    each_measured_pair(workspace, rows.sampled, |pair, _| {
+    each_measured_pair(workspace, rows.list, rows.sampled, |pair, _| {
         block.push(pair);
         if block.len() < BLOCK {
             return Ok(());
@@ -118,6 +118,7 @@ pub fn pair_columns(keys: &str, measure: Measure) -> Vec<Column> {
 
 /// What the rows of pairs say.
 pub(super) struct PairRows<'r> {
+    list: List,
     names: &'r Names,
     sampled: &'r Sampled,
     config: JoinConfig,
@@ -127,11 +128,12 @@ pub(super) struct PairRows<'r> {
 impl<'r> PairRows<'r> {
     pub(super) fn new(
         workspace: &Workspace,
-        config: JoinConfig,
+        (list, config): (List, JoinConfig),
         names: &'r Names,
         sampled: &'r Sampled,
     ) -> PairRows<'r> {
         PairRows {
+            list,
             names,
             sampled,
             config,
@@ -139,9 +141,12 @@ impl<'r> PairRows<'r> {
         }
     }
 
-    fn create(&self, workspace: &Workspace, name: &str) -> Result<Table<AtomicFile>> {
-        let parameters = parameters(&workspace.manifest);
-        Table::create(workspace.directory(), name, &parameters, &self.columns)
+    fn create(&self, workspace: &Workspace, format: &str) -> Result<Table<AtomicFile>> {
+        let mut parameters = parameters(&workspace.manifest);
+        let review = self.config.review.filter(|_| self.list == List::Review);
+        parameters.extend(review.map(|review| ("review", review.to_string())));
+        let name = format!("{}.{format}", self.list);
+        Table::create(workspace.directory(), &name, &parameters, &self.columns)
     }
 
     /// Passes the rows of a block to `take`.

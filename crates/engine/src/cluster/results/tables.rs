@@ -1,5 +1,5 @@
-//! `pairs.parquet`, `clusters.parquet` and `documents.parquet`: the results with their types, for
-//! databases and data frames.
+//! `pairs.parquet`, `review.parquet`, `clusters.parquet` and `documents.parquet`: the results with
+//! their types, for databases and data frames.
 //!
 //! They are made from the same pairs as the text files, at any time after them. The manifest names
 //! them in a record of its own, so that text files and tables can be made again one without the
@@ -20,8 +20,13 @@ use super::documents::documents_table;
 use super::pairs::{PairRows, pairs_table};
 use super::{ClusterStats, TABLES, sort_memory};
 
-/// The files of this step, in the order in which they are written.
-pub const TABLE_FILES: [&str; 3] = ["pairs.parquet", "clusters.parquet", "documents.parquet"];
+/// The files of this step. The last one is there if pairs are to be reviewed.
+pub const TABLE_FILES: [&str; 4] = [
+    "pairs.parquet",
+    "clusters.parquet",
+    "documents.parquet",
+    "review.parquet",
+];
 
 /// The results as tables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,7 +49,7 @@ impl StageRecord for TablesEntry {
 /// Writes the tables, unless complete tables of these pairs exist.
 pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let pairs = workspace.record::<PairsEntry>("join")?;
-    let (digest, config) = (pairs.digest.clone(), pairs.config);
+    let (digest, config, lists) = (pairs.digest.clone(), pairs.config, pairs.lists());
     let complete = |file| check_file(workspace.directory(), file).is_ok();
     let tables = workspace.manifest.get::<TablesEntry>();
     if tables.is_some_and(|tables| tables.digest == digest && tables.files.iter().all(complete)) {
@@ -58,16 +63,17 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     context.start(TABLES, Unit::Count("documents"), Some(documents));
     let names = Catalogue::names(workspace, &context.budget)?;
     let sampled = sizes_of_pairs(workspace)?;
-    let rows = PairRows::new(workspace, config, &names, &sampled);
-    let pairs = pairs_table(workspace, &rows, context)?;
+    let pairs = lists.map(|list| {
+        let rows = PairRows::new(workspace, (list, config), &names, &sampled);
+        pairs_table(workspace, &rows, context)
+    });
+    let mut files = pairs.collect::<Result<Vec<_>>>()?;
     let components = Components::new(workspace, &mut ClusterStats::default(), context)?;
     let clusters = clusters_table(workspace, &components, &names, &sampled, memory, context)?;
     drop(sampled);
-    let documents = documents_table(workspace, &components, context)?;
-    workspace.manifest.set(TablesEntry {
-        digest,
-        files: vec![pairs, clusters, documents],
-    });
+    files.push(clusters);
+    files.push(documents_table(workspace, &components, context)?);
+    workspace.manifest.set(TablesEntry { digest, files });
     workspace.commit(&[])
 }
 

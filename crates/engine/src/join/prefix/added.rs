@@ -234,7 +234,7 @@ fn look_up<K: Key>(
     search: &mut IndexSearcher,
     pass: &mut dyn FnMut(Vec<u64>) -> Result<()>,
 ) -> Result<()> {
-    let (sampled, criterion) = (join.sampled, join.config.criterion());
+    let (sampled, criterion) = (join.sampled, join.config.of_samples());
     let mut candidates = Vec::new();
     let mut find = |wanted: &[Wanted<'_>], keys: &[K]| -> Result<()> {
         join.context.stop.check(STAGE)?;

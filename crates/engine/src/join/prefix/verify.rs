@@ -17,7 +17,7 @@ use lookalike_base::workers::in_order;
 use lookalike_base::{Error, Result};
 use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
-use lookalike_store::{HEADER_BYTES, Kind, Sort, disk};
+use lookalike_store::{HEADER_BYTES, Sort, disk};
 
 /// Number of candidates that a thread takes at a time.
 const PIECE: usize = 4 << 10;
@@ -350,9 +350,7 @@ fn links<K: Key>(
 ) -> Result<()> {
     let documents = join.sampled.documents() as u32;
     let scratch = workspace.scratch(join.context)?;
-    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
-    let number = list::part_number(workspace);
-    let mut out = RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)?;
+    let mut out = list::writer(workspace, 0)?;
     let mut members = Sort::scratch(&scratch.path().join("links"), ByteSize(LINKS_BYTES))?;
     for document in 0..documents {
         let root = clusters.find(document);
@@ -370,5 +368,5 @@ fn links<K: Key>(
     })?;
     drop(scratch);
     let part = out.finish()?;
-    list::committed(workspace, join.config, vec![part], None, links)
+    list::committed(workspace, join.config, vec![part], [None, None], links)
 }
