@@ -1,7 +1,7 @@
 //! A comparison as comma-separated tables.
 
 use super::csv::{AsField, Csv, fields};
-use crate::compare::{AgainstTruth, Comparison, Distribution, Families, QueryResults};
+use crate::compare::{AgainstTruth, Comparison, Families, QueryResults};
 
 /// Columns of the results and costs of a method.
 const FOUND: &str = "ignored,keys,pairs,found_alone,clusters,exact_only,documents_in_clusters,\
@@ -144,27 +144,4 @@ fn distributions(families: &Families) -> String {
         }
     }
     table.finish()
-}
-
-/// The share of the pairs that are at most as similar as this.
-pub(super) fn at_most(of: &Distribution, similarity: f64) -> f64 {
-    let dissimilar = of.pairs - of.similar.len() as u64;
-    let up_to = of.similar.partition_point(|&other| other <= similarity) as u64;
-    (dissimilar + up_to) as f64 / of.pairs.max(1) as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_distribution_counts_up_to_each_similarity() {
-        let of = Distribution {
-            method: "m".into(),
-            pairs: 4,
-            similar: vec![0.5, 1.0],
-        };
-        let shares = [0.0, 0.49, 0.5, 1.0].map(|similarity| at_most(&of, similarity));
-        assert_eq!(shares, [0.5, 0.5, 0.75, 1.0]);
-    }
 }

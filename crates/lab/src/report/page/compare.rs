@@ -5,17 +5,13 @@ use std::collections::BTreeSet;
 use super::panels::{method, numbered, spec};
 use crate::compare::{Comparison, Families, QueryResults, Verdict, verdicts};
 use crate::report::compared::{Named, increase, seconds, sentences};
-use crate::report::compared_tables::at_most;
 use crate::report::grid::{Grid, sticky, table, three};
 use lookalike::report::page::frame::Frame;
-use lookalike::report::page::markup::{Markup, html, isolated, plain, visible};
+use lookalike::report::page::markup::{Markup, html, plain, visible};
 use lookalike::report::page::panels::{heads, number, part};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{self, count, counted};
 use lookalike_methods::Spec;
-
-/// Limit on the families that have a row.
-const FAMILIES_SHOWN: usize = 50;
 
 /// The whole page.
 pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Vec<u8> {
@@ -279,9 +275,6 @@ fn queries(comparison: &Comparison, results: &QueryResults) -> Markup {
 /// shown.
 const MOST_EDITS: usize = 8;
 
-/// The scores in the table of different originals.
-const SCORES: [f64; 7] = [0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9];
-
 fn copies(comparison: &Comparison, families: &Families) -> Markup {
     let whole = families.originals.max(1) as f64;
     let methods = || {
@@ -307,13 +300,6 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
         };
         (name, edits.iter().map(|edits| share(mean(edits))).collect())
     });
-    let distinct = methods().filter_map(|(n, name)| {
-        let of = families.distributions.get(n).filter(|of| of.pairs > 0)?;
-        let shares = SCORES.map(|score| three(at_most(of, score)));
-        Some((name, shares.into()))
-    });
-    let distinct: Vec<_> = distinct.collect();
-    let shown = families.rows.len().min(FAMILIES_SHOWN) as u64;
     html! {
         section #copies {
             h2 { "Edited copies" }
@@ -337,40 +323,10 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
                 }
                 (table("Mean score by the number of edits", &Grid::row("Method", edits.iter().map(|n| counted(*n, "edit"))), by_edits))
             }
-            @if !distinct.is_empty() {
-                h3 { "Scores of different originals" }
-                p.soft {
-                    "Share of the pairs of originals up to a score: the greater, the lower the method scores different \
-                     documents (Cherkasova et al. 2009, Figures 2 to 8). All scores are in "
-                    a href="similarity-of-distinct.csv" { "similarity-of-distinct.csv" } "."
-                }
-                (table("Scores of different originals", &Grid::row("Method", SCORES.map(|score| format!("up to {score:.1}"))), distinct))
-            }
-            details {
-                summary { "Each original" }
-                div.in {
-                    p.soft {
-                        "The share of its family that each method found, and the number of clusters. "
-                        (count(shown)) " of " (counted(families.rows.len() as u64, "original")) "; all are in "
-                        a href="families.csv" { "families.csv" } "."
-                    }
-                    (sticky("Each original", &html! {
-                        thead { tr {
-                            (heads(&["Original", ">Documents"])) (method_heads(comparison))
-                        } }
-                        tbody {
-                            @for row in families.rows.iter().take(FAMILIES_SHOWN) {
-                                tr {
-                                    th.name scope="row" { (isolated(&row.original)) }
-                                    (number(&count(row.documents)))
-                                    @for (&found, clusters) in row.found.iter().zip(&row.clusters) {
-                                        td.n { (part(found, row.documents)) span.range { "in " (clusters) } }
-                                    }
-                                }
-                            }
-                        }
-                    }))
-                }
+            p {
+                "Each original is in " a href="families.csv" { "families.csv" } ", and the scores of different originals \
+                 (Cherkasova et al. 2009, Figures 2 to 8) are in "
+                a href="similarity-of-distinct.csv" { "similarity-of-distinct.csv" } "."
             }
         }
     }
