@@ -355,11 +355,9 @@ impl Program for Commands {
         check inspect --records: --most
         contamination --against...: --test-set
         dedup --remove: --drop
-        dedup --review: --verdicts
         evaluate --run:
         evaluate --columns: --pair-columns
         report --pairs: --samples
-        report --review: --verdicts
         report --seed: --sample-seed";
 }
 
