@@ -548,15 +548,15 @@ type Row = (&'static str, [usize; 3]);
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
     ("base", [3637, 2, 308]),
-    ("store", [7669, 1, 592]),
+    ("store", [7687, 1, 593]),
     ("source", [2900, 0, 63]),
     ("text", [22265, 9, 549]),
     ("rewrite", [3104, 0, 147]),
-    ("engine", [22852, 9, 1273]),
+    ("engine", [22895, 9, 1274]),
     ("methods", [3619, 1, 88]),
-    ("tasks", [22580, 12, 1215]),
+    ("tasks", [22607, 13, 1215]),
     ("lab", [10311, 3, 500]),
-    ("lookalike", [12846, 3, 376]),
+    ("lookalike", [12852, 3, 376]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import json
 import os
@@ -73,6 +74,10 @@ def _records(path: Path) -> Iterator[tuple[int, bytes]]:
         for line in file:
             if line != b"\n":
                 yield int(json.loads(line)["lookalike row"]), line
+
+
+class _Busy(_native.Error):
+    """The collection is being changed."""
 
 
 class Index:
@@ -235,7 +240,7 @@ class Index:
         self._limits = flags_of({"memory": memory, "threads": threads})
         self._flags = self._reading = None
         self._removed = self._generation = 0
-        self._seen = None
+        self._seen, self._busy = None, False
         self._names: dict[int, Id] = {}
         self._rows: dict[Id, int] = {}
         self._queries = 0
@@ -266,14 +271,47 @@ class Index:
         own = (place / ABOUT).exists() or (place / "texts-0.jsonl").exists()
         index._prepare(place, memory, threads, own and not (place / "manifest.json").exists())
         index._text = "text"
-        index._again()
-        index._command("index", None)
+        with index._alone():
+            index._finish()
+            index._command("index", None)
         return index
+
+    @contextlib.contextmanager
+    def _locked(self, how: int) -> Iterator[None]:
+        """Wait for every other `Index` of this directory, in any process, that changes it, or (to
+        change it) that looks texts up."""
+        with contextlib.ExitStack() as held:
+            # On a medium that is only read, nobody changes anything.
+            with contextlib.suppress(OSError):
+                if self._own:
+                    file = held.enter_context(_open(self._place / "index.lock", "a"))
+                    fcntl.flock(file, how)
+            yield
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        with self._adding, self._locked(fcntl.LOCK_EX):
+            with self._changed:
+                self._again()
+            yield
+
+    def _finish(self) -> None:
+        """Finish an addition that was stopped."""
+        if self._own and not self._status().get("catalogue"):
+            flags = ["--strict", *self._limits]
+            command(["add", *flags, "--", self.directory, self._files()[-1]], None)
+            self._command("index", None)
+            with self._changed:
+                self._again()
 
     def _state(self) -> list[tuple[int, int, int]]:
         """What changes with the files that say what the index has."""
-        about = [path for path in (self._place / ABOUT, self._file("names", 0)) if path.exists()]
-        return [(of.st_ino, of.st_size, of.st_mtime_ns) for of in map(os.stat, about)]
+        state = []
+        for path in (self._place / ABOUT, self._file("names", 0), self.directory / "manifest.json"):
+            with contextlib.suppress(FileNotFoundError):
+                of = path.stat()
+                state.append((of.st_ino, of.st_size, of.st_mtime_ns))
+        return state
 
     def _again(self) -> None:
         """Read what the index has, if another `Index` of this directory may have changed it."""
@@ -284,7 +322,11 @@ class Index:
                     self._about(file.read())
             if self.directory.is_symlink():
                 raise _native.Error(f"{self.directory} is a link: an index has its own directory")
-            self._recall()
+            try:
+                self._busy = False
+                self._recall()
+            except _Busy:
+                self._busy = True
             self._seen = state
 
     def _about(self, text: str) -> None:
@@ -322,12 +364,14 @@ class Index:
         self._names, self._rows = names, {name: row for row, name in names.items()}
 
     def __len__(self) -> int:
-        with self._changed:
-            self._again()
+        with self._querying():
             return self._documents()
 
     def _documents(self) -> int:
-        return int(self._status()["catalogue"]["documents"])
+        if catalogue := self._status().get("catalogue"):
+            return int(catalogue["documents"])
+        # An addition has begun. The manifest changes when it ends.
+        raise _Busy("texts are being added to this index: try again when they are there")
 
     def _end(self) -> int:
         """The number of the next row."""
@@ -411,6 +455,7 @@ class Index:
         arguments = ["--json", *spool.flags("query"), *flags, *self._limits]
         with self._querying():
             printed = command(["query", *arguments, "--", self.directory, spool.path], None)
+            names = self._names
         replies = [json.loads(line) for line in printed.splitlines()]
         for row, reply in enumerate(replies):
             if "rejected" in reply:
@@ -421,7 +466,7 @@ class Index:
             for match in reply["matches"]:
                 id = match.pop("docno")
                 if self._own:
-                    id = self._names.get(int(id), int(id))
+                    id = names.get(int(id), int(id))
                 matches.append({"id": id, **match})
             answers.append(matches)
         return answers[0] if single else answers
@@ -451,8 +496,9 @@ class Index:
         if not self._own:
             raise ValueError("this index is of a run over files: add files with Run.add")
         text = self._text if text is None else text
-        with self._adding:
-            size = len(self)
+        with self._alone():
+            self._finish()
+            size = self._documents()
             known = TEXT_FIELD + self._status()["collection"]["read"]["text_field"]
             # An index of several columns that an earlier version made has no documents of other rows.
             every = not size or "lookalike text" in known
@@ -507,9 +553,8 @@ class Index:
             raise ValueError("this index is of a run over files, from which nothing can be removed")
         if self._reading is None:
             raise ValueError("this index was made by an earlier version: make it again without the texts")
-        with self._adding:
-            with self._changed:
-                self._again()
+        with self._alone():
+            self._finish()
             rows = {self._row(id): id for id in ([ids] if isinstance(ids, (int, str)) else ids)}
             if rows:
                 with self._changed:
@@ -587,15 +632,21 @@ class Index:
 
     @contextlib.contextmanager
     def _querying(self) -> Iterator[None]:
-        with self._changed:
-            self._again()
-            self._queries += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._queries -= 1
-                self._changed.notify_all()
+        while True:
+            with self._locked(fcntl.LOCK_SH):
+                with self._changed:
+                    self._again()
+                    self._queries += 1
+                try:
+                    if not self._busy:
+                        yield
+                        return
+                finally:
+                    with self._changed:
+                        self._queries -= 1
+                        self._changed.notify_all()
+            with self._alone():
+                self._finish()
 
     def __reduce__(self) -> tuple[Any, ...]:
         use = f"open it there with lookalike.Index.open({os.fspath(self._place)!r})"

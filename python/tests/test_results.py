@@ -3,7 +3,10 @@
 import json
 import os
 import pickle
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import datasets
@@ -538,3 +541,46 @@ def test_an_iterator_that_was_read_before():
     with pytest.raises(ValueError, match="^split train: the generator gives no texts"):
         lookalike.deduplicate_splits({"train": texts, "test": ["a"]})
     assert len(lookalike.find_pairs([])) == 0
+
+
+ADDING = """
+import sys, lookalike
+index = lookalike.Index.open(sys.argv[1])
+first = int(sys.argv[2])
+for start in range(first, first + 60, 20):
+    texts = [f"text {n} of a process with words {n * 7} {n * 11}" for n in range(start, start + 20)]
+    index.add(texts, ids=[f"p{n}" for n in range(start, start + 20)])
+"""
+
+
+def test_processes_that_add_to_one_index_lose_nothing(tmp_path):
+    place = tmp_path / "index"
+    lookalike.Index(["a b c d"], ids=["a"], directory=place, shingle_size=2)
+    command = [sys.executable, "-c", ADDING, os.fspath(place)]
+    adding = [subprocess.Popen([*command, str(n)]) for n in (0, 1000)]
+    index = lookalike.Index.open(place)
+    while any(process.poll() is None for process in adding):
+        assert [match["id"] for match in index.query("a b c d")] == ["a"]
+    assert [process.wait() for process in adding] == [0, 0]
+    assert len(index) == 121
+    for n in [*range(60), *range(1000, 1060)]:
+        assert index.text(f"p{n}").startswith(f"text {n} ")
+
+
+def test_an_addition_that_is_killed_is_finished(tmp_path):
+    killed = 0
+    for n in range(12):
+        place = tmp_path / f"index{n}"
+        lookalike.Index(["a b c d"], ids=["a"], directory=place, shingle_size=2)
+        process = subprocess.Popen([sys.executable, "-c", ADDING, os.fspath(place), "0"])
+        while not (place / "texts-1.jsonl").exists():
+            assert process.poll() is None
+        time.sleep(n / 200)
+        process.kill()
+        killed += process.wait() != 0
+        index = lookalike.Index.open(place)
+        assert len(index) in (1, 21, 41, 61)
+        index.add(["e f g h"], ids=["e"])
+        assert [match["id"] for match in index.query("e f g h")] == ["e"]
+        assert index.text("a") == "a b c d"
+    assert killed > 6

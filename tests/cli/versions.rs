@@ -974,4 +974,58 @@ fn crawls_that_were_cut_off_are_named() {
         said.contains("feb.warc was not read whole (record cut off). Read"),
         "{said}"
     );
+    // The first crawl makes nothing gone.
+    let whole = fs::read(place.join("jan.warc")).unwrap();
+    fs::write(place.join("jan.warc"), &whole[..whole.len() - 100]).unwrap();
+    done(place, "run jan.warc feb.warc -o first --quiet");
+    let said = told("export versions first --quiet");
+    let wanted = "jan.warc may lack pages, which are new in a later crawl, because jan.warc was";
+    assert!(said.contains(wanted), "{said}");
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+/// After a damaged member of gzip, a page is what it was.
+#[test]
+fn a_damaged_member_makes_no_other_page_gone() {
+    let directory = common::temporary();
+    let place = directory.path();
+    let words = |n: usize| (0..60).map(|k| format!("w{n}x{k} ")).collect::<String>();
+    let member = |crawl: u32, n: usize| {
+        let body = words(n);
+        let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{body}");
+        let record = format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-{crawl:06}{n:06}>\r\n\
+             WARC-Date: 2024-0{crawl}-01T00:00:0{n}Z\r\nWARC-Target-URI: http://e.org/{n}\r\n\
+             Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{http}\r\n\r\n",
+            http.len()
+        );
+        gzip(record.as_bytes())
+    };
+    let all = |crawl| (0..6).map(|n| member(crawl, n)).collect::<Vec<_>>();
+    let jan = all(1).concat();
+    fs::write(place.join("jan.warc.gz"), jan).unwrap();
+    for damaged in 0..6 {
+        for back in [1, 20] {
+            let mut feb = all(2);
+            let at = feb[damaged].len() - back - 4;
+            feb[damaged][at] ^= 1;
+            fs::write(place.join("feb.warc.gz"), feb.concat()).unwrap();
+            done(place, "run jan.warc.gz feb.warc.gz -o out --quiet");
+            let found = rows(place, "out");
+            for n in 0..6 {
+                let is_row = |row: &&Row| {
+                    row["address"].ends_with(&format!("/{n}")) && row["crawl_b"] != "jan.warc.gz"
+                };
+                let row = found.iter().find(is_row).unwrap();
+                let expected = if n == damaged { "gone" } else { "same bytes" };
+                assert_eq!(row["kind"], expected, "{damaged} {back} {n}");
+            }
+            fs::remove_dir_all(place.join("out")).unwrap();
+        }
+    }
 }

@@ -94,9 +94,20 @@ pub fn check_alone(parameter: &'static str, output: &Path, reads: &[&Path]) -> R
 /// Refuses a directory for outputs, given by `parameter`, that is an output directory of another
 /// command or lies below one.
 pub fn check_directory(parameter: &'static str, directory: &Path) -> Result<()> {
+    match workspace::output_kind(directory)? {
+        Some(OutputKind::Files) => refuse(
+            parameter,
+            directory.display(),
+            "it has the files of another command; give another",
+        ),
+        _ => check_own_directory(parameter, directory),
+    }
+}
+
+/// As [`check_directory`], for a command that looks itself whether the files there are its own.
+pub fn check_own_directory(parameter: &'static str, directory: &Path) -> Result<()> {
     workspace::refuse_below_another(parameter, directory)?;
     let what = match workspace::output_kind(directory)? {
-        // The command looks whether the files are its own.
         None | Some(OutputKind::Files) => return Ok(()),
         Some(OutputKind::Run) => "it is the output directory of a run; give another",
         Some(OutputKind::Records) => "it has the records that a command wrote; give another",
@@ -113,7 +124,7 @@ pub fn check_files<'n>(
     collections: &[&Workspace],
     reads: &[&Path],
 ) -> Result<()> {
-    check_directory("output", directory)?;
+    check_own_directory("output", directory)?;
     for name in names {
         let path = directory.join(name);
         if let Some(kind) = irregular(&path)? {

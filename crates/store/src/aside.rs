@@ -65,18 +65,38 @@ impl Aside {
         waiting.extend_from_slice(bytes);
         let most = file.as_ref().map_or(self.most, |_| self.most.min(BUFFER));
         if waiting.len() > most {
-            let out = match file {
-                Some(file) => file,
-                None => file.insert(disk::unnamed(&self.directory)?),
-            };
-            out.seek(SeekFrom::Start(*written))
-                .and_then(|_| out.write_all(waiting))
-                .map_err(Error::io("write a temporary file in", &self.directory))?;
-            *written += waiting.len() as u64;
-            waiting.clear();
-            waiting.shrink_to(BUFFER);
+            self.write(&mut state, BUFFER)?;
         }
         Ok(offset)
+    }
+
+    /// Writes what waits to the file, if there is one, and frees its memory.
+    pub fn settle(&self) -> Result<()> {
+        let mut state = lock(&self.state);
+        match state.file {
+            Some(_) => self.write(&mut state, 0),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what waits to the file, and keeps room for this number of bytes.
+    fn write(&self, state: &mut State, kept: usize) -> Result<()> {
+        let State {
+            file,
+            written,
+            waiting,
+        } = state;
+        let out = match file {
+            Some(file) => file,
+            None => file.insert(disk::unnamed(&self.directory)?),
+        };
+        out.seek(SeekFrom::Start(*written))
+            .and_then(|_| out.write_all(waiting))
+            .map_err(Error::io("write a temporary file in", &self.directory))?;
+        *written += waiting.len() as u64;
+        waiting.clear();
+        waiting.shrink_to(kept);
+        Ok(())
     }
 
     /// Reads the bytes from an offset on.

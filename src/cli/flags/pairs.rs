@@ -286,7 +286,7 @@ impl JoinFlags {
                 .or(sampling.max_postings()),
             pairs: self.pairs.unwrap_or(old.pairs),
             candidates,
-            review: self.review.or(old.review.filter(|_| is_old)),
+            review: (self.review).or(old.review.filter(|_| is_old || sampling == Sampling::Full)),
         };
         // Other flags may leave no pairs to review.
         if self.review.is_none() && join.check().is_err() {

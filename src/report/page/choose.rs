@@ -402,9 +402,11 @@ impl<'w> Survey<'w> {
         let (sets, sampled) = (&mut self.sets, &self.sampled);
         let mut firsts: Vec<u32> = Catalogue::representatives(workspace)?.iter().collect();
         let root = |document| Some(sets.find(document));
-        Catalogue::each_parted(workspace, PARTED_BYTES, context, root, |document, first| {
-            firsts[document as usize] = first;
-        })?;
+        if !clusters.is_empty() {
+            Catalogue::each_parted(workspace, PARTED_BYTES, context, root, |document, first| {
+                firsts[document as usize] = first;
+            })?;
+        }
         members(&mut clusters, sets, &firsts);
         drop(firsts);
         link(workspace, &mut clusters, sets, sampled, context)?;

@@ -6,7 +6,6 @@ use super::pairs::{marks, one_pair};
 use crate::report::answer::in_shell;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::ratio::Ratio;
 use lookalike_engine::join::closest::{MOST_FINGERPRINTS, Search};
 use lookalike_text::parse::TokenKind;
 
@@ -37,8 +36,11 @@ pub(super) fn closest(page: &Page<'_>) -> Markup {
                     (one_pair(page, pair, true))
                 }
                 (Some(Search::Complete), _) => p {
-                    "No two documents have " (page.wording.feature()) "s in common, so every pair has a \
-                     resemblance of 0."
+                    "No two documents" (page.wording.limit()) " have " (page.wording.feature()) "s in common, so \
+                     every pair has a resemblance of 0."
+                },
+                (Some(Search::Stopped), _) => p {
+                    "The search for the closest pair below the threshold ended early, before it found a pair."
                 },
                 (Some(Search::TooLarge), _) => p {
                     "The page searches the closest pair below the threshold only in collections of at most "
@@ -59,8 +61,12 @@ fn advice(page: &Page<'_>) -> Vec<(String, String)> {
     let from = format!("--from {}", in_shell(directory.as_ref()));
     let chosen = &page.chosen.of_pairs;
     let nothing = chosen.searched == Some(Search::Complete) && chosen.below.is_empty();
+    let measure = page.wording.measure;
     let hundredths = chosen.below.first().map(|pair| {
-        Ratio::of(Measure::Resemblance, pair.shared, pair.similarity.sizes).hundredths()
+        let text = pair.similarity.text(measure);
+        text.get(2..4)
+            .and_then(|digits| digits.parse().ok())
+            .unwrap_or(0u32)
     });
     match hundredths {
         Some(n @ 1..) => advice.push((
@@ -96,7 +102,7 @@ fn advice(page: &Page<'_>) -> Vec<(String, String)> {
             ),
         ));
     }
-    if !nothing {
+    if !nothing && measure != Measure::Containment {
         advice.push((
             format!("{from} --score containment"),
             "finds short texts within long ones.".into(),

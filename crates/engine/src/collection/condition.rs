@@ -494,9 +494,14 @@ fn date(text: &str) -> Option<f64> {
             .contains(&year)
             .then(|| format!("{year}-{month}-{day}"))
     });
-    let value = day.map_or_else(|| number(text), |day| number(&day))?;
-    let unit = if value.abs() >= 1e11 { 1e3 } else { 1.0 };
-    Some(value / unit)
+    match text.parse() {
+        _ if day.is_some() => number(&day?),
+        // Dates of the year 5138 and later have as many seconds.
+        Ok(milliseconds @ (1e11.. | ..=-1e11)) if f64::is_finite(milliseconds) => {
+            Some(milliseconds / 1e3)
+        }
+        _ => number(text),
+    }
 }
 
 /// A value of a document: its text, and if the condition uses them, its number and its date.
@@ -621,5 +626,25 @@ impl Rule {
             }
             xxh3_128(&key)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_numbers_are_milliseconds() {
+        for (text, seconds) in [
+            ("9999-12-31", 253_402_214_400.0),
+            ("5138-11-17", 100_000_051_200.0),
+            ("20240131", 1_706_659_200.0),
+            ("1706659200", 1_706_659_200.0),
+            ("1706659200000", 1_706_659_200.0),
+            ("-1706659200000", -1_706_659_200.0),
+        ] {
+            assert_eq!(date(text), Some(seconds), "{text}");
+        }
+        assert_eq!(date("inf"), None);
     }
 }

@@ -9,10 +9,11 @@ use super::documents::{self, OfLevel};
 use super::lists::{ListsWriter, MadeRange};
 use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of, leading};
 use crate::collection::{self, Catalogue, Extent, Representatives, SegmentEntry, SetReader};
-use crate::sort::Buffer;
+use crate::sort::{Buffer, Record};
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Key;
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::limits::files_left;
+use lookalike_base::progress::{Context, Stop, Unit};
 use lookalike_base::workers::{Tasks, share, work_and_commit};
 use lookalike_base::{Error, Result};
 use lookalike_store::disk;
@@ -122,10 +123,6 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
     let scratch = workspace.scratch(context)?;
     // A block of each range that a thread fills, and two that are written.
     let block = memory / 3 / u64::from(layout.ranges);
-    let todo = (0..layout.ranges).filter(|range| !level.parts.contains_key(range));
-    let ranges = todo.map(|range| (range, Divided::new(scratch.path(), block)));
-    let ranges: Vec<(u32, Divided)> = ranges.collect();
-    divide::<K>(workspace, (&level, &segments), &ranges, context)?;
     let done = AtomicU64::new(0);
     let (directory, stop) = (workspace.path(DIRECTORY), context.stop);
     let sets = (workspace.collection_parameters(), K::BYTES);
@@ -135,31 +132,35 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
             disk::point("index: worker");
             stop.check(STAGE)?;
             let mut lists = ListsWriter::create(&directory, sets, &level, range)?;
-            write(
-                &mut lists,
-                &mut buffer,
-                layout.bounds(range),
-                (0, u32::MAX),
-                &keys,
-            )?;
+            let all = (layout.bounds(range), (0, u32::MAX));
+            write(&mut lists, &mut buffer, all, &keys, stop)?;
             let made = lists.finish(range)?;
             done.fetch_add(made.entries, Ordering::Relaxed);
             tasks.finished(made);
         }
         Ok(())
     };
-    work_and_commit(STAGE, budget.threads, ranges, work, |made| {
-        disk::point("index: commit");
-        let bytes = made.part.bytes;
-        let level = making(workspace)?;
-        level.stats.lists += made.lists;
-        level.stats.entries += made.entries;
-        level.stats.bytes += bytes;
-        level.parts.insert(made.range, made.part);
-        workspace.commit_part(&[DIRECTORY], bytes)?;
-        context.progress.at(done.load(Ordering::Relaxed));
-        Ok(())
-    })?;
+    let todo = (0..layout.ranges).filter(|range| !level.parts.contains_key(range));
+    let todo: Vec<u32> = todo.collect();
+    // Each range has a file while its keys wait.
+    for todo in todo.chunks(files_left(threads).max(1) as usize) {
+        let ranges = todo.iter();
+        let ranges = ranges.map(|&range| (range, Divided::new(scratch.path(), block)));
+        let ranges: Vec<(u32, Divided)> = ranges.collect();
+        divide::<K>(workspace, (&level, &segments), &ranges, context)?;
+        work_and_commit(STAGE, budget.threads, ranges, work, |made| {
+            disk::point("index: commit");
+            let bytes = made.part.bytes;
+            let level = making(workspace)?;
+            level.stats.lists += made.lists;
+            level.stats.entries += made.entries;
+            level.stats.bytes += bytes;
+            level.parts.insert(made.range, made.part);
+            workspace.commit_part(&[DIRECTORY], bytes)?;
+            context.progress.at(done.load(Ordering::Relaxed));
+            Ok(())
+        })?;
+    }
     if let Some(entry) = workspace.manifest.get_mut::<IndexEntry>()
         && let Some(made) = entry.making.take()
     {
@@ -212,19 +213,25 @@ fn divide<K: Key>(
         }
         let mut left = blocks.iter_mut();
         left.try_for_each(|(_, divided, block)| divided.write(block))
-    })
+    })?;
+    ranges.iter().try_for_each(|(_, divided)| divided.settle())
 }
 
-/// Writes the keys from `low` to `high` of the documents from `first` to `last`.
+/// The least and the greatest key and document of a part.
+type Bounds = ((u64, u64), (u32, u32));
+
+/// Writes the keys within bounds.
 fn write(
     lists: &mut ListsWriter,
     buffer: &mut Buffer<u64>,
-    (low, high): (u64, u64),
-    (first, last): (u32, u32),
+    bounds: Bounds,
     divided: &Divided,
+    stop: &Stop,
 ) -> Result<()> {
+    let ((low, high), (first, last)) = bounds;
     buffer.begin(low, high);
     let all = divided.each((low, high), |keys, document| {
+        stop.check(STAGE)?;
         let asked = (first..=last).contains(&document);
         let fits = !asked || keys.len() <= buffer.room();
         if asked && fits {
@@ -234,6 +241,13 @@ fn write(
     })?;
     if all {
         return buffer.drain(|records| lists.extend(records));
+    }
+    if low == high && first == last {
+        // Keys of one document that begin alike are one entry.
+        return lists.extend(&[Record {
+            key: low,
+            value: first,
+        }]);
     }
     let (key, document) = (low + (high - low) / 2, first + (last - first) / 2);
     let halves = match low < high {
@@ -247,7 +261,7 @@ fn write(
         ],
     };
     let mut halves = halves.into_iter();
-    halves.try_for_each(|(keys, documents)| write(lists, buffer, keys, documents, divided))
+    halves.try_for_each(|half| write(lists, buffer, half, divided, stop))
 }
 
 #[cfg(test)]
@@ -281,7 +295,7 @@ mod tests {
             let mut lists = ListsWriter::create(&directory, (1, 8), &level, 0).unwrap();
             let mut buffer = Buffer::new(capacity, 0, u64::MAX);
             let all = (level.layout.bounds(0), (0, u32::MAX));
-            write(&mut lists, &mut buffer, all.0, all.1, &divided).unwrap();
+            write(&mut lists, &mut buffer, all, &divided, &Stop::default()).unwrap();
             let made = lists.finish(0).unwrap();
             assert_eq!((made.lists, made.entries), (1001, 2999), "{capacity}");
             disk::read_all(&directory.join(made.part.name)).unwrap()

@@ -3,28 +3,29 @@
 use std::path::Path;
 
 use super::KEY_BITS;
-use lookalike_base::Result;
+use lookalike_base::{Error, Result};
 use lookalike_store::Aside;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes of a key, and of a document with the number of its keys.
 const WORD: usize = KEY_BITS as usize / 8;
 /// The most bytes of a block: enough that a block is written and read like a file.
 const MOST_BLOCK: u64 = 32 << 10;
 
-/// The keys of some ranges, document by document, in blocks that end with zeros.
+/// The keys of some ranges, document by document, in blocks that end with zeros and a checksum.
 pub(super) struct Divided {
     blocks: Aside,
-    /// Bytes of a block.
+    /// Bytes of a block before its checksum.
     bytes: usize,
 }
 
 impl Divided {
     /// Keeps blocks of at most `most` bytes, in a file without a name if there are several.
     pub(super) fn new(directory: &Path, most: u64) -> Divided {
-        let bytes = most.min(MOST_BLOCK) / WORD as u64 * WORD as u64;
+        let bytes = most.clamp(3 * WORD as u64, MOST_BLOCK) / WORD as u64 * WORD as u64;
         Divided {
             blocks: Aside::within(directory, bytes),
-            bytes: bytes as usize,
+            bytes: bytes as usize - WORD,
         }
     }
 
@@ -36,6 +37,7 @@ impl Divided {
         document: u32,
     ) -> Result<()> {
         let mut keys = keys.peekable();
+        block.reserve_exact(self.bytes + WORD - block.len());
         while keys.peek().is_some() {
             let room = (self.bytes - block.len()) / WORD;
             if room < 2 {
@@ -58,10 +60,17 @@ impl Divided {
     pub(super) fn write(&self, block: &mut Vec<u8>) -> Result<()> {
         if !block.is_empty() {
             block.resize(self.bytes, 0);
+            let checksum = xxh3_64(block).to_le_bytes();
+            block.extend_from_slice(&checksum[..WORD]);
             self.blocks.put(block)?;
             block.clear();
         }
         Ok(())
+    }
+
+    /// Frees the memory of keys that are in a file. All blocks must be written.
+    pub(super) fn settle(&self) -> Result<()> {
+        self.blocks.settle()
     }
 
     /// Calls `take` with the keys from `low` to `high` of each document until it returns `false`.
@@ -71,9 +80,14 @@ impl Divided {
         (low, high): (u64, u64),
         mut take: impl FnMut(&[u64], u32) -> Result<bool>,
     ) -> Result<bool> {
-        let (mut block, mut keys) = (vec![0; self.bytes], Vec::new());
-        for at in (0..self.blocks.length()).step_by(self.bytes) {
+        let (mut block, mut keys) = (vec![0; self.bytes + WORD], Vec::new());
+        for at in (0..self.blocks.length()).step_by(self.bytes + WORD) {
             self.blocks.get(at, &mut block)?;
+            let (block, checksum) = block.split_at(self.bytes);
+            if xxh3_64(block).to_le_bytes()[..WORD] != *checksum {
+                let damaged = Error::corrupt("(a temporary file)", "block of keys");
+                return Err(damaged.at(at).expected("its checksum", "another"));
+            }
             let mut words = block.chunks_exact(WORD).map(|bytes| {
                 let mut word = [0; 8];
                 word[..WORD].copy_from_slice(bytes);
@@ -99,7 +113,7 @@ mod tests {
     #[test]
     fn keys_come_back_in_pieces() {
         let place = tempfile::tempdir().unwrap();
-        for most in [12, 13, 100, 1 << 30] {
+        for most in [12, 18, 19, 100, 1 << 30] {
             let divided = Divided::new(place.path(), most);
             let (mut block, mut expected) = (Vec::new(), Vec::new());
             for document in 0..300u32 {

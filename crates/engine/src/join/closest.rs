@@ -12,7 +12,7 @@
 //! - The limits depend on the collection alone, so the answer does not depend on memory or threads.
 //!
 //! # Cost
-//! All sets in memory, and for each fingerprint at most 32 bytes (64 with MD5); at most
+//! All sets in memory, and for each fingerprint at most 48 bytes (96 with MD5); at most
 //! [`MOST_FINGERPRINTS`].
 
 use std::cmp::Reverse;
@@ -75,8 +75,9 @@ fn of_keys<K: Key>(
 ) -> Result<(Search, Option<Pair>)> {
     let extent = Extent::of(collection::segments(&workspace.manifest));
     let sets = MappedSets::bytes(extent) + extent.set_bytes;
-    // The fingerprints, then those that are shared, and their documents. A list may take twice its length.
-    if !memory.take(sets + fingerprints * 4 * K::BYTES as u64) {
+    // The fingerprints, then those that are shared, and their documents. A list may take twice its
+    // length.
+    if !memory.take(sets + fingerprints * 6 * K::BYTES as u64) {
         return Ok((Search::Complete, None));
     }
     let sets = MappedSets::open::<K>(workspace, extent.set_bytes)?;

@@ -65,6 +65,9 @@ pub fn each_pair(
     let entry = workspace.record::<PairsEntry>("join")?;
     let open = |part| open_list(workspace, part);
     let lists = entry.parts_of(list).map(open).collect::<Result<Vec<_>>>()?;
+    if lists.is_empty() && entry.config.review.is_some() {
+        return Err(Error::no_stage(workspace.directory(), "join"));
+    }
     let scores = entry.scores.as_ref().map(open).transpose()?;
     let mut scored = scores.as_ref().map(|run| run.range(0, u64::MAX));
     let mut scored = scored.take().transpose()?;
@@ -123,7 +126,8 @@ pub fn each_measured_pair(
         if possible && (config.pairs == Pairs::None || reached()) {
             return each(pair, (a, b));
         }
-        let path = workspace.part(DIRECTORY, &entry.part.name);
+        let part = entry.parts_of(list).next().unwrap_or(&entry.part);
+        let path = workspace.part(DIRECTORY, &part.name);
         let expected = match possible {
             true => format!("at least the threshold {}", criterion.threshold),
             false => format!("at most {}, the size of the smaller set", a.min(b)),

@@ -139,6 +139,9 @@ pub fn check_results(directory: &Path, names: &[&str]) -> Result<Manifest> {
         .ok_or_else(|| Error::no_stage(directory, "cluster"))?;
     for name in names {
         let Some(file) = results.files.iter().find(|file| file.name == *name) else {
+            if *name != "review.tsv" {
+                return Err(Error::no_stage(directory, "cluster"));
+            }
             let limit = format!("it has no {name}; `lookalike run --from` with --review makes one");
             return refuse("DIR", directory.display(), limit);
         };

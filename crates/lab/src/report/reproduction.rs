@@ -60,7 +60,7 @@ pub fn write_reproduction(
     context: &Context<'_>,
 ) -> Result<Reproduced> {
     OwnDirectory::look(out, is_ours, "reproduce")?;
-    outputs::check_directory("output", out)?;
+    outputs::check_own_directory("output", out)?;
     let (collection, program) = reproduce::collection_of(directory)?;
     let mut done = earlier(out, &collection)?;
     let own = OwnDirectory::create(out, REPRODUCE_FILE, |name| {

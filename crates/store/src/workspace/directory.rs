@@ -94,10 +94,14 @@ impl Places {
 }
 
 fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Option<Manifest>> {
+    use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     // Every command that uses or inspects a directory reads its manifest first.
     disk::claim(directory);
     let path = directory.join(MANIFEST_FILE);
-    let size = disk::metadata(&path).map_or(0, |there| there.size());
+    let size = match disk::metadata(&path) {
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => 0,
+        there => there.map_err(Error::io("inspect", &path))?.size(),
+    };
     let most = match size > received::RECORD {
         true => received::most_of(directory, size, PART_IN_MANIFEST)?,
         false => received::RECORD,
@@ -106,12 +110,10 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
         Ok(bytes) => bytes,
         // A missing manifest turns every part into scrap, so return `None` only if nothing at all
         // has this name.
-        Err(Error::Io { source, .. })
-            if source.kind() == std::io::ErrorKind::NotFound && disk::is_gone(&path)? =>
-        {
+        Err(Error::Io { source, .. }) if source.kind() == NotFound && disk::is_gone(&path)? => {
             return Ok(None);
         }
-        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotADirectory => {
+        Err(Error::Io { source, .. }) if source.kind() == NotADirectory => {
             return Err(not_output(directory)?);
         }
         Err(error) => return Err(error),

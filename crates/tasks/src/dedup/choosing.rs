@@ -11,7 +11,7 @@ use lookalike_rewrite::again::Again;
 use lookalike_rewrite::files;
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{Item, Sort};
-use lookalike_text::read::{InputFile, ReadConfig, Record};
+use lookalike_text::read::{InputFile, ReadConfig, Record, RecordKind};
 
 /// The collection and its inputs, and where and in how much memory a step works.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ pub(crate) fn each_record(
     file: u32,
     records: &mut Again<'_>,
     entries: &mut InputRecords<'_>,
-    mut take: impl FnMut(&Record, &[u8], Option<InputRecord>) -> Result<bool>,
+    mut take: impl FnMut(&Record, &[u8], &mut Option<InputRecord>) -> Result<bool>,
 ) -> Result<()> {
     let mut next = entries.next_of(file)?;
     while records.advance()? {
@@ -73,12 +73,18 @@ pub(crate) fn each_record(
         {
             next = entries.next_of(file)?;
         }
-        let entry = next.take_if(|entry| offset(entry) == at);
+        let mut entry = next.take_if(|entry| offset(entry) == at);
         if entry.is_some() {
             next = entries.next_of(file)?;
         }
-        if !take(record, bytes, entry)? {
-            return records.seek(at);
+        let mut is_taken = !is_another(record, bytes, &entry) && take(record, bytes, &mut entry)?;
+        while !is_taken {
+            // A record that turns out to be damaged has the offset of the one after it.
+            records.seek(at)?;
+            let Some((record, bytes)) = records.record() else {
+                break;
+            };
+            is_taken = !is_another(record, bytes, &entry) && take(record, bytes, &mut entry)?;
         }
     }
     while let Some(InputRecord::Rejected(_)) = next {
@@ -86,6 +92,15 @@ pub(crate) fn each_record(
     }
     // A document without a record stays the next one. That there is none, `seek` says.
     next.map_or(Ok(()), |entry| records.seek(offset(&entry)))
+}
+
+/// Whether a record of an archive has another id than the document.
+fn is_another(record: &Record, bytes: &[u8], entry: &Option<InputRecord>) -> bool {
+    let Some(InputRecord::Document(_, document)) = entry else {
+        return false;
+    };
+    let docno = (record.kind == RecordKind::Warc).then(|| record.kind.docno(bytes));
+    docno.flatten().is_some_and(|docno| docno != document.docno)
 }
 
 fn offset(entry: &InputRecord) -> u64 {

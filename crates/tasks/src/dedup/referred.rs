@@ -200,7 +200,7 @@ impl Names {
             };
             let number = match entry {
                 None => KEPT,
-                Some(InputRecord::Document(number, _)) => number,
+                Some(InputRecord::Document(number, _)) => *number,
                 Some(InputRecord::Rejected(_)) => self.rejected,
             };
             self.put(&names, number).map(|()| true)

@@ -315,29 +315,37 @@ fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Says which crawls make pages gone although they are damaged or much smaller than the one before.
+/// Says which crawls are damaged, or make pages gone and are much smaller than the one before.
 fn warnings(crawls: &[Crawl], damaged: &BTreeMap<u16, String>) -> Vec<String> {
-    let warning = |pair: &[Crawl]| {
-        let [before, crawl] = pair else { return None };
+    let warning = |(n, crawl): (usize, &Crawl)| {
+        let name = &crawl.name;
+        let before = n.checked_sub(1).map(|n| &crawls[n]);
         let damage = damaged.get(&crawl.number);
-        let is_small = crawl.captures * 2 < before.captures;
-        let (own, other) = (counted(crawl.captures, "capture"), count(before.captures));
-        let why = match damage {
-            Some(damage) => format!("but {damage}. Read a whole copy in a new directory, or"),
-            None => format!(
-                "and it has {own}, where {} has {other}. If it was cut off,",
-                before.name
+        let is_small = |before: &&Crawl| crawl.absent > 0 && crawl.captures * 2 < before.captures;
+        let larger = before.filter(is_small).filter(|_| damage.is_none());
+        let what = match crawl.absent {
+            0 => format!("{name} may lack pages, which are new in a later crawl, because"),
+            absent => format!(
+                "{name} makes {} gone only because it has no capture of them, {}",
+                counted(absent, "page"),
+                larger.map_or("but", |_| "and")
             ),
         };
-        (crawl.absent > 0 && (is_small || damage.is_some())).then(|| {
-            let (name, pages) = (&crawl.name, counted(crawl.absent, "page"));
-            format!(
-                "{name} makes {pages} gone only because it has no capture of them, {why} leave it \
-                 out: name the other crawls with --crawl"
-            )
-        })
+        let why = match (damage, larger) {
+            (Some(damage), _) => format!("{damage}. Read a whole copy in a new directory, or"),
+            (None, Some(larger)) => format!(
+                "it has {}, where {} has {}. If it was cut off,",
+                counted(crawl.captures, "capture"),
+                larger.name,
+                count(larger.captures)
+            ),
+            (None, None) => return None,
+        };
+        Some(format!(
+            "{what} {why} leave it out: name the other crawls with --crawl"
+        ))
     };
-    crawls.windows(2).filter_map(warning).collect()
+    crawls.iter().enumerate().filter_map(warning).collect()
 }
 
 /// The last time of a date, or of a day.

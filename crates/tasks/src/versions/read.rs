@@ -30,6 +30,14 @@ const NONE: u32 = u32::MAX;
 /// The time of a capture without a date, after all others of its crawl.
 pub(super) const UNDATED: u64 = u64::MAX;
 
+/// Reasons after which something of a file is missing, besides those about whole files.
+const DAMAGE: [Reason; 4] = [
+    Reason::Truncated,
+    Reason::BadHeader,
+    Reason::BadParquet,
+    Reason::StrayBytes,
+];
+
 /// A document, or a record of an archive that is none, as its record states it.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Capture {
@@ -167,7 +175,7 @@ impl Captures<'_> {
             if let InputRecord::Rejected(Reject { reason, .. }) = entry {
                 // Up to there, reasons are about files; that a file is binary is no damage.
                 let of_file = reason < Reason::UnsupportedFormat && reason != Reason::BinaryFile;
-                if of_file || [Reason::Truncated, Reason::BadParquet].contains(&reason) {
+                if of_file || DAMAGE.contains(&reason) {
                     let why = format!("{} was not read whole ({reason})", input.docno);
                     lock(&self.damaged).insert(self.crawls.files[file as usize].0, why);
                 }
@@ -187,7 +195,7 @@ impl Captures<'_> {
         &self,
         (order, input): ((u32, u32), &InputFile),
         (record, bytes): (&Record, &[u8]),
-        entry: Option<InputRecord>,
+        entry: &mut Option<InputRecord>,
     ) -> Result<bool> {
         let head = match record.kind {
             RecordKind::Warc => WarcHead::parse(bytes),
@@ -210,13 +218,14 @@ impl Captures<'_> {
                 let Interpreted::Document(raw) = interpret(record, bytes, self.read) else {
                     return Ok(false);
                 };
-                (text, address, capture.docno) = (of, document.url, document.docno);
+                (text, address) = (*of, document.url.take());
+                capture.docno = std::mem::take(&mut document.docno);
                 (capture.body, capture.text) = (xxh3_128(&raw.body), document.text.to_bytes());
             }
             Some(InputRecord::Rejected(reject)) => {
                 let location = || head.http(bytes, "Location");
-                (kind, capture.note, capture.to[0]) = answer(&reject, address.as_deref(), location);
-                capture.docno = reject.docno.unwrap_or_default();
+                (kind, capture.note, capture.to[0]) = answer(reject, address.as_deref(), location);
+                capture.docno = reject.docno.take().unwrap_or_default();
             }
             None if head.is(b"revisit") => {
                 let to = [head.to_target, head.to_date, head.to_id];
