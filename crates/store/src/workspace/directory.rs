@@ -94,13 +94,15 @@ impl Places {
 }
 
 fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<Option<Manifest>> {
-    use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    use std::io::ErrorKind::{NotADirectory, NotFound};
     // Every command that uses or inspects a directory reads its manifest first.
     disk::claim(directory);
     let path = directory.join(MANIFEST_FILE);
+    let is_regular = || disk::kind_of_name(&path).is_ok_and(|kind| kind == disk::REGULAR);
     let size = match disk::metadata(&path) {
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => 0,
-        there => there.map_err(Error::io("inspect", &path))?.size(),
+        Err(error) if is_regular() => return Err(error).map_err(Error::io("inspect", &path)),
+        // What is no file is refused as it is read.
+        there => there.map_or(0, |there| there.size()),
     };
     let most = match size > received::RECORD {
         true => received::most_of(directory, size, PART_IN_MANIFEST)?,
