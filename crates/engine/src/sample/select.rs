@@ -15,9 +15,9 @@
 //! 1. *Count*: all documents count their sampled keys in one table of counters of a byte. Keys are
 //!    random, so the counter of a key is given by its highest bits. Only keys of the *region* are
 //!    counted: the lowest sixteenths of the keys that can be sampled, enough of them to choose from.
-//!    If memory is short of a byte for each key, a counter has two bits, and sixteen counters share
-//!    a byte that goes on where they end. Most keys are in one document, so most counters need no
-//!    more, and of three times as many counters, fewer are those of several keys.
+//!    If memory has no room for a byte for each key, a counter has two bits, and sixteen counters
+//!    share a byte that continues them. Most keys are in one document, so most counters need only
+//!    the two bits. The table then has three times as many counters, so fewer keys share one.
 //! 2. *Choose*: the order is (in the region, class of the counter, key) before (outside, key). A
 //!    document takes its first p keys in this order, where p is the length of its prefix. Keys whose
 //!    counter is 1 are in no other document. They take up places, but do not enter the sort.
@@ -82,7 +82,8 @@ const LEAST_TRIED: u64 = 256;
 /// counter for a key; if memory is short, several keys share one.
 const LEAST_BITS: u32 = 16;
 const MOST_BITS: u32 = 48;
-/// Where a counter of two bits ends, the number of them in a byte, and of those that go on in one.
+/// The greatest value of a counter of two bits, the number of such counters in a byte, and of those
+/// that share the byte which continues them.
 const FULL: u8 = 3;
 const IN_A_BYTE: usize = 4;
 const ON_A_BYTE: usize = 16;
@@ -100,7 +101,7 @@ pub struct Selection {
     pub sixteenths: u32,
     /// The table would have two to the power of this number of counters if it counted all keys.
     pub bits: u32,
-    /// Whether a counter has two bits, and a part of a byte.
+    /// Whether a counter has two bits, and shares the byte that continues it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub packed: bool,
 }
@@ -304,7 +305,7 @@ impl<K: Key> RegionCounters<K> {
         &self.bytes[place / in_a_byte]
     }
 
-    /// Where a counter of two bits begins in its byte, and the byte that goes on where it ends.
+    /// The first bit of a counter of two bits in its byte, and the byte that continues it.
     #[inline]
     fn rest(&self, place: usize) -> (usize, &AtomicU8) {
         let rest = self.places.div_ceil(IN_A_BYTE) + place / ON_A_BYTE;

@@ -972,7 +972,7 @@ pub enum Locked {
 /// Delay before the second attempt to lock a file.
 const LOCK_AGAIN: Duration = Duration::from_millis(50);
 
-/// Opens a lock file for reading; `None` if there is no such file.
+/// Opens a lock file for reading. Returns `None` if the file does not exist.
 pub(crate) fn look_at_lock(path: &Path) -> Result<Option<File>> {
     let opened = faults::doing(Op::Open, path, None, || inside::look_at_lock(path));
     let opened = if_there(opened).map_err(Error::io("open", path))?;

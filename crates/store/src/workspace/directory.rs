@@ -101,7 +101,7 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     let is_regular = || disk::kind_of_name(&path).is_ok_and(|kind| kind == disk::REGULAR);
     let size = match disk::metadata(&path) {
         Err(error) if is_regular() => return Err(error).map_err(Error::io("inspect", &path)),
-        // What is no file is refused as it is read.
+        // Reading it refuses a link, a directory and a device.
         there => there.map_or(0, |there| there.size()),
     };
     let most = match size > received::RECORD {

@@ -2,7 +2,7 @@
 //!
 //! There are three kinds. The directory of a run has a manifest. A directory of records, which
 //! `dedup` and `passages --remove` write, has a state in its private directory. The directory of
-//! any other command has a lock file. Other programs also write files called `manifest.json` and
+//! `contamination` and of commands of the laboratory has a lock file. Other programs also write files called `manifest.json` and
 //! `lock`, so the content decides.
 
 use std::io::Read;
@@ -32,7 +32,7 @@ pub enum OutputKind {
     Run,
     /// Records that were written again.
     Records,
-    /// The files of another command, or those of a run that has just begun.
+    /// Files that another command wrote, or a run that has just begun.
     Files,
 }
 

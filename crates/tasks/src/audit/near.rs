@@ -1,7 +1,7 @@
 //! Near misses: pairs of documents that are just below the threshold, so that both are kept.
 //!
-//! Such pairs are not in the pair list. They are those of a review with a threshold that is lower by
-//! [`BELOW`]. If the collection has none, the join runs again over it, in scratch space.
+//! The pair list does not have them. If the collection lists pairs to review down to [`BELOW`] under
+//! the threshold, they are read from that list. Otherwise the join runs again, in scratch space.
 
 use std::cmp::Reverse;
 

@@ -17,8 +17,8 @@
 //!   has a document, and this page has moved from there if its first capture is a document in that
 //!   crawl or in a later one. Otherwise a page that is gone in a crawl has moved to a page whose first
 //!   capture is a document in that crawl if this document has the same words, or makes a pair, with
-//!   the last document of the page that is gone, of an earlier crawl. Of several new pages, and for a
-//!   new page of several that are gone, the most similar one counts, and then the first.
+//!   the last document of the page that is gone, of an earlier crawl. If several new pages fit one
+//!   that is gone, or several that are gone fit a new one, the most similar counts, then the first.
 //!
 //! # Algorithm
 //! 1. Read the captures from the inputs, aside, and resolve the `revisit` records (`read.rs`).
@@ -612,7 +612,7 @@ impl Captures<'_> {
         Ok(found.map(|at| &pages[at][0]))
     }
 
-    /// The dates on which a page was seen first and last: an error of the server is no sight of it.
+    /// The first and the last date at which a crawl captured the page. Errors of the server do not count.
     fn seen(&self, page: &[Visit]) -> Result<[Option<String>; 2]> {
         let is_there = |it: &&Visit| matches!(it.kind, Change::First | Change::Revisit);
         let date = |it: &Visit| Ok(self.values.get(it.value)?.date);

@@ -173,7 +173,7 @@ impl Captures<'_> {
         let mut all = InputRecords::of_file(self.workspace, file);
         while let Some(entry) = all.next_of(file)? {
             if let InputRecord::Rejected(Reject { reason, .. }) = entry {
-                // Up to there, reasons are about files; that a file is binary is no damage.
+                // The reasons before that one concern whole files. A binary file is not damaged.
                 let of_file = reason < Reason::UnsupportedFormat && reason != Reason::BinaryFile;
                 if of_file || DAMAGE.contains(&reason) {
                     let why = format!("{} was not read whole ({reason})", input.docno);
