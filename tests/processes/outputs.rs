@@ -362,6 +362,9 @@ fn contamination_replaces_only_what_it_wrote() {
         assert!(said.contains("output directory"), "{said}");
         assert_eq!(done(at, files), before);
     }
+    let said = refused(at, "$L man o");
+    assert!(said.contains("the files of another command"), "{said}");
+    assert_eq!(done(at, "cat o/*"), before);
     done(at, "rm -r two");
 
     // All files are there when rejected records are an error.
