@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result, memory};
+use lookalike_base::{Result, memory};
 use lookalike_engine::document::{self, Facts, Source, Text};
 
 use crate::report::terminal::{self, visible_lines};
 use clap::Args;
-use lookalike_store::table;
 use serde::Serialize;
 
 use super::command::{Command, Out, Printed, Setup};
@@ -98,11 +97,9 @@ impl Command for Options {
                     out.show(&visible_lines(&text))
                 }
                 Some(Text::Found(text, _)) => out.show(&text),
-                Some(Text::Missing(reason)) => Err(Error::NoText {
-                    path: self.directory.clone(),
-                    docno: table::cell(&found.record.docno).into_owned(),
-                    reason,
-                }),
+                Some(Text::Missing(reason)) => {
+                    Err(document::no_text(&self.directory, &found, &reason))
+                }
                 None => Ok(()),
             };
         }

@@ -268,7 +268,12 @@ fn a_file_of_another_kind_is_told_by_name() {
     fs::write(&docs, &subject.files["collection/000000.fps"]).unwrap();
     let found = verify(&subject.out).unwrap();
     assert_eq!(found.errors.len(), 1);
-    assert!(matches!(&found.errors[0], Error::WrongKind { path, .. } if *path == docs));
+    let told = found.errors[0].to_string();
+    assert!(
+        told.ends_with(" is a fingerprints file, expected documents"),
+        "{told}"
+    );
+    assert_eq!(found.errors[0].path(), Some(&*docs));
     // What is no file of ours at all.
     let foreign = "GIF89a and so on, for more bytes than a header and a footer have";
     fs::write(&docs, foreign.repeat(3)).unwrap();

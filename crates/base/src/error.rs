@@ -1,12 +1,14 @@
 //! The errors of the library, in a form that a person can act on.
 //!
 //! Every error answers five questions: which file, where in it, what was expected, what was found,
-//! and what to do now. Variants carry data, not sentences. [`std::fmt::Display`] prints one line.
+//! and what to do now. Variants by which callers decide carry data, not sentences; any other failure
+//! is made with its sentence and its remedy ([`Error::of`]). [`std::fmt::Display`] prints one line.
 //! Causes go through [`std::error::Error::source`], and the remedy through [`Error::help`].
 //!
 //! A record that cannot be read is *not* an error of this type. It becomes a line of
 //! `rejects.jsonl` (see `lookalike_text::read::Reject`), and the run continues.
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,29 +50,11 @@ pub enum Error {
         /// Its first bytes.
         found: Vec<u8>,
     },
-    /// A text file in the place of one of our binary files. People can read it directly.
-    #[error("{} is a text file: {what}", path.display())]
-    Text {
-        /// The file.
-        path: PathBuf,
-        /// The kind of text, as its name suggests.
-        what: &'static str,
-    },
     /// The inputs contain no file.
     #[error("there is nothing to read: {}", nothing_in(paths))]
     NoInput {
         /// The files and directories given.
         paths: Vec<PathBuf>,
-    },
-    /// One of our files, but of another kind than expected.
-    #[error("{} is a {found} file, expected {expected}", path.display())]
-    WrongKind {
-        /// The file.
-        path: PathBuf,
-        /// The kind expected.
-        expected: String,
-        /// The kind found in its header.
-        found: String,
     },
     /// A file in a version of the format that this build does not read.
     #[error("{} has format {found}; this build reads formats {least} to {most}", path.display())]
@@ -84,16 +68,6 @@ pub enum Error {
         /// The newest version that this build reads.
         most: u32,
     },
-    /// A file that was made with parameters that differ from this run's.
-    #[error("{} was made with parameters {found}, expected {expected}", path.display())]
-    WrongParameters {
-        /// The file.
-        path: PathBuf,
-        /// Digest of the expected parameters.
-        expected: String,
-        /// The digest in the header.
-        found: String,
-    },
     /// The file ends too early.
     #[error("{} is cut off at byte {offset_bytes}: {what}", path.display())]
     Truncated {
@@ -102,26 +76,6 @@ pub enum Error {
         /// The offset at which it ends.
         offset_bytes: u64,
         /// The missing data.
-        what: String,
-    },
-    /// The file continues after its footer.
-    #[error("{} has {found} bytes, expected {expected}", path.display())]
-    TooLong {
-        /// The file.
-        path: PathBuf,
-        /// The size that its footer or the manifest states.
-        expected: u64,
-        /// The size found.
-        found: u64,
-    },
-    /// An input is damaged in a place that was not read before, so that it cannot be written again.
-    #[error("{} is damaged: {place}: {what}", path.display())]
-    DamagedInput {
-        /// The input.
-        path: PathBuf,
-        /// Where.
-        place: String,
-        /// What is wrong.
         what: String,
     },
     /// The content contradicts itself or its checksum.
@@ -152,24 +106,6 @@ pub enum Error {
         /// What to do besides correcting the line; may be empty.
         hint: &'static str,
     },
-    /// A comment `# name: value` at the head of a text file cannot be parsed.
-    #[error("{}: the comment `# {name}`: {found}", path.display())]
-    BadComment {
-        /// The file.
-        path: PathBuf,
-        /// The name of the comment.
-        name: &'static str,
-        /// The problem with its value.
-        found: String,
-    },
-    /// A path that the user named and that does not exist.
-    #[error("no such file or directory: {}", path.display())]
-    Missing {
-        /// The path given.
-        path: PathBuf,
-        /// A path of almost the same name that exists.
-        near: Option<PathBuf>,
-    },
     /// The address of something on another machine in place of a path.
     #[error("{}", remote(path, scheme))]
     Remote {
@@ -198,31 +134,6 @@ pub enum Error {
         /// Whether the directory has it, and not the command.
         listed: bool,
     },
-    /// A file that an earlier command finished has other content, or was not finished by one.
-    #[error("{} is not what lookalike wrote: expected {expected}, found {found}", path.display())]
-    OutputChanged {
-        /// The file.
-        path: PathBuf,
-        /// The content that the record of finished files states.
-        expected: String,
-        /// The content found.
-        found: String,
-    },
-    /// The documents of a directory were cut into tokens by another rule.
-    #[error(
-        "{} was made under rule {found} of {what}; this version of lookalike follows rule {expected}",
-        path.display()
-    )]
-    OtherTokenRule {
-        /// The output directory.
-        path: PathBuf,
-        /// What the rule is about: `tokens`, or `fields` of inputs.
-        what: &'static str,
-        /// The rule of this version.
-        expected: u32,
-        /// The rule that it was made under.
-        found: u32,
-    },
     /// The output directory belongs to a run with other inputs or parameters.
     #[error("{} was made with {name} {found}; this command says {expected}", path.display())]
     Incompatible {
@@ -234,26 +145,6 @@ pub enum Error {
         expected: String,
         /// The value that the directory was made with.
         found: String,
-    },
-    /// A sampling plan that was made for other parameters.
-    #[error("{} is a plan for {name} {found}; this run has {expected}", path.display())]
-    OtherPlan {
-        /// The plan file.
-        path: PathBuf,
-        /// The parameter that differs.
-        name: String,
-        /// The value of this run.
-        expected: String,
-        /// The value that the plan was measured with.
-        found: String,
-    },
-    /// A file that is not a plan, or a damaged plan.
-    #[error("{} is not a valid sampling plan: {what}", path.display())]
-    PlanFile {
-        /// The file.
-        path: PathBuf,
-        /// The problem with the file.
-        what: String,
     },
     /// Something else was given in place of the output directory of a run.
     #[error("{}", not_output(path, what))]
@@ -296,16 +187,6 @@ pub enum Error {
         documents: u64,
         /// File and record of the first ones.
         places: Vec<String>,
-    },
-    /// A text that cannot be read again.
-    #[error("{}: the text of {docno} is not available: {reason}", path.display())]
-    NoText {
-        /// The output directory.
-        path: PathBuf,
-        /// The docno of the document.
-        docno: String,
-        /// The reason.
-        reason: String,
     },
     /// Another process works in the output directory.
     #[error("{} is in use by {holder}", path.display())]
@@ -375,16 +256,6 @@ pub enum Error {
         /// The range or rule that it breaks.
         limit: String,
     },
-    /// More items than the file formats of this build can number.
-    #[error("too many {what}: {found}, at most {most} are possible")]
-    TooMany {
-        /// The items.
-        what: &'static str,
-        /// Their number.
-        found: u64,
-        /// The limit.
-        most: u64,
-    },
     /// Inputs that cannot be opened.
     #[error("cannot read {}: {what}{}", path.display(), and_more(*more))]
     Unreadable {
@@ -394,18 +265,6 @@ pub enum Error {
         what: String,
         /// The number of the others.
         more: u64,
-    },
-    /// The inputs have no document that can be used.
-    #[error("no document was found in {}{}", counted(*inputs, "input"), instead(found, first.as_deref()))]
-    NoDocuments {
-        /// Number of inputs.
-        inputs: u64,
-        /// What was found instead: rejects and skipped records by reason, the most frequent first.
-        found: Vec<(String, u64)>,
-        /// The first reject: its file, place, reason and detail.
-        first: Option<String>,
-        /// What to try.
-        hint: String,
     },
     /// Records were rejected, and `--strict` was given.
     #[error("{} rejected (--strict); the first: {first}", counted(*count, "record"))]
@@ -421,37 +280,15 @@ pub enum Error {
         /// The stage that stopped.
         stage: &'static str,
     },
-    /// A sampling study whose counts contradict its description of the trials.
-    #[error("the study's class {class} of 1/{n} has {found} {what}, expected {expected}")]
-    BadStudy {
-        /// The n of the trial's ratio.
-        n: u32,
-        /// The trial's class.
-        class: u32,
-        /// The count that is wrong.
-        what: String,
-        /// The expected count.
-        expected: u64,
-        /// The count found.
-        found: u64,
-    },
-    /// An edit that was chosen for a document does not fit it. This is a defect of the program.
-    #[error("edit {edit} of {document} does not fit: found {found}")]
-    BadEdit {
-        /// The document.
-        document: String,
-        /// The number of the edit within the document, from 0.
-        edit: u64,
-        /// The content at the place of the edit.
-        found: String,
-    },
-    /// A command that this one started has failed. It has already printed its error.
-    #[error("`{what}` failed: {status}")]
-    Failed {
-        /// The command.
-        what: String,
-        /// Its exit status or signal.
-        status: String,
+    /// Any other failure. No caller decides by it, so it brings its line and its remedy along.
+    #[error("{message}")]
+    Other {
+        /// The line.
+        message: String,
+        /// The file or directory that it is about, if it is about one.
+        path: Option<PathBuf>,
+        /// What the user can do about it.
+        help: String,
     },
     /// A worker thread panicked. This is a defect of the program.
     #[error("a {what} thread panicked: {message}")]
@@ -484,19 +321,6 @@ fn and_more(more: u64) -> String {
         0 => String::new(),
         more => format!(" (and {} more)", counted(more, "input")),
     }
-}
-
-/// What was found instead of documents.
-fn instead(found: &[(String, u64)], first: Option<&str>) -> String {
-    let mut text = String::new();
-    for (at, (reason, n)) in found.iter().enumerate() {
-        text += if at == 0 { ": " } else { ", " };
-        text += &format!("{reason} {}", crate::numbers::count(*n));
-    }
-    if let Some(first) = first {
-        text += &format!("; the first: {first}");
-    }
-    text
 }
 
 /// Names directories that contain no file.
@@ -744,8 +568,28 @@ impl Error {
     }
 
     /// More items than can be numbered.
-    pub fn too_many(what: &'static str, found: u64, most: u64) -> Error {
-        Error::TooMany { what, found, most }
+    pub fn too_many(what: &str, found: u64, most: u64) -> Error {
+        let message = format!("too many {what}: {found}, at most {most} are possible");
+        Error::other(message, "split the collection")
+    }
+
+    /// Any other failure: its line, and what the user can do about it.
+    pub fn other(message: impl Into<String>, help: impl Into<String>) -> Error {
+        Error::Other {
+            message: message.into(),
+            path: None,
+            help: help.into(),
+        }
+    }
+
+    /// Any other failure of a file or directory: what follows its path in the line, and what the
+    /// user can do about it.
+    pub fn of(path: &Path, what: impl Display, help: impl Into<String>) -> Error {
+        Error::Other {
+            message: format!("{}{what}", path.display()),
+            path: Some(path.into()),
+            help: help.into(),
+        }
     }
 }
 
@@ -781,30 +625,20 @@ impl Error {
             Error::Io { path, .. }
             | Error::WrongFileType { path, .. }
             | Error::NotOurs { path, .. }
-            | Error::Text { path, .. }
-            | Error::WrongKind { path, .. }
             | Error::Version { path, .. }
-            | Error::WrongParameters { path, .. }
             | Error::Truncated { path, .. }
-            | Error::TooLong { path, .. }
             | Error::Corrupt { path, .. }
-            | Error::DamagedInput { path, .. }
             | Error::BadLine { path, .. }
-            | Error::BadComment { path, .. }
             | Error::InputChanged { path, .. }
             | Error::OtherInputs { path, .. }
-            | Error::Missing { path, .. }
             | Error::Remote { path, .. }
-            | Error::OutputChanged { path, .. }
-            | Error::OtherTokenRule { path, .. }
             | Error::Incompatible { path, .. }
-            | Error::OtherPlan { path, .. }
-            | Error::PlanFile { path, .. }
             | Error::NotOutput { path, .. }
             | Error::StageMissing { path, .. }
             | Error::Locked { path, .. }
             | Error::DiskSpace { path, .. }
             | Error::Unreadable { path, .. } => Some(path),
+            Error::Other { path, .. } => path.as_deref(),
             _ => None,
         }
     }
@@ -841,7 +675,7 @@ impl Error {
                      lookalike follows no links inside an output directory{elsewhere}"
                 )
             }
-            Error::Text { path, .. } => format!("read it with `less {}`", path.display()),
+            Error::Other { help, .. } => help.clone(),
             Error::BadLine { hint, .. } => format!("correct the line; {hint}"),
             Error::StageMissing { path, stage } => {
                 let path = path.display();
@@ -872,10 +706,7 @@ impl Error {
                  for others with --wait",
                 exchange.display()
             ),
-            Error::Missing {
-                near: Some(near), ..
-            }
-            | Error::NotOutput {
+            Error::NotOutput {
                 near: Some(near), ..
             } => format!("did you mean {}?", near.display()),
             Error::OtherInputs { path, .. }
@@ -907,9 +738,6 @@ impl Error {
                      starts anyway"
                 )
             }
-            Error::NoDocuments { hint, .. } => {
-                format!("{hint}; with --allow-empty, such a run succeeds")
-            }
             _ => return None,
         })
     }
@@ -931,45 +759,19 @@ impl Error {
                 "check that this is the right file; if it belongs to an output directory, it is \
                  damaged: delete it and repeat the command that made it"
             }
-            Error::Text { path, .. } if path.extension().is_some_and(|end| end == "html") => {
-                "open it in a browser"
-            }
             Error::NoInput { .. } => {
                 "give a file, or a directory that contains files; hidden files are read only with \
                  --hidden, files in the output directory never, and no file that --include or \
                  --exclude leave out"
             }
-            Error::DamagedInput { .. } => {
-                "leave the file out (--exclude), or write it again with the program that made it"
-            }
             Error::BadLine { hint: "", .. } => "correct the line",
-            Error::BadComment { .. } => "correct or remove the comment",
             Error::InputChanged { .. } => {
                 "restore it and give the same INPUT, --include, --exclude, --hidden and \
                  --read-outputs as before, or start in a new directory with -o"
             }
-            Error::Missing { near: None, .. } => "check the path",
-            Error::OutputChanged { .. } => {
-                "move it to another directory if you need it, or delete it; then repeat the command, \
-                 which writes it again"
-            }
-            Error::OtherTokenRule {
-                expected, found, ..
-            } if found < expected => {
-                "an earlier version made it, which read some texts as other words; run again into \
-                 a new directory with -o (commands that only read results still take the old one)"
-            }
-            Error::OtherTokenRule { .. } => {
-                "upgrade lookalike, or run again into a new directory with -o"
-            }
             Error::Incompatible { .. } => {
                 "give the same value, or start in a new directory with -o"
             }
-            Error::OtherPlan { .. } => {
-                "make a plan for these parameters with `lookalike plan`: its precision holds \
-                 only for the parameters that it was measured with"
-            }
-            Error::PlanFile { .. } => "write it with `lookalike plan`, and change only its ratios",
             Error::NotOutput {
                 what, near: None, ..
             } if what.starts_with("it has records") => {
@@ -982,36 +784,15 @@ impl Error {
                 "give a docno, or a place as FILE:RECORD; documents.tsv of a run has both"
             }
             Error::SeveralDocuments { .. } => "name one of them by its place, as FILE:RECORD",
-            Error::NoText { .. } => {
-                "put the input back where it was; a collection that is made with \
-                 --keep-text does not need it"
-            }
             Error::Locked { .. } => "wait for it to end, or stop it; no file needs to be removed",
-            Error::TooMany { .. } => "split the collection",
             Error::Unreadable { .. } => {
                 "make it readable, or leave such inputs out with --skip-unreadable"
             }
             Error::Rejected { .. } => "see rejects.jsonl; without --strict they are only reported",
             Error::Interrupted { .. } => "repeat the same command to continue",
-            Error::BadStudy { .. } => "make the study again: its tables contradict each other",
-            Error::BadEdit { .. } => {
-                "this is a defect of lookalike; please report it with the document and --seed"
-            }
-            Error::Failed { .. } => "see its message above; repeat the same command to continue",
             Error::Panicked { .. } => {
                 "this is a defect of lookalike; please report it with the input, and repeat the \
                  command: what was committed is kept"
-            }
-            _ => return self.help_with_our_files(),
-        })
-    }
-
-    /// What to do about a file of an output directory that cannot be used.
-    fn help_with_our_files(&self) -> Option<&'static str> {
-        Some(match self {
-            Error::WrongKind { .. } => {
-                "do not rename or swap files of an output directory: delete the file and repeat \
-                 the command that made it, or start in a new directory with -o"
             }
             Error::Version { found, most, .. } if found > most => {
                 "upgrade lookalike, or start in a new directory with -o"
@@ -1019,11 +800,7 @@ impl Error {
             Error::Version { .. } => {
                 "read it with the lookalike that wrote it, or start in a new directory with -o"
             }
-            Error::WrongParameters { .. } => {
-                "it belongs to another run: delete it and repeat the command that made it, or start \
-                 in a new directory with -o"
-            }
-            Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
+            Error::Truncated { .. } | Error::Corrupt { .. } => {
                 "run `lookalike check verify` on the directory to see what else is damaged; then \
                  delete the file and repeat the command that made it, or start in a new \
                  directory with -o"

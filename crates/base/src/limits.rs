@@ -63,37 +63,23 @@ pub fn check(budget: &Budget) -> Result<()> {
     let (given, open) = (descriptors(), process::open_files());
     let least = open + OTHER_FILES + threads * FILES_OF_A_THREAD + LEAST_RUNS;
     if given < least {
-        return Err(Error::Limit {
-            of: Resource::OpenFiles,
-            given,
-            least,
-            what: what(),
-            instead: threads_within(given, open),
-        });
+        let instead = threads_within(given, open);
+        return too_low(Resource::OpenFiles, [given, least], what(), instead);
     }
     for (of, given, beyond) in of_memory(threads) {
         let least = memory.0.saturating_add(beyond);
         if given < least {
             let instead = ByteSize(given.saturating_sub(beyond) >> 20 << 20);
-            return Err(Error::Limit {
-                of,
-                given,
-                least: ByteSize(least).round_up().0,
-                what: what(),
-                instead: (instead.0 > 0).then(|| format!("--memory {} or less", instead.exact())),
-            });
+            let instead = (instead.0 > 0).then(|| format!("--memory {} or less", instead.exact()));
+            return too_low(of, [given, ByteSize(least).round_up().0], what(), instead);
         }
     }
     let wanted = budget.threads + 1;
     let given = startable(wanted);
     if given < wanted {
-        return Err(Error::Limit {
-            of: Resource::Threads,
-            given: given as u64,
-            least: wanted as u64,
-            what: what(),
-            instead: (given > 1).then(|| format!("--threads {}", given - 1)),
-        });
+        let instead = (given > 1).then(|| format!("--threads {}", given - 1));
+        let counts = [given as u64, wanted as u64];
+        return too_low(Resource::Threads, counts, what(), instead);
     }
     Ok(())
 }
@@ -128,29 +114,35 @@ pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) ->
         // The address space must also hold the memory that is not allocated yet.
         let least = mapped.unwrap_or(0) + bytes + BEYOND_BUDGET.0;
         if given < least {
-            return Err(Error::Limit {
-                of: Resource::AddressSpace,
-                given,
-                // What is allocated and mapped between this check and the next has room as well.
-                least: ByteSize(least + BEYOND_BUDGET.0).round_up().0,
-                what: what(),
-                instead: None,
-            });
+            // What is allocated and mapped between this check and the next has room as well.
+            let least = ByteSize(least + BEYOND_BUDGET.0).round_up().0;
+            return too_low(Resource::AddressSpace, [given, least], what(), None);
         }
     }
     let most = process::kernel_says("/proc/sys/vm/max_map_count");
     let given = most.trim().parse::<u64>().unwrap_or(u64::MAX);
     let least = files as u64 + OTHER_MAPPINGS;
     if given < least {
-        return Err(Error::Limit {
-            of: Resource::Mappings,
-            given,
-            least,
-            what: what(),
-            instead: Some("a larger --segment-size in a new directory".into()),
-        });
+        let instead = Some("a larger --segment-size in a new directory".into());
+        return too_low(Resource::Mappings, [given, least], what(), instead);
     }
     Ok(())
+}
+
+/// Refuses a limit. `instead` is what is possible under it.
+fn too_low(
+    of: Resource,
+    [given, least]: [u64; 2],
+    what: String,
+    instead: Option<String>,
+) -> Result<()> {
+    Err(Error::Limit {
+        of,
+        given,
+        least,
+        what,
+        instead,
+    })
 }
 
 /// The number of files that can still be opened, after those that each of `threads` threads has

@@ -17,7 +17,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
+use super::finished::{Content, Finished, FinishedList, NOT_FINISHED, changed};
 use super::objects;
 use lookalike_base::threads::{lock, wait_together};
 use lookalike_base::{Error, Result, limits};
@@ -120,11 +120,7 @@ fn place(files: Vec<Complete>, list: &mut FinishedList) -> Result<()> {
         let Complete { finished, path, .. } = complete;
         // Whatever is there without a line is not ours.
         if known.of(&finished.name).is_empty() && !disk::is_gone(path)? {
-            return Err(Error::OutputChanged {
-                path: path.clone(),
-                expected: NOT_FINISHED.into(),
-                found: "another file".into(),
-            });
+            return Err(changed(path, NOT_FINISHED, "another file"));
         }
         match (&complete.temporary, &complete.file) {
             (Some(temporary), Some(file)) => disk::sync(file, temporary),

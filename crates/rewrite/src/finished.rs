@@ -12,11 +12,19 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::log::Log;
-use lookalike_base::Result;
+use lookalike_base::{Error, Result};
 use lookalike_store::received;
 
 /// What is expected in the place of a file that no command finished.
 pub(super) const NOT_FINISHED: &str = "no file, because none was finished";
+
+/// A file that an earlier command finished has other content, or was not finished by one.
+pub(super) fn changed(path: &Path, expected: &str, found: &str) -> Error {
+    let what = format!(" is not what lookalike wrote: expected {expected}, found {found}");
+    let help = "move it to another directory if you need it, or delete it; then repeat the \
+                command, which writes it again";
+    Error::of(path, what, help)
+}
 
 /// The name of the list.
 const FILE: &str = "files.jsonl";

@@ -18,7 +18,7 @@
 //!   bytes (`output`).
 //!
 //! # Errors
-//! `InputChanged` if a record is not where the edit says; `DamagedInput` for Parquet files; `Io`.
+//! `InputChanged` if a record is not where the edit says; `Other` for damaged Parquet files; `Io`.
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::batch::{Batch, Complete};
-use super::finished::{Content, Finished, FinishedList, NOT_FINISHED};
+use super::finished::{Content, Finished, FinishedList, NOT_FINISHED, changed};
 use super::objects::{self, Objects, SHOWN_CHARS};
 use super::{STAGE, again};
 use lookalike_base::error::refuse;
@@ -181,13 +181,7 @@ impl OutputDirectory {
         }
         let path = self.path(name);
         let recorded = self.batch.list().of(name).to_vec();
-        let refuse = |expected: String, found: String| {
-            Err(Error::OutputChanged {
-                path: path.clone(),
-                expected,
-                found,
-            })
-        };
+        let refuse = |expected: String, found: String| Err(changed(&path, &expected, &found));
         let mut expected = NOT_FINISHED.to_string();
         let mut content = None;
         for recorded in &recorded {
@@ -285,11 +279,8 @@ impl OutputDirectory {
                     false => None,
                 };
                 if found.as_ref() != Some(&known) {
-                    return Err(Error::OutputChanged {
-                        path,
-                        expected: shown(&known),
-                        found: found.map_or_else(|| "nothing".into(), |found| shown(&found)),
-                    });
+                    let found = found.map_or_else(|| "nothing".into(), |found| shown(&found));
+                    return Err(changed(&path, &shown(&known), &found));
                 }
             }
         }

@@ -33,7 +33,7 @@
 //!   not have, such as a time zone name or a duration, is lost.
 //!
 //! # Errors
-//! `Io` if reading or writing fails. `DamagedInput` with the row group and column if the file is
+//! `Io` if reading or writing fails. `Other` with the row group and column if the file is
 //! damaged.
 
 use std::io::{self, Read, Write};
@@ -89,7 +89,7 @@ pub(super) struct Source<'a> {
 /// The Parquet file with these bytes, with the rows that `keep` returns `true` for.
 ///
 /// # Errors
-/// `DamagedInput` or `BadParameter` if it cannot be written again.
+/// `Other` or `BadParameter` if it cannot be written again.
 pub fn parquet_with_rows(bytes: Vec<u8>, mut keep: impl FnMut(u64) -> bool) -> Result<Vec<u8>> {
     let place = Path::new("the file");
     let source = Source {
@@ -293,11 +293,13 @@ impl Errors<'_> {
             ParquetError::General(what) | ParquetError::EOF(what) => what,
             error => error.to_string(),
         };
-        Error::DamagedInput {
-            path: self.source.path.to_path_buf(),
-            place: place.into(),
-            what: found,
-        }
+        let help =
+            "leave the file out (--exclude), or write it again with the program that made it";
+        Error::of(
+            self.source.path,
+            format!(" is damaged: {place}: {found}"),
+            help,
+        )
     }
 }
 
@@ -1173,7 +1175,7 @@ mod tests {
                 };
                 match done {
                     Ok(_) => copied += 1,
-                    Err(Error::DamagedInput { .. } | Error::BadParameter { .. }) => refused += 1,
+                    Err(Error::Other { .. } | Error::BadParameter { .. }) => refused += 1,
                     Err(error) => panic!("{error:?}"),
                 }
             }

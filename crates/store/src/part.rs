@@ -302,20 +302,20 @@ impl PartWriter {
 /// Checks the header fields that every reader requires.
 fn check(header: &Header, kind: Kind, parameters: Option<u128>, path: &Path) -> Result<()> {
     if header.kind != kind {
-        return Err(Error::WrongKind {
-            path: path.into(),
-            expected: format!("{kind:?}").to_lowercase(),
-            found: format!("{:?}", header.kind).to_lowercase(),
-        });
+        let [found, kind] = [header.kind, kind].map(|kind| format!("{kind:?}").to_lowercase());
+        let help = "do not rename or swap files of an output directory: delete the file and repeat \
+                    the command that made it, or start in a new directory with -o";
+        let what = format!(" is a {found} file, expected {kind}");
+        return Err(Error::of(path, what, help));
     }
     if let Some(expected) = parameters
         && expected != header.parameters
     {
-        return Err(Error::WrongParameters {
-            path: path.into(),
-            expected: format!("{expected:032x}"),
-            found: format!("{:032x}", header.parameters),
-        });
+        let found = header.parameters;
+        let what = format!(" was made with parameters {found:032x}, expected {expected:032x}");
+        let help = "it belongs to another run: delete it and repeat the command that made it, or \
+                    start in a new directory with -o";
+        return Err(Error::of(path, what, help));
     }
     Ok(())
 }
@@ -669,9 +669,10 @@ mod tests {
         assert!(matches!(reader.take(1), Err(Error::Truncated { .. })));
         reader.finish().unwrap();
         let wrong = PartReader::open(&path, Kind::Column, Some(8), None);
-        assert!(matches!(wrong, Err(Error::WrongParameters { .. })));
+        let told = |wrong: Result<PartReader>| wrong.err().unwrap().to_string();
+        assert!(told(wrong).contains(" was made with parameters "));
         let wrong = PartReader::open(&path, Kind::Run, None, None);
-        assert!(matches!(wrong, Err(Error::WrongKind { .. })));
+        assert!(told(wrong).ends_with(" is a column file, expected run"));
     }
 
     #[test]
@@ -700,7 +701,7 @@ mod tests {
         std::fs::write(&path, &long).unwrap();
         assert!(matches!(
             verify_part(&path, Kind::Column, Some(&info)),
-            Err(Error::TooLong { .. })
+            Err(Error::Corrupt { .. })
         ));
         assert!(verify_part(&path, Kind::Column, None).is_err());
     }

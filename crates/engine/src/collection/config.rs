@@ -13,7 +13,7 @@ use lookalike_base::budget::ByteSize;
 use lookalike_base::keywords::stored_as_text;
 use lookalike_base::{Error, Result};
 use lookalike_store as store;
-use lookalike_text::parse::ParseConfig;
+use lookalike_text::parse::{ParseConfig, other_rule};
 use lookalike_text::read::{READ_RULE, ReadConfig};
 
 /// Parameters of a collection. Changing any of them makes a different collection.
@@ -107,26 +107,21 @@ impl CollectionConfig {
     /// Refuses what was made under other rules of tokens or of fields than this version follows.
     ///
     /// # Errors
-    /// `OtherTokenRule`.
+    /// `Other` if it follows another one.
     pub fn check_rule(&self, directory: &Path) -> Result<()> {
         self.shingle.parse.check_rule(directory)?;
         let found = self.read.rule;
         if found == READ_RULE {
             return Ok(());
         }
-        Err(Error::OtherTokenRule {
-            path: directory.into(),
-            what: "fields",
-            expected: READ_RULE,
-            found,
-        })
+        Err(other_rule(directory, "fields", READ_RULE, found))
     }
 
     /// Refuses `wanted` parameters that differ from these, the parameters of the collection in
     /// `directory`. The segment size does not matter once everything is `ingested`.
     ///
     /// # Errors
-    /// `OtherTokenRule`; `Incompatible` with the flag of the first difference.
+    /// `Other` under another rule of tokens; `Incompatible` with the flag of the first difference.
     pub fn check_same(
         &self,
         wanted: &CollectionConfig,

@@ -10,12 +10,12 @@ use lookalike_base::memory::Memory;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_store::table::cell;
+
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::{ParseConfig, each_token};
 
 use super::find::{Found, find_two};
-use super::texts::{Source, Text, texts};
+use super::texts::{Source, Text, no_text, texts};
 use super::{FIXED_BYTES, STAGE};
 
 /// What is compared.
@@ -41,15 +41,11 @@ impl Side {
     /// Its text.
     ///
     /// # Errors
-    /// `NoText` if it is missing.
+    /// `Other` if it is missing.
     pub fn words(&self, workspace: &Workspace) -> Result<&Words> {
         match &self.text {
             Ok((words, _)) => Ok(words),
-            Err(reason) => Err(Error::NoText {
-                path: workspace.directory().into(),
-                docno: cell(&self.found.record.docno).into_owned(),
-                reason: reason.clone(),
-            }),
+            Err(reason) => Err(no_text(workspace.directory(), &self.found, reason)),
         }
     }
 }

@@ -44,7 +44,7 @@ pub use find::{find, stored};
 pub use inputs::{READER_BYTES, Reread, Wanted, read_again, record_bytes};
 pub use named::{ShownDocument, files_of, look_up};
 pub use positions::{Compared, Covered, Lines, Pair, Passages, Place, passages};
-pub use texts::{Source, Text, texts};
+pub use texts::{Source, Text, no_text, texts};
 
 /// Name of this work in messages.
 const STAGE: &str = "show";

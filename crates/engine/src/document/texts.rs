@@ -1,5 +1,6 @@
 //! The texts of documents, from the collection or from the inputs.
 
+use std::path::Path;
 use std::sync::Mutex;
 
 use crate::collection::{self, Catalogue, TextReader};
@@ -7,6 +8,7 @@ use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::{Error, Result};
+use lookalike_store::table::cell;
 use lookalike_store::workspace::Workspace;
 
 use super::STAGE;
@@ -43,6 +45,15 @@ impl Source {
 pub enum Text {
     Found(String, Source),
     Missing(String),
+}
+
+/// The text of a document cannot be read again.
+pub fn no_text(directory: &Path, found: &Found, reason: &str) -> Error {
+    let docno = cell(&found.record.docno);
+    let what = format!(": the text of {docno} is not available: {reason}");
+    let help = "put the input back where it was; a collection that is made with --keep-text does \
+                not need it";
+    Error::of(directory, what, help)
 }
 
 /// The texts of documents, as read (`Parser::text_as_read`) or as kept by the collection. Texts

@@ -11,6 +11,7 @@ use crate::sample::plan::Plan;
 use crate::sample::{SampleEntry, SampleStats, Sampling, SelectStats, Selection};
 use crate::shingle::Excluded;
 use crate::sort::{FormStats, RunsEntry};
+use lookalike_base::numbers::{count, counted};
 use lookalike_base::{Error, Result};
 use lookalike_store::json;
 use lookalike_store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
@@ -169,16 +170,22 @@ pub(super) fn no_documents(workspace: &Workspace) -> Result<Option<Error>> {
     found.extend(ingest.skipped.clone());
     found.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let first = first(workspace)?;
-    Ok(Some(Error::NoDocuments {
-        inputs: summary.inputs,
-        hint: hint(
-            &found,
-            summary.collection.read.text_field.is_some(),
-            first.as_ref().map(|(_, reject)| reject),
-        ),
-        found,
-        first: first.map(|(file, reject)| reject.line(&file)),
-    }))
+    let hint = hint(
+        &found,
+        summary.collection.read.text_field.is_some(),
+        first.as_ref().map(|(_, reject)| reject),
+    );
+    let inputs = counted(summary.inputs, "input");
+    let mut message = format!("no document was found in {inputs}");
+    for (at, (reason, n)) in found.iter().enumerate() {
+        let before = if at == 0 { ": " } else { ", " };
+        message += &format!("{before}{reason} {}", count(*n));
+    }
+    if let Some((file, reject)) = first {
+        message += &format!("; the first: {}", reject.line(&file));
+    }
+    let help = format!("{hint}; with --allow-empty, such a run succeeds");
+    Ok(Some(Error::other(message, help)))
 }
 
 /// The flags to try if this was found instead of documents. `named` says whether the field of the

@@ -253,12 +253,10 @@ impl Plan {
         );
         for ((name, expected), (_, found)) in expected.into_iter().zip(found) {
             if expected != found {
-                return Err(Error::OtherPlan {
-                    path: path.into(),
-                    name: format!("--{name}"),
-                    expected,
-                    found,
-                });
+                let what = format!(" is a plan for --{name} {found}; this run has {expected}");
+                let help = "make a plan for these parameters with `lookalike plan`: its precision \
+                            holds only for the parameters that it was measured with";
+                return Err(Error::of(path, what, help));
             }
         }
         Ok(())

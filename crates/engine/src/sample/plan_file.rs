@@ -219,9 +219,13 @@ impl RawGroup {
 
 /// Reads a plan file.
 pub fn read(path: &Path) -> Result<Plan> {
-    let wrong = |what: String| Error::PlanFile {
-        path: path.into(),
-        what,
+    let wrong = |what: String| {
+        let what = format!(" is not a valid sampling plan: {what}");
+        Error::of(
+            path,
+            what,
+            "write it with `lookalike plan`, and change only its ratios",
+        )
     };
     let bytes = disk::size(path)?;
     if bytes > MOST_BYTES {

@@ -200,8 +200,7 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
         return Err(Error::Interrupted { stage: "compare" });
     }
     // The method has printed its error.
-    Err(Error::Failed {
-        what: format!("lookalike lab method {spec} {}", directory.display()),
-        status: status.to_string(),
-    })
+    let what = format!("lookalike lab method {spec} {}", directory.display());
+    let help = "see its message above; repeat the same command to continue";
+    Err(Error::other(format!("`{what}` failed: {status}"), help))
 }

@@ -374,10 +374,12 @@ impl Original<'_> {
                 made.left_out += 1;
                 continue;
             };
-            let copy = apply(self.text, &drawn.edits).map_err(|misfit| Error::BadEdit {
-                document: self.docno.into(),
-                edit: misfit.edit as u64,
-                found: misfit.found,
+            let copy = apply(self.text, &drawn.edits).map_err(|misfit| {
+                let (edit, document, found) = (misfit.edit, self.docno, misfit.found);
+                let message = format!("edit {edit} of {document} does not fit: found {found}");
+                let help =
+                    "this is a defect of lookalike; please report it with the document and --seed";
+                Error::other(message, help)
             })?;
             if copy.is_empty() {
                 made.left_out += 1;

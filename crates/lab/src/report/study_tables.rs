@@ -39,7 +39,7 @@
 //! that was tried. Shares of shingles are those that were actually sampled.
 //!
 //! # Errors
-//! `BadStudy` if a trial's tables do not have the study's groups and thresholds.
+//! `Other` if a trial's tables do not have the study's groups and thresholds.
 
 use crate::report::csv::{AsField, Csv, fields};
 use crate::study::{

@@ -275,11 +275,10 @@ pub fn load(base: &Workspace, context: &Context<'_>) -> Result<(Study, StudyCost
     base.check_others(|other| other == name)?;
     let size = disk::size(&path)?;
     if size > MOST_BYTES {
-        return Err(Error::TooLong {
-            path,
-            expected: MOST_BYTES,
-            found: size,
-        });
+        return Err(Error::corrupt(path, "size").expected(
+            format!("at most {MOST_BYTES} bytes"),
+            format!("{size} bytes"),
+        ));
     }
     let json = disk::read_all(&path)?;
     let corrupt = |e: serde_json::Error| {

@@ -279,12 +279,14 @@ impl<'a> View<'a> {
 }
 
 fn tried<'a>(study: &Study, trial: &'a Trial) -> Result<Tried<'a>> {
-    let bad = |what: &str, expected: usize, found: usize| Error::BadStudy {
-        n: trial.n,
-        class: trial.class,
-        what: what.into(),
-        expected: expected as u64,
-        found: found as u64,
+    let bad = |what: &str, expected: usize, found: usize| {
+        let (n, class) = (trial.n, trial.class);
+        let message =
+            format!("the study's class {class} of 1/{n} has {found} {what}, expected {expected}");
+        Error::other(
+            message,
+            "make the study again: its tables contradict each other",
+        )
     };
     if trial.groups.len() != study.groups.len() {
         let found = trial.groups.len();

@@ -768,25 +768,17 @@ fn a_study_that_contradicts_itself_is_refused() {
     let mut study = small();
     study.trials[3].groups.pop();
     let error = files(&study).unwrap_err();
-    assert!(
-        matches!(
-            &error,
-            Error::BadStudy {
-                n: 4,
-                class: 0,
-                expected: 2,
-                found: 1,
-                ..
-            }
-        ),
-        "{error}"
+    assert_eq!(
+        error.to_string(),
+        "the study's class 0 of 1/4 has 1 size groups, expected 2"
     );
     let mut study = small();
     study.trials[1].groups[1].cross = PairTable::new(3);
-    assert!(matches!(
-        files(&study),
-        Err(Error::BadStudy { n: 2, found: 3, .. })
-    ));
+    let error = files(&study).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the study's class 0 of 1/2 has 3 "),
+        "{error}"
+    );
     let mut study = small();
     study.trials[1].groups[1].same.cells.pop();
     let error = files(&study).unwrap_err();

@@ -1085,11 +1085,8 @@ pub(crate) fn check_size(path: &Path, stated: u64, found: u64) -> Result<()> {
     }
     match found == stated {
         true => Ok(()),
-        false => Err(Error::TooLong {
-            path: path.into(),
-            expected: stated,
-            found,
-        }),
+        false => Err(Error::corrupt(path, "size")
+            .expected(format!("{stated} bytes"), format!("{found} bytes"))),
     }
 }
 

@@ -193,9 +193,13 @@ const COMPARED: usize = 10_000;
 pub fn missing(path: &Path) -> Error {
     match refuse_remote(path) {
         Err(error) => error,
-        Ok(()) => Error::Missing {
-            path: path.into(),
-            near: near(path, |_| true),
+        Ok(()) => Error::Other {
+            message: format!("no such file or directory: {}", path.display()),
+            help: match near(path, |_| true) {
+                Some(near) => format!("did you mean {}?", near.display()),
+                None => "check the path".into(),
+            },
+            path: Some(path.into()),
         },
     }
 }

@@ -339,10 +339,9 @@ impl Documents {
         let mut repeated = 0u64;
         let table = Table::open(path)?;
         let size_groups = match table.comment("size-groups") {
-            Some(text) => text.parse().map_err(|found| Error::BadComment {
-                path: path.into(),
-                name: "size-groups",
-                found,
+            Some(text) => text.parse().map_err(|found: String| {
+                let what = format!(": the comment `# size-groups`: {found}");
+                Error::of(path, what, "correct or remove the comment")
             })?,
             None => SizeGroups::default(),
         };

@@ -449,10 +449,12 @@ const SHOWN_BYTES: usize = 1 << 20;
 pub fn inspect(path: &Path, most: u64, line: &mut dyn FnMut(String) -> Result<bool>) -> Result<()> {
     let header = match read_header(path) {
         Err(Error::NotOurs { .. } | Error::Truncated { .. }) if is_text(path)? => {
-            return Err(Error::Text {
-                path: path.into(),
-                what: text_file(path),
-            });
+            let help = match path.extension().is_some_and(|end| end == "html") {
+                true => "open it in a browser".into(),
+                false => format!("read it with `less {}`", path.display()),
+            };
+            let what = format!(" is a text file: {}", text_file(path));
+            return Err(Error::of(path, what, help));
         }
         header => header?,
     };

@@ -391,22 +391,30 @@ impl From<TokenKind> for ParseConfig {
     }
 }
 
+/// What was made under another rule of `what`: of tokens, or of fields of inputs.
+pub fn other_rule(path: &Path, what: &str, expected: u32, found: u32) -> Error {
+    let help = if found < expected {
+        "an earlier version made it, which read some texts as other words; run again into a new \
+         directory with -o (commands that only read results still take the old one)"
+    } else {
+        "upgrade lookalike, or run again into a new directory with -o"
+    };
+    let rules =
+        format!("rule {found} of {what}; this version of lookalike follows rule {expected}");
+    Error::of(path, format!(" was made under {rules}"), help)
+}
+
 impl ParseConfig {
     /// Refuses what was made under a rule of tokens that this version does not follow. `path` is
     /// where it is.
     ///
     /// # Errors
-    /// `OtherTokenRule`.
+    /// `Other` if it follows another one.
     pub fn check_rule(&self, path: &Path) -> lookalike_base::Result<()> {
         if (OLDEST_TOKEN_RULE..=TOKEN_RULE).contains(&self.token_rule) {
             return Ok(());
         }
-        Err(Error::OtherTokenRule {
-            path: path.into(),
-            what: "tokens",
-            expected: TOKEN_RULE,
-            found: self.token_rule,
-        })
+        Err(other_rule(path, "tokens", TOKEN_RULE, self.token_rule))
     }
 
     /// The parameters of a document with this name ([`TokenKind::of`]).

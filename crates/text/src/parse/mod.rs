@@ -101,6 +101,7 @@ use tokens::Canonical;
 
 pub use config::{
     Code, Comments, Fold, Language, OLDEST_TOKEN_RULE, ParseConfig, TOKEN_RULE, TokenKind,
+    other_rule,
 };
 pub use spans::{
     SpanFinder, canonical_token, each_token, each_token_or_name, push_canonical, token_spans,
