@@ -377,9 +377,6 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         ("null", |run| {
             run.collection.read.null = vec!["NULL".into()];
         }),
-        ("markup", |run| {
-            run.collection.read.markup = Some(lookalike::text::read::Markup::Auto);
-        }),
         ("warc-type", |run| {
             run.collection.read.warc_type = Some("response".into());
         }),
@@ -388,9 +385,6 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
         }),
         ("exclude-url", |run| {
             run.collection.read.exclude_url = urls("*")
-        }),
-        ("convert", |run| {
-            run.collection.read.convert = vec!["pdf=cat".parse().unwrap()];
         }),
         ("convert-timeout", |run| {
             run.collection.read.convert_timeout = Some(7);
@@ -402,10 +396,15 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
             run.collection.read.max_document = ByteSize(5 << 20);
         }),
         ("max-ratio", |run| run.collection.read.max_ratio = 17),
+        ("markup", |run| {
+            run.collection.read.markup = Some(lookalike::text::read::Markup::Auto);
+        }),
+        ("convert", |run| {
+            run.collection.read.convert = vec!["pdf=cat".parse().unwrap()];
+        }),
         ("detect-charset", |run| {
             run.collection.shingle.parse.detector = false;
         }),
-        ("keep-text", |run| run.collection.text = true),
         ("tokens", |run| {
             run.collection.shingle.parse.tokens = "whitespace".parse().unwrap();
         }),
@@ -429,6 +428,7 @@ fn every_parameter_that_differs_is_reported_by_its_flag() {
             let found = lookalike::engine::excluded::excluded(&files, &made.collection, &context);
             run.collection.shingle.excluded = found.unwrap();
         }),
+        ("keep-text", |run| run.collection.text = true),
         ("size-groups", |run| {
             run.collection.size_groups = "7".parse().unwrap();
         }),

@@ -1,6 +1,5 @@
 //! The parameters of a collection.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -8,12 +7,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
-use crate::shingle::{Excluded, ShingleConfig};
+use crate::shingle::{ShingleConfig, flags};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::keywords::stored_as_text;
 use lookalike_base::{Error, Result};
 use lookalike_store as store;
-use lookalike_text::parse::{ParseConfig, other_rule};
+use lookalike_text::parse::other_rule;
 use lookalike_text::read::{READ_RULE, ReadConfig};
 
 /// Parameters of a collection. Changing any of them makes a different collection.
@@ -130,79 +129,21 @@ impl CollectionConfig {
     ) -> Result<()> {
         // The collection keeps its rule of tokens.
         self.check_rule(directory)?;
-        let theirs: BTreeMap<_, _> = self.flags().into_iter().collect();
-        for (name, expected) in wanted.flags() {
-            if name == "segment-size" && ingested {
-                continue;
-            }
-            match theirs.get(name) {
-                Some(found) if *found == expected => {}
-                found => {
-                    return Err(Error::Incompatible {
-                        path: directory.into(),
-                        name: format!("--{name}"),
-                        expected,
-                        found: found.map_or("nothing".into(), Clone::clone),
-                    });
-                }
+        for ((name, found), (_, expected)) in self.flags().into_iter().zip(wanted.flags()) {
+            if found != expected && !(name == "segment-size" && ingested) {
+                return Err(Error::Incompatible {
+                    path: directory.into(),
+                    name: format!("--{name}"),
+                    expected,
+                    found,
+                });
             }
         }
         Ok(())
     }
 
     /// Every parameter, as the name of its flag and its value, in a fixed order.
-    ///
-    /// The code takes the parameters apart field by field, so that the compiler reports a new field
-    /// that is missing here.
     pub fn flags(&self) -> Vec<(&'static str, String)> {
-        let CollectionConfig {
-            read,
-            shingle,
-            size_groups,
-            segment_size,
-            text,
-            condition,
-        } = self;
-        let ReadConfig {
-            // No flag: [`Self::check_same`] compares it first.
-            rule: _,
-            format,
-            record,
-            records,
-            split_at,
-            text_field,
-            id_field,
-            url_field,
-            fields,
-            delimiter,
-            quote,
-            columns,
-            null,
-            markup: _,
-            warc_type,
-            include_url,
-            exclude_url,
-            convert,
-            convert_timeout,
-            convert_memory,
-            max_document,
-            max_ratio,
-        } = read;
-        let ShingleConfig {
-            parse:
-                ParseConfig {
-                    // No flag: [`Self::check_same`] compares it first.
-                    token_rule: _,
-                    tokens,
-                    fold,
-                    detector,
-                },
-            shingle_size,
-            short,
-            fingerprint,
-            seed,
-            excluded,
-        } = shingle;
         fn given<T: fmt::Display>(value: &Option<T>) -> String {
             value.as_ref().map_or("(default)".into(), T::to_string)
         }
@@ -210,42 +151,40 @@ impl CollectionConfig {
             true => "(none)".into(),
             false => text,
         };
-        let programs: Vec<String> = convert.iter().map(ToString::to_string).collect();
-        vec![
-            ("format", given(format)),
-            ("record", given(record)),
-            ("records", given(records)),
-            ("split-at", given(split_at)),
-            ("text-field", given(text_field)),
-            ("id-field", given(id_field)),
-            ("url-field", given(url_field)),
-            ("delimiter", given(delimiter)),
-            ("quote", given(quote)),
-            ("columns", given(columns)),
-            ("null", none_if_empty(null.join(", "))),
-            ("markup", read.markup().to_string()),
-            ("warc-type", given(warc_type)),
-            ("include-url", include_url.to_string()),
-            ("exclude-url", exclude_url.to_string()),
-            ("convert", none_if_empty(programs.join(", "))),
-            ("convert-timeout", given(convert_timeout)),
-            ("convert-memory", given(convert_memory)),
-            ("max-document", max_document.exact()),
-            ("max-ratio", max_ratio.to_string()),
-            ("detect-charset", detector.to_string()),
-            ("keep-text", text.to_string()),
-            ("tokens", tokens.to_string()),
-            ("fold", fold.to_string()),
-            ("shingle-size", shingle_size.to_string()),
-            ("short", short.to_string()),
-            ("fingerprint", fingerprint.to_string()),
-            ("seed", seed.to_string()),
-            ("exclude-text", Excluded::text_of(excluded.as_ref())),
-            ("size-groups", size_groups.to_string()),
-            ("segment-size", segment_size.exact()),
-            ("where", given(condition)),
-            ("fields", none_if_empty(fields.join(", "))),
-        ]
+        let programs: Vec<String> = self.read.convert.iter().map(ToString::to_string).collect();
+        // The fields of the collection follow from its condition, and [`Self::check_same`] compares
+        // its rules first.
+        let mut flags = flags!(&self.read, ReadConfig without (rule, fields, markup, convert) {
+            format: "format" = given(format),
+            record: "record" = given(record),
+            records: "records" = given(records),
+            split_at: "split-at" = given(split_at),
+            text_field: "text-field" = given(text_field),
+            id_field: "id-field" = given(id_field),
+            url_field: "url-field" = given(url_field),
+            delimiter: "delimiter" = given(delimiter),
+            quote: "quote" = given(quote),
+            columns: "columns" = given(columns),
+            null: "null" = none_if_empty(null.join(", ")),
+            warc_type: "warc-type" = given(warc_type),
+            include_url: "include-url" = include_url.to_string(),
+            exclude_url: "exclude-url" = exclude_url.to_string(),
+            convert_timeout: "convert-timeout" = given(convert_timeout),
+            convert_memory: "convert-memory" = given(convert_memory),
+            max_document: "max-document" = max_document.exact(),
+            max_ratio: "max-ratio" = max_ratio.to_string(),
+        });
+        flags.push(("markup", self.read.markup().to_string()));
+        flags.push(("convert", none_if_empty(programs.join(", "))));
+        flags.extend(self.shingle.flags());
+        flags.extend(flags!(self, CollectionConfig without (read, shingle) {
+            text: "keep-text" = text.to_string(),
+            size_groups: "size-groups" = size_groups.to_string(),
+            segment_size: "segment-size" = segment_size.exact(),
+            condition: "where" = given(condition),
+        }));
+        flags.push(("fields", none_if_empty(self.read.fields.join(", "))));
+        flags
     }
 }
 

@@ -60,7 +60,36 @@ impl Default for ShingleConfig {
     }
 }
 
+/// The fields of parameters, as the names of their flags and their values. They are taken apart, so
+/// that the compiler reports a new field that is missing.
+macro_rules! flags {
+    ($of:expr, $config:ident without ($($left:ident),*) {
+        $($field:ident: $flag:literal = $text:expr,)+
+    }) => {{
+        let $config { $($field,)+ $($left: _,)* } = $of;
+        vec![$(($flag, $text)),+]
+    }};
+}
+pub(crate) use flags;
+
 impl ShingleConfig {
+    /// Every parameter, as the name of its flag and its value, in a fixed order.
+    pub fn flags(&self) -> Vec<(&'static str, String)> {
+        let mut flags = flags!(&self.parse, ParseConfig without (token_rule) {
+            detector: "detect-charset" = detector.to_string(),
+            tokens: "tokens" = tokens.to_string(),
+            fold: "fold" = fold.to_string(),
+        });
+        flags.extend(flags!(self, ShingleConfig without (parse) {
+            shingle_size: "shingle-size" = shingle_size.to_string(),
+            short: "short" = short.to_string(),
+            fingerprint: "fingerprint" = fingerprint.to_string(),
+            seed: "seed" = seed.to_string(),
+            excluded: "exclude-text" = Excluded::text_of(excluded.as_ref()),
+        }));
+        flags
+    }
+
     /// Checks that every parameter is in its range.
     ///
     /// # Errors

@@ -47,6 +47,7 @@ use lookalike_text::read::{Notice, RawDocument};
 use md5_texts::Md5Texts;
 use sort::Sorter;
 
+pub(crate) use config::flags;
 pub use config::{MAX_SHINGLE_SIZE, ShingleConfig, Short};
 pub use excluded::{Excluded, MOST_EXCLUDED};
 pub use fingerprint::{Fingerprinter, Md5Fingerprinter, Xxh3Fingerprinter};

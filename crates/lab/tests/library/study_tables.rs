@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use lookalike::Error;
 use lookalike_lab::report::{study as terminal, study_files as files, study_page};
 use lookalike_lab::study::{PairTable, Study, StudyConfig, StudyCost, Trial, TrialGroup, adaptive};
 
