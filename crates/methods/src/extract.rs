@@ -15,8 +15,7 @@ use lookalike_base::ids::Key;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{
-    self, DocumentRecord, DocumentWriter, Ingested, RejectWriter, SegmentEntry, SegmentStats,
-    SetWriter,
+    self, CollectionConfig, Cursor, DocumentRecord, Ingested, SegmentEntry, SegmentWriter,
 };
 use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
@@ -68,19 +67,16 @@ fn write_segment(
     number: u64,
     segment: &SegmentEntry,
 ) -> Result<SegmentEntry> {
-    let parameters = workspace.collection_parameters();
-    let directory = workspace.path(DIRECTORY);
-    let fields = !collection::config(&workspace.manifest)
-        .read
-        .fields
-        .is_empty();
-    let mut out = Out {
-        documents: DocumentWriter::create(&directory, parameters, number, fields)?,
-        sets: SetWriter::create(&directory, parameters, number, u64::BYTES)?,
-        stats: SegmentStats::default(),
-        scratch: Vec::new(),
+    let config = CollectionConfig {
+        text: false,
+        ..collection::config(&workspace.manifest).clone()
     };
-    let rejects = RejectWriter::create(&directory, parameters, number)?;
+    let place = (
+        &*workspace.path(DIRECTORY),
+        workspace.collection_parameters(),
+    );
+    let mut out = SegmentWriter::create(place, number, &config, u64::BYTES)?;
+    let mut scratch = Vec::new();
     let mut number = segment.first_document;
     let make = |document: &mut Document<'_>| features(keys, document);
     texts.segment(segment, make, |mut document, mut keys| {
@@ -92,17 +88,9 @@ fn write_segment(
             }
         }
         number += 1;
-        out.push(document, keys)
+        put(&mut out, document, keys, &mut scratch)
     })?;
-    Ok(SegmentEntry {
-        first_document: segment.first_document,
-        documents: out.documents.finish()?,
-        fingerprints: out.sets.finish(out.stats.stored)?,
-        rejects: rejects.finish()?,
-        text: None,
-        next: Default::default(),
-        stats: out.stats,
-    })
+    out.finish(segment.first_document, Cursor::default())
 }
 
 /// The features of a document, sorted and distinct.
@@ -178,40 +166,19 @@ impl Copied {
     }
 }
 
-/// The files of the segment that is being written.
-struct Out {
-    documents: DocumentWriter,
-    sets: SetWriter,
-    stats: SegmentStats,
-    scratch: Vec<u8>,
-}
-
-impl Out {
-    /// Writes a document and its features. Documents that are not representatives have `None`.
-    fn push(&mut self, mut document: DocumentRecord, keys: Option<Vec<u64>>) -> Result<()> {
-        let stats = &mut self.stats;
-        stats.documents += 1;
-        stats.records += 1;
-        stats.words += document.words;
-        stats.empty += u64::from(document.words == 0);
-        document.stored = keys.is_some();
-        match keys {
-            None => {
-                stats.omitted += 1;
-                document.shingles = 0;
-                document.short = false;
-            }
-            Some(keys) => {
-                document.shingles = u32::try_from(keys.len()).map_err(|_| {
-                    Error::too_many("keys of a document", keys.len() as u64, u32::MAX.into())
-                })?;
-                document.short = keys.is_empty() && document.words > 0;
-                stats.shingles += keys.len() as u64;
-                stats.stored += keys.len() as u64;
-                stats.short += u64::from(document.short);
-                self.sets.put_keys(&keys, &mut self.scratch)?;
-            }
-        }
-        self.documents.push(&document)
-    }
+/// Writes a document and its features. Documents that are not representatives have `None`.
+fn put(
+    out: &mut SegmentWriter,
+    mut document: DocumentRecord,
+    keys: Option<Vec<u64>>,
+    scratch: &mut Vec<u8>,
+) -> Result<()> {
+    out.stats.records += 1;
+    let made = keys.as_deref().unwrap_or_default();
+    document.stored = keys.is_some();
+    document.shingles = u32::try_from(made.len())
+        .map_err(|_| Error::too_many("keys of a document", made.len() as u64, u32::MAX.into()))?;
+    document.short = keys.is_some() && made.is_empty() && document.words > 0;
+    out.sets.put_keys(made, scratch)?;
+    out.push(&document)
 }

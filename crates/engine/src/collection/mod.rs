@@ -49,6 +49,7 @@ mod names;
 mod places;
 mod records;
 mod same;
+mod segment;
 mod sets;
 mod text_digest;
 mod texts;
@@ -79,6 +80,7 @@ pub use records::{
     segments_mut, standing_on,
 };
 pub use same::SharedTexts;
+pub use segment::SegmentWriter;
 pub use sets::{
     Looking, MappedSets, SET_BLOCK_BYTES, SetBlock, SetFile, SetReader, SetWriter, SetsInOrder,
     within_le,

@@ -6,8 +6,8 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Silent};
 use lookalike_base::random::{STEP, mix};
 use lookalike_engine::collection::{
-    self, Catalogue, DocumentReader, DocumentWriter, Ingested, RejectWriter, SegmentEntry,
-    SegmentStats, Segments, SetReader, SetWriter,
+    self, Catalogue, CollectionConfig, Cursor, DocumentReader, Ingested, SegmentEntry,
+    SegmentWriter, Segments, SetReader,
 };
 use lookalike_store::workspace::Workspace;
 
@@ -74,24 +74,21 @@ fn copy<K: Key>(
     let parameters = workspace.collection_parameters();
     let representatives = Catalogue::representatives(base)?;
     let stored = Catalogue::stored(base)?;
-    let fields = !collection::config(&base.manifest).read.fields.is_empty();
-    let start = |number: u64, first_document: u32| -> Result<Open> {
-        Ok(Open {
-            documents: DocumentWriter::create(&directory, parameters, number, fields)?,
-            sets: SetWriter::create(&directory, parameters, number, K::BYTES)?,
-            rejects: RejectWriter::create(&directory, parameters, number)?,
-            first_document,
-            stats: SegmentStats::default(),
-        })
+    let config = CollectionConfig {
+        // Planning does not read texts.
+        text: false,
+        ..collection::config(&base.manifest).clone()
     };
+    let place = (&*directory, parameters);
+    let start = |number: u64| SegmentWriter::create(place, number, &config, K::BYTES);
     let largest = stored.iter().max().map_or(0, u64::from);
     let documents = stored.len() as u64;
     let least = FIXED_BYTES + documents * 8 + largest * (K::BYTES as u64 + 8);
     let what = || format!("a subset of {}", counted(documents, "document"));
     context.budget.require(least, what)?;
-    let mut open = start(0, 0)?;
+    let mut open = start(0)?;
     let mut made: Vec<SegmentEntry> = Vec::new();
-    let (mut number, mut copied) = (0u32, 0u32);
+    let (mut number, mut first, mut copied) = (0u32, 0u32, 0u32);
     let (mut set, mut scratch): (Vec<K>, Vec<u8>) = (Vec::new(), Vec::new());
     for segment in collection::segments(&base.manifest) {
         let path = base.part("collection", &segment.documents.name);
@@ -115,49 +112,22 @@ fn copy<K: Key>(
             }
             // The subset stores the sets of all its documents.
             document.stored = true;
-            open.stats.documents += 1;
             open.stats.records += 1;
-            open.stats.words += document.words;
-            open.stats.short += u64::from(document.short);
-            open.stats.shingles += set.len() as u64;
-            open.stats.stored += set.len() as u64;
             open.sets.put_keys(&set, &mut scratch)?;
-            open.documents.push(&document)?;
+            open.push(&document)?;
             copied += 1;
             if open.stats.documents == SEGMENT_DOCUMENTS {
-                let next = start(made.len() as u64 + 1, copied)?;
-                made.push(std::mem::replace(&mut open, next).close()?);
+                let next = start(made.len() as u64 + 1)?;
+                let whole = std::mem::replace(&mut open, next);
+                made.push(whole.finish(first, Cursor::default())?);
+                first = copied;
             }
         }
         records.finish()?;
         sets.finish()?;
     }
-    made.push(open.close()?);
+    made.push(open.finish(first, Cursor::default())?);
     Ok(made)
-}
-
-/// The segment that is being written.
-struct Open {
-    documents: DocumentWriter,
-    sets: SetWriter,
-    rejects: RejectWriter,
-    first_document: u32,
-    stats: SegmentStats,
-}
-
-impl Open {
-    fn close(self) -> Result<SegmentEntry> {
-        Ok(SegmentEntry {
-            first_document: self.first_document,
-            documents: self.documents.finish()?,
-            fingerprints: self.sets.finish(self.stats.stored)?,
-            rejects: self.rejects.finish()?,
-            // Planning does not read texts.
-            text: None,
-            next: Default::default(),
-            stats: self.stats,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! committer, which enters the segments of all units into the manifest.
 
 use crate::collection::{
-    CollectionConfig, Cursor, DocumentReader, DocumentRecord, DocumentWriter, Extent, RejectWriter,
-    SegmentEntry, SetWriter, TextWriter, insert_segment, segments,
+    CollectionConfig, Cursor, DocumentReader, DocumentRecord, Extent, SegmentEntry, SegmentWriter,
+    insert_segment, segments,
 };
 use crate::shingle::Shingler;
 use lookalike_base::ids::Key;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::shares::Shares;
-use super::stats::{SegmentStats, add_field};
+use super::stats::add_field;
 use super::units::Unit;
 use super::worker::{Content, Done, Shingled, read_document};
 use super::{DIRECTORY, STAGE};
@@ -47,15 +47,6 @@ impl SeenLately {
         let slot = self.0.get_mut(slot);
         slot.is_some_and(|slot| std::mem::replace(slot, *md5) == *md5)
     }
-}
-
-/// The parts of the segment being written.
-struct Open {
-    documents: DocumentWriter,
-    fingerprints: SetWriter,
-    rejects: RejectWriter,
-    texts: Option<TextWriter>,
-    stats: SegmentStats,
 }
 
 /// Enters segments into the manifest. While one thread writes the manifest, others leave their
@@ -131,7 +122,7 @@ pub(super) struct SegmentsWriter<'i, 'a, K: Key> {
     shingler: Shingler<K>,
     pass_bytes: u64,
     seen: SeenLately,
-    open: Option<Open>,
+    open: Option<SegmentWriter>,
     scratch: Vec<u8>,
 }
 
@@ -167,25 +158,12 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
         })
     }
 
-    fn open(&mut self) -> Result<&mut Open> {
+    fn open(&mut self) -> Result<&mut SegmentWriter> {
         if self.open.is_none() {
-            let (directory, parameters) = (&self.committer.directory, self.committer.parameters);
+            let place = (&*self.committer.directory, self.committer.parameters);
             let number = self.unit.part(self.segments);
-            self.open = Some(Open {
-                documents: DocumentWriter::create(
-                    directory,
-                    parameters,
-                    number,
-                    !self.config.read.fields.is_empty(),
-                )?,
-                fingerprints: SetWriter::create(directory, parameters, number, K::BYTES)?,
-                rejects: RejectWriter::create(directory, parameters, number)?,
-                texts: match self.config.text {
-                    true => Some(TextWriter::create(directory, parameters, number)?),
-                    false => None,
-                },
-                stats: SegmentStats::default(),
-            });
+            let open = SegmentWriter::create(place, number, self.config, K::BYTES)?;
+            self.open = Some(open);
         }
         self.open.as_mut().ok_or(Error::no_stage(DIRECTORY, STAGE))
     }
@@ -221,7 +199,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
         };
         for (document, (stored, set, text)) in batch.documents.iter().zip(kept) {
             if stored {
-                open.fingerprints.put(set)?;
+                open.sets.put(set)?;
                 if let Some(texts) = &mut open.texts {
                     texts.push(text)?;
                     open.stats.text += text.len() as u64;
@@ -251,7 +229,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
                 shingles += set.len() as u64;
                 let stored = *stored.get_or_insert_with(|| !seen.seen(&facts.md5));
                 if let (true, true, Some(open)) = (stored, written.is_ok(), &mut *open) {
-                    written = open.fingerprints.put_keys(set, scratch);
+                    written = open.sets.put_keys(set, scratch);
                 }
             })
         });
@@ -279,23 +257,15 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
             return Ok(());
         };
         self.segments += 1;
-        self.committer.commit(SegmentEntry {
-            // The committer knows.
-            first_document: 0,
-            documents: open.documents.finish()?,
-            fingerprints: open.fingerprints.finish(open.stats.stored)?,
-            rejects: open.rejects.finish()?,
-            text: open.texts.map(TextWriter::finish).transpose()?,
-            next,
-            stats: open.stats,
-        })
+        // The committer knows its first document.
+        self.committer.commit(open.finish(0, next)?)
     }
 }
 
 /// Keeps the text of an oversized document, if texts are kept. Reads it once for its length and
 /// once more to write it piece by piece.
 fn push_text<K: Key>(
-    open: &mut Open,
+    open: &mut SegmentWriter,
     shingler: &mut Shingler<K>,
     record: &Record,
     batch: &Batch,
@@ -324,34 +294,23 @@ fn push_text<K: Key>(
 }
 
 fn push_document(
-    open: &mut Open,
+    open: &mut SegmentWriter,
     document: &DocumentRecord,
     stored: bool,
     config: &CollectionConfig,
 ) -> Result<()> {
-    let stats = &mut open.stats;
-    stats.documents += 1;
     let tokens = &config.shingle.parse.tokens;
     if tokens.is_by_name() {
         let kind = tokens.of(&document.docno).to_string();
-        *stats.tokens.entry(kind).or_default() += 1;
+        *open.stats.tokens.entry(kind).or_default() += 1;
     }
-    stats.words += document.words;
-    stats.shingles += u64::from(document.shingles);
-    stats.empty += u64::from(document.words == 0);
-    stats.short += u64::from(document.short && document.words > 0);
-    if stored {
-        stats.stored += u64::from(document.shingles);
-    } else {
-        stats.omitted += 1;
-    }
-    open.documents.push(&DocumentRecord {
+    open.push(&DocumentRecord {
         stored,
         ..document.clone()
     })
 }
 
-fn push_rest(open: &mut Open, batch: &Shingled) -> Result<()> {
+fn push_rest(open: &mut SegmentWriter, batch: &Shingled) -> Result<()> {
     open.stats.bytes += batch.bytes;
     open.stats.records += batch.records;
     open.stats.unnamed += batch.unnamed;
