@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3637, 2, 308]),
-    ("store", [7688, 2, 593]),
+    ("base", [3467, 1, 310]),
+    ("store", [7689, 2, 593]),
     ("source", [2900, 0, 63]),
-    ("text", [22265, 9, 549]),
-    ("rewrite", [3104, 0, 147]),
-    ("engine", [22895, 9, 1274]),
-    ("methods", [3619, 1, 88]),
-    ("tasks", [22607, 13, 1215]),
-    ("lab", [10311, 3, 500]),
-    ("lookalike", [12852, 3, 376]),
+    ("text", [22272, 9, 550]),
+    ("rewrite", [3099, 0, 147]),
+    ("engine", [22881, 8, 1287]),
+    ("methods", [3567, 1, 88]),
+    ("tasks", [22573, 13, 1215]),
+    ("lab", [10313, 3, 500]),
+    ("lookalike", [12847, 3, 376]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -330,9 +330,7 @@ pub(crate) fn rejected_by_file(workspace: &Workspace) -> Result<String> {
     let mut files: Vec<(u32, BTreeMap<&'static str, u64>)> = Vec::new();
     let (mut more, mut last) = (0, None);
     for segment in collection::own_segments(manifest) {
-        let path = workspace.part("collection", &segment.rejects.name);
-        let parameters = Some(workspace.collection_parameters());
-        let mut rejects = RejectReader::open(&path, parameters, Some(&segment.rejects))?;
+        let mut rejects = RejectReader::of(workspace, segment)?;
         while let Some((reject, used)) = rejects.next()? {
             let file = reject.source.file;
             if used || file < first {

@@ -23,7 +23,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::document::{Document, Scratch};
 
-const DIRECTORY: &str = "collection";
 /// The bytes of text in a window if the budget allows: enough to keep all threads busy.
 const WINDOW_BYTES: u64 = 16 << 20;
 /// The number of documents between two reports of progress.
@@ -138,15 +137,13 @@ impl<'a> Texts<'a> {
         make: impl Fn(&mut Document<'_>) -> T + Sync,
         mut each: impl FnMut(DocumentRecord, Option<T>) -> Result<()>,
     ) -> Result<()> {
-        let path = self.base.path(DIRECTORY).join(&segment.documents.name);
-        let mut records = DocumentReader::open(
-            &path,
-            Some(self.base.collection_parameters()),
-            Some(&segment.documents),
-        )?;
+        let mut records = DocumentReader::of(self.base, segment)?;
         let mut texts = TextReader::of(self.base, segment)?.ok_or_else(|| no_text(self.base))?;
-        let mut waiting: Vec<Waiting> = Vec::new();
-        let mut bytes: Vec<u8> = Vec::new();
+        let path = texts.path().to_path_buf();
+        let mut window = |end, waiting: &mut Vec<Waiting>, bytes: &mut Vec<u8>| {
+            self.window((&path, end), waiting, bytes, &make, &mut each)
+        };
+        let (mut waiting, mut bytes) = (Vec::new(), Vec::new());
         let mut at = segment.first_document;
         while let Some(document) = records.next()? {
             let mut text = None;
@@ -157,13 +154,7 @@ impl<'a> Texts<'a> {
                 let takes_part = self.representatives.has(at);
                 if takes_part && document.words > 0 {
                     if bytes.len() as u64 + length > self.window && !waiting.is_empty() {
-                        self.window(
-                            (texts.path(), at),
-                            &mut waiting,
-                            &mut bytes,
-                            &make,
-                            &mut each,
-                        )?;
+                        window(at, &mut waiting, &mut bytes)?;
                     }
                     let least = self.fixed + length * self.cost;
                     let what = || format!("the keys of a document of {length} bytes of text");
@@ -177,23 +168,11 @@ impl<'a> Texts<'a> {
             }
             waiting.push(Waiting { document, text });
             if waiting.len() == WINDOW_DOCUMENTS {
-                self.window(
-                    (texts.path(), at + 1),
-                    &mut waiting,
-                    &mut bytes,
-                    &make,
-                    &mut each,
-                )?;
+                window(at + 1, &mut waiting, &mut bytes)?;
             }
             at += 1;
         }
-        self.window(
-            (texts.path(), at),
-            &mut waiting,
-            &mut bytes,
-            &make,
-            &mut each,
-        )?;
+        window(at, &mut waiting, &mut bytes)?;
         if texts.next_length()?.is_some() {
             return Err(missing_text(texts.path(), at));
         }

@@ -8,9 +8,11 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{BorrowDecode, Decode, Encode};
 use serde::{Serialize, Serializer};
 
+use super::SegmentEntry;
 use super::blocks::{Packer, Unpacker};
 use super::text_digest::TextDigest;
 use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Workspace;
 use lookalike_store::{
     Footer, Header, Kind, PartInfo, PartReader, PartWriter, WITH_FIELDS, WITH_TEXT_DIGEST, meta,
 };
@@ -296,6 +298,13 @@ impl DocumentReader {
         BlockReader::open(path, Kind::Documents, parameters, info).map(DocumentReader)
     }
 
+    /// Opens the documents of a segment.
+    pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
+        let path = workspace.part("collection", &segment.documents.name);
+        let parameters = Some(workspace.collection_parameters());
+        DocumentReader::open(&path, parameters, Some(&segment.documents))
+    }
+
     /// Reads the next document.
     pub fn next(&mut self) -> Result<Option<DocumentRecord>> {
         self.0.next()
@@ -380,6 +389,13 @@ impl RejectReader {
     /// Opens a rejects part.
     pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
         BlockReader::open(path, Kind::Rejects, parameters, info).map(RejectReader)
+    }
+
+    /// Opens the rejects of a segment.
+    pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
+        let path = workspace.part("collection", &segment.rejects.name);
+        let parameters = Some(workspace.collection_parameters());
+        RejectReader::open(&path, parameters, Some(&segment.rejects))
     }
 
     /// Reads the next reject in its stored form.

@@ -320,11 +320,6 @@ fn open_segment(
     workspace: &Workspace,
     segment: &SegmentEntry,
 ) -> Result<(DocumentReader, RejectReader)> {
-    let parameters = Some(workspace.collection_parameters());
-    let (documents, rejects) = (&segment.documents, &segment.rejects);
-    let path = |name: &str| workspace.part("collection", name);
-    Ok((
-        DocumentReader::open(&path(&documents.name), parameters, Some(documents))?,
-        RejectReader::open(&path(&rejects.name), parameters, Some(rejects))?,
-    ))
+    let documents = DocumentReader::of(workspace, segment)?;
+    Ok((documents, RejectReader::of(workspace, segment)?))
 }

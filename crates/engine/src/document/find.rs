@@ -162,9 +162,7 @@ pub fn stored(workspace: &Workspace, number: u32) -> Result<(DocumentRecord, u64
     };
     let segment = at.checked_sub(1).and_then(|at| segments.get(at));
     let segment = segment.ok_or_else(missing)?;
-    let path = workspace.part("collection", &segment.documents.name);
-    let parameters = Some(workspace.collection_parameters());
-    let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+    let mut documents = DocumentReader::of(workspace, segment)?;
     let mut texts_before = 0;
     let mut record = None;
     for document in segment.first_document..=number {

@@ -242,8 +242,7 @@ fn rejected(segment: &SegmentEntry) -> u64 {
 fn first(workspace: &Workspace) -> Result<Option<(String, Reject)>> {
     let own = collection::own_segments(&workspace.manifest).iter();
     for segment in own.filter(|segment| rejected(segment) > 0) {
-        let path = workspace.part("collection", &segment.rejects.name);
-        let mut rejects = RejectReader::open(&path, None, Some(&segment.rejects))?;
+        let mut rejects = RejectReader::of(workspace, segment)?;
         while let Some((reject, kept)) = rejects.next()? {
             if !kept {
                 let mut inputs = InputList::open(workspace.directory())?;

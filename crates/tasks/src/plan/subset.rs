@@ -91,8 +91,7 @@ fn copy<K: Key>(
     let (mut number, mut first, mut copied) = (0u32, 0u32, 0u32);
     let (mut set, mut scratch): (Vec<K>, Vec<u8>) = (Vec::new(), Vec::new());
     for segment in collection::segments(&base.manifest) {
-        let path = base.part("collection", &segment.documents.name);
-        let mut records = DocumentReader::open(&path, Some(parameters), Some(&segment.documents))?;
+        let mut records = DocumentReader::of(base, segment)?;
         let mut sets = SetReader::<K>::of(base, segment)?;
         while let Some(mut document) = records.next()? {
             context.tick(STAGE, number)?;

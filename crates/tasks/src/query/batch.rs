@@ -589,9 +589,7 @@ impl<K: Key> Look<'_, '_, K> {
             return Ok(());
         };
         let workspace = batch.workspace;
-        let path = workspace.part("collection", &segment.documents.name);
-        let parameters = Some(workspace.collection_parameters());
-        let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+        let mut documents = DocumentReader::of(workspace, segment)?;
         let mut sets = SetReader::<K>::of(workspace, segment)?;
         let mut number = segment.first_document;
         let mut set: Vec<u8> = Vec::new();
