@@ -278,7 +278,14 @@ fn search(
     let before = pipeline::parameters(&manifest).unwrap_or_default();
     let config = collection::config(&manifest);
     let format = end.results.results.unwrap_or(before.results);
+    let review = before.join.review;
     let (planning, mut parameters) = join.parameters(config, before)?;
+    if let (Some(from), None, None) = (review, join.review, parameters.join.review) {
+        let line = format!(
+            "no more pairs to review from {from} on: they need a higher threshold and a full search"
+        );
+        context.progress.note(&line);
+    }
     if let Some(AppliedPlan { plan, .. }) = &parameters.plan {
         let path = directory.join(plan::PLAN_FILE);
         plan.check(&path, config, parameters.join.threshold)?;

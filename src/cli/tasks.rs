@@ -59,7 +59,7 @@ crate::commands! {
         ),
     // What tasks cannot do, or do in their own way.
     "strict" | "skip_unreadable" | "exclude_text" | "condition" | "precision" | "recall" | "ratios" | "subset"
-    | "plan_seed" | "verified" | "candidates" | "join" | "pairs" | "max_postings" | "spill"
+    | "plan_seed" | "verified" | "candidates" | "join" | "pairs" | "review" | "max_postings" | "spill"
     | "fan_in" | "memory" | "threads" | "ignore_disk_space" | "scratch" => arg.hide(true),
     _ => arg,
 }))]

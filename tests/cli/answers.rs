@@ -867,11 +867,21 @@ fn pairs_to_review_are_apart() {
         said.contains("pairs from 0.5 to 0.7 (review.tsv)"),
         "{said}"
     );
-    let said = answer(at, "run --from out --threshold 0.4");
-    assert!(
-        said.contains("\nResults in out.\n") && !at.join("out/review.tsv").exists(),
-        "{said}"
-    );
+    let ended = |command: &str| {
+        let ran = lookalike(at, command);
+        let said = String::from_utf8(ran.stdout).unwrap();
+        assert!(
+            said.contains("\nResults in out.\n") && !at.join("out/review.tsv").exists(),
+            "{said}"
+        );
+        String::from_utf8(ran.stderr).unwrap()
+    };
+    let told = ended("run --from out --threshold 0.4");
+    let why = "no more pairs to review from 0.5 on: they need a higher threshold";
+    assert!(told.contains(why), "{told}");
+    answer(at, "run --from out --threshold 0.7 --review 0.5");
+    let told = ended("run --from out --review none");
+    assert!(!told.contains("review"), "{told}");
     // Without a pair at the threshold, the nearest below it is the closest one.
     let said = answer(
         at,
@@ -887,7 +897,7 @@ fn pairs_to_review_are_apart() {
         "run sample-corpora/jsonl -o no --review 0.9",
         "run sample-corpora/jsonl -o no --review 0.5 --method i-match",
         "run --from out --review 0.5 --sampling 1/2",
-        "tasks plan sample-corpora/jsonl -o no --review 0.5",
+        "tasks plan sample-corpora/jsonl -o no --tasks 2 --review 0.5",
     ] {
         let told = String::from_utf8(lookalike(at, refused).stderr).unwrap();
         assert!(told.contains("--review"), "{told}");

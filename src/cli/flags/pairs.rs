@@ -11,7 +11,7 @@ use lookalike_engine::pipeline::{AppliedPlan, JoinParameters, Spill};
 use lookalike_engine::sample::Sampling;
 use lookalike_tasks::plan::{self, PlanConfig, Ratio, Subset, Target};
 
-use super::values::{List, SamplingChoice};
+use super::values::{List, Lowest, SamplingChoice, lowest};
 
 /// The threshold.
 #[derive(Debug, Args)]
@@ -184,11 +184,11 @@ pub(crate) struct JoinFlags {
     ///
     /// They are written to review.tsv, apart from the others, and a page shows the ones nearest the
     /// threshold. They change nothing else: pairs.tsv, clusters, counts and what `dedup` removes stay
-    /// the same.
+    /// the same. Later searches of the directory list them too, until `--review none`.
     ///
     /// Example: --threshold 0.85 --review 0.7
-    #[arg(long, value_name = "T", hide_short_help = true)]
-    review: Option<Threshold>,
+    #[arg(long, value_name = "T", hide_short_help = true, value_parser = lowest)]
+    pub review: Option<Lowest>,
     /// Ignore fingerprints that occur in more than N documents
     ///
     /// As in Broder et al. 1997. It uses --join count and loses pairs: resemblance is
@@ -286,7 +286,8 @@ impl JoinFlags {
                 .or(sampling.max_postings()),
             pairs: self.pairs.unwrap_or(old.pairs),
             candidates,
-            review: (self.review).or(old.review.filter(|_| is_old || sampling == Sampling::Full)),
+            review: (self.review)
+                .unwrap_or(old.review.filter(|_| is_old || sampling == Sampling::Full)),
         };
         // Other flags may leave no pairs to review.
         if self.review.is_none() && join.check().is_err() {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use lookalike_base::ids::Threshold;
 use lookalike_engine::sample::Sampling;
 use lookalike_tasks::plan::Ratio;
 
@@ -24,6 +25,17 @@ impl FromStr for SamplingChoice {
             return Ok(SamplingChoice::Plan(text.into()));
         }
         text.parse().map(SamplingChoice::As)
+    }
+}
+
+/// The lowest resemblance of pairs to review; `none` for none.
+pub(crate) type Lowest = Option<Threshold>;
+
+/// Reads it.
+pub(crate) fn lowest(text: &str) -> Result<Lowest, String> {
+    match text {
+        "none" => Ok(None),
+        _ => text.parse().map(Some),
     }
 }
 

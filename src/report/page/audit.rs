@@ -9,7 +9,7 @@ use super::documents::{heading, title};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated, json_block, visible};
 use super::pairs::{both_texts, names};
-use super::panels::{headline, part, share_bar, short, table};
+use super::panels::{headline, part, share_bar, short, short_below, table};
 use super::side_by_side::options;
 use super::texts::{self, Read};
 use super::title::collection_name;
@@ -450,7 +450,7 @@ impl Page<'_> {
         html! {
             details.pair open[open] {
                 summary {
-                    b { (short(&pair.score)) }
+                    b { (short_below(&pair.score, self.audit.criterion.threshold.to_f64())) }
                     @if let Some(reason) = pair.reason { span.soft { (reason.text()) " " } }
                     (names(a, b))
                     @if let Some(verdict) = verdict { " " (short_verdict(verdict)) }

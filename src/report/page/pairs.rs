@@ -4,7 +4,7 @@ use super::choose::ShownPair;
 use super::documents::{Replay, heading};
 use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
-use super::panels::short;
+use super::panels::short_below;
 use super::side_by_side::{options, two_texts};
 use super::texts::{Read, ShownText};
 use super::{Page, WORDS_COMPARED};
@@ -75,6 +75,7 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
     };
     let feature = format!("{sampled}{}", wording.feature());
     let shared = many(pair.shared.into(), &feature);
+    let threshold = wording.threshold.to_f64();
     let shared = match wording.measure.of_words() {
         false => format!(
             "{shared} shared, of {} in the first and {} in the second",
@@ -90,7 +91,7 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
     html! {
         details.pair id={ "pair-" (pair.a) "-" (pair.b) } open[open] {
             summary {
-                b { (short(&pair.similarity.text(wording.measure))) }
+                b { (short_below(&pair.similarity.text(wording.measure), threshold)) }
                 (names(a, b))
             }
             div.in {

@@ -37,9 +37,20 @@ pub fn part(part: u64, whole: u64) -> String {
 
 /// A score with three decimals, of which only 1 is 1.000. A number of common features is whole.
 pub(super) fn short(score: &str) -> String {
-    match score.parse() {
-        Ok(1.0) if score.contains('.') => "1.000".into(),
-        Ok(value) if score.contains('.') => format!("{:.3}", f64::min(value, 0.999)),
+    short_below(score, 1.0)
+}
+
+/// The same. A score below the threshold never looks like one that reaches it.
+pub(super) fn short_below(score: &str, threshold: f64) -> String {
+    match score.parse::<f64>() {
+        Ok(value) if score.contains('.') => {
+            let mut thousandths = (value * 1e3).round();
+            let reaches = |least: f64| value < least && thousandths > least * 1e3 - 1e-6;
+            if reaches(threshold) || reaches(1.0) {
+                thousandths -= 1.0;
+            }
+            format!("{:.3}", thousandths / 1e3)
+        }
         _ => score.into(),
     }
 }
@@ -104,6 +115,7 @@ pub fn number(text: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::super::frame::STYLE;
+    use super::short_below;
     use std::collections::BTreeMap;
 
     /// The colours of the style: in light mode, and in dark mode.
@@ -188,6 +200,21 @@ mod tests {
                     assert!(found >= least, "{mode}: {front} on {back}: {found:.2}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn no_score_below_the_threshold_looks_like_it() {
+        for (score, shown) in [
+            ("0.849624", "0.849"),
+            ("0.849400", "0.849"),
+            ("0.850000", "0.850"),
+            ("0.850600", "0.851"),
+            ("0.999999", "0.999"),
+            ("1.000000", "1.000"),
+            ("12", "12"),
+        ] {
+            assert_eq!(short_below(score, 0.85), shown);
         }
     }
 }
