@@ -65,6 +65,7 @@ pruned before pairing: documents with too few shared fingerprints for any pair
 pairs found there: pairs of documents in the posting lists, repeats included
 candidates verified: pairs whose shared shingles were counted exactly
 pairs at: pairs of representatives that reach the threshold
+no answer: why a condition holds for no pair
 pairs to review: pairs below the threshold (--review)
 clusters: sets of documents that pairs or exact duplicates connect
   of exact duplicates: clusters without a pair
@@ -259,6 +260,9 @@ fn join_rows(summary: &Summary, rows: &mut Rows) {
     match (config.pairs, Wording::of(summary)) {
         (Pairs::None, _) | (_, None) => rows.row("pairs", "not listed"),
         (_, Some(wording)) => rows.count(wording.row(), join.pairs),
+    }
+    if let Some(undecided) = &join.undecided {
+        rows.row("no answer", undecided);
     }
     if let Some(n) = join.review {
         rows.count("pairs to review", n);

@@ -565,6 +565,19 @@ fn conditions_that_make_no_sense_are_refused() {
             "a.y == 5 + 'x'",
             "`+` of a number and the text \"x\" has no value",
         ),
+        ("a.n == null", "no value is null"),
+        ("a.n / 0 > 1", "divided by 0"),
+        ("a.x + 'y' == b.x", "`+` takes numbers"),
+        (
+            "string(a.x) - 1 > 0",
+            "`-` of a number and the text has no value",
+        ),
+        ("a.x.contains(5)", "`contains` takes one value"),
+        ("size(5) > 1", "`size` takes one value"),
+        ("a.x in b.x", "a list stands after `in`"),
+        ("a.x < ['y']", "a list stands after `in`"),
+        ("(a.x == b.x) > 5", "by itself"),
+        ("date(a.x) > 'soon'", "\"soon\" is no date"),
         ("size(a.title) > '5'", "`>` of a number and the text \"5\""),
         ("a.x % 2 == 0", "is not possible"),
         ("[1, 2].all(n, a.x > n)", "no loops"),
@@ -745,6 +758,11 @@ fn dates_may_have_any_unit() {
             "date(b.date) == date('2024-03-01')",
             vec!["d0 d3", "d1 d3", "d2 d3"],
         ),
+        ("b.date - a.date > 2592000", vec!["d0 d3"]),
+        (
+            "a.date >= 20240131 && b.date != 20240201",
+            vec!["d1 d3", "d2 d3"],
+        ),
     ] {
         assert_eq!(
             pairs_of(lines.as_bytes(), "in.jsonl", condition),
@@ -752,6 +770,145 @@ fn dates_may_have_any_unit() {
             "{condition}"
         );
     }
+}
+
+/// What no pair can meet is refused when the values are known.
+#[test]
+fn conditions_that_no_values_meet_are_refused() {
+    let place = common::temporary();
+    let (file, out) = (place.path().join("in.jsonl"), place.path().join("out"));
+    let line = |n: usize| {
+        let text: String = (0..40).map(|n| format!("w{n} ")).collect();
+        let some = ["true", "x", "y"][n];
+        let record = json!({"id": format!("d{n}"), "text": format!("{text}{n}"), "src": "x",
+            "n": n, "flag": n > 0, "some": some, "zero": 0});
+        format!("{record}\n")
+    };
+    fs::write(&file, (0..3).map(line).collect::<String>()).unwrap();
+    for condition in ["a.n", "!b.n"] {
+        let error = with(Run::default(), condition).run(&[&file], &out);
+        let error = error.unwrap_err().to_string();
+        let said = "no value of n is true or false, such as \"0\"";
+        assert!(error.contains(said) && !out.exists(), "{error}");
+    }
+    for (condition, docnos) in [
+        ("a.some < b.some", vec!["d0 d1", "d0 d2", "d1 d2"]),
+        ("a.src < 'y' && a.flag", vec!["d1 d2"]),
+        ("!a.flag", vec!["d0 d1", "d0 d2"]),
+        // What is neither is neither true nor false.
+        ("a.some || !b.some", vec!["d0 d1", "d0 d2"]),
+        ("string(a.zero) == b.zero", vec!["d0 d1", "d0 d2", "d1 d2"]),
+    ] {
+        let bytes = fs::read(&file).unwrap();
+        assert_eq!(
+            pairs_of(&bytes, "in.jsonl", condition),
+            docnos,
+            "{condition}"
+        );
+    }
+}
+
+/// A condition that has no answer for any pair says so, with the first reason.
+#[test]
+fn a_condition_without_answers_is_told() {
+    let place = common::temporary();
+    let at = place.path();
+    let line = |n: usize| {
+        let text: String = (0..40).map(|n| format!("w{n} ")).collect();
+        let mut record =
+            json!({"id": format!("d{n}"), "text": format!("{text}{n}"), "n": 0, "src": "x"});
+        let field = if n == 0 { "first" } else { "other" };
+        record[field] = json!("x");
+        format!("{record}\n")
+    };
+    fs::write(at.join("in.jsonl"), (0..3).map(line).collect::<String>()).unwrap();
+    let said = |command: &str| {
+        let mut program = std::process::Command::new(common::lookalike());
+        let ran = program.current_dir(at).args(command.split(' ')).output();
+        let ran = ran.unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        String::from_utf8(ran.stderr).unwrap() + &String::from_utf8(ran.stdout).unwrap()
+    };
+    let missing = "--where holds for no pair and has no answer for 3 of 3, such as d0 and d1: ";
+    for (join, condition, why) in [
+        ("prefix", "a.first==b.first", "b has no first"),
+        ("count", "a.first==b.first", "b has no first"),
+        ("prefix", "a.n/b.n>1", "or a calculation no result"),
+        ("count", "a.n<b.src", "numbers and texts have no order"),
+    ] {
+        let out = format!("{join}-{}", condition.len());
+        let run = format!("run in.jsonl -o {out} --threshold 0.5 --join {join} --quiet --where");
+        let warned = said(&format!("{run} {condition}"));
+        assert!(warned.contains(missing) && warned.contains(why), "{warned}");
+        let status = said(&format!("status {out}"));
+        let row = status.lines().find(|line| line.starts_with("no answer "));
+        assert!(row.unwrap().contains(missing), "{status}");
+        said(&format!("report {out}"));
+        let page = fs::read_to_string(at.join(&out).join("report.html")).unwrap();
+        assert!(page.contains(missing), "{page}");
+        let found = said(&format!("passages {out} --length 5 --quiet"));
+        assert!(found.contains("no answer for"), "{found}");
+    }
+    // One pair that can be decided is enough.
+    let warned = said("run in.jsonl -o some --threshold 0.5 --quiet --where a.other==b.other");
+    assert!(!warned.contains("no answer"), "{warned}");
+}
+
+/// The survivor of a removed document is the first kept one with the same words for which the
+/// condition holds, and without one the first other.
+#[test]
+fn survivors_with_the_same_words_come_first() {
+    let (mut same, mut near) = (0, 0);
+    for seed in 0..12 {
+        let mut random = Random(seed + 900);
+        let all = documents(&mut random);
+        let test = match seed % 3 {
+            0 => Test::Differ("source"),
+            1 => Test::Before,
+            _ => Test::Words(1),
+        };
+        let pairs = expected(&all, 5, &test);
+        let mut kept: Vec<usize> = Vec::new();
+        let mut wanted = BTreeMap::new();
+        for b in 0..all.len() {
+            let with = |a: &&usize| pairs.contains(&(**a, b));
+            let is_same = |a: &&usize| all[**a].words == all[b].words;
+            let first = kept.iter().find(|a| with(a) && is_same(a));
+            let first = first.inspect(|_| same += 1);
+            match first.or_else(|| kept.iter().find(|a| with(a)).inspect(|_| near += 1)) {
+                Some(&a) => drop(wanted.insert(all[b].docno.clone(), all[a].docno.clone())),
+                None => kept.push(b),
+            }
+        }
+        let place = common::temporary();
+        write(&all, &place.path().join("in.jsonl"));
+        let mut program = std::process::Command::new(common::lookalike());
+        let ran = program.current_dir(place.path()).args([
+            "dedup",
+            "in.jsonl",
+            "-o",
+            "lists",
+            "--ids-only",
+            "--threshold",
+            "0.5",
+            "--shingle-size",
+            "3",
+            "--where",
+            &test.text(),
+        ]);
+        assert!(ran.output().unwrap().status.success());
+        let removed = fs::read_to_string(place.path().join("lists/removed.tsv")).unwrap();
+        let mut lines = removed.lines().filter(|line| !line.starts_with('#'));
+        let head: Vec<&str> = lines.next().unwrap().split('\t').collect();
+        let [docno, survivor] = ["docno", "survivor_docno"]
+            .map(|name| head.iter().position(|column| *column == name).unwrap());
+        let found = lines.map(|line| {
+            let cells: Vec<&str> = line.split('\t').collect();
+            (cells[docno].to_string(), cells[survivor].to_string())
+        });
+        assert_eq!(found.collect::<BTreeMap<_, _>>(), wanted, "seed {seed}");
+    }
+    assert!(same > 40 && near > 10, "{same}, {near}");
 }
 
 /// What cannot be read as a date is never before or after one, nor beside another such text.

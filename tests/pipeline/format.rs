@@ -802,6 +802,7 @@ fn interrupted(out: &Path) {
             prefix: Some(PrefixStats::default()),
             ..JoinStats::default()
         },
+        tried: None,
     });
     workspace.commit(&[]).unwrap();
 }

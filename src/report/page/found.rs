@@ -168,6 +168,10 @@ fn exactness(summary: &Summary, wording: &Wording<'_>) -> Markup {
     let most = summary.join_config.and_then(|config| config.max_postings);
     let sampled = summary.is_sampled();
     let mut notes = Vec::new();
+    let join = summary.join.as_ref();
+    if let Some(undecided) = join.and_then(|join| join.undecided.as_ref()) {
+        notes.push(format!("{undecided}."));
+    }
     if sampled && let (Some(sampling), Some(sample)) = (&summary.sampling, &summary.sample) {
         let verified = summary
             .join_config

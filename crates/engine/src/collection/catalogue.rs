@@ -151,7 +151,7 @@ fn key(rule: Option<&Rule>, record: &DocumentView<'_>) -> Option<u128> {
     match rule {
         _ if record.words == 0 => None,
         None => Some(u128::from_be_bytes(record.md5)),
-        Some(rule) => rule.key(record),
+        Some(rule) => rule.key(&record.md5, record.fields.0),
     }
 }
 

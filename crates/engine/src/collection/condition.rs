@@ -26,7 +26,6 @@ use cel::parser::PrattParser;
 use cel::{Context as Scope, ExecutionError, Value};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::documents::DocumentView;
 use lookalike_base::Error;
 use lookalike_base::keywords::{alternatives, stored_as_text};
 use lookalike_base::words::words;
@@ -123,18 +122,44 @@ struct Variables {
     kinds: Vec<String>,
     /// How deep the expression is that is being read.
     depth: usize,
-    /// Whether the test that is being read is about dates: it has `days`, `hours` or `date`.
+    /// Whether the test that is being read is about dates: it has `days`, `hours` or `date`, or
+    /// subtracts a field that is called a date.
     dated: bool,
 }
 
-/// Whether an expression calls a function of dates, unless it is too deep.
+/// Whether an expression calls a function of dates or subtracts dates, unless it is too deep.
 fn is_dated(expression: &IdedExpr, depth: usize) -> bool {
     let Expr::Call(called) = &expression.expr else {
         return false;
     };
     let mut args = called.target.iter().map(|one| &**one).chain(&called.args);
     ["date", "days", "hours"].contains(&&*called.func_name)
+        || called.func_name == op::SUBSTRACT && args.clone().any(is_date_field)
         || depth < MOST_DEPTH && args.any(|one| is_dated(one, depth + 1))
+}
+
+/// Whether it is a field that is called a date, which has dates.
+fn is_date_field(one: &IdedExpr) -> bool {
+    path(one).is_some_and(|(_, at)| at.split('.').next_back() == Some("date"))
+}
+
+/// What an expression gives: a text (`t`), a number (`n`), a truth value (`b`) or what a field has
+/// (`f`).
+fn gives(one: &IdedExpr) -> char {
+    let is_text = |one: &IdedExpr| gives(one) == 't';
+    match &one.expr {
+        _ if path(one).is_some() => 'f',
+        Expr::Literal(LiteralValue::String(_)) => 't',
+        Expr::Literal(LiteralValue::Boolean(_)) | Expr::Select(_) => 'b',
+        Expr::List(list) if list.elements.iter().all(|one| "tf".contains(gives(one))) => 't',
+        Expr::Call(called) => match &*called.func_name {
+            "string" => 't',
+            op::ADD if called.args.iter().any(is_text) => 't',
+            name if TESTS.contains(&name) || LOGIC.contains(&name) => 'b',
+            _ => 'n',
+        },
+        _ => 'n',
+    }
 }
 
 fn of(expr: Expr) -> IdedExpr {
@@ -174,8 +199,8 @@ fn path(expression: &IdedExpr) -> Option<(char, String)> {
 }
 
 impl Variables {
-    /// The variable of a field: whether it is there (`h`), its text (`t`), its number (`n`), its date
-    /// (`d`), or its number and without one its text (`o`).
+    /// The variable of a field: whether it is there (`h`), its text (`t`), its number (`n`), 1 or 0 if
+    /// it is true or false (`b`), its date (`d`), or its number and without one its text (`o`).
     fn variable(&mut self, (side, path): (char, String), kind: char) -> Result<String, String> {
         if path.is_empty() {
             return Err(format!(
@@ -227,10 +252,11 @@ impl Variables {
             _ => {
                 let mut used = Vec::new();
                 self.dated = is_dated(expression, self.depth);
-                let mut test = self.value(expression, 't', &mut used)?;
-                if path(expression).is_some() {
-                    let truth = LiteralValue::String(String::from("true").into());
-                    test = call(op::EQUALS, vec![test, of(Expr::Literal(truth))]);
+                let flag = path(expression).is_some();
+                let mut test = self.value(expression, if flag { 'b' } else { 't' }, &mut used)?;
+                if flag {
+                    let truth = Expr::Literal(LiteralValue::Double(1.0.into()));
+                    test = call(op::EQUALS, vec![test, of(truth)]);
                 }
                 used.sort();
                 used.dedup();
@@ -253,17 +279,25 @@ impl Variables {
     ) -> Result<IdedExpr, String> {
         if let Some(field) = path(expression) {
             used.push(self.variable(field.clone(), 'h')?);
+            let kind = kind.to_ascii_lowercase();
             return Ok(of(Expr::Ident(self.variable(field, kind)?)));
         }
         self.descend()?;
         let read = of(match &expression.expr {
             Expr::Literal(LiteralValue::Int(n)) => {
-                Expr::Literal(LiteralValue::Double((*n.inner() as f64).into()))
+                let n = n.inner();
+                let day = date(&n.to_string()).filter(|_| kind == 'D');
+                Expr::Literal(LiteralValue::Double(day.unwrap_or(*n as f64).into()))
+            }
+            Expr::Literal(LiteralValue::Null | LiteralValue::Bytes(_)) => {
+                let what =
+                    "no value is null or bytes: `!has(a.date)` asks whether a date is missing";
+                return Err(what.into());
             }
             Expr::Literal(LiteralValue::String(text)) => {
                 let value = match kind {
                     'o' => number(text.inner()),
-                    'd' => date(text.inner()),
+                    'd' | 'D' => date(text.inner()),
                     _ => None,
                 };
                 let number = value.map(|value| LiteralValue::Double(value.into()));
@@ -321,84 +355,89 @@ impl Variables {
     }
 }
 
+/// What is wrong with the operands of an operator, whatever values fields have.
+fn misplaced(name: &str, args: &[IdedExpr]) -> Option<&'static str> {
+    let is_list = |one: &&IdedExpr| matches!(one.expr, Expr::List(_));
+    let lists = args.iter().filter(is_list).count();
+    match (name, args.last().map(|one| &one.expr)) {
+        ("/", Some(Expr::Literal(LiteralValue::Int(n)))) if *n.inner() == 0 => {
+            Some("nothing is divided by 0")
+        }
+        ("@in", Some(Expr::List(_))) => None,
+        ("==" | "!=", _) if lists != 1 => None,
+        _ => (lists > 0 || name == "@in").then_some("a list stands after `in`: a.x in ['y', 'z']"),
+    }
+}
+
 /// As which kind of variables a call takes fields; refuses a call that can have no value. It is a
 /// function of its own because calls are read on the stack.
 fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
-    /// Fields and texts, and lists of them.
-    fn is_text(one: &IdedExpr) -> bool {
-        match &one.expr {
-            Expr::Literal(LiteralValue::String(_)) => true,
-            Expr::List(list) => list.elements.iter().all(is_text),
-            _ => path(one).is_some(),
-        }
-    }
     let name = &*called.func_name;
-    if !FUNCTIONS.contains(&name) && !OPERATORS.contains(&name) {
-        let (name, known) = (name.trim_matches('_'), alternatives(&FUNCTIONS));
+    let sets = [&FUNCTIONS[..], &OPERATORS, &TESTS, &ORDERS, &COUNTS];
+    let [is_function, is_operator, compares, orders, counts] = sets.map(|set| set.contains(&name));
+    let name = name.trim_matches('_');
+    if !is_function && !is_operator {
+        let known = alternatives(&FUNCTIONS);
         return Err(format!("`{name}` is not possible; use {known}"));
     }
     let args = || called.target.iter().map(|one| &**one).chain(&called.args);
-    let is_truth = |one: &IdedExpr| matches!(one.expr, Expr::Literal(LiteralValue::Boolean(_)));
-    if args().any(is_truth) && args().any(is_text) {
+    let has = |what: char| args().any(|one| gives(one) == what);
+    let texts = !has('n') && !has('b');
+    if has('b') && (is_function || has('t') || has('f') || has('n')) {
         return Err("a field is true or false by itself: write a.flag or !a.flag".into());
     }
+    let of_text = ["contains", "endsWith", "startsWith"].contains(&name);
     let form = match (name, &called.target, called.args.len()) {
-        ("contains" | "endsWith" | "startsWith", Some(_), 1) | ("size", Some(_), 0) => None,
-        ("contains" | "endsWith" | "startsWith", ..) => Some(format!("a.title.{name}(\"x\")")),
-        (name, None, 1) if FUNCTIONS.contains(&name) => None,
-        _ => (FUNCTIONS.contains(&name)).then(|| format!("{name}(a.date)")),
+        ("date" | "size", ..) if !texts => Some(format!("{name}(a.date)")),
+        (_, Some(_), 1) if of_text && texts => None,
+        _ if of_text => Some(format!("a.title.{name}(\"x\")")),
+        ("size", Some(_), 0) => None,
+        (_, None, 1) if is_function => None,
+        _ => is_function.then(|| format!("{name}(a.date)")),
     };
     if let Some(form) = form {
         return Err(format!("`{name}` takes one value: {form}"));
     }
-    // A field that is called a date has dates.
-    let is_dated =
-        |one: &IdedExpr| path(one).is_some_and(|(_, at)| at.split('.').next_back() == Some("date"));
-    let dates = ORDERS.contains(&name) && args().all(is_text) && args().any(is_dated);
+    if let Some(wrong) = misplaced(name, &called.args) {
+        return Err(wrong.into());
+    }
+    // A number beside a field that is called a date is one, too.
+    let is_number = |one: &IdedExpr| matches!(one.expr, Expr::Literal(LiteralValue::Int(_)));
+    let plain = args().all(|one| gives(one) != 'n' || is_number(one));
+    let dates = plain && args().any(is_date_field) && (orders || compares && args().any(is_number));
     let text = args().find_map(|one| match &one.expr {
         Expr::Literal(LiteralValue::String(text)) => Some(text.inner()),
         _ => None,
     });
     match text {
-        Some(text) if COUNTS.contains(&name) => {
-            let name = name.trim_matches('_');
+        Some(text) if counts || name == "+" && has('f') => {
             return Err(format!(
                 "`{name}` takes numbers, and {text:?} is a text; a date is date({text:?})"
             ));
         }
-        Some(text) if (name == "date" || dates) && date(text).is_none() => {
+        Some(text) if (name == "date" || dates || dated && is_operator) && date(text).is_none() => {
             return Err(format!("{text:?} is no date, such as 2024-01-31"));
         }
         _ => {}
     }
-    let is_number = |one: &IdedExpr| match &one.expr {
-        Expr::Literal(LiteralValue::Int(_) | LiteralValue::Double(_)) => true,
-        Expr::Call(inner) => ["size", "abs", "double"].contains(&&*inner.func_name),
-        _ => false,
-    };
-    if OPERATORS.contains(&name)
-        && name != op::IN
-        && !dated
-        && args().any(is_number)
-        && let Some(text) = text
-    {
-        let name = name.trim_matches('_');
+    let made = args().any(|one| gives(one) == 't' && matches!(one.expr, Expr::Call(_)));
+    let mixed = is_operator && name != "@in" && has('n') && has('t');
+    if made && counts || mixed && (made || !dated && !dates) {
+        let text = text.map_or(String::new(), |text| format!(" {text:?}"));
         return Err(format!(
-            "`{name}` of a number and the text {text:?} has no value"
+            "`{name}` of a number and the text{text} has no value"
         ));
     }
-    let texts = args().all(is_text);
     let is_date = |text: &str| text.parse::<f64>().is_err() && date(text).is_some();
     Ok(match name {
         "date" | "string" | "size" => 't',
-        _ if dated && (OPERATORS.contains(&name) || name == "abs") => 'd',
-        _ if dates => 'd',
-        _ if ORDERS.contains(&name) && texts => match text.is_some_and(is_date) {
-            true => 'd',
-            false => 'o',
-        },
-        op::EQUALS | op::NOT_EQUALS | op::IN if texts => 't',
-        _ if OPERATORS.contains(&name) || ["abs", "double", "days", "hours"].contains(&name) => 'n',
+        _ if made && is_operator => 't',
+        _ if dates => 'D',
+        _ if dated && (is_operator || name == "abs") => 'd',
+        _ if orders && texts && text.is_some_and(is_date) => 'd',
+        _ if orders && texts => 'o',
+        "==" | "!=" | "@in" if texts => 't',
+        _ if is_operator || ["abs", "double", "days", "hours"].contains(&name) => 'n',
         _ => 't',
     })
 }
@@ -482,6 +521,12 @@ fn number(text: &str) -> Option<f64> {
     number.or_else(|| moment(text).map(|(seconds, rest)| seconds as f64 + rest as f64 / 1e9))
 }
 
+/// 1 or 0.
+fn truth(text: &str) -> Option<f64> {
+    let truth: bool = text.trim().parse().ok()?;
+    Some(u8::from(truth).into())
+}
+
 /// A date in seconds, or a number: from 10^11 on in milliseconds, and eight digits that begin with a
 /// year are a day, as for `dedup --keep newest:FIELD`.
 fn date(text: &str) -> Option<f64> {
@@ -510,6 +555,17 @@ type FieldValue = (CelString<'static>, Option<CelDouble>, Option<CelDouble>);
 /// The values of the fields of a document.
 pub(super) struct FieldValues(pub(super) Vec<Option<FieldValue>>);
 
+/// The uses of a field that read its text.
+pub(super) const READ: [char; 3] = ['n', 'd', 'b'];
+
+/// What they need.
+pub(super) fn needed(kinds: &str) -> &'static str {
+    match kinds.contains('b') {
+        true => "true or false",
+        false => "a number or a date",
+    }
+}
+
 /// Two documents, as the variables of a condition.
 struct Two<'v> {
     a: &'v FieldValues,
@@ -524,17 +580,17 @@ impl VariableResolver for Two<'_> {
         let value = values.0.get(at.parse::<usize>().ok()?)?;
         Some(match (kind, value) {
             ("h", value) => CowVal::owned(CelBool::from(value.is_some())),
-            ("n" | "o", Some((_, Some(number), _))) | ("d", Some((_, _, Some(number)))) => {
+            ("n" | "b" | "o", Some((_, Some(number), _))) | ("d", Some((_, _, Some(number)))) => {
                 CowVal::Borrowed(number as &dyn Val)
             }
-            ("n" | "d", _) => return None,
+            ("n" | "b" | "d", _) => return None,
             (_, value) => CowVal::Borrowed(&value.as_ref()?.0 as &dyn Val),
         })
     }
 }
 
 /// A condition with the functions that it may call.
-pub(crate) struct Rule {
+pub struct Rule {
     pub(super) condition: Condition,
     /// For each of its fields, the place among those that the collection keeps.
     pub(super) places: Vec<usize>,
@@ -546,7 +602,7 @@ impl Rule {
     ///
     /// # Errors
     /// `BadParameter` if it does not keep one of them.
-    pub(crate) fn new(condition: &Condition, kept: &[String]) -> lookalike_base::Result<Rule> {
+    pub fn new(condition: &Condition, kept: &[String]) -> lookalike_base::Result<Rule> {
         let condition = condition.clone();
         let place = |field: &String| {
             let known = kept.iter().position(|known| known == field);
@@ -585,7 +641,7 @@ impl Rule {
         })
     }
 
-    /// The values of a document, from what the collection keeps ([`DocumentView`]).
+    /// The values of a document, from what the collection keeps ([`super::DocumentView`]).
     pub(super) fn values(&self, kept: &str) -> FieldValues {
         let mut kept: Vec<Option<String>> = serde_json::from_str(kept).unwrap_or_default();
         let fields = self.places.iter().zip(&self.condition.kinds);
@@ -597,26 +653,54 @@ impl Rule {
                 value.map(CelDouble::from)
             };
             let number = read(kinds.contains(['n', 'o']), number);
+            let number = number.or(read(kinds.contains('b'), truth));
             let date = read(kinds.contains('d'), date);
             Some((CelString::from(text), number, date))
         });
         FieldValues(values.collect())
     }
 
-    pub(super) fn holds(&self, a: &FieldValues, b: &FieldValues) -> bool {
+    /// Whether it holds between two documents. `None` if it cannot be evaluated, or does not hold and
+    /// a value is missing.
+    pub(super) fn decide(&self, a: &FieldValues, b: &FieldValues) -> Option<bool> {
         let two = Two { a, b };
         // A scope of its own, because the values live for this call only.
         let mut scope: Scope<'_, '_> = self.scope.new_inner_scope();
         scope.set_variable_resolver(&two);
-        Value::resolve(&self.condition.test, &scope) == Ok(Value::Bool(true))
+        match Value::resolve(&self.condition.test, &scope) {
+            Ok(Value::Bool(holds)) => {
+                Some(holds).filter(|holds| *holds || self.lacks(a, b).is_none())
+            }
+            _ => None,
+        }
+    }
+
+    /// A value that it needs and one of two documents lacks.
+    pub(super) fn lacks(&self, a: &FieldValues, b: &FieldValues) -> Option<String> {
+        [("a", a), ("b", b)].iter().find_map(|(side, of)| {
+            let fields = self.condition.fields.iter().zip(&self.condition.kinds);
+            fields
+                .zip(&of.0)
+                .find_map(|((field, kinds), value)| match value {
+                    None if kinds.contains(|kind| kind != 'h') => {
+                        Some(format!("{side} has no {field}"))
+                    }
+                    Some((text, None, None)) if kinds.contains(READ) => {
+                        let (text, needed) =
+                            (text.inner().escape_debug().to_string(), needed(kinds));
+                        Some(format!("{field} of {side} is not {needed}: {text:.64}"))
+                    }
+                    _ => None,
+                })
+        })
     }
 
     /// The key under which a document is the same as others for the join; `None` if it is the same as
     /// no other.
-    pub(crate) fn key(&self, document: &DocumentView<'_>) -> Option<u128> {
-        let values = (self.condition.may_be_same).then(|| self.values(document.fields.0))?;
-        self.holds(&values, &values).then(|| {
-            let mut key = document.md5.to_vec();
+    pub(super) fn key(&self, md5: &[u8; 16], kept: &str) -> Option<u128> {
+        let values = (self.condition.may_be_same).then(|| self.values(kept))?;
+        (self.decide(&values, &values) == Some(true)).then(|| {
+            let mut key = md5.to_vec();
             for value in values.0 {
                 // A length before each value: no two tuples have the same bytes.
                 let text = value.map(|(text, ..)| text.inner().to_string());
@@ -626,6 +710,26 @@ impl Rule {
             }
             xxh3_128(&key)
         })
+    }
+
+    /// The fields that it names.
+    pub fn fields(&self) -> &[String] {
+        self.condition.fields()
+    }
+
+    /// A digest that documents share which are the same for a join. It begins with half of the MD5 of
+    /// their words. `name` tells documents apart whose values do not.
+    pub fn class(&self, md5: &[u8; 16], kept: &str, name: &[u8]) -> [u8; 16] {
+        let key = self.key(md5, kept).unwrap_or_else(|| xxh3_128(name));
+        let mut class = *md5;
+        class[8..].copy_from_slice(&key.to_be_bytes()[8..]);
+        class
+    }
+
+    /// Whether it holds between two documents with these values.
+    pub fn holds(&self, a: &[u8], b: &[u8]) -> bool {
+        let [a, b] = [a, b].map(|kept| self.values(std::str::from_utf8(kept).unwrap_or_default()));
+        self.decide(&a, &b) == Some(true)
     }
 }
 

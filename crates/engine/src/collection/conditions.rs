@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, OnceLock};
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::catalogue::{Catalogue, Extent, each_document, rule};
-use super::condition::{Condition, FieldValues, Rule};
+use super::condition::{Condition, FieldValues, READ, Rule, needed};
 use super::records::{config, segments};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -67,21 +68,31 @@ pub fn check(
                 counted(documents, "document"),
             ));
         }
-        let numbers = kinds.contains(['n', 'd']);
+        let (numbers, needed) = (kinds.contains(READ), needed(kinds));
         if numbers && unread == found && found > 0 {
-            let limit = format!("no value of {field} is a number or a date, such as {example:?}");
+            let limit = format!("no value of {field} is {needed}, such as {example:?}");
             return refuse("where", &rule.condition, limit);
         }
         // Texts may be ordered, but not beside numbers.
         if unread > 0 && (numbers || kinds.contains('o') && unread < found) {
             context.progress.lost(&format!(
-                "warning: --where: {} of {field} neither a number nor a date, such as \
-                 {example:?}; no comparison that needs one holds, nor its negation",
+                "warning: --where: {} of {field} not {needed}, such as {example:?}; no comparison \
+                 that needs one holds, nor its negation",
                 counted(unread, "value"),
             ));
         }
     }
     Ok(())
+}
+
+/// How a condition fared on the pairs on which it was tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tried {
+    pairs: u64,
+    held: u64,
+    undecided: u64,
+    /// The first pair that could not be decided.
+    first: Option<(u32, u32)>,
 }
 
 /// The condition of a collection, with the values of all documents.
@@ -92,7 +103,7 @@ pub struct Conditions {
     /// Distinct values, as the collection keeps them, and read once for all pairs.
     values: Vec<(Box<str>, OnceLock<FieldValues>)>,
     /// The outcome of pairs of values.
-    known: Mutex<HashMap<(u32, u32), bool>>,
+    known: Mutex<HashMap<(u32, u32), Option<bool>>>,
     bytes: u64,
 }
 
@@ -153,23 +164,74 @@ impl Conditions {
 
     /// Whether the condition holds for a pair of documents, a < b.
     pub fn hold(&self, a: u32, b: u32) -> bool {
-        let number = |document: u32| self.numbers.get(document as usize).copied();
-        let Some(key) = number(a).zip(number(b)) else {
-            return false;
-        };
-        if let Some(&holds) = lock(&self.known).get(&key) {
-            return holds;
+        self.decide(a, b) == Some(true)
+    }
+
+    /// The same, and counts the pair.
+    pub fn hold_for(&self, (a, b): (u32, u32), tried: &mut Tried) -> bool {
+        let decided = self.decide(a, b);
+        let holds = decided == Some(true);
+        tried.pairs += 1;
+        tried.held += u64::from(holds);
+        if decided.is_none() {
+            tried.undecided += 1;
+            tried.first.get_or_insert((a, b));
         }
-        let [a, b] = [key.0, key.1].map(|number| {
-            let (kept, values) = self.values.get(number as usize)?;
+        holds
+    }
+
+    /// Warns if it holds for none of the pairs on which it was tried because it has no answer for
+    /// some. Returns how many, and why the first one has none.
+    pub fn undecided(
+        &self,
+        workspace: &Workspace,
+        tried: &Tried,
+        context: &Context<'_>,
+    ) -> Result<Option<String>> {
+        let Some((a, b)) = tried.first.filter(|_| tried.held == 0) else {
+            return Ok(None);
+        };
+        let names = Catalogue::names(workspace, &context.budget)?;
+        let (one, other) = (names.get(a)?, names.get(b)?);
+        let why = self.of_two(a, b).and_then(|(a, b)| self.rule.lacks(a, b));
+        let other_why = "numbers and texts have no order, or a calculation no result";
+        let line = format!(
+            "--where holds for no pair and has no answer for {} of {}, such as {} and {}: {}",
+            count(tried.undecided),
+            count(tried.pairs),
+            one.escape_debug(),
+            other.escape_debug(),
+            why.as_deref().unwrap_or(other_why)
+        );
+        context.progress.lost(&format!("warning: {line}"));
+        Ok(Some(line))
+    }
+
+    /// The number of the values of a document.
+    fn number(&self, document: u32) -> Option<u32> {
+        self.numbers.get(document as usize).copied()
+    }
+
+    /// The values of two documents.
+    fn of_two(&self, a: u32, b: u32) -> Option<(&FieldValues, &FieldValues)> {
+        let of = |document| {
+            let (kept, values) = self.values.get(self.number(document)? as usize)?;
             Some(values.get_or_init(|| self.rule.values(kept)))
-        });
-        let holds = a.zip(b).is_some_and(|(a, b)| self.rule.holds(a, b));
+        };
+        of(a).zip(of(b))
+    }
+
+    fn decide(&self, a: u32, b: u32) -> Option<bool> {
+        let key = self.number(a).zip(self.number(b))?;
+        if let Some(&decided) = lock(&self.known).get(&key) {
+            return decided;
+        }
+        let decided = self.of_two(a, b).and_then(|(a, b)| self.rule.decide(a, b));
         let mut known = lock(&self.known);
         if known.len() >= MOST_KNOWN {
             known.clear();
         }
-        known.insert(key, holds);
-        holds
+        known.insert(key, decided);
+        decided
     }
 }

@@ -60,8 +60,8 @@ pub use catalogue::{
     each_document, each_document_of, each_md5, run as catalogue,
 };
 pub use column::{Column, ColumnBuilder, ColumnReader};
-pub use condition::Condition;
-pub use conditions::{Conditions, check as check_condition};
+pub use condition::{Condition, Rule};
+pub use conditions::{Conditions, Tried, check as check_condition};
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{
     DocumentReader, DocumentRecord, DocumentView, DocumentWriter, KeptFields, RejectReader,

@@ -92,7 +92,9 @@ fn of_keys<K: Key>(
     let representatives = Catalogue::representatives(workspace)?;
     let firsts = (0..).zip(representatives.iter()).filter(|(a, b)| a == b);
     let firsts: Vec<u32> = firsts.map(|(document, _)| document).collect();
-    let (search, found) = best::<K>(&firsts, &keys_of, MOST_STEPS, &|a, b| may.has(a, b))?;
+    let (search, found) = best::<K>(&firsts, &keys_of, MOST_STEPS, &|a, b| {
+        may.allows(a, b) && may.holds(a, b)
+    })?;
     Ok((search, found.map(|found| found.0)))
 }
 

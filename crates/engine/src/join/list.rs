@@ -1,6 +1,6 @@
 //! The last step of both joins: merge runs of counted pairs into the pair list.
 
-use crate::collection::{self, Catalogue, Conditions, Extent, MappedSets};
+use crate::collection::{self, Catalogue, Conditions, Extent, MappedSets, Tried};
 use crate::merge::{
     Combine, Generations, MergeStats, PostingsEntry, Sums, fan_in, merge_generations,
 };
@@ -116,9 +116,12 @@ pub(super) fn finish<K: Key>(
         let (a, b) = sampled.measured(a, b);
         criterion.reached(record.value.into(), a.into(), b.into())
     };
-    let reached = |record: &Record<u64>| {
-        let (a, b) = Pair::of_key(record.key);
-        join.listed.has(a, b) && reaches(config.of_samples(), record)
+    // The prefix join has tried the condition on its candidates.
+    let is_tried = workspace.matches::<JoinProgress>(|joining| joining.prefix.is_some());
+    let mut tried = Tried::default();
+    let mut reached = |record: &Record<u64>| {
+        let pair = Pair::of_key(record.key);
+        reaches(config.of_samples(), record) && (is_tried || join.listed.has(pair, &mut tried))
     };
     let is_below =
         |record: &Record<u64>| config.review.is_some() && !reaches(config.criterion(), record);
@@ -139,7 +142,7 @@ pub(super) fn finish<K: Key>(
             loop {
                 let next = merged.next((STAGE, context.stop))?;
                 let ended = next.is_none();
-                window.extend(next.filter(reached));
+                window.extend(next.filter(&mut reached));
                 if ended || window.len() == WINDOW {
                     if let Some(full) = &mut full {
                         full.verify::<K>(&mut window, threads)?;
@@ -174,6 +177,7 @@ pub(super) fn finish<K: Key>(
         },
     )?;
     let looked_up = full.map(|full| full.looked_up);
+    let undecided = join.undecided(workspace, &tried)?;
     let mut part = out.finish()?;
     let review = below.map(RunWriter::finish).transpose()?;
     drop(merged);
@@ -188,6 +192,7 @@ pub(super) fn finish<K: Key>(
     }
     if let Some(joining) = workspace.manifest.get_mut::<JoinProgress>() {
         joining.stats.looked_up = looked_up;
+        joining.stats.undecided = undecided.or(joining.stats.undecided.take());
     }
     let kept = lists.iter().map(|part| part.records);
     pairs = kept.fold(pairs, u64::saturating_add);
@@ -207,7 +212,7 @@ pub(super) struct Listable {
     pairs: Pairs,
     /// The documents before this one are those of another collection.
     against: u32,
-    conditions: Option<Conditions>,
+    pub conditions: Option<Conditions>,
 }
 
 impl Listable {
@@ -230,9 +235,15 @@ impl Listable {
         self.conditions.as_ref().is_none_or(|of| of.hold(a, b))
     }
 
-    /// Whether a pair a < b may be listed.
-    pub fn has(&self, a: u32, b: u32) -> bool {
-        b >= self.against && (self.pairs != Pairs::Across || a < self.against) && self.holds(a, b)
+    /// Whether a pair a < b may be listed, if the condition holds for it.
+    pub fn allows(&self, a: u32, b: u32) -> bool {
+        b >= self.against && (self.pairs != Pairs::Across || a < self.against)
+    }
+
+    /// Whether a pair a < b may be listed. Counts what the condition says.
+    pub fn has(&self, pair: (u32, u32), tried: &mut Tried) -> bool {
+        let conditions = self.conditions.as_ref();
+        self.allows(pair.0, pair.1) && conditions.is_none_or(|of| of.hold_for(pair, tried))
     }
 }
 

@@ -36,7 +36,7 @@ mod pairs;
 pub mod prefix;
 mod weigh;
 
-use crate::collection;
+use crate::collection::{self, Tried};
 use crate::merge::PostingsEntry;
 use crate::sample::{SampleEntry, Sampled, Sampling, Selection};
 use crate::sort::{Compression, RunEntry};
@@ -82,6 +82,9 @@ pub struct JoinStats {
     /// Verified sampling: pairs whose full sets were intersected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked_up: Option<u64>,
+    /// If a condition holds for no pair because it has no answer: for how many, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<String>,
     /// Counters of the `count` join.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<CountStats>,
@@ -104,6 +107,9 @@ pub struct JoinProgress {
     pub next_number: u64,
     /// Counters so far.
     pub stats: JoinStats,
+    /// How the condition fared so far on the candidates of the `prefix` join.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried: Option<Tried>,
     /// Where the `count` join resumes.
     pub count: count::CountPlace,
     /// Where the `prefix` join resumes, once its candidates are written.
@@ -282,6 +288,12 @@ struct Joining<'a> {
 }
 
 impl<'a> Joining<'a> {
+    /// What is said of a condition that holds for no pair ([`collection::Conditions::undecided`]).
+    fn undecided(&self, workspace: &Workspace, tried: &Tried) -> Result<Option<String>> {
+        let conditions = self.listed.conditions.as_ref();
+        conditions.map_or(Ok(None), |of| of.undecided(workspace, tried, self.context))
+    }
+
     fn new(
         config: &'a JoinConfig,
         (sampled, listed): (&'a Sampled, &'a list::Listable),

@@ -486,12 +486,17 @@ impl Choice {
     }
 
     /// Goes through the classes of equal documents in the order of preference, and removes each one
-    /// that reaches the threshold with a kept one. The survivor is the first such class.
+    /// that reaches the threshold with a kept one. The survivor is the first such class, and before
+    /// all others one with the same words that a condition parts from it.
     ///
     /// Only the pairs are needed, sorted by the later class of each.
     fn star(&mut self, choosing: Choosing<'_>, ranks: &Ranks) -> Result<()> {
         let (survivors, shared) = (&mut self.survivors, &mut self.shared);
-        let preferred = &self.preferred;
+        let (preferred, each) = (&self.preferred, &self.each);
+        let is_same = |a: u32, b: u32| {
+            let words = |each: &[([u8; 16], _)]| each[a as usize].0 == each[b as usize].0;
+            each.as_deref().is_some_and(words)
+        };
         // A class all of whose documents are listed has no rank.
         let rank = |class: u32| match preferred {
             None => Some(class),
@@ -520,7 +525,9 @@ impl Choice {
         })?;
         sort.finish()?.for_each(|pair| {
             let later = pair.later as usize;
-            if survivors[later] == NONE && survivors[pair.earlier as usize] == NONE {
+            let known = survivors[later];
+            let closer = || is_same(pair.later, pair.earlier) && !is_same(pair.later, known);
+            if survivors[pair.earlier as usize] == NONE && (known == NONE || closer()) {
                 survivors[later] = pair.earlier;
                 shared[later] = pair.shared;
             }

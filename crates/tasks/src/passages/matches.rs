@@ -45,7 +45,7 @@ use lookalike_base::progress::Unit;
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::utf8::boundary_before;
 use lookalike_base::workers::in_order;
-use lookalike_engine::collection::{Catalogue, Column, ColumnBuilder, each_document};
+use lookalike_engine::collection::{Catalogue, Column, ColumnBuilder, Tried, each_document};
 use lookalike_store::checkpoint::UnitSort;
 use lookalike_store::item::item;
 use lookalike_store::table::{Cell, cells};
@@ -233,10 +233,13 @@ pub(super) fn write(
 ) -> Result<Vec<ResultFile>> {
     let mut pairs = search.sorter("pairs", 4)?;
     let grouping = Grouping(None);
-    let mut count = 0u64;
+    let (mut count, mut tried) = (0u64, Tried::default());
     let push = |one: u32, other: u32| {
-        let (a, b) = (one.min(other), one.max(other));
-        if search.conditions.is_some_and(|of| !of.hold(a, b)) {
+        let pair = (one.min(other), one.max(other));
+        if search
+            .conditions
+            .is_some_and(|of| !of.hold_for(pair, &mut tried))
+        {
             return Ok(());
         }
         count += 1;
@@ -248,6 +251,9 @@ pub(super) fn write(
         }
     };
     let runs = sweep(search, repeats, grouping, config.max_documents, push)?;
+    if let Some(conditions) = search.conditions {
+        conditions.undecided(workspace, &tried, search.context)?;
+    }
     let count = runs.count();
     search.require_in_eighth(count * COMMON_BYTES, || counted(count, "common passage"))?;
     let mut commons = Vec::with_capacity(count as usize);

@@ -252,7 +252,7 @@ fn look_up<K: Key>(
             search.each(|other| {
                 let common = ((set.len() / K::BYTES) as u32).min(sampled.own(other));
                 let (a, b) = sampled.measured(other, document);
-                if !join.listed.has(other, document) {
+                if !join.listed.allows(other, document) {
                     return Ok(ControlFlow::Continue(()));
                 }
                 if common > 0 && u64::from(common) >= criterion.least_shared(a.into(), b.into()) {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::distinct::Distinct;
 use super::{Joining, PrefixPlace};
-use crate::collection::{LoadedSets, MappedSets, Wanted, within_le};
+use crate::collection::{LoadedSets, MappedSets, Tried, Wanted, within_le};
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
@@ -241,9 +241,14 @@ impl Verifying<'_, '_> {
         let most = (self.loaded / 8 / size_of::<u64>() as u64).max(1) as usize;
         let mut candidates = Vec::new();
         let (mut last, mut taken) = (0, 0);
+        let joining = self.workspace.manifest.get::<JoinProgress>();
+        let mut tried = joining
+            .and_then(|joining| joining.tried)
+            .unwrap_or_default();
         while let Some(key) = distinct.next()? {
             let (a, b) = Pair::of_key(key);
-            if self.join.listed.has(a, b)
+            let mut after = tried;
+            if self.join.listed.has((a, b), &mut after)
                 && clusters.is_none_or(|clusters| clusters.find(a) != clusters.find(b))
             {
                 if candidates.len() >= most || !wanted.add(&verifier.sets, a, b) {
@@ -253,6 +258,7 @@ impl Verifying<'_, '_> {
             }
             last = key;
             taken += 1;
+            tried = after;
             distinct.advance();
         }
         let threads = context.budget.threads;
@@ -313,6 +319,7 @@ impl Verifying<'_, '_> {
             let stats = joining.stats.prefix.get_or_insert_default();
             stats.candidates += taken;
             stats.verified += verified.into_inner();
+            joining.tried = Some(tried).filter(|tried| *tried != Tried::default());
         }
         Ok((loaded.into_wanted(), last))
     }
@@ -328,6 +335,11 @@ impl Verifying<'_, '_> {
         }
         progress.next_number = self.number;
         progress.prefix.get_or_insert_default().done = Some(done);
+        if done == u64::MAX {
+            let join = self.join;
+            let tried = progress.tried.unwrap_or_default();
+            progress.stats.undecided = join.undecided(self.workspace, &tried)?;
+        }
         commit(self.workspace, &progress)
     }
 }
