@@ -8,7 +8,6 @@ rows together; Rust code in the executors does the rest.
 from __future__ import annotations
 
 import copy
-import functools
 import json
 import os
 import tempfile
@@ -23,7 +22,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from . import _native
-from ._spool import Function, formerly, policies_of
+from ._spool import fields_of, formerly, policies_of
 
 Batches = Iterator[pyarrow.RecordBatch]
 
@@ -44,28 +43,13 @@ DATES = {
 }
 
 
-def _unconditional(function: Function) -> Function:
-    """A function that says why it has no conditions, instead of that the parameter is unknown."""
-
-    @functools.wraps(function)
-    def called(*args: Any, **given: Any) -> Any:
-        if given.pop("where", None) is not None:
-            raise ValueError(
-                "where is not possible in Spark, where texts travel without their other columns: use"
-                " lookalike.find_pairs or lookalike.deduplicate for data of one machine"
-            )
-        return function(*args, **given)
-
-    return called  # type: ignore[return-value]
-
-
-@_unconditional
 def find_pairs(
     df: DataFrame,
     text: str = "text",
     *,
     ids: str = "id",
     threshold: float | str = 0.85,
+    where: str | None = None,
     content_type: str | None = None,
     markup: str | None = None,
     method: str = "exact",
@@ -97,6 +81,10 @@ def find_pairs(
     threshold
         The lowest resemblance of a pair: a decimal or a fraction such as ``"2/3"``, above 0 and at
         most 1.
+    where
+        Which pairs count, such as ``"a.source != b.source"`` or ``"abs(a.date - b.date) <= days(30)"``,
+        as ``--where`` of the command. The fields are columns; `a` is the row with the lesser id. The
+        values are not looked at beforehand, so nothing warns of those that cannot be read.
     content_type
         The column that says what a text is: ``text/html`` is markup.
     markup
@@ -126,7 +114,7 @@ def find_pairs(
         Columns `id_a`, `id_b`, `resemblance` (or `score`; six decimals), `shared`, `shingles_a` and
         `shingles_b` (numbers of fingerprints), in no order; `id_a` is less than `id_b`. A text of
         the same tokens as others is paired with the one of them that has the least id only, and so
-        are the pairs with other texts. Integers and strings are ordered as usual, other ids by their
+        are the pairs with other texts, unless `where` tells these texts apart. Integers and strings are ordered as usual, other ids by their
         JSON.
 
     Raises
@@ -168,7 +156,6 @@ def pairs(
 
 
 @formerly(2, "ids", "text", "threshold", id="ids")
-@_unconditional
 def query(
     df: DataFrame,
     collection_df: DataFrame,
@@ -176,6 +163,7 @@ def query(
     text: str = "text",
     ids: str = "id",
     threshold: float | str = 0.85,
+    where: str | None = None,
     content_type: str | None = None,
     markup: str | None = None,
     method: str = "exact",
@@ -200,9 +188,9 @@ def query(
         The texts to look up.
     collection_df
         The collection, with the same columns; the types of their ids may differ.
-    text, ids, threshold, content_type, markup, method, bands, rows, score, shingle_size, tokens, fold, short, seed
-        As for `find_pairs`.
-    sampling, size_groups, partitions, memory
+    text, ids, threshold, where, content_type, markup, method, bands, rows, score, shingle_size, tokens, fold, short
+        As for `find_pairs`. For `where`, `a` is the text that is looked up.
+    seed, sampling, size_groups, partitions, memory
         As for `find_pairs`.
 
     Returns
@@ -270,7 +258,6 @@ def clusters(pairs_df: DataFrame, id_a: str = "id_a", id_b: str = "id_b") -> Dat
 
 
 @formerly(1, "ids", "text", "keep", id="ids")
-@_unconditional
 def deduplicate(
     df: DataFrame,
     *,
@@ -278,6 +265,7 @@ def deduplicate(
     keep: str | Iterable[str] = "first",
     ids: str | None = None,
     threshold: float | str = 0.85,
+    where: str | None = None,
     rule: str = "star",
     content_type: str | None = None,
     markup: str | None = None,
@@ -299,7 +287,7 @@ def deduplicate(
     are kept reach the threshold, and every row that is removed reaches it with a row that is kept.
     If a policy looks at dates or numbers, the call reads their column once, warns of values that
     cannot be read, and refuses a column of which none can be. One task decides from all pairs. It
-    needs about 270 bytes of memory for each document that is in a pair, and 16 for each further pair.
+    needs about 270 bytes of memory for each document that is in a pair, and 20 for each further pair.
 
     Parameters
     ----------
@@ -317,8 +305,9 @@ def deduplicate(
         ``"shortest"``, ``"newest:COLUMN"``, ``"oldest:COLUMN"``, ``"max:COLUMN"``, ``"min:COLUMN"``
         or ``"prefer:COLUMN=a,b,c"``. Of several policies, the next one breaks the ties of the one
         before it, and the least id breaks the rest.
-    threshold, content_type, markup, method, bands, rows, shingle_size, tokens, fold, short, seed
-        As for `find_pairs`.
+    threshold, where, content_type, markup, method, bands, rows, shingle_size, tokens, fold, short, seed
+        As for `find_pairs`. The rows of `against` come before all others. Without ids, the order of the
+        rows means nothing, so `where` should not depend on it.
     rule
         ``"star"``, or ``"one-per-cluster"`` to keep one row of each cluster.
     partitions, memory
@@ -343,7 +332,6 @@ def deduplicate(
 
 
 @formerly(1, "ids", "text", "keep", id="ids")
-@_unconditional
 def removed(
     df: DataFrame,
     *,
@@ -351,6 +339,7 @@ def removed(
     keep: str | Iterable[str] = "first",
     ids: str | None = None,
     threshold: float | str = 0.85,
+    where: str | None = None,
     rule: str = "star",
     content_type: str | None = None,
     markup: str | None = None,
@@ -373,9 +362,9 @@ def removed(
 
     Parameters
     ----------
-    df, text, keep, ids, threshold, rule, content_type, markup, method, bands, rows, shingle_size, tokens, fold
+    df, text, keep, ids, threshold, where, rule, content_type, markup, method, bands, rows, shingle_size, tokens
         As for `deduplicate`.
-    short, seed, partitions, memory, against
+    fold, short, seed, partitions, memory, against
         As for `deduplicate`.
 
     Returns
@@ -453,7 +442,7 @@ def _judged(
     _check_values(df, given["text"], policies)
     assert isinstance(kind, _Rows)
     numbers = ["score", "shared"] if evidence else []
-    edges = found.select("a", "b", "rank_a", "rank_b", "exact", *numbers)
+    edges = found.select("a", "b", "rank_a", "rank_b", "exact", "same_words", *numbers)
     if against is not None:
         # The other rows are kept, whatever they resemble, and preferred to all.
         theirs = {name: F.col(name).startswith(AGAINST) for name in ("a", "b")}
@@ -514,16 +503,21 @@ class _Ids:
 
 class _Rows(_Ids):
     """Names of rows, in the order of their ids: rows have the same name only if their ids, texts and
-    the fields of policies are the same. They depend on content alone, because Spark may read rows
+    the fields of policies and of a condition are the same. They depend on content alone, because Spark may read rows
     again in another order."""
 
     def __init__(
-        self, df: DataFrame, id: str | None, text: str, policies: Sequence[str]
+        self,
+        df: DataFrame,
+        id: str | None,
+        text: str,
+        policies: Sequence[str],
+        where: str | None,
     ) -> None:
         if id is None and "id" in df.columns:
             id = "id"
         self.ids = None if id is None else _Ids(df, id)
-        self.text, self.policies = text, policies
+        self.text, self.policies, self.where = text, policies, where
         self.numbers, self.encoded_type = False, "string"
         self.before = ""
 
@@ -536,7 +530,7 @@ class _Rows(_Ids):
     def of(self, df: DataFrame) -> Column:
         ids = F.lit("") if self.ids is None else self.ids.of(df)
         text = _column(df, self.text)
-        parts = [ids, text, *_values(df, self.policies)]
+        parts = [ids, text, *_values(df, self.policies), *_of_condition(df, self.where)]
         # A hash leaves nulls out.
         parts += [part.isNull() for part in parts]
         hashes = [F.hex(F.xxhash64(F.lit(seed), *parts)) for seed in ("1", "2")]
@@ -565,18 +559,34 @@ def _column(df: DataFrame, name: str) -> Column:
     return df[_path(df, name)]
 
 
-def _values(df: DataFrame, policies: Sequence[str]) -> list[Column]:
-    """The values of policies as text. A time has its offset: when clocks are set back, an hour comes
+def _value(df: DataFrame, name: str, timed: bool = True) -> Column:
+    """The values of a column as text. A time has its offset: when clocks are set back, an hour comes
     twice."""
-    values = []
-    with_field = (policy for policy in policies if ":" in policy)
-    for name, policy in zip(_native.fields_of(policies), with_field):
-        column = _column(df, name)
-        kind = df.select(column).schema[0].dataType
-        timed = isinstance(kind, T.TimestampType) and policy.startswith(tuple(READ_AS))
-        text = column.cast("string")
-        values.append(F.concat(text, F.date_format(column, "XXX")) if timed else text)
-    return values
+    column = _column(df, name)
+    kind = df.select(column).schema[0].dataType
+    timed = timed and isinstance(kind, T.TimestampType)
+    text = column.cast("string")
+    return F.concat(text, F.date_format(column, "XXX")) if timed else text
+
+
+def _values(df: DataFrame, policies: Sequence[str]) -> list[Column]:
+    """The values of policies as text."""
+    with_field = [policy for policy in policies if ":" in policy]
+    named = zip(_native.fields_of(policies), with_field)
+    return [_value(df, name, policy.startswith(tuple(READ_AS))) for name, policy in named]
+
+
+def _of_condition(df: DataFrame, where: str | None) -> list[Column]:
+    """The values of the columns that a condition names, as text."""
+    names = fields_of(where)
+    for name in names:
+        kind = df.select(_column(df, name)).schema[0].dataType
+        if isinstance(kind, (T.ArrayType, T.MapType, T.StructType, T.BinaryType)):
+            raise TypeError(
+                f"the column {name} has the type {kind.simpleString()}; a condition needs strings, numbers,"
+                " dates or times"
+            )
+    return [_value(df, name).alias(f"where_{name}") for name in names]
 
 
 def _found(
@@ -591,7 +601,7 @@ def _found(
         raise ValueError(f"`{given['method']}` is not a method; use exact or minhash")
     spark = df.sparkSession
     partitions = given["partitions"]
-    names = "score shingle_size tokens fold short seed sampling size_groups".split()
+    names = "score shingle_size tokens fold short seed sampling size_groups where".split()
     job = {name: given[name] for name in names} | {
         "threshold": str(given["threshold"]),
         "partitions": partitions or _partitions(spark.conf.get("spark.sql.shuffle.partitions")),
@@ -611,7 +621,7 @@ def _found(
     frames = [side for side in (df, collection, against) if side is not None]
     kinds: list[_Ids]
     if policies:
-        own = _Rows(df, given["ids"], given["text"], policies)
+        own = _Rows(df, given["ids"], given["text"], policies, given["where"])
         kinds = [own] if against is None else [own, own.against()]
     else:
         kinds = [_Ids(side, given["ids"]) for side in frames]
@@ -635,7 +645,7 @@ def _found(
     schema = (
         f"a {id_type} not null, b {id_type} not null, score double not null, shared int not null,"
         " size_a int not null, size_b int not null, rank_a binary not null,"
-        " rank_b binary not null, exact boolean not null"
+        " rank_b binary not null, exact boolean not null, same_words boolean not null"
     )
     found = together(verified).mapInArrow(_Results(job, numbers), schema)
     return found, kinds[0]
@@ -673,6 +683,7 @@ def _texts(
         declared.cast("string").alias("type"),
         F.lit(side).alias("side"),
         *fields,
+        *_of_condition(df, given["where"]),
     )
 
 
@@ -803,7 +814,7 @@ class _Decide:
             def noted() -> Batches:
                 nonlocal writer
                 for batch in batches:
-                    pairs = batch.select(["a", "b", "score", "shared", "exact"])
+                    pairs = batch.select(["a", "b", "score", "shared", "exact", "same_words"])
                     writer = writer or pyarrow.ipc.new_stream(file, pairs.schema)
                     writer.write_batch(pairs)
                     yield batch
@@ -845,10 +856,12 @@ def _numbered(gone: Any, pairs: Callable[[], Iterator[Any]]) -> Any:
         table.filter(compute.invert(table["exact"])).join(wanted, names, keys, "left semi")
         for table in pairs()
     )
-    near = near.group_by(names).aggregate([("score", "max"), ("shared", "max")])
-    gone = gone.join(near.rename_columns([*names, "score", "shared"]), keys, names, "left outer")
+    numbers = ["score", "shared", "same_words"]
+    near = near.group_by(names).aggregate([(name, "max") for name in numbers])
+    gone = gone.join(near.rename_columns([*names, *numbers]), keys, names, "left outer")
     same = compute.equal(gone["first_a"], gone["first_b"])
     far = compute.if_else(compute.is_null(gone["score"]), "chain", "near")
+    words = compute.coalesce(gone["same_words"], False)
     score = compute.if_else(same, 1.0, gone["score"])
     of_equal = compute.coalesce(gone["shared_a"], gone["shared_b"])
     shared = compute.if_else(same, of_equal, gone["shared"])
@@ -856,7 +869,7 @@ def _numbered(gone: Any, pairs: Callable[[], Iterator[Any]]) -> Any:
         {
             "removed": gone["a"],
             "survivor": gone["b"],
-            "reason": compute.if_else(same, "exact", far),
+            "reason": compute.if_else(compute.or_(same, words), "exact", far),
             "score": score,
             "shared": shared,
         }

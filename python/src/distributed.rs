@@ -15,7 +15,7 @@ use arrow_schema::{DataType, Field, Schema};
 use lookalike::base::byte_size::ByteSize;
 use lookalike::base::ids::FingerprintKind;
 use lookalike::base::measure::{Criterion, Measure};
-use lookalike::engine::collection::SizeGroups;
+use lookalike::engine::collection::{Condition, Rule as Where, SizeGroups};
 use lookalike::engine::shingle::ShingleConfig;
 use lookalike::tasks::dedup::{Policy, Rule, preference};
 use lookalike::tasks::distributed::{
@@ -23,7 +23,7 @@ use lookalike::tasks::distributed::{
     Prefixes, Row, Side, Verify,
 };
 use lookalike::text::parse::{Fold, ParseConfig};
-use lookalike::text::read::{Markup, ReadConfig};
+use lookalike::text::read::{Markup, ReadConfig, host};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -51,6 +51,8 @@ struct Given {
     bands: Option<(u32, u32)>,
     look_up: bool,
     markup: Markup,
+    #[serde(rename = "where")]
+    condition: Option<Condition>,
 }
 
 fn wrong(text: impl ToString) -> PyErr {
@@ -61,6 +63,8 @@ fn config(py: Python<'_>, given: &str) -> PyResult<Config> {
     let given: Given = serde_json::from_str(given).map_err(wrong)?;
     let measure: Measure = given.score.parse().map_err(wrong)?;
     let groups = given.size_groups.as_deref().map(str::parse::<SizeGroups>);
+    let condition = given.condition.filter(|condition| !condition.is_true());
+    let rule = condition.map(|condition| Where::new(&condition, condition.fields()).map(Arc::new));
     let config = Config {
         shingle: ShingleConfig {
             parse: ParseConfig {
@@ -85,8 +89,18 @@ fn config(py: Python<'_>, given: &str) -> PyResult<Config> {
         scratch: given.scratch,
         bands: given.bands,
         look_up: given.look_up,
+        rule: rule.transpose().map_err(|error| raise(py, &error))?,
     };
     config.check().map_err(|error| raise(py, &error))?;
+    if config
+        .rule
+        .iter()
+        .any(|rule| rule.fields().contains(&"docno".into()))
+    {
+        return Err(wrong(
+            "where: rows have no docno; name the column of the ids",
+        ));
+    }
     if let Some((bands, rows)) = config.bands {
         let made = lookalike::methods::MinHashes::new(bands, rows, 0);
         made.map_err(|error| raise(py, &error))?;
@@ -321,7 +335,8 @@ impl IntakeTask {
     }
 
     /// Takes rows with the columns `id`, `text`, `type`, `side` (1 for queries, 2 for the
-    /// collection, 3 otherwise), and `field_0`, `field_1` ... for the fields of the policies.
+    /// collection, 3 otherwise), `field_0`, `field_1` ... for the fields of the policies, and
+    /// `where_source` for a field `source` of the condition.
     fn add(&self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Table>> {
         let batches = batches(py, object)?;
         py.detach(|| {
@@ -350,6 +365,16 @@ impl IntakeTask {
             Bytes::of(column(batch, &name)?, &name)
         });
         let fields = fields.collect::<PyResult<Vec<_>>>()?;
+        let condition = intake.condition().to_vec();
+        let known = condition.iter().map(|field| {
+            let name = match &**field {
+                "words" => return Ok(None),
+                "host" | "path" => "where_url".into(),
+                field => format!("where_{field}"),
+            };
+            Bytes::of(column(batch, &name)?, &name).map(Some)
+        });
+        let known = known.collect::<PyResult<Vec<_>>>()?;
         let texts = Bytes::of(column(batch, "text")?, "text")?;
         let id = column(batch, "id")?;
         if let Some(row) = (0..batch.num_rows()).find(|&row| id.is_null(row)) {
@@ -377,16 +402,36 @@ impl IntakeTask {
                 .content(false, declared.as_deref(), text.as_bytes());
             let values = fields.iter().map(|field| field.text(row));
             let values = values.collect::<PyResult<Vec<_>>>()?;
+            let known = condition.iter().zip(&known);
+            let known = known.map(|(field, values)| {
+                let value = values
+                    .as_ref()
+                    .map_or(Ok(None), |values| values.text(row))?;
+                Ok(value.and_then(|value| fact(field, value)))
+            });
+            let values = (&values[..], known.collect::<PyResult<_>>()?);
             let side = match sides.value(row) {
                 1 => Side::Query,
                 2 => Side::Collection,
                 _ => Side::Any,
             };
-            ids.with(row, |id| intake.add(text, content, id, &values, side, out))
+            ids.with(row, |id| intake.add(text, content, id, values, side, out))
                 .map_err(|error| Python::attach(|py| raise(py, &error)))?;
         }
         Ok(())
     }
+}
+
+/// The value of a field of a condition, from that of its column. One of more than 4,096 bytes is
+/// missing.
+fn fact(field: &str, value: &str) -> Option<String> {
+    let address = || value.split_once("://").map(|(_, address)| address);
+    let value = match field {
+        "host" => host(address()?)?,
+        "path" => format!("/{}", address()?.split_once('/')?.1),
+        _ => value.to_string(),
+    };
+    (value.len() <= 4096).then_some(value)
 }
 
 /// A task of another stage.
@@ -514,6 +559,7 @@ impl ResultsTask {
             Arc::new(ranks.finish())
         };
         let exact: Vec<bool> = found.iter().map(|found| found.exact).collect();
+        let same: Vec<bool> = found.iter().map(|found| found.same_words).collect();
         let batch = RecordBatch::try_from_iter([
             (
                 "a",
@@ -530,6 +576,7 @@ impl ResultsTask {
             ("rank_a", rank(0)),
             ("rank_b", rank(1)),
             ("exact", Arc::new(BooleanArray::from(exact))),
+            ("same_words", Arc::new(BooleanArray::from(same))),
         ]);
         Ok(Some(table(batch.map_err(failed)?)))
     }
@@ -563,13 +610,16 @@ impl GraphTask {
                     None => Ok(None),
                 };
                 let ranks = [rank("rank_a")?, rank("rank_b")?];
-                let exact = batch.column_by_name("exact");
-                let exact = exact.and_then(|array| array.as_boolean_opt());
+                let flags = ["exact", "same_words"].map(|name| {
+                    let column = batch.column_by_name(name);
+                    column.and_then(|array| array.as_boolean_opt())
+                });
                 let mut graph = locked(&self.graph);
                 for row in 0..batch.num_rows() {
                     let of = |rank: &Option<Bytes<'_>>| rank.as_ref().map(|r| r.at(row).to_vec());
                     let ranks = [&ranks[0], &ranks[1]].map(|rank| of(rank).unwrap_or_default());
-                    let exact = exact.is_some_and(|exact| exact.value(row));
+                    let [exact, same] = flags.map(|flag| flag.is_some_and(|flag| flag.value(row)));
+                    let exact = (exact, same);
                     let ranks = [&ranks[0][..], &ranks[1][..]];
                     let added = a.with(row, |a| b.with(row, |b| graph.add([a, b], ranks, exact)));
                     added.map_err(|error| Python::attach(|py| raise(py, &error)))?;

@@ -242,10 +242,76 @@ def test_the_rows_that_stay(spark, rule):
         assert [row[0] for row in rows(found)] == expected["id"].to_pylist(), keep
 
 
-def test_conditions_are_refused():
-    for call in (lookalike.spark.find_pairs, lookalike.spark.query, lookalike.spark.deduplicate, lookalike.spark.removed):
-        with pytest.raises(ValueError, match="where is not possible in Spark"):
-            call(None, where="a.source != b.source")
+CONDITIONS = [
+    "a.source != b.source",
+    "a.source == b.source",
+    "a.date < b.date && b.date - a.date <= days(3)",
+    "!(a.source == b.source) || a.words != b.words",
+    "a.host == b.host && a.rank <= b.rank",
+]
+
+
+def conditional(spark):
+    """Many texts are there two or three times, with other values in their columns."""
+    texts = TEXTS[:120] + TEXTS[:60] + [text.upper() for text in TEXTS[:30]]
+    rng = random.Random(9)
+    kind = "id long, text string, source string, date date, url string, rank int"
+
+    def row(n):
+        day = datetime.date(2024, 1, rng.randint(1, 6)) if rng.random() < 0.9 else None
+        source = rng.choice("xyz") if rng.random() < 0.9 else None
+        return n, texts[n], source, day, f"http://H{rng.randint(0, 2)}.org/{n}", rng.randint(0, 3)
+
+    given = [row(n) for n in range(len(texts))]
+    names = [column.split()[0] for column in kind.split(", ")]
+    one = pyarrow.table({name: [row[n] for row in given] for n, name in enumerate(names)})
+    return spark.createDataFrame(given, kind).repartition(3, "id"), one
+
+
+@pytest.mark.parametrize("where", CONDITIONS)
+def test_conditions(spark, where):
+    df, one = conditional(spark)
+    for other in ({}, {"sampling": "1/2", "partitions": 3}):
+        given = PARAMETERS | other | {"where": where}
+        found = rows(lookalike.spark.find_pairs(df, **given))
+        given.pop("partitions", None)
+        expected = table(lookalike.find_pairs(one, ids="id", **given))
+        assert found == expected and len(expected) > 10
+    given = PARAMETERS | {"where": where}
+    for keep in ("first", "max:rank"):
+        result = lookalike.deduplicate(one, keep=keep, ids="id", **given)
+        gone = lookalike.spark.removed(df, keep=keep, **given)
+        gone = gone.select("id", "lookalike.survivor", "lookalike.reason")
+        expected = pyarrow.table(result.removed).select(["row", "survivor", "reason"])
+        near = [(*row[:2], "near" if row[2] == "near" else "exact") for row in table(expected)]
+        assert rows(gone) == near and len(near) > 10
+    new, old = df.where("id >= 70"), df.where("id < 70")
+    kept = lookalike.spark.deduplicate(new, keep="max:rank", against=old, **given)
+    result = lookalike.deduplicate(
+        one.slice(70), keep="max:rank", against=one.slice(0, 70), ids="id", **given
+    )
+    assert sorted(row["id"] for row in kept.collect()) == result.kept["id"].to_pylist()
+
+
+def test_conditions_that_make_no_sense_are_refused(spark):
+    df, _ = conditional(spark)
+    for where, said in [
+        ("a.source ==", "is not an expression"),
+        ("a.file != b.file", "texts in memory have no file"),
+        ("a.docno < b.docno", "rows have no docno"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            lookalike.spark.find_pairs(df, where=where)
+
+
+def test_a_query_has_conditions(spark):
+    df, one = conditional(spark)
+    given = PARAMETERS | {"where": "a.source != b.source"}
+    collection, new = df.where("id < 70"), df.where("id >= 70")
+    found = lookalike.spark.query(new, collection, **given).select("id_query", "id_match")
+    pairs = {row[:2] for row in table(lookalike.find_pairs(one, ids="id", **given))}
+    expected = {(b, a) for a, b in pairs if a < 70 <= b}
+    assert set(rows(found)) == expected and len(expected) > 10
 
 
 def test_dates_that_cannot_be_read(spark):

@@ -1,10 +1,12 @@
 //! The documents: on their way to their parts, and there.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::dedup::{Policy, preference};
 use lookalike_base::Result;
 use lookalike_base::rate::Rate;
+use lookalike_engine::collection::Rule;
 use lookalike_engine::sample::Levels;
 use lookalike_engine::shingle::Shingler;
 use lookalike_store::Aside;
@@ -38,9 +40,10 @@ pub struct Intake {
     places: u32,
     groups: lookalike_engine::collection::SizeGroups,
     policies: Vec<Policy>,
+    rule: Option<Arc<Rule>>,
     shingler: Shingler<u64>,
-    /// The records of documents whose MD5s are still to be computed.
-    open: Vec<Vec<u8>>,
+    /// The records of documents whose MD5s are still to be computed, with the values of the condition.
+    open: Vec<(Vec<u8>, String)>,
     /// Records by part and MD5.
     records: Vec<(u32, [u8; 16], Vec<u8>)>,
     bytes: usize,
@@ -55,6 +58,7 @@ impl Intake {
             places: config.places,
             groups: config.size_groups.clone(),
             policies,
+            rule: config.rule.clone(),
             shingler: Shingler::new(&config.shingle),
             open: Vec::new(),
             records: Vec::new(),
@@ -68,14 +72,20 @@ impl Intake {
         &self.policies
     }
 
-    /// Adds a document. `values` has the fields of the policies. Identifiers are ordered by their
-    /// bytes. A document without words is left out: no other resembles it.
+    /// The fields of the condition, whose values `add` expects.
+    pub fn condition(&self) -> &[String] {
+        self.rule.as_ref().map_or(&[], |rule| rule.fields())
+    }
+
+    /// Adds a document. `values` has the fields of the policies, and those of the condition, of which
+    /// it knows the `words` itself. Identifiers are ordered by their bytes. A document without words is
+    /// left out: no other resembles it.
     pub fn add(
         &mut self,
         text: &str,
         content: ContentKind,
         id: &[u8],
-        values: &[Option<&str>],
+        (values, fields): (&[Option<&str>], Vec<Option<String>>),
         side: Side,
         out: &mut Vec<Row>,
     ) -> Result<()> {
@@ -87,15 +97,24 @@ impl Intake {
             .shingle_keeping(&document, NO_RANGE, &mut set, &mut self.text);
         let text = &self.text;
         let mut record = Vec::with_capacity(text.len() + id.len() + 64);
+        let kept = self.rule.as_ref().map_or(String::new(), |rule| {
+            let fields = rule.fields().iter().zip(fields);
+            let values = fields.map(|(field, value)| match &**field {
+                "words" => Some(facts.words.to_string()),
+                _ => value,
+            });
+            serde_json::Value::from(values.collect::<Vec<_>>()).to_string()
+        });
         if facts.words > 0 {
             record.push(side as u8);
             record.push(self.groups.group(facts.words));
             put_bytes(&mut record, id);
             put_bytes(&mut record, &self.rank(facts.words, values));
+            put_bytes(&mut record, kept.as_bytes());
             put_bytes(&mut record, text);
         }
         self.bytes += record.len();
-        self.open.push(record);
+        self.open.push((record, kept));
         if self.open.len() >= TOGETHER || self.shingler.undigested_bytes() >= TOGETHER_BYTES {
             self.close();
         }
@@ -118,6 +137,7 @@ impl Intake {
         record.push(Side::Any as u8);
         record.push(self.groups.group(words));
         put_bytes(&mut record, id);
+        put_bytes(&mut record, &[]);
         put_bytes(&mut record, &[]);
         put_bytes(&mut record, text);
         self.bytes += record.len();
@@ -163,10 +183,12 @@ impl Intake {
 
     fn close(&mut self) {
         let digests = self.shingler.digests();
-        for (record, digest) in self.open.drain(..).zip(digests) {
+        for ((record, kept), digest) in self.open.drain(..).zip(digests) {
             if !record.is_empty() {
+                let rule = self.rule.as_ref();
+                let class = rule.map_or(*digest, |rule| rule.class(digest, &kept, &record));
                 self.records
-                    .push((part_of_digest(digest, self.places), *digest, record));
+                    .push((part_of_digest(&class, self.places), class, record));
             }
         }
     }
@@ -208,6 +230,8 @@ pub(super) struct Member {
     group: u8,
     pub id: Box<[u8]>,
     pub rank: Box<[u8]>,
+    /// The values of the condition.
+    pub kept: Box<[u8]>,
     /// Its text among the texts.
     at: u64,
     length: u32,
@@ -219,6 +243,12 @@ impl Member {
         out.push(self.side);
         put_bytes(out, &self.id);
         put_bytes(out, &self.rank);
+        put_bytes(out, &self.kept);
+    }
+
+    /// Whether a document of the same part has the same words.
+    pub fn has_words_of(&self, other: &Member) -> bool {
+        self.digest[..8] == other.digest[..8]
     }
 
     /// Reads what `put` wrote.
@@ -227,6 +257,7 @@ impl Member {
             side: reader.byte()?,
             id: reader.bytes()?.into(),
             rank: reader.bytes()?.into(),
+            kept: reader.bytes()?.into(),
             ..Member::default()
         })
     }
@@ -267,7 +298,7 @@ impl Documents {
         for digest in digests.as_chunks().0 {
             let (side, group) = (reader.byte()?, reader.byte()?);
             let (id, rank) = (reader.bytes()?.into(), reader.bytes()?.into());
-            let text = reader.bytes()?;
+            let (kept, text) = (reader.bytes()?.into(), reader.bytes()?);
             self.members.push(Member {
                 part,
                 digest: *digest,
@@ -275,6 +306,7 @@ impl Documents {
                 group,
                 id,
                 rank,
+                kept,
                 at: self.texts.put(text)?,
                 length: text.len() as u32,
             });

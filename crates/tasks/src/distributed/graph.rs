@@ -14,6 +14,7 @@ pub struct Graph {
     numbers: HashMap<Box<[u8]>, u32>,
     ranks: Vec<Box<[u8]>>,
     equal: Vec<[u32; 2]>,
+    /// The lesser number comes first, unless the two have the same words, which a condition parts.
     near: Vec<[u32; 2]>,
 }
 
@@ -34,12 +35,21 @@ impl Graph {
 
     /// Adds a pair. `ranks` are the places in the order of preference, as [`super::Found::ranks`];
     /// without any, the least identifier is preferred.
-    pub fn add(&mut self, ids: [&[u8]; 2], ranks: [&[u8]; 2], exact: bool) -> Result<()> {
+    pub fn add(
+        &mut self,
+        ids: [&[u8]; 2],
+        ranks: [&[u8]; 2],
+        (exact, same_words): (bool, bool),
+    ) -> Result<()> {
         let one = self.number(ids[0], ranks[0])?;
-        let pair = [one, self.number(ids[1], ranks[1])?];
+        let mut pair = [one, self.number(ids[1], ranks[1])?];
         match exact {
             true => self.equal.push(pair),
-            false => self.near.push(pair),
+            false => {
+                pair.sort_unstable();
+                pair.rotate_left(same_words.into());
+                self.near.push(pair);
+            }
         }
         Ok(())
     }
@@ -112,8 +122,8 @@ impl Graph {
     }
 
     /// Calls `take` with each document that is removed, and with its survivor: the first kept
-    /// document, in the order of preference, that reaches the threshold with it. The preferred one
-    /// of several documents with the same words stands for all
+    /// document, in the order of preference, that reaches the threshold with it, and before all others
+    /// one with the same words. The preferred one of several documents with the same words stands for all
     /// ([`crate::dedup::Rule::Star`]).
     pub fn removed(&self, mut take: impl FnMut(&[u8], &[u8])) {
         let (ids, places) = self.order();
@@ -122,20 +132,20 @@ impl Graph {
         for (number, &place) in places.iter().enumerate() {
             order[place as usize] = number as u32;
         }
-        // Each pair by the later class, then the earlier one.
-        let mut pairs: Vec<[u32; 2]> = self
+        // Each pair by the later class, then those with the same words, then the earlier one.
+        let mut pairs: Vec<[u32; 3]> = self
             .near
             .iter()
             .map(|pair| {
                 let [a, b] = pair.map(|number| places[preferred[number as usize] as usize]);
-                [a.max(b), a.min(b)]
+                [a.max(b), u32::from(pair[0] < pair[1]), a.min(b)]
             })
             .collect();
         pairs.sort_unstable();
         let mut survivors: Vec<u32> = (0..ids.len() as u32).collect();
         for of_later in pairs.chunk_by(|a, b| a[0] == b[0]) {
             let later = order[of_later[0][0] as usize];
-            let mut earlier = of_later.iter().map(|pair| order[pair[1] as usize]);
+            let mut earlier = of_later.iter().map(|pair| order[pair[2] as usize]);
             let stays = |&number: &u32| survivors[number as usize] == number;
             if let Some(survivor) = earlier.find(stays) {
                 survivors[later as usize] = survivor;

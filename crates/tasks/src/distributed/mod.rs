@@ -17,7 +17,8 @@
 //! Each step is a [`Stage`]. Places are *parts* of the documents, by the MD5 of their words, or
 //! *ranges* of fingerprints.
 //!
-//! 1. [`Intake`]: the texts, compressed, to their part. Documents of the same words meet there.
+//! 1. [`Intake`]: the texts, compressed, to their part. Documents of the same words meet there. With a
+//!    condition, those count as the same that also have the same values ([`Rule::class`]).
 //! 2. [`Frequencies`] (part): the distinct fingerprints of a part, shortened to 48 bits, to their
 //!    ranges. Only the first of several documents with the same words takes part from here on.
 //! 3. [`Classes`] (range): for each fingerprint, a class of its document frequency, back to the
@@ -60,10 +61,11 @@ mod tests;
 mod verify;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use lookalike_base::measure::Criterion;
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::SizeGroups;
+use lookalike_engine::collection::{Rule, SizeGroups};
 use lookalike_engine::sample::Sampling;
 use lookalike_engine::shingle::ShingleConfig;
 
@@ -77,7 +79,7 @@ pub use prefixes::{Bands, Prefixes};
 pub use verify::{Found, PartResults, Verify};
 
 /// The parameters of all stages of a job. They have to be the same in every task.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Config {
     /// Tokens, shingles and fingerprints, which must have 64 bits.
     pub shingle: ShingleConfig,
@@ -97,6 +99,8 @@ pub struct Config {
     pub bands: Option<(u32, u32)>,
     /// Whether pairs are made of a query and a document of the collection.
     pub look_up: bool,
+    /// The condition that a pair must meet. The document with the lesser identifier comes first.
+    pub rule: Option<Arc<Rule>>,
 }
 
 impl Config {

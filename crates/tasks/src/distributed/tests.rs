@@ -29,6 +29,7 @@ fn config(places: u32, threshold: (u64, u64)) -> Config {
         scratch: std::env::temp_dir(),
         bands: None,
         look_up: false,
+        rule: None,
     }
 }
 
@@ -88,7 +89,7 @@ fn pairs(config: &Config, texts: &[(Side, String)], seed: u64, block: usize) -> 
                     text,
                     ContentKind::Text,
                     id.as_bytes(),
-                    &[],
+                    (&[], Vec::new()),
                     *side,
                     &mut rows,
                 )
@@ -278,7 +279,7 @@ fn damaged_blobs_do_no_harm() {
                 text,
                 ContentKind::Text,
                 id.as_bytes(),
-                &[],
+                (&[], Vec::new()),
                 *side,
                 &mut documents,
             )

@@ -1,11 +1,12 @@
 //! Compares the sets of candidates.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
-use lookalike_engine::collection::within_le;
+use lookalike_engine::collection::{Rule, within_le};
 use lookalike_engine::shingle::Shingler;
 use lookalike_store::Aside;
 
@@ -95,8 +96,10 @@ pub struct Found {
     pub ranks: [Box<[u8]>; 2],
     /// Shared fingerprints, and the numbers of fingerprints of `a` and `b`.
     pub numbers: [u32; 3],
-    /// Whether the two have the same words.
+    /// Whether the two have the same words, and no condition parts them.
     pub exact: bool,
+    /// Whether the two have the same words.
+    pub same_words: bool,
 }
 
 impl Found {
@@ -108,7 +111,7 @@ impl Found {
         for number in self.numbers {
             put(out, number.into());
         }
-        out.push(self.exact.into());
+        out.extend([self.exact, self.same_words].map(u8::from));
     }
 
     /// Passes on the pairs of which `put` appended the bytes.
@@ -131,6 +134,7 @@ impl Found {
                 reader.number_u32()?,
             ],
             exact: reader.byte()? == 1,
+            same_words: reader.byte()? == 1,
         })
     }
 }
@@ -138,20 +142,26 @@ impl Found {
 /// Adds the results of a pair of nodes: their first members, or each query of the one with the
 /// first document of the other.
 fn add_found(
-    look_up: bool,
-    a: &[Member],
-    b: &[Member],
+    (look_up, rule): (bool, &Option<Arc<Rule>>),
+    [a, b]: [&[Member]; 2],
     numbers: [u32; 3],
-    exact: bool,
+    (exact, same_words): (bool, bool),
     mut add: impl FnMut(Found),
 ) {
     let mut found = |a: &Member, b: &Member, [shared, size_a, size_b]: [u32; 3]| {
+        if rule
+            .as_ref()
+            .is_some_and(|rule| !rule.holds(&a.kept, &b.kept))
+        {
+            return;
+        }
         add(Found {
             a: a.id.clone(),
             b: b.id.clone(),
             ranks: [a.rank.clone(), b.rank.clone()],
             numbers: [shared, size_a, size_b],
             exact,
+            same_words,
         });
     };
     let [shared, size_a, size_b] = numbers;
@@ -204,6 +214,7 @@ fn flush(bytes: &mut Vec<u8>, place: u32, out: &mut Vec<Row>) {
 pub struct Verify {
     documents: Documents,
     look_up: bool,
+    rule: Option<Arc<Rule>>,
     pairs: Vec<(u32, [u64; 2])>,
     sets: Sets,
     /// The step that comes next: finishing the documents, then the pairs from this one on.
@@ -218,6 +229,7 @@ impl Verify {
         Verify {
             documents: Documents::new(config),
             look_up: config.look_up,
+            rule: config.rule.clone(),
             pairs: Vec::new(),
             sets: Sets::new(config),
             at: None,
@@ -244,7 +256,8 @@ impl Verify {
                 false => (&members[..1], members[1..].chunks(1)),
             };
             for other in others {
-                add_found(self.look_up, first, other, numbers, true, |found| {
+                let how = (self.look_up, &self.rule);
+                add_found(how, [first, other], numbers, (true, true), |found| {
                     send_found(&mut self.sending, &found, place, out);
                 });
             }
@@ -347,8 +360,10 @@ impl Stage for Verify {
                 }
             }
             if let Some(numbers) = self.sets.compare(a, b)? {
-                let [x, y] = nodes.map(|node| self.documents.members(node));
-                add_found(self.look_up, x, y, numbers, false, |found| {
+                let two = nodes.map(|node| self.documents.members(node));
+                let same_words = two[0][0].has_words_of(&two[1][0]);
+                let how = (self.look_up, &self.rule);
+                add_found(how, two, numbers, (false, same_words), |found| {
                     send_found(&mut self.sending, &found, part, out);
                 });
             }
@@ -363,6 +378,7 @@ impl Stage for Verify {
 /// Compares documents of different parts, and passes the results of the others on.
 pub struct PartResults {
     look_up: bool,
+    rule: Option<Arc<Rule>>,
     shingler: Shingler<u64>,
     sets: Sets,
     members: HashMap<u64, Vec<Member>>,
@@ -375,6 +391,7 @@ impl PartResults {
     pub fn new(config: &Config) -> Self {
         PartResults {
             look_up: config.look_up,
+            rule: config.rule.clone(),
             shingler: Shingler::new(&config.shingle),
             sets: Sets::new(config),
             members: HashMap::new(),
@@ -429,7 +446,11 @@ impl PartResults {
             if let Some(numbers) = self.sets.compare(a, b)?
                 && let (Some(x), Some(y)) = (self.members.get(&a), self.members.get(&b))
             {
-                add_found(self.look_up, x, y, numbers, false, |found| out.push(found));
+                let how = (self.look_up, &self.rule);
+                // Documents with the same words are of the same part.
+                add_found(how, [x, y], numbers, (false, false), |found| {
+                    out.push(found);
+                });
             }
         }
         self.at = to;

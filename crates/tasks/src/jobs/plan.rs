@@ -181,6 +181,7 @@ impl Written {
             scratch: scratch.into(),
             bands: None,
             look_up: false,
+            rule: None,
         }
     }
 }

@@ -473,6 +473,7 @@ fn documents_are_counted_beyond_32_bits() {
                     ranks: Default::default(),
                     numbers: [1, 2, 2],
                     exact,
+                    same_words: exact,
                 };
                 found.put(&mut blob);
             }
