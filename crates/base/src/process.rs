@@ -1,7 +1,7 @@
 //! Resource usage of this process, as the kernel reports it (zero if it does not), and how much
 //! freed memory the process keeps.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::SystemTime;
 
 /// CPU seconds (user and system) of all threads so far.
@@ -50,6 +50,31 @@ pub fn return_freed_memory() {
         let _ = unsafe { libc::mallopt(parameter, bytes) };
     }
 }
+
+/// Bytes for counters that are reached in no order. Most of their time is spent on finding the pages
+/// of the memory (`docs/experiments.md`), so the kernel is asked for large pages. Small ones serve
+/// where it has none.
+#[allow(unsafe_code)] // see `docs/unsafe.md`
+pub fn counters_in_large_pages(count: usize) -> Vec<AtomicU8> {
+    let mut counters = Vec::with_capacity(count);
+    #[cfg(target_os = "linux")]
+    {
+        let place = counters.as_mut_ptr() as *mut libc::c_void;
+        let before = place.align_offset(PAGE_BYTES);
+        // SAFETY: the advice is about pages that begin within the memory of this vector. It changes
+        // no byte of them, and the kernel refuses a range that is not its own.
+        if let Some(bytes) = count.checked_sub(before) {
+            let _ = unsafe { libc::madvise(place.byte_add(before), bytes, libc::MADV_HUGEPAGE) };
+        }
+    }
+    counters.extend((0..count).map(|_| AtomicU8::new(0)));
+    counters
+}
+
+/// The bytes to which the kernel wants the memory aligned about which it is advised: those of the
+/// largest page that it may have on any machine that Linux runs on.
+#[cfg(target_os = "linux")]
+const PAGE_BYTES: usize = 64 << 10;
 
 /// Whether standard output was closed when the process started. Rust's runtime opens `/dev/null` in
 /// its place before `main`, and then nothing tells it from one that the user chose. Known only

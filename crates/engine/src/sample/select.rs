@@ -48,6 +48,7 @@ use crate::sample::estimate::{Expected, Meetings};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
+use lookalike_base::process::counters_in_large_pages;
 use lookalike_base::progress::Stop;
 use lookalike_base::random::mix_key;
 use lookalike_base::rate::{Rate, within};
@@ -71,7 +72,8 @@ const KEYS_OF_A_CHOICE: u64 = 2;
 const FEW_KEYS: u64 = 64;
 /// The most keys of a set that are held for a choice.
 const HELD: usize = 1 << 16;
-/// The counters may take one part in this number of the memory that the sort can do without.
+/// The counters may take one part in this number of the memory that the sort can do without. Counters
+/// of two bits may take twice as much: what they save is worth more than longer runs.
 const TABLE_SHARE: u64 = 4;
 /// One in this number of documents is tried before all are, chosen at random: in some collections,
 /// every other document is of another kind.
@@ -87,6 +89,10 @@ const MOST_BITS: u32 = 48;
 const FULL: u8 = 3;
 const IN_A_BYTE: usize = 4;
 const ON_A_BYTE: usize = 16;
+/// Bytes of the counters that share a byte, with that byte.
+const GROUP: usize = ON_A_BYTE / IN_A_BYTE + 1;
+/// The most keys whose counters are brought into the cache together.
+const TOGETHER: usize = 1 << 10;
 
 /// Which fingerprints the sort has, if not all: those that pairs from a threshold on need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,7 +171,8 @@ impl Selection {
     pub fn fits(&self, spare: u64) -> bool {
         (LEAST_BITS..=MOST_BITS).contains(&self.bits)
             && (1..=PARTS).contains(&self.sixteenths)
-            && (self.bits == LEAST_BITS || self.bytes() <= spare / TABLE_SHARE)
+            && (self.bits == LEAST_BITS
+                || self.bytes() <= spare / (TABLE_SHARE >> u32::from(self.packed)))
     }
 
     /// Whether postings of this selection have all pairs that reach `criterion`.
@@ -192,9 +199,7 @@ impl Selection {
     /// Bytes of these counters.
     pub fn bytes(&self) -> u64 {
         match self.packed {
-            true => {
-                self.places().div_ceil(IN_A_BYTE as u64) + self.places().div_ceil(ON_A_BYTE as u64)
-            }
+            true => self.places().div_ceil(ON_A_BYTE as u64) * GROUP as u64,
             false => self.places(),
         }
     }
@@ -288,7 +293,7 @@ impl<K: Key> RegionCounters<K> {
             shift: selection.shift::<K>(),
             places: selection.places() as usize,
             packed: selection.packed,
-            bytes: (0..selection.bytes()).map(|_| AtomicU8::new(0)).collect(),
+            bytes: counters_in_large_pages(selection.bytes() as usize),
         }
     }
 
@@ -301,15 +306,36 @@ impl<K: Key> RegionCounters<K> {
     /// The byte that has a counter, or the counter of two bits in it.
     #[inline]
     fn byte(&self, place: usize) -> &AtomicU8 {
-        let in_a_byte = if self.packed { IN_A_BYTE } else { 1 };
-        &self.bytes[place / in_a_byte]
+        match self.packed {
+            true => &self.bytes[place / ON_A_BYTE * GROUP + place % ON_A_BYTE / IN_A_BYTE],
+            false => &self.bytes[place],
+        }
     }
 
     /// The first bit of a counter of two bits in its byte, and the byte that continues it.
     #[inline]
     fn rest(&self, place: usize) -> (usize, &AtomicU8) {
-        let rest = self.places.div_ceil(IN_A_BYTE) + place / ON_A_BYTE;
+        let rest = place / ON_A_BYTE * GROUP + GROUP - 1;
         (2 * (place % IN_A_BYTE), &self.bytes[rest])
+    }
+
+    /// Brings the counters of keys into the cache. An atomic addition, or a branch on what a counter
+    /// says, waits for the counter to come from memory, one after the other. Loads do not wait for
+    /// each other.
+    fn bring(&self, keys: &[K]) {
+        let places = keys.iter().filter_map(|&key| self.place(key));
+        let loaded = places.map(|place| self.byte(place).load(Ordering::Relaxed));
+        std::hint::black_box(loaded.fold(0, u8::wrapping_add));
+    }
+
+    /// Appends the classes of the keys of the region.
+    fn classes(&self, keys: &[K], classes: &mut Vec<u8>) {
+        for keys in keys.chunks(TOGETHER) {
+            if self.packed {
+                self.bring(keys);
+            }
+            classes.extend(keys.iter().filter_map(|&key| self.counted(key)).map(class));
+        }
     }
 
     /// What the counter of a key says; `None` outside the region.
@@ -328,17 +354,16 @@ impl<K: Key> RegionCounters<K> {
     }
 
     fn add(&self, keys: &[K], alone: bool) {
-        let places = keys.iter().filter_map(|&key| self.place(key));
-        if !alone {
-            // An atomic addition waits for its counter to come from memory, one after the other.
-            // Loads do not wait for each other, so they bring the counters into the cache first.
-            let loaded = (places.clone()).map(|place| self.byte(place).load(Ordering::Relaxed));
-            std::hint::black_box(loaded.fold(0, u8::wrapping_add));
-        }
-        if self.packed {
-            places.for_each(|place| self.add_packed(place, alone));
-        } else {
-            places.for_each(|place| add_one(self.byte(place), alone));
+        for keys in keys.chunks(TOGETHER) {
+            if self.packed || !alone {
+                self.bring(keys);
+            }
+            let places = keys.iter().filter_map(|&key| self.place(key));
+            if self.packed {
+                places.for_each(|place| self.add_packed(place, alone));
+            } else {
+                places.for_each(|place| add_one(self.byte(place), alone));
+            }
         }
     }
 
@@ -943,10 +968,8 @@ impl<K: Key> Choice<'_, K> {
 
     /// Looks up and counts the classes of the held keys.
     fn look_up(&mut self) {
-        let keys = self.set.iter();
-        let counted = keys.filter_map(|&key| self.selector.counters.counted(key));
         self.classes.clear();
-        self.classes.extend(counted.map(class));
+        (self.selector.counters).classes(&self.set, &mut self.classes);
         for &class in &self.classes {
             self.found[usize::from(class)] += 1;
         }
@@ -1062,12 +1085,13 @@ mod tests {
     fn counters_are_packed_if_memory_is_short() {
         for (spare, packed, bits) in [
             (64 << 20, false, 24),
-            (21 << 20, true, 24),
-            (19 << 20, true, 23),
+            (11 << 20, true, 24),
+            (9 << 20, true, 23),
         ] {
             let within = selection(16, 24).within(spare);
             assert_eq!((within.packed, within.bits), (packed, bits));
-            assert!(within.bytes() <= spare / TABLE_SHARE);
+            let most = spare / TABLE_SHARE * (1 + u64::from(packed));
+            assert!(within.bytes() <= most && within.fits(spare));
         }
     }
 
