@@ -19,17 +19,20 @@ use lookalike_store::{
 use lookalike_text::read::{Reason, Reject, SaidOnce};
 
 /// The stored facts about a document.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
 #[bincode(decode_context = "u16")]
-pub struct DocumentRecord {
+pub struct DocumentRecord<S = String>
+where
+    S: AsRef<str> + Default,
+{
     /// Its docno.
-    pub docno: String,
+    pub docno: S,
     /// Its address.
-    pub url: Option<String>,
+    pub url: Option<S>,
     /// Its title.
-    pub title: Option<String>,
+    pub title: Option<S>,
     /// The charset that it was decoded from.
-    pub charset: String,
+    pub charset: S,
     /// Number of words (tokens).
     pub words: u64,
     /// Number of distinct fingerprints.
@@ -54,32 +57,13 @@ pub struct DocumentRecord {
     pub text: TextDigest,
     /// The values of the fields that the collection keeps.
     #[serde(skip_serializing_if = "KeptFields::is_empty")]
-    pub fields: KeptFields<String>,
+    pub fields: KeptFields<S>,
 }
 
 /// A [`DocumentRecord`] that borrows its texts from the block that it was read from. A pass over
 /// all documents that needs one or two facts of each would otherwise spend most of its time on
 /// copies of texts.
-#[derive(Clone, Copy, Debug, BorrowDecode)]
-#[bincode(decode_context = "u16")]
-#[allow(dead_code, reason = "the fields mirror the file")]
-pub struct DocumentView<'b> {
-    pub docno: &'b str,
-    pub url: Option<&'b str>,
-    pub title: Option<&'b str>,
-    pub charset: &'b str,
-    pub words: u64,
-    pub shingles: u32,
-    pub stored: bool,
-    pub short: bool,
-    pub group: u8,
-    pub md5: [u8; 16],
-    pub file: u32,
-    pub offset: u64,
-    pub length: u64,
-    pub text: TextDigest,
-    pub fields: KeptFields<&'b str>,
-}
+pub type DocumentView<'b> = DocumentRecord<&'b str>;
 
 /// The values of [`ReadConfig::fields`](lookalike_text::read::ReadConfig::fields) of a document, as an
 /// array of JSON, with null for a field that it lacks. Empty, and no byte in the file, in a collection
@@ -93,7 +77,7 @@ impl<S: AsRef<str>> KeptFields<S> {
     }
 }
 
-impl Encode for KeptFields<String> {
+impl<S: Encode + AsRef<str>> Encode for KeptFields<S> {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         match self.is_empty() {
             true => Ok(()),
@@ -102,7 +86,7 @@ impl Encode for KeptFields<String> {
     }
 }
 
-impl Decode<u16> for KeptFields<String> {
+impl<S: Decode<u16> + Default> Decode<u16> for KeptFields<S> {
     fn decode<D: Decoder<Context = u16>>(decoder: &mut D) -> Result<Self, DecodeError> {
         match *decoder.context() >= WITH_FIELDS {
             true => Decode::decode(decoder).map(KeptFields),
