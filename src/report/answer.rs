@@ -337,10 +337,15 @@ struct Line {
 
 /// The command that the situation suggests.
 fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Option<String>> {
+    let place = in_shell(results);
+    let join = summary.join.as_ref();
+    if join.is_some_and(|join| join.undecided.is_some()) {
+        let next = format!("lookalike run --from {place} --where 'EXPR', with another condition");
+        return Ok(Some(next));
+    }
     if let Some(check) = doubt(summary, results) {
         return Ok(Some(check));
     }
-    let place = in_shell(results);
     if summary.join.is_some() && summary.cluster.is_none() {
         return Ok(Some(format!(
             "lookalike stage cluster {place}   # writes them, without another search"

@@ -837,9 +837,11 @@ fn a_condition_without_answers_is_told() {
         ("count", "a.n<b.src", "numbers and texts have no order"),
     ] {
         let out = format!("{join}-{}", condition.len());
-        let run = format!("run in.jsonl -o {out} --threshold 0.5 --join {join} --quiet --where");
+        let run = format!("run in.jsonl -o {out} --threshold 0.5 --join {join} --where");
         let warned = said(&format!("{run} {condition}"));
         assert!(warned.contains(missing) && warned.contains(why), "{warned}");
+        let next = format!("Next: lookalike run --from {out} --where 'EXPR'");
+        assert!(warned.contains(&next), "{warned}");
         let status = said(&format!("status {out}"));
         let row = status.lines().find(|line| line.starts_with("no answer "));
         assert!(row.unwrap().contains(missing), "{status}");
