@@ -659,6 +659,59 @@ fn a_manifest_is_read_in_its_own_size_and_is_whole() {
     assert!(peak < 100 << 10, "{peak} KiB");
 }
 
+/// The counts of a catalogue are added up, and `check verify` compares them with the documents.
+#[test]
+fn counts_of_a_catalogue_are_those_of_its_documents() {
+    let place = finished();
+    let whole = read_manifest(place.path());
+    let stats = "/catalogue/stats";
+    let forged = |changes: &[(&str, i64)]| {
+        let mut changed = whole.clone();
+        for (at, more) in changes {
+            let value = changed.pointer_mut(&format!("{stats}/{at}")).unwrap();
+            *value = (value.as_u64().unwrap().wrapping_add_signed(*more)).into();
+        }
+        put_manifest(place.path(), &changed);
+    };
+    for changes in [
+        &[("exact_duplicates", i64::MAX)][..],
+        &[("exact_duplicates", 1)],
+        &[("groups/0/documents", 1 << 52)],
+        &[("groups/0/shingles", 1), ("groups/1/shingles", 1)],
+    ] {
+        forged(changes);
+        for command in ["report d -o p.html", "status d", "check verify d"] {
+            let output = start(place.path(), &words(command));
+            let text = said(&output);
+            assert_eq!(
+                output.status.code(),
+                Some(1),
+                "{command} {changes:?}: {text}"
+            );
+            assert!(text.contains("d/manifest.json is corrupt"), "{text}");
+            assert!(text.contains("put back a copy of the file"), "{text}");
+        }
+    }
+    // What only the documents refute.
+    for changes in [
+        &[
+            ("representatives", -1),
+            ("groups/0/documents", -1),
+            ("exact_duplicates", 1),
+        ][..],
+        &[("shingles", 1), ("groups/0/shingles", 1)],
+        &[("duplicated", 1)],
+    ] {
+        forged(changes);
+        let output = start(place.path(), &words("check verify d"));
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{changes:?}: {text}");
+        assert!(text.contains("counts of the catalogue"), "{text}");
+    }
+    put_manifest(place.path(), &whole);
+    done(place.path(), &words("check verify d"));
+}
+
 /// The commands of `m`, which continues `d`.
 const OF_COMPARED: [&str; 11] = [
     "check verify m",

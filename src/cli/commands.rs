@@ -257,7 +257,7 @@ mod export {
         /// The directory in which all inputs lie has a folder or a file for each crawl. Each capture
         /// of an address is compared with the document that it had before: same bytes, same text,
         /// same words, edited (it reaches the threshold), or rewritten. Other rows say what is new,
-        /// moved or gone, and list `revisit` records. The inputs are read again.
+        /// moved, gone or returned, and list `revisit` records. The inputs are read again.
         "lookalike run sample-corpora/warc -o pages"
         "lookalike export versions pages"
         "lookalike export versions pages --output versions.tsv --output versions.html"

@@ -265,16 +265,18 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
     let is_page = |n: &usize| text(all, *n).is_some();
     let content = |n: usize| &all[text(all, n).unwrap()].what;
     pages.retain(|_, captures| captures.iter().any(is_page));
-    // By page: crawl, document before, capture, and whether the page is gone.
+    // By page: crawl, document before, capture, whether the page is gone, and whether it was.
     let mut events = Vec::new();
     for (&page, captures) in &pages {
         let (mut of_page, mut before, mut there) = (Vec::new(), None, false);
+        let mut was_gone = false;
         for &crawl in &crawls {
             let own = captures.iter().filter(|n| all[**n].crawl == crawl);
             let own: Vec<usize> = own.copied().collect();
             if own.is_empty() && crawl < whole {
                 if there && before.is_some() {
-                    of_page.push((crawl, before, None, true));
+                    of_page.push((crawl, before, None, true, false));
+                    was_gone = true;
                 }
                 there = false;
             }
@@ -287,8 +289,10 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
                 let is_gone = left && there && before.is_some();
                 // The last version of a page that is gone is that it is.
                 if until.is_none() || is_gone || !left || before.is_none() {
-                    of_page.push((crawl, before, Some(n), is_gone));
+                    of_page.push((crawl, before, Some(n), is_gone, was_gone));
                 }
+                was_gone &= matches!(all[n].what, What::Status(..));
+                was_gone |= is_gone;
                 there = !left;
                 before = Some(n).filter(is_page).or(before);
             }
@@ -302,7 +306,7 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
         .flat_map(|(_, events)| events)
         .filter(|event| event.3)
         .collect();
-    for &&(crawl, before, n, _) in &gone {
+    for &&(crawl, before, n, ..) in &gone {
         let target = n.and_then(|n| match &all[n].what {
             What::Status(_, to) => pages.get(moved(to.as_ref()?).as_str()),
             _ => None,
@@ -351,7 +355,7 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
         let (first, last) = (captures[0], *captures.iter().rfind(is_there).unwrap());
         let seen = *captures.iter().find(is_there).unwrap();
         let from_row = until.map_or(0, |_| of_page.len() - 1);
-        for (crawl, before, n, is_gone) in of_page.split_off(from_row) {
+        for (crawl, before, n, is_gone, was_gone) in of_page.split_off(from_row) {
             let source = n
                 .filter(|&n| n == first)
                 .and_then(|n| from.get(&n))
@@ -366,6 +370,8 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
             ) {
                 _ if is_gone && away.contains_key(&(crawl, before.unwrap())) => "moved away",
                 _ if is_gone => "gone",
+                (Some(_), _) if was_gone => "returned",
+                (None, _) if is_revisit && was_gone => "returned",
                 (None, _) if is_revisit => "revisit",
                 (None, _) => "unread",
                 (_, None) if crawl == 0 || is_visited => "first",
@@ -547,7 +553,7 @@ fn versions_follow_the_definition() {
             "against",
         );
     }
-    assert_eq!(kinds.len(), 12, "{kinds:?}");
+    assert_eq!(kinds.len(), 13, "{kinds:?}");
 }
 
 /// `revisit` records in place of captures with the same payload leave the same history.

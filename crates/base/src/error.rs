@@ -661,6 +661,13 @@ impl Error {
         {
             return Some("delete the file, and run the task by which it is named again".into());
         }
+        if let Error::Corrupt { path, .. } = self
+            && path.ends_with("manifest.json")
+        {
+            let help = "put back a copy of the file if you have one; otherwise delete it and repeat the \
+                        command that made the directory, which reads the inputs again";
+            return Some(help.into());
+        }
         if let Some(help) = self.fixed_help() {
             return Some(help.into());
         }

@@ -39,7 +39,9 @@ pub(crate) struct Changes {
 impl Changes {
     /// Adds a version, whose texts are shown if fewer than `most` pairs were before.
     pub(crate) fn add(&mut self, mut version: Version, most: usize) {
-        use Change::{Edited, First, Moved, Revisit, Rewritten, SameBytes, SameText, SameWords};
+        use Change::{
+            Edited, First, Moved, Returned, Revisit, Rewritten, SameBytes, SameText, SameWords,
+        };
         if let First | SameBytes | SameText | SameWords | Revisit = version.kind {
             return;
         }
@@ -48,7 +50,7 @@ impl Changes {
             return;
         }
         match version.kind {
-            Edited | Rewritten | Moved if self.pairs < most => self.pairs += 1,
+            Edited | Rewritten | Moved | Returned if self.pairs < most => self.pairs += 1,
             _ => version.documents = [None; 2],
         }
         let captures = version.captures.iter_mut().flatten();

@@ -12,9 +12,9 @@ use lookalike_base::progress::{Context, Unit, caught, joined, joined_all};
 use lookalike_base::workers::{Queue, Receiver, bounded, in_order};
 use lookalike_base::{Error, Result, threads};
 use lookalike_store::item::item;
-use lookalike_store::workspace::{Places, Workspace};
+use lookalike_store::workspace::{MANIFEST_FILE, Places, Workspace};
 use lookalike_store::{
-    Group, Header, Kind, PartInfo, PartReader, PartWriter, Sort, disk, part_unit,
+    Group, Header, Kind, PartInfo, PartReader, PartWriter, Sort, disk, json, part_unit,
 };
 use lookalike_text::read::{Reason, Reject, SourceSpan};
 use std::collections::HashMap;
@@ -594,6 +594,26 @@ impl CatalogueStats {
         }
     }
 
+    /// What contradicts this number of documents, or the sums over the size groups.
+    pub(super) fn other_number(&self, documents: u64) -> Option<String> {
+        let sum =
+            |of: fn(&GroupStats) -> u64| self.groups.iter().map(of).fold(0, u64::saturating_add);
+        let (first, equal) = (self.representatives, self.exact_duplicates);
+        let sums = [sum(|group| group.documents), sum(|group| group.shingles)];
+        if self.documents != documents {
+            return Some(format!("{} in its catalogue", self.documents));
+        }
+        let fits = first.checked_add(equal) == Some(documents) && sums == [first, self.shingles];
+        (!fits).then(|| {
+            let [of_groups, shingles] = sums;
+            format!(
+                "{first} and {equal} exact duplicates in its catalogue, with {} shingles, and \
+                 {of_groups} with {shingles} in its size groups",
+                self.shingles
+            )
+        })
+    }
+
     /// Adds the counts of documents that were added.
     fn add(&mut self, more: &CatalogueStats) {
         lookalike_base::add!(self, more => documents, representatives, exact_duplicates, duplicated,
@@ -992,6 +1012,10 @@ impl Catalogue {
     pub fn check(workspace: &Workspace) -> Result<()> {
         let representatives = Catalogue::representatives(workspace)?;
         let mut stored = Catalogue::stored_in_order(workspace)?;
+        let stats = Catalogue::stats(workspace)?;
+        let sizes = &super::config(&workspace.manifest).size_groups;
+        let mut counted = CatalogueStats::begin(stats.documents, sizes);
+        let mut duplicated = Bits::new(stats.documents as usize);
         each_document(workspace, |number, document| {
             let size = if document.stored {
                 document.shingles
@@ -1010,8 +1034,25 @@ impl Catalogue {
                 return Err(Error::corrupt(workspace.part(DIRECTORY, column), what)
                     .expected("a document that represents itself", first));
             }
+            if first != number {
+                counted.exact_duplicates += 1;
+                counted.duplicated += u64::from(duplicated.insert(first));
+            } else if usize::from(document.group) < counted.groups.len() {
+                counted.count(&[(document.group, document.shingles)]);
+            }
             Ok(())
-        })
+        })?;
+        // The rejects have them.
+        counted.docnos_repeated = stats.docnos_repeated;
+        let said = |of: &CatalogueStats| json::line(of, MANIFEST_FILE);
+        match counted == *stats {
+            true => Ok(()),
+            false => {
+                let path = workspace.directory().join(MANIFEST_FILE);
+                let corrupt = Error::corrupt(path, "counts of the catalogue");
+                Err(corrupt.expected(said(&counted)?.trim_end(), said(stats)?.trim_end()))
+            }
+        }
     }
 
     /// The number of stored fingerprints of each document.

@@ -339,9 +339,8 @@ pub fn other_number(manifest: &Manifest, more: impl Iterator<Item = u64>) -> Opt
     if documents > u64::from(u32::MAX) {
         return Some((u64::from(u32::MAX), format!("{documents} in its segments")));
     }
-    let stats = manifest.get().map(|of: &CatalogueEntry| of.stats.documents);
-    let other = stats.into_iter().find(|stated| *stated != documents);
-    let other = other.map(|stated| format!("{stated} in its catalogue"));
+    let stats = manifest.get().map(|of: &CatalogueEntry| &of.stats);
+    let other = stats.and_then(|stats| stats.other_number(documents));
     let mut sampled = more.filter(|stated| *stated != documents);
     let other = other.or_else(|| Some(format!("{} in its sample", sampled.next()?)));
     other.map(|found| (documents, found))

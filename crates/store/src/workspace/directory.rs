@@ -187,6 +187,8 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
 struct Counted {
     inputs: received::Counts,
     segments: received::Counts,
+    catalogue: received::Counts,
+    results: received::Counts,
     additions: received::Counts,
     index: received::Counts,
 }

@@ -12,7 +12,8 @@
 //!   capture to which it refers, if the inputs have that capture. A document is compared with the
 //!   last document before it, and other records are passed over.
 //! - A page with a document is *gone* in the first crawl without a capture of it, or when the server
-//!   answers 404, 410, 301 or 308, until a capture answers something else.
+//!   answers 404, 410, 301 or 308, until a capture answers something else. It has *returned* with
+//!   the next document or `revisit` record.
 //! - A page that is gone by 301 or 308 has *moved* to the page that the server names, if that page
 //!   has a document, and this page has moved from there if its first capture is a document in that
 //!   crawl or in a later one. Otherwise a page that is gone in a crawl has moved to a page whose first
@@ -104,6 +105,8 @@ keywords! {
         Moved = "moved",
         MovedAway = "moved away",
         Gone = "gone",
+        /// It was gone, and is there again.
+        Returned = "returned",
         /// The record could not be read as a document, and the page is not gone.
         Unread = "unread",
     }
@@ -421,6 +424,8 @@ struct Event<'v> {
     capture: Option<&'v Visit>,
     /// Whether the page was there before, and is there no longer.
     is_gone: bool,
+    /// Whether the page was gone, and is there again.
+    is_back: bool,
 }
 
 impl Event<'_> {
@@ -434,7 +439,7 @@ impl Event<'_> {
 /// The events of a page, if this many crawls have ended: a page that a later one has not captured may
 /// still be there.
 fn events(page: &[Visit], whole: u16) -> impl Iterator<Item = Event<'_>> {
-    let (mut before, mut is_there) = (None, false);
+    let (mut before, mut is_there, mut was_gone) = (None, false, false);
     page.iter().enumerate().flat_map(move |(n, it)| {
         let left = matches!(it.kind, Change::Gone | Change::MovedAway);
         let captured = Event {
@@ -442,16 +447,19 @@ fn events(page: &[Visit], whole: u16) -> impl Iterator<Item = Event<'_>> {
             before,
             capture: Some(it),
             is_gone: left && is_there && before.is_some(),
+            is_back: was_gone && matches!(it.kind, Change::First | Change::Revisit),
         };
         before = it.document().map(|_| it).or(before);
         let next = page.get(n + 1).map_or(whole, |next| next.crawl.min(whole));
         let is_gone = next > it.crawl + 1 && !left && before.is_some();
         is_there = !left && !is_gone;
+        was_gone = captured.is_gone || is_gone || was_gone && !captured.is_back;
         let gone = is_gone.then_some(Event {
             crawl: it.crawl + 1,
             before,
             capture: None,
             is_gone,
+            is_back: false,
         });
         [Some(captured), gone].into_iter().flatten()
     })
@@ -670,6 +678,7 @@ impl Captures<'_> {
                 let kind = match &captures {
                     _ if away.is_some() => Change::MovedAway,
                     _ if event.is_gone => Change::Gone,
+                    _ if event.is_back => Change::Returned,
                     _ if document.is_none() && is_revisit => Change::Revisit,
                     _ if document.is_none() => Change::Unread,
                     [None, _] if crawl == 0 || page.iter().any(is_visited) => Change::First,
