@@ -547,14 +547,14 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3490, 1, 311]),
+    ("base", [3463, 1, 310]),
     ("store", [7691, 2, 593]),
     ("source", [2900, 0, 63]),
     ("text", [22272, 9, 550]),
     ("rewrite", [3099, 0, 147]),
-    ("engine", [23077, 8, 1284]),
+    ("engine", [23070, 8, 1282]),
     ("methods", [3567, 1, 88]),
-    ("tasks", [22648, 13, 1220]),
+    ("tasks", [22643, 13, 1220]),
     ("lab", [10313, 3, 500]),
     ("lookalike", [12888, 3, 377]),
 ];

@@ -95,7 +95,7 @@ fn config(py: Python<'_>, given: &str) -> PyResult<Config> {
     if config
         .rule
         .iter()
-        .any(|rule| rule.fields().contains(&"docno".into()))
+        .any(|rule| rule.condition.fields().contains(&"docno".into()))
     {
         return Err(wrong(
             "where: rows have no docno; name the column of the ids",

@@ -763,6 +763,10 @@ fn dates_may_have_any_unit() {
             "a.date >= 20240131 && b.date != 20240201",
             vec!["d1 d3", "d2 d3"],
         ),
+        (
+            "a.date in [20240131, 20240201] && b.date == 20240301",
+            vec!["d1 d3", "d2 d3"],
+        ),
     ] {
         assert_eq!(
             pairs_of(lines.as_bytes(), "in.jsonl", condition),
@@ -851,6 +855,16 @@ fn a_condition_without_answers_is_told() {
         let found = said(&format!("passages {out} --length 5 --quiet"));
         assert!(found.contains("no answer for"), "{found}");
     }
+    // Pairs are counted once, however early they are looked at.
+    fs::write(
+        at.join("many.jsonl"),
+        (0..200).map(line).collect::<String>(),
+    )
+    .unwrap();
+    let all =
+        "run many.jsonl -o many --threshold 0.5 --quiet --pairs none --where a.first==b.first";
+    let counts = "no answer for 19,900 of 19,900, such as d0 and d1: b has no first";
+    assert!(said(all).contains(counts), "{}", said(all));
     // One pair that can be decided is enough.
     let warned = said("run in.jsonl -o some --threshold 0.5 --quiet --where a.other==b.other");
     assert!(!warned.contains("no answer"), "{warned}");

@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 
 use crate::byte_size::ByteSize;
 use crate::numbers::counted;
-use crate::resource::Resource;
 
 /// The result of every function of this library that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -219,20 +218,6 @@ pub enum Error {
         missing: String,
         /// How many.
         count: u64,
-    },
-    /// A limit of the operating system is too low for the work.
-    #[error("the limit of {of} is {}; {what} needs at least {}", of.amount(*given), of.amount(*least))]
-    Limit {
-        /// The limited resource.
-        of: Resource,
-        /// The limit.
-        given: u64,
-        /// The least limit that is enough.
-        least: u64,
-        /// The work.
-        what: String,
-        /// An alternative that is possible under this limit, if there is one.
-        instead: Option<String>,
     },
     /// The disk of the output directory does not have the space that the rest of the run needs.
     #[error("{} has {available} of disk space left; {what} needs about {needed}", path.display())]
@@ -481,7 +466,6 @@ impl Corrupt {
     }
 }
 
-/// Constructors of the variants that many places make.
 impl Error {
     /// A parameter with a value outside its range; `""` if it is missing.
     pub fn parameter(name: &'static str, given: impl ToString) -> BadParameter {
@@ -591,25 +575,16 @@ impl Error {
             help: help.into(),
         }
     }
-}
 
-impl Error {
     /// Makes an [`Error::Io`] for an operation on a path, for `map_err`. If the lower layer found
     /// something of another file type, the error is [`Error::WrongFileType`].
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| match source.downcast::<WrongFileType>() {
-            Ok(wrong) => {
-                let WrongFileType {
-                    path,
-                    expected,
-                    found,
-                } = wrong;
-                Error::WrongFileType {
-                    path,
-                    expected,
-                    found,
-                }
-            }
+            Ok(wrong) => Error::WrongFileType {
+                path: wrong.path,
+                expected: wrong.expected,
+                found: wrong.found,
+            },
             Err(source) => Error::Io {
                 operation,
                 path: path.to_path_buf(),
@@ -729,12 +704,6 @@ impl Error {
                  --read-outputs as before",
                 path.display()
             ),
-            Error::Limit {
-                of, least, instead, ..
-            } => {
-                let instead = instead.iter().map(|instead| format!(", or give {instead}"));
-                of.remedy(*least) + &instead.collect::<String>()
-            }
             Error::DiskSpace {
                 needed, available, ..
             } => {

@@ -21,7 +21,7 @@ use std::thread;
 
 use crate::budget::{BEYOND_BUDGET, Budget, ByteSize};
 use crate::numbers::counted;
-pub use crate::resource::Resource;
+use crate::resource::Resource;
 use crate::{Error, Result, process};
 
 /// Address space of a thread's stack, at the default size of Rust, and of its guard page.
@@ -48,7 +48,7 @@ const DEFAULT_MEMORY: (ByteSize, ByteSize) = (ByteSize::mib(256), ByteSize::mib(
 /// Refuses a budget that exceeds the limits of this process.
 ///
 /// # Errors
-/// `Limit` with the least limit that is enough.
+/// `Other` with the least limit that is enough.
 pub fn check(budget: &Budget) -> Result<()> {
     let threads = budget.threads as u64;
     // Nobody gives a budget of nothing: it is the default if the limits leave no room for one.
@@ -107,7 +107,7 @@ pub fn default_memory(threads: usize) -> ByteSize {
 /// low.
 ///
 /// # Errors
-/// `Limit` with a limit that is enough.
+/// `Other` with a limit that is enough.
 pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) -> Result<()> {
     if let Some(given) = soft("Max address space") {
         let mapped = process::stated("/proc/self/status", "VmSize:");
@@ -136,13 +136,10 @@ fn too_low(
     what: String,
     instead: Option<String>,
 ) -> Result<()> {
-    Err(Error::Limit {
-        of,
-        given,
-        least,
-        what,
-        instead,
-    })
+    let [given, enough] = [given, least].map(|n| of.amount(n));
+    let message = format!("the limit of {of} is {given}; {what} needs at least {enough}");
+    let instead = instead.map_or(String::new(), |instead| format!(", or give {instead}"));
+    Err(Error::other(message, of.remedy(least) + &instead))
 }
 
 /// The number of files that can still be opened, after those that each of `threads` threads has

@@ -234,12 +234,8 @@ impl Variables {
                 let args = combined.args.iter().map(|arg| self.logic(arg));
                 call(&combined.func_name, args.collect::<Result<_, _>>()?)
             }
-            Expr::Call(called)
-                if !TESTS.contains(&&*called.func_name)
-                    && [&FUNCTIONS[..], &OPERATORS]
-                        .concat()
-                        .contains(&&*called.func_name) =>
-            {
+            Expr::Call(called) if "nt".contains(gives(expression)) => {
+                operands(called, false)?;
                 let name = called.func_name.trim_matches('_');
                 return Err(format!(
                     "`{name}` gives no truth value: compare it with another value"
@@ -402,7 +398,11 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
         return Err(wrong.into());
     }
     // A number beside a field that is called a date is one, too.
-    let is_number = |one: &IdedExpr| matches!(one.expr, Expr::Literal(LiteralValue::Int(_)));
+    let is_int = |one: &IdedExpr| matches!(one.expr, Expr::Literal(LiteralValue::Int(_)));
+    let is_number = |one: &IdedExpr| match &one.expr {
+        Expr::List(list) => !list.elements.is_empty() && list.elements.iter().all(is_int),
+        _ => is_int(one),
+    };
     let plain = args().all(|one| gives(one) != 'n' || is_number(one));
     let dates = plain && args().any(is_date_field) && (orders || compares && args().any(is_number));
     let text = args().find_map(|one| match &one.expr {
@@ -591,7 +591,8 @@ impl VariableResolver for Two<'_> {
 
 /// A condition with the functions that it may call.
 pub struct Rule {
-    pub(super) condition: Condition,
+    /// The condition.
+    pub condition: Condition,
     /// For each of its fields, the place among those that the collection keeps.
     pub(super) places: Vec<usize>,
     scope: Scope<'static, 'static>,
@@ -710,11 +711,6 @@ impl Rule {
             }
             xxh3_128(&key)
         })
-    }
-
-    /// The fields that it names.
-    pub fn fields(&self) -> &[String] {
-        self.condition.fields()
     }
 
     /// A digest that documents share which are the same for a join. It begins with half of the MD5 of

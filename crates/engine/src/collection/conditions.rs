@@ -92,7 +92,7 @@ pub struct Tried {
     held: u64,
     undecided: u64,
     /// The first pair that could not be decided.
-    first: Option<(u32, u32)>,
+    pub(crate) first: Option<(u32, u32)>,
 }
 
 /// The condition of a collection, with the values of all documents.
@@ -162,12 +162,7 @@ impl Conditions {
         self.bytes
     }
 
-    /// Whether the condition holds for a pair of documents, a < b.
-    pub fn hold(&self, a: u32, b: u32) -> bool {
-        self.decide(a, b) == Some(true)
-    }
-
-    /// The same, and counts the pair.
+    /// Whether the condition holds for a pair of documents, a < b. Counts the pair.
     pub fn hold_for(&self, (a, b): (u32, u32), tried: &mut Tried) -> bool {
         let decided = self.decide(a, b);
         let holds = decided == Some(true);

@@ -230,11 +230,6 @@ impl Listable {
         self.conditions.as_ref().map_or(0, Conditions::bytes)
     }
 
-    /// Whether the condition holds for a pair a < b, if there is one.
-    pub fn holds(&self, a: u32, b: u32) -> bool {
-        self.conditions.as_ref().is_none_or(|of| of.hold(a, b))
-    }
-
     /// Whether a pair a < b may be listed, if the condition holds for it.
     pub fn allows(&self, a: u32, b: u32) -> bool {
         b >= self.against && (self.pairs != Pairs::Across || a < self.against)

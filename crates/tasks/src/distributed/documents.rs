@@ -74,7 +74,8 @@ impl Intake {
 
     /// The fields of the condition, whose values `add` expects.
     pub fn condition(&self) -> &[String] {
-        self.rule.as_ref().map_or(&[], |rule| rule.fields())
+        let rule = self.rule.as_ref();
+        rule.map_or(&[], |rule| rule.condition.fields())
     }
 
     /// Adds a document. `values` has the fields of the policies, and those of the condition, of which
@@ -98,7 +99,7 @@ impl Intake {
         let text = &self.text;
         let mut record = Vec::with_capacity(text.len() + id.len() + 64);
         let kept = self.rule.as_ref().map_or(String::new(), |rule| {
-            let fields = rule.fields().iter().zip(fields);
+            let fields = rule.condition.fields().iter().zip(fields);
             let values = fields.map(|(field, value)| match &**field {
                 "words" => Some(facts.words.to_string()),
                 _ => value,

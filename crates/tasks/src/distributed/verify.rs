@@ -1,12 +1,11 @@
 //! Compares the sets of candidates.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
-use lookalike_engine::collection::{Rule, within_le};
+use lookalike_engine::collection::within_le;
 use lookalike_engine::shingle::Shingler;
 use lookalike_store::Aside;
 
@@ -142,31 +141,28 @@ impl Found {
 /// Adds the results of a pair of nodes: their first members, or each query of the one with the
 /// first document of the other.
 fn add_found(
-    (look_up, rule): (bool, &Option<Arc<Rule>>),
+    config: &Config,
     [a, b]: [&[Member]; 2],
     numbers: [u32; 3],
     (exact, same_words): (bool, bool),
     mut add: impl FnMut(Found),
 ) {
     let mut found = |a: &Member, b: &Member, [shared, size_a, size_b]: [u32; 3]| {
-        if rule
-            .as_ref()
-            .is_some_and(|rule| !rule.holds(&a.kept, &b.kept))
-        {
-            return;
+        let rule = config.rule.as_ref();
+        if rule.is_none_or(|rule| rule.holds(&a.kept, &b.kept)) {
+            add(Found {
+                a: a.id.clone(),
+                b: b.id.clone(),
+                ranks: [a.rank.clone(), b.rank.clone()],
+                numbers: [shared, size_a, size_b],
+                exact,
+                same_words,
+            });
         }
-        add(Found {
-            a: a.id.clone(),
-            b: b.id.clone(),
-            ranks: [a.rank.clone(), b.rank.clone()],
-            numbers: [shared, size_a, size_b],
-            exact,
-            same_words,
-        });
     };
     let [shared, size_a, size_b] = numbers;
     let turned = [shared, size_b, size_a];
-    if !look_up {
+    if !config.look_up {
         match a[0].id <= b[0].id {
             true => found(&a[0], &b[0], numbers),
             false => found(&b[0], &a[0], turned),
@@ -212,9 +208,8 @@ fn flush(bytes: &mut Vec<u8>, place: u32, out: &mut Vec<Row>) {
 
 /// Compares the candidates within parts, and sends the texts of the others to where they meet.
 pub struct Verify {
+    config: Config,
     documents: Documents,
-    look_up: bool,
-    rule: Option<Arc<Rule>>,
     pairs: Vec<(u32, [u64; 2])>,
     sets: Sets,
     /// The step that comes next: finishing the documents, then the pairs from this one on.
@@ -227,9 +222,8 @@ impl Verify {
     /// A task without rows yet.
     pub fn new(config: &Config) -> Self {
         Verify {
+            config: config.clone(),
             documents: Documents::new(config),
-            look_up: config.look_up,
-            rule: config.rule.clone(),
             pairs: Vec::new(),
             sets: Sets::new(config),
             at: None,
@@ -243,7 +237,7 @@ impl Verify {
         for node in 0..self.documents.nodes() {
             let members = self.documents.members(node);
             let both = self.documents.sides(node) == 3;
-            if members.len() < 2 || self.look_up && !both {
+            if members.len() < 2 || self.config.look_up && !both {
                 continue;
             }
             // Whatever the sampling, what they share is everything.
@@ -251,13 +245,13 @@ impl Verify {
             let numbers = [set.len() as u32; 3];
             let (place, _) = self.documents.number(node);
             let members = self.documents.members(node);
-            let (first, others) = match self.look_up {
+            let (first, others) = match self.config.look_up {
                 true => (members, members.chunks(members.len())),
                 false => (&members[..1], members[1..].chunks(1)),
             };
             for other in others {
-                let how = (self.look_up, &self.rule);
-                add_found(how, [first, other], numbers, (true, true), |found| {
+                let two = [first, other];
+                add_found(&self.config, two, numbers, (true, true), |found| {
                     send_found(&mut self.sending, &found, place, out);
                 });
             }
@@ -294,7 +288,11 @@ impl Verify {
                 texts.push(self.documents.level(node) as u8);
                 let members = self.documents.members(node);
                 // Pairs need the first one only.
-                let members = if self.look_up { members } else { &members[..1] };
+                let members = if self.config.look_up {
+                    members
+                } else {
+                    &members[..1]
+                };
                 put(&mut texts, members.len() as u64);
                 members.iter().for_each(|member| member.put(&mut texts));
                 self.documents.text(node, &mut text)?;
@@ -362,8 +360,7 @@ impl Stage for Verify {
             if let Some(numbers) = self.sets.compare(a, b)? {
                 let two = nodes.map(|node| self.documents.members(node));
                 let same_words = two[0][0].has_words_of(&two[1][0]);
-                let how = (self.look_up, &self.rule);
-                add_found(how, two, numbers, (false, same_words), |found| {
+                add_found(&self.config, two, numbers, (false, same_words), |found| {
                     send_found(&mut self.sending, &found, part, out);
                 });
             }
@@ -377,8 +374,7 @@ impl Stage for Verify {
 
 /// Compares documents of different parts, and passes the results of the others on.
 pub struct PartResults {
-    look_up: bool,
-    rule: Option<Arc<Rule>>,
+    config: Config,
     shingler: Shingler<u64>,
     sets: Sets,
     members: HashMap<u64, Vec<Member>>,
@@ -390,8 +386,7 @@ impl PartResults {
     /// A task without rows yet.
     pub fn new(config: &Config) -> Self {
         PartResults {
-            look_up: config.look_up,
-            rule: config.rule.clone(),
+            config: config.clone(),
             shingler: Shingler::new(&config.shingle),
             sets: Sets::new(config),
             members: HashMap::new(),
@@ -446,9 +441,8 @@ impl PartResults {
             if let Some(numbers) = self.sets.compare(a, b)?
                 && let (Some(x), Some(y)) = (self.members.get(&a), self.members.get(&b))
             {
-                let how = (self.look_up, &self.rule);
                 // Documents with the same words are of the same part.
-                add_found(how, [x, y], numbers, (false, false), |found| {
+                add_found(&self.config, [x, y], numbers, (false, false), |found| {
                     out.push(found);
                 });
             }

@@ -1,6 +1,6 @@
 //! From postings to sorted candidates.
 
-use crate::collection::{Column, MappedSets};
+use crate::collection::{Column, MappedSets, Tried};
 use crate::join::{DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
 use crate::merge::{self, AllPostings, PackedBlock, PostingsDecoder};
 use crate::sample::SampleEntry;
@@ -406,14 +406,17 @@ impl<'a, K: Key> Worker<'a, K> {
     fn verify_now(&mut self, early: &Early<'_>, key: u64) -> Result<bool> {
         let (a, b) = Pair::of_key(key);
         self.stats.verified += 1;
-        let found = self.shared.join.listed.holds(a, b)
+        let mut tried = Tried::default();
+        let found = self.shared.join.listed.has((a, b), &mut tried)
             && early.verifier.verify::<K>(None, a, b)?.is_some();
-        if found {
-            early.clusters.union(a, b);
-            // The pair is verified again with the other candidates when the clusters are made.
+        match found {
+            true => early.clusters.union(a, b),
+            false => self.pairs_failed[slot(key)] = key,
+        }
+        // The pair is verified again with the other candidates when the clusters are made, and one
+        // for which the condition has no answer is counted then.
+        if found || tried.first.is_some() {
             self.push(key)?;
-        } else {
-            self.pairs_failed[slot(key)] = key;
         }
         Ok(found)
     }
