@@ -121,9 +121,15 @@ fn found_lines(summary: &Summary, collection: &Workspace, out: &mut String) -> R
         false => format!("{pairs}.{}\n", reservation(summary)),
     };
     let Some(cluster) = &summary.cluster else {
-        let repeat = if exact == 1 { "repeats" } else { "repeat" };
-        let exact = counted(exact, "document");
-        let _ = write!(out, "{exact} {repeat} the words of another one.\n{alone}");
+        let repeated = match exact {
+            // It may hold for none of them, or only for some.
+            0 if summary.collection.condition.is_some() => {
+                "Documents with the same words are pairs if --where holds for them".into()
+            }
+            1 => "1 document repeats the words of another one".into(),
+            _ => format!("{} documents repeat the words of another one", count(exact)),
+        };
+        let _ = write!(out, "{repeated}.\n{alone}");
         return Ok(());
     };
     let redundant = cluster.redundant;

@@ -540,7 +540,15 @@ fn conditions_that_make_no_sense_are_refused() {
         ("", "is not an expression"),
         ("a.x ==", "is not an expression"),
         ("a == b", "name a field"),
-        ("x == a.y", "`x` is not known"),
+        ("x == a.y", "`x` is not known; write a.x or b.x for a field"),
+        (
+            "a.X-Source != b.X-Source",
+            "`Source` is not known; write a[\"X-Source\"] for a field",
+        ),
+        (
+            "a.y == 1 && !(-b.meta.x-of-y < 2)",
+            "`of` is not known; write b.meta[\"x-of-y\"] for a field",
+        ),
         ("1 < 2", "names no field"),
         ("false", "`true` lists all pairs"),
         ("a.date < '2024-02-30'", "\"2024-02-30\" is no date"),
@@ -736,31 +744,48 @@ fn dates_may_have_any_unit() {
         json!(1_706_745_600),
         json!(20_240_301),
         json!("soon"),
+        // As a table writes a column of numbers with a missing one.
+        json!(20_250_101.0),
+        json!("20250102.0"),
+        json!("2.0250104E7"),
+        json!(20_250_106_100_000_u64),
+        json!("07-Jan-2025"),
     ];
     let lines = dates.iter().enumerate().map(|(n, date)| {
         let text = format!("{text}{n}");
         format!(
             "{}\n",
-            json!({"id": format!("d{n}"), "date": date, "text": text})
+            json!({"id": format!("d{n}"), "date": date, "when": date, "text": text})
         )
     });
     let lines: String = lines.collect();
     for (condition, expected) in [
         (
             "abs(a.date - b.date) <= days(2)",
-            vec!["d0 d1", "d0 d2", "d1 d2"],
+            vec!["d0 d1", "d0 d2", "d1 d2", "d5 d6", "d6 d7", "d8 d9"],
         ),
         (
-            "a.date < '2024-01-31' && b.date > \"2024-02-01\"",
+            "a.date < '2024-01-31' && b.date > \"2024-02-01\" && b.date < '2025-01-01'",
             vec!["d0 d3"],
         ),
         (
             "date(b.date) == date('2024-03-01')",
             vec!["d0 d3", "d1 d3", "d2 d3"],
         ),
-        ("b.date - a.date > 2592000", vec!["d0 d3"]),
         (
-            "a.date >= 20240131 && b.date != 20240201",
+            "b.date - a.date > 2592000 && b.date < '2025-01-01'",
+            vec!["d0 d3"],
+        ),
+        (
+            "abs(a.when - b.when) < days(2)",
+            vec!["d0 d1", "d1 d2", "d5 d6", "d8 d9"],
+        ),
+        (
+            "date(a.when) >= date('2025-01-04') && date(b.when) - date(a.when) < hours(59)",
+            vec!["d7 d8", "d8 d9"],
+        ),
+        (
+            "a.date >= 20240131 && b.date != 20240201 && b.date <= 20240301",
             vec!["d1 d3", "d2 d3"],
         ),
         (
@@ -774,6 +799,107 @@ fn dates_may_have_any_unit() {
             "{condition}"
         );
     }
+}
+
+/// Integers that differ only behind the digits of a number of 64 bits have an order.
+#[test]
+fn large_integers_keep_their_order() {
+    let place = common::temporary();
+    let at = place.path();
+    let text: String = (0..40).map(|n| format!("w{n} ")).collect();
+    let line = |n: i64| {
+        let id = 1_750_000_000_000_000_000 + 3 * n;
+        let record = json!({"id": format!("d{n}"), "text": format!("{text}{n}"), "tid": id,
+            "edge": 9_007_199_254_740_992_i64 + n % 2});
+        format!("{record}\n")
+    };
+    let lines = (0..3).map(line).collect::<String>();
+    for (condition, pairs) in [
+        ("a.tid < b.tid", vec!["d0 d1", "d0 d2", "d1 d2"]),
+        ("a.tid > b.tid", vec![]),
+        ("a.tid <= '1750000000000000002'", vec!["d0 d1", "d0 d2"]),
+        ("a.edge < b.edge", vec!["d0 d1"]),
+    ] {
+        let found = pairs_of(lines.as_bytes(), "in.jsonl", condition);
+        assert_eq!(found, pairs, "{condition}");
+    }
+    fs::write(at.join("in.jsonl"), lines).unwrap();
+    for (condition, warns) in [
+        ("a.tid<b.tid", false),
+        ("b.tid-a.tid<4", true),
+        ("a.tid<1750000000000000002", true),
+        ("b.words-a.words<4", false),
+    ] {
+        let out = format!("out{}", condition.len());
+        let warned = said(at, &format!("run in.jsonl -o {out} --where {condition}"));
+        let found = warned.contains("2 values of tid with more than 16 digits, such as \"17500000");
+        assert_eq!(found, warns, "{warned}");
+    }
+}
+
+/// What a command says that succeeds.
+#[track_caller]
+fn said(at: &Path, command: &str) -> String {
+    let mut program = std::process::Command::new(common::lookalike());
+    let ran = program.current_dir(at).args(command.split(' ')).output();
+    let ran = ran.unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    String::from_utf8(ran.stderr).unwrap() + &String::from_utf8(ran.stdout).unwrap()
+}
+
+/// Dates that `date` cannot read are counted, also with `--against` and by `dedup`; if it can read
+/// none, or all texts are empty, the condition is refused.
+#[test]
+fn dates_that_cannot_be_read_are_told() {
+    let place = common::temporary();
+    let at = place.path();
+    let text: String = (0..40).map(|n| format!("w{n} ")).collect();
+    let record = |n: usize| {
+        let when = ["31.01.2024", "01.02.2024", "2024-02-01", "2024-02-02"][n];
+        json!({"id": format!("d{n}"), "text": format!("{text}{n}"), "when": when, "k": ""})
+    };
+    let lines = |range: std::ops::Range<usize>| {
+        let lines = range.map(|n| format!("{}\n", record(n)));
+        lines.collect::<String>()
+    };
+    fs::write(at.join("in.jsonl"), lines(0..4)).unwrap();
+    fs::write(at.join("bad.jsonl"), lines(0..2)).unwrap();
+    let told = " values of when not a number or a date, such as \"31.01.2024\"";
+    let condition = "date(a.when)<=date(b.when)";
+    for (values, command) in [
+        (2, "run in.jsonl -o old"),
+        (4, "run in.jsonl -o new --against old"),
+        (2, "dedup in.jsonl -o kept"),
+    ] {
+        let warned = said(at, &format!("{command} --where {condition}"));
+        assert!(warned.contains(&format!("{values}{told}")), "{warned}");
+    }
+    let read = said(
+        at,
+        &format!("stage ingest in.jsonl -o read --where {condition}"),
+    );
+    assert!(
+        read.contains("are pairs if --where holds for them.\n"),
+        "{read}"
+    );
+    assert!(!read.contains("0 documents repeat"), "{read}");
+    for (condition, why) in [
+        (condition, "no value of when is a number or a date, such as"),
+        (
+            "a.k == b.k",
+            "k (string), text (string), when (string); an empty text counts as missing",
+        ),
+    ] {
+        let (file, out) = (at.join("bad.jsonl"), at.join("refused"));
+        let error = with(Run::default(), condition).run(&[&file], &out);
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains(why) && !error.contains("did you mean"),
+            "{error}"
+        );
+    }
+    // A condition may begin with a minus.
+    said(at, "run in.jsonl -o minus --where -(b.when-a.when)<days(5)");
 }
 
 /// What no pair can meet is refused when the values are known.
@@ -826,13 +952,7 @@ fn a_condition_without_answers_is_told() {
         format!("{record}\n")
     };
     fs::write(at.join("in.jsonl"), (0..3).map(line).collect::<String>()).unwrap();
-    let said = |command: &str| {
-        let mut program = std::process::Command::new(common::lookalike());
-        let ran = program.current_dir(at).args(command.split(' ')).output();
-        let ran = ran.unwrap();
-        assert!(ran.status.success(), "{ran:?}");
-        String::from_utf8(ran.stderr).unwrap() + &String::from_utf8(ran.stdout).unwrap()
-    };
+    let said = |command: &str| said(at, command);
     let missing = "--where holds for no pair and has no answer for 3 of 3, such as d0 and d1: ";
     for (join, condition, why) in [
         ("prefix", "a.first==b.first", "b has no first"),

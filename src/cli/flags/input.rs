@@ -522,6 +522,7 @@ pub struct CollectionFlags {
     ///
     /// Example: --where 'a.host != b.host && abs(a.words - b.words) < 100'
     #[arg(long = "where", value_name = "EXPR", help_heading = "Pairs")]
+    #[arg(allow_hyphen_values = true)]
     pub condition: Option<Condition>,
     #[command(flatten)]
     shingles: ShingleFlags,

@@ -4,8 +4,9 @@
 //! The expression is parsed once, and each field in it becomes a variable: the text of the field, its
 //! number, or whether the document has it. What compares fields or calls a function is a *test*; the
 //! rest combines tests. A test holds only if the documents have all of its fields, so comparing a
-//! missing value gives false. All numbers are of 64 bits with a floating point, and a date is the
-//! number of seconds since 1970.
+//! missing value gives false. All numbers are of 64 bits with a floating point, except that integers
+//! keep all of their digits where they are only put in order, and a date is the number of seconds since
+//! 1970.
 //!
 //! # Invariants
 //! - An expression has no loops, and its length is limited: it ends for every input.
@@ -19,7 +20,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use cel::common::ast::{CallExpr, Expr, IdedExpr, ListExpr, LiteralValue, operators as op};
-use cel::common::types::{CelBool, CelDouble, CelString};
+use cel::common::types::{CelBool, CelDouble, CelInt, CelString};
 use cel::common::value::{CowVal, Val};
 use cel::context::VariableResolver;
 use cel::parser::PrattParser;
@@ -29,7 +30,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use lookalike_base::Error;
 use lookalike_base::keywords::{alternatives, stored_as_text};
 use lookalike_base::words::words;
-use lookalike_text::read::moment;
+use lookalike_text::read::{moment, seconds};
 
 /// The most bytes of an expression.
 const MOST_BYTES: usize = 4 << 10;
@@ -91,7 +92,10 @@ impl FromStr for Condition {
             let why = first.map_or("it is empty", |error| &error.msg);
             format!("`{text}` is not an expression: character {place}: {why}")
         })?;
-        let mut reader = Variables::default();
+        let mut reader = Variables {
+            text: text.into(),
+            ..Variables::default()
+        };
         let test = reader.logic(&expression)?;
         if reader.fields.is_empty() && text.trim() != "true" {
             let how = "such as a.source; `true` lists all pairs";
@@ -118,6 +122,8 @@ stored_as_text!(Condition);
 /// Turns the fields of an expression into variables.
 #[derive(Default)]
 struct Variables {
+    /// The expression, for messages.
+    text: String,
     fields: Vec<String>,
     kinds: Vec<String>,
     /// How deep the expression is that is being read.
@@ -141,6 +147,17 @@ fn is_dated(expression: &IdedExpr, depth: usize) -> bool {
 /// Whether it is a field that is called a date, which has dates.
 fn is_date_field(one: &IdedExpr) -> bool {
     path(one).is_some_and(|(_, at)| at.split('.').next_back() == Some("date"))
+}
+
+/// The field that was meant if this word stands after a hyphen, which is a minus: `a["X-Source"]` for
+/// the `Source` of `a.X-Source`.
+fn hyphened(text: &str, word: &str) -> Option<String> {
+    let mut names = text.split(|c: char| !c.is_alphanumeric() && !"_.-".contains(c));
+    names.find_map(|name| {
+        let (before, last) = name.trim_start_matches('-').rsplit_once('.')?;
+        let is_meant = !before.contains('-') && last.split('-').skip(1).any(|part| part == word);
+        is_meant.then(|| format!("{before}[\"{last}\"]"))
+    })
 }
 
 /// What an expression gives: a text (`t`), a number (`n`), a truth value (`b`) or what a field has
@@ -282,7 +299,7 @@ impl Variables {
         let read = of(match &expression.expr {
             Expr::Literal(LiteralValue::Int(n)) => {
                 let n = n.inner();
-                let day = date(&n.to_string()).filter(|_| kind == 'D');
+                let day = seconds(*n as f64).filter(|_| kind == 'D');
                 Expr::Literal(LiteralValue::Double(day.unwrap_or(*n as f64).into()))
             }
             Expr::Literal(LiteralValue::Null | LiteralValue::Bytes(_)) => {
@@ -291,13 +308,13 @@ impl Variables {
                 return Err(what.into());
             }
             Expr::Literal(LiteralValue::String(text)) => {
-                let value = match kind {
-                    'o' => number(text.inner()),
-                    'd' | 'D' => date(text.inner()),
+                let value = match (kind, text.inner().trim().parse::<i64>()) {
+                    ('o', Ok(integer)) => Some(LiteralValue::Int(integer.into())),
+                    ('o', _) => number(text.inner()).map(|n| LiteralValue::Double(n.into())),
+                    ('d' | 'D', _) => date(text.inner()).map(|n| LiteralValue::Double(n.into())),
                     _ => None,
                 };
-                let number = value.map(|value| LiteralValue::Double(value.into()));
-                number.map_or_else(|| expression.expr.clone(), Expr::Literal)
+                value.map_or_else(|| expression.expr.clone(), Expr::Literal)
             }
             Expr::Literal(literal) => Expr::Literal(literal.clone()),
             Expr::List(list) => {
@@ -318,9 +335,9 @@ impl Variables {
             }
             Expr::Call(called) => self.call(called, used)?,
             Expr::Ident(name) => {
-                return Err(format!(
-                    "`{name}` is not known; write a.{name} or b.{name} for a field"
-                ));
+                let field = hyphened(&self.text, name);
+                let field = field.unwrap_or_else(|| format!("a.{name} or b.{name}"));
+                return Err(format!("`{name}` is not known; write {field} for a field"));
             }
             _ => return Err("a condition has no loops, maps or types".into()),
         });
@@ -337,7 +354,12 @@ impl Variables {
             Some(_) => values.next().transpose()?.map(Box::new),
             None => None,
         };
-        let args = values.collect::<Result<_, _>>()?;
+        let mut args = values.collect::<Result<Vec<_>, _>>()?;
+        // A field or a text has been read as a date already.
+        let read = args.pop_if(|one| name == "date" && !matches!(one.expr, Expr::Call(_)));
+        if let Some(read) = read {
+            return Ok(read.expr);
+        }
         let made = Expr::Call(CallExpr {
             func_name: name.into(),
             target,
@@ -430,7 +452,8 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
     }
     let is_date = |text: &str| text.parse::<f64>().is_err() && date(text).is_some();
     Ok(match name {
-        "date" | "string" | "size" => 't',
+        "date" => 'd',
+        "string" | "size" => 't',
         _ if made && is_operator => 't',
         _ if dates => 'D',
         _ if dated && (is_operator || name == "abs") => 'd',
@@ -527,30 +550,25 @@ fn truth(text: &str) -> Option<f64> {
     Some(u8::from(truth).into())
 }
 
-/// A date in seconds, or a number: from 10^11 on in milliseconds, and eight digits that begin with a
-/// year are a day, as for `dedup --keep newest:FIELD`.
+/// A date in seconds, also as a number, as for `dedup --keep newest:FIELD`.
 fn date(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit());
-    let day = text.split_at_checked(4).filter(|_| digits);
-    let day = day.and_then(|(year, rest)| {
-        let (month, day) = rest.split_at_checked(2)?;
-        ("1900".."2200")
-            .contains(&year)
-            .then(|| format!("{year}-{month}-{day}"))
-    });
-    match text.parse() {
-        _ if day.is_some() => number(&day?),
-        // Dates of the year 5138 and later have as many seconds.
-        Ok(milliseconds @ (1e11.. | ..=-1e11)) if f64::is_finite(milliseconds) => {
-            Some(milliseconds / 1e3)
-        }
+    match text.trim().parse() {
+        Ok(value) if f64::is_finite(value) => seconds(value),
         _ => number(text),
     }
 }
 
-/// A value of a document: its text, and if the condition uses them, its number and its date.
-type FieldValue = (CelString<'static>, Option<CelDouble>, Option<CelDouble>);
+/// Whether a use of a field takes an integer for the nearest number of 64 bits, which is another one.
+pub(super) fn is_rounded(kinds: &str, text: &str) -> bool {
+    let is_other = |&n: &i128| n as f64 as i128 != n;
+    let other = text.trim().parse::<i128>().ok().filter(is_other);
+    let of_order = |n| kinds.contains('o') && i64::try_from(n).is_err();
+    other.is_some_and(|n| kinds.contains(['n', 'd']) || of_order(n))
+}
+
+/// A value of a document: its text, and if the condition uses them, its number, its date and, to be
+/// put in order, its integer.
+type FieldValue = (CelString<'static>, [Option<CelDouble>; 2], Option<CelInt>);
 
 /// The values of the fields of a document.
 pub(super) struct FieldValues(pub(super) Vec<Option<FieldValue>>);
@@ -580,9 +598,9 @@ impl VariableResolver for Two<'_> {
         let value = values.0.get(at.parse::<usize>().ok()?)?;
         Some(match (kind, value) {
             ("h", value) => CowVal::owned(CelBool::from(value.is_some())),
-            ("n" | "b" | "o", Some((_, Some(number), _))) | ("d", Some((_, _, Some(number)))) => {
-                CowVal::Borrowed(number as &dyn Val)
-            }
+            ("o", Some((.., Some(integer)))) => CowVal::Borrowed(integer as &dyn Val),
+            ("n" | "b" | "o", Some((_, [Some(number), _], _)))
+            | ("d", Some((_, [_, Some(number)], _))) => CowVal::Borrowed(number as &dyn Val),
             ("n" | "b" | "d", _) => return None,
             (_, value) => CowVal::Borrowed(&value.as_ref()?.0 as &dyn Val),
         })
@@ -656,7 +674,9 @@ impl Rule {
             let number = read(kinds.contains(['n', 'o']), number);
             let number = number.or(read(kinds.contains('b'), truth));
             let date = read(kinds.contains('d'), date);
-            Some((CelString::from(text), number, date))
+            let integer = text.trim().parse::<i64>().ok();
+            let integer = integer.filter(|_| kinds.contains('o')).map(CelInt::from);
+            Some((CelString::from(text), [number, date], integer))
         });
         FieldValues(values.collect())
     }
@@ -686,7 +706,7 @@ impl Rule {
                     None if kinds.contains(|kind| kind != 'h') => {
                         Some(format!("{side} has no {field}"))
                     }
-                    Some((text, None, None)) if kinds.contains(READ) => {
+                    Some((text, [None, None], _)) if kinds.contains(READ) => {
                         let (text, needed) =
                             (text.inner().escape_debug().to_string(), needed(kinds));
                         Some(format!("{field} of {side} is not {needed}: {text:.64}"))

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::catalogue::{Catalogue, Extent, each_document, rule};
-use super::condition::{Condition, FieldValues, READ, Rule, needed};
+use super::condition::{Condition, FieldValues, READ, Rule, is_rounded, needed};
 use super::records::{config, segments};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -36,26 +36,31 @@ pub fn check(
     let Some(rule) = rule(workspace, condition)? else {
         return Ok(());
     };
-    let fields = rule.condition.fields();
+    let (fields, kinds) = (rule.condition.fields(), &rule.condition.kinds);
     let mut found = vec![0u64; fields.len()];
-    let mut unread = vec![(0u64, String::new()); fields.len()];
+    let [mut unread, mut rounded] = [(); 2].map(|()| vec![(0u64, String::new()); fields.len()]);
     each_document(workspace, |number, document| {
         context.tick("ingest", number)?;
         let values = rule.values(document.fields.0);
         for (at, value) in values.0.into_iter().enumerate() {
             found[at] += u64::from(value.is_some());
-            if let Some((text, None, None)) = value {
-                unread[at].0 += 1;
-                if unread[at].0 == 1 {
-                    unread[at].1 = text.inner().chars().take(64).collect();
-                }
+            let seen = match value.as_ref() {
+                Some((_, [None, None], _)) => &mut unread[at],
+                Some((text, ..)) if is_rounded(&kinds[at], text.inner()) => &mut rounded[at],
+                _ => continue,
+            };
+            seen.0 += 1;
+            if let (1, Some((text, ..))) = (seen.0, value) {
+                seen.1 = text.inner().chars().take(64).collect();
             }
         }
         Ok(())
     })?;
     let documents = Extent::of(segments(&workspace.manifest)).documents;
-    let fields = fields.iter().zip(&rule.condition.kinds);
-    for (((field, kinds), found), (unread, example)) in fields.zip(found).zip(unread) {
+    let fields = fields.iter().zip(kinds).zip(found);
+    for (((field, kinds), found), ((unread, example), (rounded, long))) in
+        fields.zip(unread.into_iter().zip(rounded))
+    {
         if found == 0 && documents > 0 && !FACTS.contains(&&**field) {
             let read = &config(&workspace.manifest).read;
             let limit = RecordReader::no_such_field(field, inputs, read);
@@ -79,6 +84,14 @@ pub fn check(
                 "warning: --where: {} of {field} not {needed}, such as {example:?}; no comparison \
                  that needs one holds, nor its negation",
                 counted(unread, "value"),
+            ));
+        }
+        if rounded > 0 {
+            context.progress.lost(&format!(
+                "warning: --where: {} of {field} with more than 16 digits, such as {long:?}; a \
+                 comparison with a number or of a calculation takes them for the nearest number of \
+                 64 bits, which has about 16",
+                counted(rounded, "value"),
             ));
         }
     }

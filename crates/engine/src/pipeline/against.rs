@@ -100,6 +100,7 @@ pub fn run_against(
     let mut workspace = Workspace::open_or_create(out, begin, entries, |_| Ok(()))?;
     super::note_lost(&mut workspace, context);
     super::read(&mut workspace, &files, None, context)?;
+    let workspace = super::meeting(workspace, config, &files, (new, made), context)?;
     let mut workspace = super::accepted(workspace, inputs.need_documents, (new, made), strict)?;
     super::join(&mut workspace, parameters, context)?;
     super::results(&mut workspace, parameters.results, context)

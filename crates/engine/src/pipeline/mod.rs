@@ -271,13 +271,7 @@ pub fn ingest(
         add::begin(&mut workspace, &inputs[known..], inputs.skipped, context)?;
         read(&mut workspace, inputs, None, context)?;
     }
-    let condition = config.condition.as_ref();
-    if let Err(error) = collection::check_condition(&workspace, condition, inputs, context) {
-        if new {
-            discard(workspace, made)?;
-        }
-        return Err(error);
-    }
+    let mut workspace = meeting(workspace, config, inputs, (new, made), context)?;
     catalogue(&mut workspace, context)?;
     accepted(workspace, inputs.need_documents, (new, made), strict)
 }
@@ -290,6 +284,22 @@ fn discard(workspace: Workspace, made: bool) -> Result<()> {
     match made {
         true => disk::remove_directory(&out),
         false => Ok(()),
+    }
+}
+
+/// Refuses a condition that no documents can meet. What is `new` and `made` by this command is removed
+/// then.
+fn meeting(
+    workspace: Workspace,
+    config: &CollectionConfig,
+    inputs: &[InputFile],
+    (new, made): (bool, bool),
+    context: &Context<'_>,
+) -> Result<Workspace> {
+    let condition = config.condition.as_ref();
+    match collection::check_condition(&workspace, condition, inputs, context) {
+        Err(error) if new => discard(workspace, made).and(Err(error)),
+        checked => checked.map(|()| workspace),
     }
 }
 

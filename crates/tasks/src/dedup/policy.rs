@@ -3,11 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{NaiveDate, NaiveTime};
 use globset::Glob;
 
 use lookalike_base::keywords::{keywords, stored_as_text};
-use lookalike_text::read::moment;
+use lookalike_text::read::{moment, seconds};
 
 /// One criterion of preference. The first of a list decides, the next ones break its ties, and the
 /// order of the input breaks the rest.
@@ -182,25 +181,13 @@ fn plain(text: &str) -> bool {
 }
 
 /// A number as an integer of the same order: the bits of the nearest number of 64 bits, and by how
-/// much a large integer differs from it. With `epoch`, numbers from 10^11 on are milliseconds, and
-/// are ordered among seconds; eight digits that begin with a year are a day.
+/// much a large integer differs from it. With `epoch`, it is a date ([`seconds`]).
 fn number(text: &str, epoch: bool) -> Option<u128> {
-    /// As seconds, the year 5138; as milliseconds, 1973.
-    const MILLISECONDS: f64 = 1e11;
     /// From here on, not every integer is a number of 64 bits.
     const EXACT: f64 = (1_u64 << 53) as f64;
     let value: f64 = text.parse().ok().filter(|value: &f64| !value.is_nan())?;
-    if epoch && text.len() == 8 && (1900e4..2200e4).contains(&value) {
-        let day = NaiveDate::parse_from_str(text, "%Y%m%d").ok()?;
-        let moment = day.and_time(NaiveTime::MIN).and_utc();
-        return Some(key(moment.timestamp() as f64, 0));
-    }
-    let unit = if epoch && value.abs() >= MILLISECONDS {
-        1000.0
-    } else {
-        1.0
-    };
-    let scaled = value / unit;
+    let scaled = if epoch { seconds(value)? } else { value };
+    let unit = if scaled == value { 1.0 } else { 1000.0 };
     let exact = text.parse::<i128>().ok().filter(|_| value.abs() >= EXACT);
     let rest = exact.map_or(0, |exact| exact.saturating_sub((scaled * unit) as i128));
     Some(key(scaled, rest as i64))
@@ -324,6 +311,8 @@ mod tests {
             ],
             &["2024-01-02 00:00:00 UTC", "2024-01-02 01:00:00 +01:00"],
             &["1704153600", "1704153600000", "1704153600.0"],
+            &["20240102", "20240102.0", "2.0240102E7", "20240102000000"],
+            &["2-Jan-2024", "02-JAN-2024 00:00:00"],
         ] {
             for text in same {
                 assert_eq!(rank(text), rank("2024-01-02T00:00:00Z"), "{text}");

@@ -71,6 +71,9 @@ pub fn moment(text: &str) -> Option<(i64, i64)> {
     if is_day && NaiveDate::parse_from_str(day, "%Y-%m-%d").is_err() {
         return None;
     }
+    if let Some(usual) = digits(text) {
+        return moment(&usual);
+    }
     if let Some(moment) = expanded(text).or_else(|| instant(text)) {
         return Some(moment);
     }
@@ -81,6 +84,7 @@ pub fn moment(text: &str) -> Option<(i64, i64)> {
         "%Y/%m/%d",
         "%B %d, %Y",
         "%d %B %Y",
+        "%d-%B-%Y",
         "%A, %B %d, %Y",
         "%A, %d %B %Y",
     ];
@@ -97,6 +101,20 @@ pub fn moment(text: &str) -> Option<(i64, i64)> {
         Err(_) => naive.next()?.and_utc().timestamp(),
     };
     Some((seconds, 0))
+}
+
+/// A number as a date in seconds since 1970. Of eight digits that begin with a year, it is a day
+/// (`None` if there is no such day), and of fourteen a second. From 10^11 on, it is milliseconds.
+pub fn seconds(number: f64) -> Option<f64> {
+    /// As seconds, the year 5138; as milliseconds, 1973.
+    const MILLISECONDS: f64 = 1e11;
+    let years = |unit: f64| number.fract() == 0.0 && (1900.0..2200.0).contains(&(number / unit));
+    let written = || moment(&number.to_string()).map(|(seconds, _)| seconds as f64);
+    match number.abs() < MILLISECONDS {
+        _ if years(1e4) => written(),
+        true => Some(number),
+        false => years(1e10).then(written).flatten().or(Some(number / 1e3)),
+    }
 }
 
 /// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns

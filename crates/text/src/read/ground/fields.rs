@@ -274,8 +274,11 @@ pub fn astray(given: &str, columns: Vec<(String, String, bool)>) -> Result<Optio
 
 /// The fields that a record has, and the one that a name may mean, behind a message that names it.
 pub fn other_fields(given: &str, known: &[Known]) -> String {
-    let meant = nearest(given, known.iter());
-    let meant = meant.map_or(String::new(), |meant| format!("{MEANT}{}?", meant.path));
+    let meant = match nearest(given, known.iter()) {
+        Some(meant) if meant.path != given => format!("{MEANT}{}?", meant.path),
+        Some(same) if same.text.is_some() => "; an empty text counts as missing".into(),
+        _ => String::new(),
+    };
     list_of("; the first record has ", known) + &meant
 }
 
