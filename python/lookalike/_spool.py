@@ -120,7 +120,7 @@ def filled(
     the rows are kept."""
     source = texts if isinstance(texts, Source) else source_of(texts)
     needed = [tuple(names) for names in text_columns(text)]
-    needed += [(column,) for column in columns if column is not None]
+    needed += [(column, column.split(".")[0]) for column in columns if column is not None]
     for part in source.parts(None if whole else needed):
         if isinstance(part, list):
             # NaN is what is missing, as in pandas.

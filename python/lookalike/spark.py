@@ -584,9 +584,10 @@ def _of_condition(df: DataFrame, where: str | None) -> list[Column]:
         if isinstance(kind, (T.ArrayType, T.MapType, T.StructType, T.BinaryType)):
             raise TypeError(
                 f"the column {name} has the type {kind.simpleString()}; a condition needs strings, numbers,"
-                " dates or times"
+                " dates or times: name a field of a struct, or make a column with one value of each list"
             )
-    return [_value(df, name).alias(f"where_{name}") for name in names]
+    # Spark would look for the part after a dot in a struct.
+    return [_value(df, name).alias(f"where_{name.encode().hex()}") for name in names]
 
 
 def _found(

@@ -336,7 +336,8 @@ impl IntakeTask {
 
     /// Takes rows with the columns `id`, `text`, `type`, `side` (1 for queries, 2 for the
     /// collection, 3 otherwise), `field_0`, `field_1` ... for the fields of the policies, and
-    /// `where_source` for a field `source` of the condition.
+    /// `where_` with the bytes of its name in hexadecimal digits for a field of the condition: Spark
+    /// takes a column with a dot for a field of a struct.
     fn add(&self, py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Table>> {
         let batches = batches(py, object)?;
         py.detach(|| {
@@ -369,9 +370,12 @@ impl IntakeTask {
         let known = condition.iter().map(|field| {
             let name = match &**field {
                 "words" => return Ok(None),
-                "host" | "path" => "where_url".into(),
-                field => format!("where_{field}"),
+                "host" | "path" => "url",
+                field => field,
             };
+            let name = name.bytes().fold("where_".to_string(), |name, byte| {
+                format!("{name}{byte:02x}")
+            });
             Bytes::of(column(batch, &name)?, &name).map(Some)
         });
         let known = known.collect::<PyResult<Vec<_>>>()?;

@@ -820,16 +820,28 @@ impl Spooling {
         };
         let id = self.id.as_ref().map(|id| needed(id));
         let of_id = self.id.as_ref().and_then(|id| metadata_of(&batch, id));
-        let policies = self.fields.iter().map(|name| (name.clone(), needed(name)));
-        let policies: Vec<(String, ArrayRef)> = policies.collect();
-        for (name, values) in &policies {
+        let mut policies: Vec<(String, ArrayRef)> = Vec::new();
+        for name in &self.fields {
+            let first = name.split_once('.').map(|(first, _)| first);
+            let first = first.filter(|_| batch.column_by_name(name).is_none());
+            // The command looks for a field of a struct, as in a file.
+            let of_struct = first.and_then(|first| batch.column_by_name(first)?.as_struct_opt());
+            let (name, values) = match (first, of_struct) {
+                (Some(first), Some(_)) => (first, needed(first)),
+                _ => (&**name, needed(name)),
+            };
             let kind = stored(values.data_type());
-            if !is_text(kind) && !matches!(kind, Time32(_) | Time64(_) | Duration(_)) {
+            let timed = matches!(kind, Time32(_) | Time64(_) | Duration(_));
+            if !is_text(kind) && !timed && of_struct.is_none() {
                 let text = format!(
                     "the column {name} has the type {kind}; a policy or a condition needs strings, \
-                     numbers, dates or times"
+                     numbers, dates or times: name a field of a struct, or make a column with one \
+                     value of each list"
                 );
                 return Err(PyTypeError::new_err(text));
+            }
+            if !policies.iter().any(|(known, _)| known == name) {
+                policies.push((name.into(), values));
             }
         }
         let astray = astray.map(|why| PyKeyError::new_err(format!("no row has a text: {why}")));
@@ -900,12 +912,13 @@ impl Spooling {
                 if values.is_valid(at) && !written {
                     // A value of a dictionary may be null.
                     let value = match spelling(&**values, at) {
+                        None if values.as_struct_opt().is_some() => json(&**values, at),
                         None if stored(values.data_type()).is_floating() => "NaN".into(),
                         None => continue,
-                        Some(value) => value,
+                        Some(value) => value.into(),
                     };
                     let name = serde_json::Value::from(name.as_str());
-                    write!(out, ",{name}:{}", serde_json::Value::from(value))?;
+                    write!(out, ",{name}:{value}")?;
                 }
             }
             out.extend_from_slice(b"}\n");

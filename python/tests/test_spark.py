@@ -245,6 +245,7 @@ def test_the_rows_that_stay(spark, rule):
 CONDITIONS = [
     "a.source != b.source",
     "a.source == b.source",
+    "a.page.lang == b.page.lang && has(b.page.lang)",
     "a.date < b.date && b.date - a.date <= days(3)",
     "!(a.source == b.source) || a.words != b.words",
     "a.host == b.host && a.rank <= b.rank",
@@ -255,12 +256,12 @@ def conditional(spark):
     """Many texts are there two or three times, with other values in their columns."""
     texts = TEXTS[:120] + TEXTS[:60] + [text.upper() for text in TEXTS[:30]]
     rng = random.Random(9)
-    kind = "id long, text string, source string, date date, url string, rank int"
+    kind = "id long, text string, source string, date date, url string, rank int, page struct<lang:string>"
 
     def row(n):
         day = datetime.date(2024, 1, rng.randint(1, 6)) if rng.random() < 0.9 else None
         source = rng.choice("xyz") if rng.random() < 0.9 else None
-        return n, texts[n], source, day, f"http://H{rng.randint(0, 2)}.org/{n}", rng.randint(0, 3)
+        return n, texts[n], source, day, f"http://H{rng.randint(0, 2)}.org/{n}", rng.randint(0, 3), {"lang": rng.choice("xy")}
 
     given = [row(n) for n in range(len(texts))]
     names = [column.split()[0] for column in kind.split(", ")]

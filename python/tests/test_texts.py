@@ -56,6 +56,7 @@ def test_the_pairs_are_those_of_all_comparisons():
 
 CONDITIONS = {
     "a.source != b.source": lambda a, b: a % 3 != b % 3,
+    "a.meta.source != b.meta.source && a.meta.more.n > 3": lambda a, b: a % 3 != b % 3 and a > 3,
     "a.n < b.n - 20 || a.source == 's1' && b.source == 's2'": lambda a, b: a < b - 20 or a % 3 == 1 and b % 3 == 2,
     "has(a.date) && abs(a.date - b.date) == days(1)": lambda a, b: a % 5 and b % 5 and abs(a % 5 - b % 5) == 1,
 }
@@ -65,7 +66,9 @@ PARTED = {"a.source == b.source": lambda a, b: a % 3 == b % 3, "true": lambda a,
 
 def of_columns():
     date = [f"2024-01-{n % 5:02}" if n % 5 else None for n in ROWS]
-    return TABLE.append_column("source", [[f"s{n % 3}" for n in ROWS]]).append_column("date", [date])
+    meta = [{"source": f"s{n % 3}", "more": {"n": n}} for n in ROWS]
+    table = TABLE.append_column("meta", [meta]).append_column("tags", [[[n] for n in ROWS]])
+    return table.append_column("source", [[f"s{n % 3}" for n in ROWS]]).append_column("date", [date])
 
 
 def resembling():
@@ -134,6 +137,10 @@ def test_conditions_that_make_no_sense_are_refused():
         ("a.file != b.file", ValueError, "texts in memory have no file"),
         ("a.host != b.host", KeyError, "there is no column url"),
         ("a.other != b.other", KeyError, "there is no column other, only n, text"),
+        ("a.other.n != b.other.n", KeyError, r"there is no column other\.n, only n, text"),
+        ("a.meta != b.meta", TypeError, "the column meta has the type .*name a field of a struct"),
+        ("a.tags != b.tags", TypeError, "make a column with one value of each list"),
+        ("a.meta.x != b.meta.x", ValueError, r"no record has a field meta\.x"),
     ]:
         for function in (lookalike.find_pairs, lookalike.clusters, lookalike.deduplicate):
             with pytest.raises(error, match=says):

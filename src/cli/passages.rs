@@ -13,6 +13,7 @@ use lookalike_base::Result;
 use lookalike_base::numbers::{count, percent};
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
+use lookalike_engine::collection;
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::Cost;
@@ -251,11 +252,21 @@ impl Command for Options {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let (flags, removal) = (&self.collection, &self.removal);
         let inputs = flags.choice();
+        let search = &self.search;
+        let lists_pairs = !(removal.remove || search.no_matches || search.unit.is_some());
         let before = match passages::directory(&inputs.paths)? {
-            Some(directory) => PassagesConfig::before(&pipeline::look(directory)?),
-            None => None,
+            Some(directory) => {
+                let manifest = pipeline::look(directory)?;
+                let before = PassagesConfig::before(&manifest).unwrap_or_default();
+                let condition = collection::config(&manifest).condition.clone();
+                PassagesConfig {
+                    condition: before.condition.or(condition.filter(|_| lists_pairs)),
+                    ..before
+                }
+            }
+            None => PassagesConfig::default(),
         };
-        let config = self.config(before.unwrap_or_default());
+        let config = self.config(before);
         // What the flags alone do not ask for.
         let alone = said(&self.config(PassagesConfig::default()));
         let mut kept = said(&config);

@@ -630,6 +630,11 @@ fn an_addition_says_what_is_missing() {
             "run 1.jsonl -o out --where a.source!=b.source",
         ),
         ("2.jsonl", json!({"other": "s"}), "add out 2.jsonl"),
+        (
+            "3.jsonl",
+            json!({}),
+            "run 3.jsonl --against out -o new --where a.source!=b.source",
+        ),
     ] {
         let mut document = json!({"id": file, "text": "some words"});
         document
@@ -651,6 +656,8 @@ fn an_addition_says_what_is_missing() {
         !said[0].contains("warning") && said[1].contains(missing),
         "{said:?}"
     );
+    let missing = "warning: --where: 2 of 3 documents without source";
+    assert!(said[2].contains(missing), "{said:?}");
 }
 
 /// The docnos of the pairs of a file under a condition.
@@ -995,9 +1002,15 @@ fn a_condition_without_answers_is_told() {
 #[test]
 fn survivors_with_the_same_words_come_first() {
     let (mut same, mut near) = (0, 0);
-    for seed in 0..12 {
+    for (seed, keep) in (0..12).flat_map(|seed| [(seed, "first"), (seed, "newest:date")]) {
         let mut random = Random(seed + 900);
         let all = documents(&mut random);
+        let date = |n: &usize| {
+            let date = all[*n].fields.get("date").filter(|date| **date != "soon");
+            std::cmp::Reverse(date.filter(|_| keep != "first"))
+        };
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(date);
         let test = match seed % 3 {
             0 => Test::Differ("source"),
             1 => Test::Before,
@@ -1006,8 +1019,8 @@ fn survivors_with_the_same_words_come_first() {
         let pairs = expected(&all, 5, &test);
         let mut kept: Vec<usize> = Vec::new();
         let mut wanted = BTreeMap::new();
-        for b in 0..all.len() {
-            let with = |a: &&usize| pairs.contains(&(**a, b));
+        for b in order {
+            let with = |a: &&usize| pairs.contains(&(b.min(**a), b.max(**a)));
             let is_same = |a: &&usize| all[**a].words == all[b].words;
             let first = kept.iter().find(|a| with(a) && is_same(a));
             let first = first.inspect(|_| same += 1);
@@ -1024,6 +1037,8 @@ fn survivors_with_the_same_words_come_first() {
             "in.jsonl",
             "-o",
             "lists",
+            "--keep",
+            keep,
             "--ids-only",
             "--threshold",
             "0.5",
@@ -1042,7 +1057,11 @@ fn survivors_with_the_same_words_come_first() {
             let cells: Vec<&str> = line.split('\t').collect();
             (cells[docno].to_string(), cells[survivor].to_string())
         });
-        assert_eq!(found.collect::<BTreeMap<_, _>>(), wanted, "seed {seed}");
+        assert_eq!(
+            found.collect::<BTreeMap<_, _>>(),
+            wanted,
+            "seed {seed} {keep}"
+        );
     }
     assert!(same > 40 && near > 10, "{same}, {near}");
 }

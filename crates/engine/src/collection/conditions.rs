@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,10 @@ pub fn check(
     {
         if found == 0 && documents > 0 && !FACTS.contains(&&**field) {
             let read = &config(&workspace.manifest).read;
-            let limit = RecordReader::no_such_field(field, inputs, read);
+            let limit = match &**field {
+                "top_folder" => no_folders(inputs),
+                _ => RecordReader::no_such_field(field, inputs, read),
+            };
             return refuse("where", &rule.condition, limit);
         }
         if found < documents {
@@ -96,6 +100,22 @@ pub fn check(
         }
     }
     Ok(())
+}
+
+/// Why no file has a top folder: if several folders were named, their parent is the input to give.
+fn no_folders(inputs: &[InputFile]) -> String {
+    let mut folders = inputs.iter().filter_map(|input| input.path.parent());
+    let first = folders
+        .next()
+        .filter(|first| folders.any(|of| of != *first));
+    let above = match first.and_then(Path::parent) {
+        Some(above) if above.as_os_str().is_empty() => ": .".into(),
+        Some(above) => format!(": {}", above.display()),
+        None => String::new(),
+    };
+    format!(
+        "no file is in a folder below an input; give the directory of the folders as input{above}"
+    )
 }
 
 /// How a condition fared on the pairs on which it was tried.

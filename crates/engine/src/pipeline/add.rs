@@ -48,7 +48,7 @@ pub(super) fn arrange(out: &Path, inputs: &Inputs) -> Result<Option<(Inputs, usi
     let mut files: Vec<InputFile> = all.map(|&place| inputs[place].clone()).collect();
     let (listed, new) = files.split_at_mut(known);
     for (input, name) in listed.iter_mut().zip(&arranged.names) {
-        input.docno.clone_from(name);
+        input.rename(name.clone());
     }
     lookalike_text::read::tell_apart(new, arranged.names.into_iter().collect());
     let arranged = Inputs {
@@ -274,10 +274,11 @@ fn listed(workspace: &Workspace, given: &Inputs, places: &[usize]) -> Result<Vec
             given.path == entry.path || given.real.is_some() && given.real == entry.real
         };
         files.push(match places.next_if(same) {
-            Some(input) => InputFile {
-                docno: entry.name.clone(),
-                ..input.clone()
-            },
+            Some(input) => {
+                let mut input = input.clone();
+                input.rename(entry.name.clone());
+                input
+            }
             None => InputFile::found(entry),
         });
     }

@@ -238,7 +238,7 @@ pub const FACTS: [&str; 5] = words("docno file url host path");
 impl RawDocument<'_> {
     /// What is known about the document under a name: one of [`FACTS`], or a field of its record;
     /// without a field of this name, the `date` that its record states, the `folder` of its file,
-    /// and the first one of that path, `top_folder`.
+    /// and `top_folder`, the first one below the input that was named.
     pub fn fact(&self, name: &str, record: &Record, bytes: &[u8]) -> Option<String> {
         let address = || self.url.as_ref()?.split_once("://").map(|(_, rest)| rest);
         match name {
@@ -251,11 +251,12 @@ impl RawDocument<'_> {
                 Some(date) => Some(usual_date(date.trim())),
                 None => record.kind.date(bytes),
             },
-            "folder" | "top_folder" => record.kind.field(bytes, name).or_else(|| {
+            "folder" => record.kind.field(bytes, name).or_else(|| {
                 let (folder, _) = record.origin.name().rsplit_once('/').unwrap_or_default();
-                let top = folder.split('/').next().filter(|_| name != "folder");
-                Some(top.unwrap_or(folder).into())
+                Some(folder.into())
             }),
+            "top_folder" => (record.kind.field(bytes, name))
+                .or_else(|| Some(record.origin.top_folder()?.into())),
             _ => record.kind.field(bytes, name),
         }
     }

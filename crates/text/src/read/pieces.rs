@@ -374,7 +374,7 @@ mod tests {
             record.bytes = 0..0;
             assert_eq!(record.origin.name(), &Arc::from("file"));
             record.number += before;
-            record.origin = Arc::new(Origin::new("file", None));
+            record.origin = Arc::new(Origin::new(("file", 0), None));
             out.push((record, bytes));
             batch.clear();
         }
@@ -407,12 +407,8 @@ mod tests {
         let path = place.path().join("file");
         fs::write(&path, bytes).unwrap();
         let input = InputFile {
-            real: None,
-            docno: "file".into(),
-            odd_path: false,
             identity: Some(crate::read::FileIdentity::of(&path).unwrap()),
-            problem: None,
-            path,
+            ..InputFile::named(path, "file")
         };
         let stop = Stop::default();
         let whole = records(&mut RecordReader::open(&input, 3, config, &stop), 0);

@@ -316,7 +316,8 @@ impl RecordReader {
                 reader.framed = 1;
             }
         }
-        reader.origin = Arc::new(Origin::new(&input.docno, Some(part)).until(stop));
+        let name = (&*input.docno, input.below);
+        reader.origin = Arc::new(Origin::new(name, Some(part)).until(stop));
         reader
     }
 
@@ -456,7 +457,7 @@ impl RecordReader {
             framed: 0,
             failure: None,
             delivered: 0,
-            origin: Arc::new(Origin::new(&input.docno, None)),
+            origin: Arc::new(Origin::new((&input.docno, input.below), None)),
             until: None,
             odd_path: input.odd_path,
             header: 0,
@@ -945,7 +946,7 @@ impl RecordReader {
         match (&self.seekable, compression) {
             (Some(file), None) => {
                 let (file, config) = (file.clone(), &self.config);
-                let framer = ParquetFramer::new(file, self.file, self.origin.name(), config);
+                let framer = ParquetFramer::new(file, self.file, self.origin.whole(), config);
                 Some(Ok(State::Parquet(Box::new(framer))))
             }
             (_, Some(outer)) => {

@@ -136,16 +136,12 @@ mod tests {
 
     fn inputs(sizes: &[Option<u64>]) -> Vec<InputFile> {
         let input = |size: &Option<u64>| InputFile {
-            path: size.map_or("-", |_| "file").into(),
-            real: None,
-            docno: "file".into(),
-            odd_path: false,
             identity: size.map(|size| FileIdentity {
                 size,
                 modified_ns: 0,
                 digest: String::new(),
             }),
-            problem: None,
+            ..InputFile::named(size.map_or("-", |_| "file"), "file")
         };
         sizes.iter().map(input).collect()
     }

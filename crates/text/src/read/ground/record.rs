@@ -192,6 +192,8 @@ pub(crate) trait Part: fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub struct Origin {
     name: Arc<str>,
+    /// As of [`crate::read::InputFile`].
+    below: usize,
     part: Option<Arc<dyn Part>>,
     /// Whether the file was decoded to UTF-8.
     pub(crate) decoded: bool,
@@ -209,9 +211,10 @@ impl PartialEq for Origin {
 impl Eq for Origin {}
 
 impl Origin {
-    pub(crate) fn new(name: &str, part: Option<Arc<dyn Part>>) -> Origin {
+    pub(crate) fn new((name, below): (&str, usize), part: Option<Arc<dyn Part>>) -> Origin {
         Origin {
             name: name.into(),
+            below,
             part,
             decoded: false,
             stop: Stop::default(),
@@ -241,6 +244,16 @@ impl Origin {
     /// The name of the file.
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.name
+    }
+
+    /// The first folder below the argument that led to the file.
+    pub(crate) fn top_folder(&self) -> Option<&str> {
+        Some(self.name.get(self.below..)?.split_once('/')?.0)
+    }
+
+    /// The whole file again, and not a part of it.
+    pub(crate) fn whole(&self) -> Origin {
+        Origin::new((&self.name, self.below), None)
     }
 
     /// The name of a record that has none of its own: `FILE:RECORD`.

@@ -32,6 +32,8 @@ pub struct InputFile {
     /// equal, all begin with as many components of their arguments' paths as tell them apart.
     /// Control characters and bytes that are not UTF-8 are written as `\xHH`.
     pub docno: String,
+    /// The bytes of the name before the path below the argument: the components that tell it apart.
+    pub below: usize,
     /// Whether the docno contains escaped bytes.
     pub odd_path: bool,
     /// Identity of the file when it was listed; `None` for standard input and unreadable entries.
@@ -47,10 +49,18 @@ impl InputFile {
             path: path.into(),
             real: None,
             docno: docno.into(),
+            below: 0,
             odd_path: false,
             identity: None,
             problem: None,
         }
+    }
+
+    /// Gives it a name that begins with other components of its path.
+    pub fn rename(&mut self, name: String) {
+        let own = self.docno.get(self.below..).unwrap_or_default();
+        self.below = name.strip_suffix(own).map_or(0, str::len);
+        self.docno = name;
     }
 
     /// Its bytes on disk; 0 if they are unknown.
@@ -562,6 +572,7 @@ impl Walk {
             path: path.to_path_buf(),
             real,
             docno,
+            below: 0,
             odd_path,
             identity,
             problem,
@@ -603,7 +614,7 @@ impl Walk {
                 if let Some((prefix, odd)) = prefixes.get(base as usize)
                     && !prefix.is_empty()
                 {
-                    file.docno = format!("{prefix}/{short}");
+                    file.rename(format!("{prefix}/{short}"));
                     file.odd_path |= odd;
                 }
             }
@@ -634,7 +645,7 @@ pub fn tell_apart(inputs: &mut [InputFile], mut taken: HashSet<String>) {
             for from in (0..parts.len()).rev() {
                 let (name, odd) = docno_of(&parts[from..].iter().collect::<PathBuf>());
                 if name.len() > input.docno.len() && !taken.contains(&name) {
-                    input.docno = name;
+                    input.rename(name);
                     input.odd_path |= odd;
                     break;
                 }

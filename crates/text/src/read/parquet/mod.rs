@@ -291,11 +291,11 @@ enum Row {
 }
 
 impl ParquetFramer {
-    pub fn new(file: Arc<dyn ReadAt>, number: u32, docno: &str, config: &ReadConfig) -> Self {
+    pub fn new(file: Arc<dyn ReadAt>, number: u32, whole: Origin, config: &ReadConfig) -> Self {
         ParquetFramer {
             file,
             number,
-            origin: Arc::new(Origin::new(docno, None)),
+            origin: Arc::new(whole),
             length: 0,
             config: config.clone(),
             limits: Limits::new(config.max_document.0, config.max_ratio),
