@@ -71,8 +71,8 @@ pub fn counters_in_large_pages(count: usize) -> Vec<AtomicU8> {
     counters
 }
 
-/// The bytes to which the kernel wants the memory aligned about which it is advised: those of the
-/// largest page that it may have on any machine that Linux runs on.
+/// The kernel takes advice only about memory that begins with a page. No Linux uses larger pages than
+/// this for all memory (64 KiB on some ARM machines).
 #[cfg(target_os = "linux")]
 const PAGE_BYTES: usize = 64 << 10;
 

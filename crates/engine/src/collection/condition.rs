@@ -419,7 +419,7 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
     if let Some(wrong) = misplaced(name, &called.args) {
         return Err(wrong.into());
     }
-    // A number beside a field that is called a date is one, too.
+    // A field called `date` makes a date of the number beside it.
     let is_int = |one: &IdedExpr| matches!(one.expr, Expr::Literal(LiteralValue::Int(_)));
     let is_number = |one: &IdedExpr| match &one.expr {
         Expr::List(list) => !list.elements.is_empty() && list.elements.iter().all(is_int),

@@ -78,9 +78,9 @@ impl Intake {
         rule.map_or(&[], |rule| rule.condition.fields())
     }
 
-    /// Adds a document. `values` has the fields of the policies, and those of the condition, of which
-    /// it knows the `words` itself. Identifiers are ordered by their bytes. A document without words is
-    /// left out: no other resembles it.
+    /// Adds a document. The policies and the condition take their fields from `values`, except the
+    /// number of words, which is counted here. Identifiers are ordered by their bytes. A document
+    /// without words is left out, because no other resembles it.
     pub fn add(
         &mut self,
         text: &str,

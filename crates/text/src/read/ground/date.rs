@@ -103,8 +103,9 @@ pub fn moment(text: &str) -> Option<(i64, i64)> {
     Some((seconds, 0))
 }
 
-/// A number as a date in seconds since 1970. Of eight digits that begin with a year, it is a day
-/// (`None` if there is no such day), and of fourteen a second. From 10^11 on, it is milliseconds.
+/// Reads a number as a date, in seconds since 1970. Eight digits that begin with a year are a day
+/// (`None` if the calendar lacks that day), and fourteen are a second of a day. Other numbers count
+/// seconds, and from 10^11 on milliseconds.
 pub fn seconds(number: f64) -> Option<f64> {
     /// As seconds, the year 5138; as milliseconds, 1973.
     const MILLISECONDS: f64 = 1e11;
