@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use memchr::memmem;
+use memchr::memchr_iter;
 
 use super::tags::{Kind, Tag, Tags, local};
 use crate::read::ground::bytes::{find_any_case, is_one_of};
@@ -208,8 +208,6 @@ fn shown(body: &[u8]) -> Option<String> {
 /// script without spaces count as a word, and so do eight bytes of a charset that is not known.
 pub(crate) fn words_in(text: &[u8]) -> (usize, usize) {
     let (mut words, mut numbers) = (0, 0);
-    // To prepare a search takes longer than to search a word.
-    let numbered = memmem::Finder::new(b"&#");
     for word in text.split(u8::is_ascii_whitespace) {
         let (mut any, mut alone) = (false, 0);
         match std::str::from_utf8(word) {
@@ -223,17 +221,12 @@ pub(crate) fn words_in(text: &[u8]) -> (usize, usize) {
             }
         }
         // Characters that are written as numbers, and are no controls.
-        let is_letter = |&at: &usize| match &word[at + 2..] {
-            [b'x' | b'X', ..] => true,
-            digits => {
-                digits
-                    .iter()
-                    .take_while(|byte| byte.is_ascii_digit())
-                    .count()
-                    > 2
-            }
+        let is_letter = |&at: &usize| match &word[at + 1..] {
+            [b'#', b'x' | b'X', ..] => true,
+            [b'#', digits @ ..] => digits.iter().take_while(|b| b.is_ascii_digit()).count() > 2,
+            _ => false,
         };
-        alone += numbered.find_iter(word).filter(is_letter).count();
+        alone += memchr_iter(b'&', word).filter(is_letter).count();
         match usize::from(any).max(alone.div_ceil(2)) {
             0 => numbers += usize::from(word.iter().any(u8::is_ascii_digit)),
             some => words += some,
