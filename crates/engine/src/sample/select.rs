@@ -33,14 +33,13 @@
 //! - What is chosen depends on the collection, the sampling, the criterion and the size of the table.
 //!
 //! # Cost
-//! Two passes over the sets, or one if memory has room for the keys of the region. Memory: the
-//! table, and the set of one document in each thread. A set of more than [`HELD`] keys is not held;
+//! Two passes over the sets. Memory: the table, and the set of one document in each thread. A set of more than [`HELD`] keys is not held;
 //! all its counted keys of other documents enter the sort.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::collection::{Column, SegmentEntry, SetReader, keys_of, position};
 use crate::sample::Sampled;
@@ -404,8 +403,6 @@ pub struct Selector<'a, K> {
     sampled: &'a Sampled,
     sets: Sets<'a>,
     counters: RegionCounters<K>,
-    /// By segment, what its documents choose from, if memory had room to keep it.
-    kept: Vec<Mutex<Option<Kept<K>>>>,
     /// What the choosers that have ended have chosen.
     chosen: Mutex<SelectStats>,
 }
@@ -421,13 +418,6 @@ pub struct Sets<'a> {
     pub segments: &'a [SegmentEntry],
     /// The number of stored keys of each document.
     pub stored: &'a Column,
-}
-
-/// The keys from which the documents of a segment choose, kept from the count to the choice.
-struct Kept<K> {
-    keys: Vec<K>,
-    /// For each document, the end of its keys.
-    ends: Vec<u32>,
 }
 
 impl Sets<'_> {
@@ -484,45 +474,6 @@ pub struct SelectStats {
     pub keys: u64,
 }
 
-impl<K: Key> Kept<K> {
-    /// Room for the documents of a segment; `None` if it would take more than what is left.
-    fn new(selector: &Selector<'_, K>, documents: Range<u32>, room: &AtomicI64) -> Option<Self> {
-        let number = documents.len() as u64;
-        let keys: u64 = documents.map(|d| u64::from(selector.sampled.own(d))).sum();
-        let sixteenths = u64::from(selector.selection.sixteenths);
-        // Some documents have more of their keys in the region than others.
-        let keys = keys * sixteenths / u64::from(PARTS) / 16 * 17 + 16 * number + 4096;
-        let bytes = i64::try_from(keys * K::BYTES as u64 + 4 * number).ok()?;
-        if keys > u32::MAX.into() || room.fetch_sub(bytes, Ordering::Relaxed) < bytes {
-            return None;
-        }
-        Some(Kept {
-            keys: Vec::with_capacity(keys as usize),
-            ends: Vec::with_capacity(number as usize),
-        })
-    }
-
-    /// Keeps keys of the region and the first `missing` keys outside it. Returns `None` if memory has
-    /// no room for them.
-    fn put(mut self, keys: &[K], others: &[u8], missing: &mut usize) -> Option<Self> {
-        let others = keys_of::<K>(others).take(*missing);
-        let room = self.keys.capacity() - self.keys.len();
-        if keys.len() + others.len() > room {
-            return None;
-        }
-        *missing -= others.len();
-        self.keys.extend_from_slice(keys);
-        self.keys.extend(others);
-        Some(self)
-    }
-}
-
-/// Reads the keys from which the documents of a segment choose.
-enum KeySource<K> {
-    Kept { kept: Kept<K>, document: usize },
-    Sets(Box<SetReader<K>>),
-}
-
 /// The documents of a segment.
 fn documents_of(segment: &SegmentEntry) -> Range<u32> {
     let first = segment.first_document;
@@ -530,8 +481,7 @@ fn documents_of(segment: &SegmentEntry) -> Range<u32> {
 }
 
 impl<'a, K: Key> Selector<'a, K> {
-    /// Counts the keys of all documents. May keep `room` bytes of keys, so that they need not be
-    /// read again.
+    /// Counts the keys of all documents.
     ///
     /// # Errors
     /// The errors of reading the sets; `Interrupted`.
@@ -540,7 +490,6 @@ impl<'a, K: Key> Selector<'a, K> {
         sampled: &'a Sampled,
         sets: Sets<'a>,
         threads: usize,
-        room: u64,
         stage: &'static str,
         stop: &Stop,
     ) -> Result<Selector<'a, K>> {
@@ -549,15 +498,12 @@ impl<'a, K: Key> Selector<'a, K> {
             sampled,
             sets,
             counters: RegionCounters::new(&selection),
-            kept: sets.segments.iter().map(|_| Mutex::default()).collect(),
             chosen: Mutex::default(),
         };
-        let room = AtomicI64::new(i64::try_from(room).unwrap_or(i64::MAX));
         let (segments, most) = (0..sets.segments.len(), threads.min(MOST_THREADS));
         share(stage, most, segments, |queue| {
             while let Some(number) = queue.next() {
-                let kept = selector.count_segment(number, threads == 1, &room, stage, stop)?;
-                *lock(&selector.kept[number]) = kept;
+                selector.count_segment(number, threads == 1, stage, stop)?;
             }
             Ok(())
         })?;
@@ -568,32 +514,20 @@ impl<'a, K: Key> Selector<'a, K> {
         &self,
         number: usize,
         alone: bool,
-        room: &AtomicI64,
         stage: &'static str,
         stop: &Stop,
-    ) -> Result<Option<Kept<K>>> {
+    ) -> Result<()> {
         let all = self.sets;
         let segment = &all.segments[number];
-        let documents = documents_of(segment);
-        let mut kept = Kept::new(self, documents.clone(), room);
         let mut sets = SetReader::<K>::open(all.places, all.parameters, segment)?;
-        for document in documents {
+        for document in documents_of(segment) {
             stop.tick(stage, document)?;
-            let mut missing = self.prefix(self.sampled.level(document), document) as usize;
-            self.read(&mut sets, document, |keys, others| {
+            self.read(&mut sets, document, |keys, _| {
                 self.counters.add(keys, alone);
-                missing = missing.saturating_sub(keys.len());
-                kept = kept
-                    .take()
-                    .and_then(|kept| kept.put(keys, others, &mut missing));
                 Ok(())
             })?;
-            if let Some(kept) = &mut kept {
-                kept.ends.push(kept.keys.len() as u32);
-            }
         }
-        sets.finish()?;
-        Ok(kept)
+        sets.finish()
     }
 
     /// Reads the next document's sampled keys in rising pieces, and passes on the keys inside the
@@ -663,7 +597,6 @@ impl<'a, K: Key> Selector<'a, K> {
                     shared.clear();
                 }
             }
-            chooser.put_back(number);
         }
         let share = some.max(1) as f64 / all.max(1) as f64;
         let keys = std::mem::take(&mut chooser.choice.stats).keys;
@@ -702,7 +635,7 @@ impl<'a, K: Key> Selector<'a, K> {
 /// Chooses the keys of documents, in one thread.
 pub struct Chooser<'a, K> {
     selector: &'a Selector<'a, K>,
-    source: Option<KeySource<K>>,
+    source: Option<SetReader<K>>,
     choice: Choice<'a, K>,
 }
 
@@ -764,15 +697,13 @@ impl<'a, K: Key> Chooser<'a, K> {
     /// # Errors
     /// The errors of opening the sets.
     pub fn begin(&mut self, number: usize) -> Result<()> {
-        let sets = self.selector.sets;
-        self.source = Some(match lock(&self.selector.kept[number]).take() {
-            Some(kept) => KeySource::Kept { kept, document: 0 },
-            None => {
-                let segment = &sets.segments[number];
-                let sets = SetReader::open(sets.places, sets.parameters, segment)?;
-                KeySource::Sets(Box::new(sets))
-            }
-        });
+        let Sets {
+            places,
+            parameters,
+            segments,
+            ..
+        } = self.selector.sets;
+        self.source = Some(SetReader::open(places, parameters, &segments[number])?);
         Ok(())
     }
 
@@ -785,32 +716,17 @@ impl<'a, K: Key> Chooser<'a, K> {
         let size = selector.sampled.own(document);
         let choice = &mut self.choice;
         choice.shareable = 0;
-        match &mut self.source {
-            None => return Ok(()),
-            Some(KeySource::Kept { kept, document: at }) => {
-                let before = at.checked_sub(1).map_or(0, |before| kept.ends[before]);
-                let keys = &kept.keys[before as usize..kept.ends[*at] as usize];
-                *at += 1;
-                if size == 0 {
-                    return Ok(());
-                }
-                let greatest = selector.greatest();
-                let inside = keys.partition_point(|&key| key <= greatest);
-                let (inside, others) = keys.split_at(inside);
-                choice.begin(document);
-                choice.take(inside, others.iter().copied(), &mut take)?;
-            }
-            Some(KeySource::Sets(sets)) => {
-                if size > 0 {
-                    choice.begin(document);
-                }
-                selector.read(sets, document, |keys, others| {
-                    choice.take(keys, keys_of(others), &mut take)
-                })?;
-                if size == 0 {
-                    return Ok(());
-                }
-            }
+        let Some(sets) = &mut self.source else {
+            return Ok(());
+        };
+        if size > 0 {
+            choice.begin(document);
+        }
+        selector.read(sets, document, |keys, others| {
+            choice.take(keys, keys_of(others), &mut take)
+        })?;
+        if size == 0 {
+            return Ok(());
         }
         choice.end(&mut take)
     }
@@ -824,13 +740,9 @@ impl<'a, K: Key> Chooser<'a, K> {
     /// Leaves out the next document.
     fn skip(&mut self, document: u32) -> Result<()> {
         match &mut self.source {
-            None => {}
-            Some(KeySource::Kept { document, .. }) => *document += 1,
-            Some(KeySource::Sets(sets)) => {
-                sets.next(self.selector.sets.stored.at(document), |_| Ok(()))?;
-            }
+            Some(sets) => sets.next(self.selector.sets.stored.at(document), |_| Ok(())),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Ends a segment.
@@ -838,17 +750,7 @@ impl<'a, K: Key> Chooser<'a, K> {
     /// # Errors
     /// `Corrupt` if its sets are damaged.
     pub fn finish(&mut self) -> Result<()> {
-        match self.source.take() {
-            Some(KeySource::Sets(sets)) => sets.finish(),
-            _ => Ok(()),
-        }
-    }
-
-    /// Ends a segment of which others will choose.
-    fn put_back(&mut self, number: usize) {
-        if let Some(KeySource::Kept { kept, .. }) = self.source.take() {
-            *lock(&self.selector.kept[number]) = Some(kept);
-        }
+        self.source.take().map_or(Ok(()), SetReader::finish)
     }
 }
 

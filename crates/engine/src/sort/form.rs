@@ -184,10 +184,9 @@ fn sorting_bytes<K: Key>(held: &mut HeldBuffers<K>) -> u64 {
     (longest * size_of::<Record<K>>() * 2) as u64
 }
 
-/// Keys that are kept from the count to the choice may take this part of the memory that the sort can
-/// do without.
-const KEPT_SHARE: u64 = 4;
-/// The most keys of documents that are tried. More would not change the estimate.
+/// The least bytes that the sort can do without for each key of documents that are tried, and the most
+/// of these keys. More would not change the estimate.
+const SPARE_OF_MEETING: u64 = 128;
 const MOST_MEETINGS: u64 = 2 << 20;
 /// The most records in a buffer that is held. Larger buffers are slower to fill than runs are to
 /// merge.
@@ -221,10 +220,10 @@ fn selector<'a, K: Key>(
     spare: u64,
     context: &Context<'_>,
 ) -> Result<(Selector<'a, K>, Expected)> {
-    let (stop, threads, keys) = (context.stop, context.budget.threads, spare / KEPT_SHARE);
+    let (stop, threads) = (context.stop, context.budget.threads);
     let room = meetings_room(spare);
     loop {
-        let selector = Selector::count(selection, sampled, sets, threads, keys, STAGE, stop)?;
+        let selector = Selector::count(selection, sampled, sets, threads, STAGE, stop)?;
         let expected = selector.expected(room, STAGE, stop)?;
         match selection.wider(spare) {
             Some(wider) if !recorded && expected.is_crowded() => selection = wider,
@@ -235,7 +234,7 @@ fn selector<'a, K: Key>(
 
 /// Keys that an estimate may hold. They are gone before the sort fills its buffers.
 fn meetings_room(spare: u64) -> usize {
-    (spare / KEPT_SHARE / 32).clamp(1 << 10, MOST_MEETINGS) as usize
+    (spare / SPARE_OF_MEETING).clamp(1 << 10, MOST_MEETINGS) as usize
 }
 
 fn form<K: Key>(
@@ -369,7 +368,7 @@ fn means<'a, K: Key>(
     let choosers = context.budget.threads as u64 * Chooser::<K>::BYTES;
     let documents = sampled.documents() as u64;
     let shareable = Column::most_bytes(documents, records);
-    let used = shareable + selector.selection().bytes() + spare / KEPT_SHARE + choosers;
+    let used = shareable + selector.selection().bytes() + choosers;
     Ok(Means {
         selector: Some(selector),
         expected,
