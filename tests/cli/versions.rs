@@ -166,7 +166,8 @@ fn record(all: &[Planted], number: usize) -> Vec<u8> {
         What::Status(status, to) => {
             let to = to.iter().map(|to| format!("Location: {to}\r\n"));
             let head = format!("HTTP/1.1 {status}\r\n{}\r\nno", to.collect::<String>());
-            ("response", String::new(), head)
+            // A `revisit` record of an error is an error.
+            (["response", "revisit"][number % 2], String::new(), head)
         }
         What::Revisit(of) => {
             let to = match of {

@@ -213,6 +213,9 @@ impl Captures<'_> {
             to,
             ..Capture::default()
         };
+        let location = || head.http(bytes, "Location");
+        // The server says with 304 that the page is unchanged.
+        let failure = head.no_success(bytes).filter(|it| !it.starts_with("304"));
         match entry {
             Some(InputRecord::Document(of, document)) => {
                 let Interpreted::Document(raw) = interpret(record, bytes, self.read) else {
@@ -223,9 +226,14 @@ impl Captures<'_> {
                 (capture.body, capture.text) = (xxh3_128(&raw.body), document.text.to_bytes());
             }
             Some(InputRecord::Rejected(reject)) => {
-                let location = || head.http(bytes, "Location");
-                (kind, capture.note, capture.to[0]) = answer(reject, address.as_deref(), location);
+                let answered = (reject.reason, &reject.detail);
+                (kind, capture.note, capture.to) = answer(answered, address.as_deref(), location);
                 capture.docno = reject.docno.take().unwrap_or_default();
+            }
+            None if head.is(b"revisit") && failure.is_some() => {
+                let answered = (Reason::HttpStatus, &failure.unwrap_or_default());
+                (kind, capture.note, capture.to) = answer(answered, address.as_deref(), location);
+                capture.docno = record.kind.docno(bytes).unwrap_or_default();
             }
             None if head.is(b"revisit") => {
                 let to = [head.to_target, head.to_date, head.to_id];
@@ -280,13 +288,13 @@ impl Captures<'_> {
 /// Says what a record without a document means for its page, with a note and the new address.
 /// 302, 303 and 307 are temporary, so the page is still there.
 fn answer(
-    reject: &Reject,
+    (reason, detail): (Reason, &String),
     address: Option<&str>,
     location: impl Fn() -> Option<String>,
-) -> (Change, String, Option<u128>) {
-    let (reason, detail) = (reject.reason, &reject.detail);
+) -> (Change, String, RecordNames) {
+    let mut names = RecordNames::default();
     if reason != Reason::HttpStatus {
-        return (Change::Unread, format!("{reason}: {detail}"), None);
+        return (Change::Unread, format!("{reason}: {detail}"), names);
     }
     let leads = address.filter(|_| detail.starts_with('3'));
     let to = leads.and_then(|from| led(from, &location()?));
@@ -298,6 +306,6 @@ fn answer(
         Some("301" | "308") if page.is_some() => Change::MovedAway,
         _ => Change::Unread,
     };
-    let page = page.map(|page| xxh3_128(&page));
-    (kind, note.unwrap_or_else(|| detail.clone()), page)
+    names[0] = page.map(|page| xxh3_128(&page));
+    (kind, note.unwrap_or_else(|| detail.clone()), names)
 }

@@ -122,18 +122,23 @@ pub(crate) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
     })
 }
 
-/// The body of a response, if the status is 2xx and the body is text, with its codings undone.
-pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Notice> {
-    let block = &block[final_head(block)..];
+/// The status of a response and its reason, such as `404 Not Found`; `None` for 2xx.
+pub(crate) fn no_success(block: &[u8]) -> Result<Option<String>, Notice> {
     let line = first_line(block);
     let line = &line[..line.len().min(200)];
     let status = status_of(line).ok_or_else(|| {
         let line = String::from_utf8_lossy(line);
         (Reason::BadHttp, format!("the status line is `{line}`"))
     })?;
-    if !(200..300).contains(&status) {
-        let text = line[line.iter().position(|&byte| byte == b' ').unwrap_or(0)..].trim_ascii();
-        let text = String::from_utf8_lossy(text).into_owned();
+    let text = line[line.iter().position(|&byte| byte == b' ').unwrap_or(0)..].trim_ascii();
+    let text = || String::from_utf8_lossy(text).into_owned();
+    Ok((!(200..300).contains(&status)).then(text))
+}
+
+/// The body of a response, if the status is 2xx and the body is text, with its codings undone.
+pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<'a>, Notice> {
+    let block = &block[final_head(block)..];
+    if let Some(text) = no_success(block)? {
         return Err((Reason::HttpStatus, text));
     }
     let mut head = Head::of_response(block);

@@ -25,6 +25,13 @@ impl<'a> WarcHead<'a> {
         let block = bytes.get(self.block..)?;
         field_after_line(&block[http::final_head(block)..], name)
     }
+
+    /// The status of the HTTP response in the record and its reason, such as `404 Not Found`; `None`
+    /// for 2xx, and if there is no response.
+    pub fn no_success(&self, bytes: &[u8]) -> Option<String> {
+        let block = bytes.get(self.block..)?;
+        http::no_success(&block[http::final_head(block)..]).ok()?
+    }
 }
 
 /// The type of a WARC record, and hashes of what links it to the other records of its capture: the
