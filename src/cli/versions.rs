@@ -44,7 +44,7 @@ pub struct Options {
     /// A crawl to compare (repeatable) [default: all, by their dates]
     ///
     /// The crawls are named by their folders or files, and are compared in the given order. Without
-    /// dates, the default is the order of the inputs.
+    /// dates, the default is the order of the inputs, which is that of their names in one command.
     ///
     /// Example: --crawl jan --crawl feb
     #[arg(long, value_name = "CRAWL")]

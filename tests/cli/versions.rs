@@ -365,14 +365,12 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
             let is_visited = captures
                 .iter()
                 .any(|&n| all[n].crawl < crawl && matches!(all[n].what, What::Revisit(_)));
-            let kind = match (
+            let compared = match (
                 n.filter(is_page).map(content),
                 before.or(source).map(content),
             ) {
                 _ if is_gone && away.contains_key(&(crawl, before.unwrap())) => "moved away",
                 _ if is_gone => "gone",
-                (Some(_), _) if was_gone => "returned",
-                (None, _) if is_revisit && was_gone => "returned",
                 (None, _) if is_revisit => "revisit",
                 (None, _) => "unread",
                 (_, None) if crawl == 0 || is_visited => "first",
@@ -405,10 +403,13 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
             let to = before
                 .filter(|_| is_gone)
                 .and_then(|before| away.get(&(crawl, before)));
-            left.push(((crawl, kind, before.or(source), n), seen, last, to.copied()));
+            let is_back = was_gone && !is_gone && (is_revisit || n.is_some_and(|n| is_page(&n)));
+            let kind = if is_back { "returned" } else { compared };
+            let event = (crawl, kind, compared, before.or(source), n);
+            left.push((event, seen, last, to.copied()));
         }
     }
-    for ((crawl, kind, before, n), first, last, to) in left {
+    for ((crawl, kind, compared, before, n), first, last, to) in left {
         let both = before.zip(n).filter(|(_, n)| is_page(n));
         let score = both.map(|(a, b)| shared(content(a), content(b)));
         let of = |n: Option<usize>, field: fn(&Planted) -> &str| {
@@ -442,6 +443,7 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
                     format!("{url} {date}")
                 }
             },
+            _ if kind == "returned" && before.is_some() => compared.into(),
             _ => String::new(),
         };
         let page: fn(&Planted) -> &str = |it| &it.page;

@@ -299,6 +299,10 @@ impl Variables {
         let read = of(match &expression.expr {
             Expr::Literal(LiteralValue::Int(n)) => {
                 let n = n.inner();
+                // As seconds it is of January 1970, which nobody means.
+                if kind == 'D' && (1000..1_000_000).contains(n) {
+                    return Err(format!("{n} is no date: write \"2024\" for a year"));
+                }
                 let day = seconds(*n as f64).filter(|_| kind == 'D');
                 Expr::Literal(LiteralValue::Double(day.unwrap_or(*n as f64).into()))
             }
@@ -375,12 +379,12 @@ impl Variables {
 
 /// What is wrong with the operands of an operator, whatever values fields have.
 fn misplaced(name: &str, args: &[IdedExpr]) -> Option<&'static str> {
+    const BY_ZERO: Option<&str> = Some("nothing is divided by 0");
     let is_list = |one: &&IdedExpr| matches!(one.expr, Expr::List(_));
     let lists = args.iter().filter(is_list).count();
     match (name, args.last().map(|one| &one.expr)) {
-        ("/", Some(Expr::Literal(LiteralValue::Int(n)))) if *n.inner() == 0 => {
-            Some("nothing is divided by 0")
-        }
+        ("/", Some(Expr::Literal(LiteralValue::Int(n)))) if *n.inner() == 0 => BY_ZERO,
+        ("/", Some(Expr::Literal(LiteralValue::Double(n)))) if *n.inner() == 0.0 => BY_ZERO,
         ("@in", Some(Expr::List(_))) => None,
         ("==" | "!=", _) if lists != 1 => None,
         _ => (lists > 0 || name == "@in").then_some("a list stands after `in`: a.x in ['y', 'z']"),
@@ -754,13 +758,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_numbers_are_milliseconds() {
+    fn only_numbers_have_smaller_units_than_seconds() {
         for (text, seconds) in [
             ("9999-12-31", 253_402_214_400.0),
             ("5138-11-17", 100_000_051_200.0),
             ("20240131", 1_706_659_200.0),
             ("1706659200", 1_706_659_200.0),
             ("1706659200000", 1_706_659_200.0),
+            ("1706659200000000", 1_706_659_200.0),
+            ("1706659200000000000", 1_706_659_200.0),
             ("-1706659200000", -1_706_659_200.0),
         ] {
             assert_eq!(date(text), Some(seconds), "{text}");

@@ -39,12 +39,18 @@ pub fn check(
     };
     let (fields, kinds) = (rule.condition.fields(), &rule.condition.kinds);
     let mut found = vec![0u64; fields.len()];
+    // The first document without a value.
+    let mut without = vec![None::<String>; fields.len()];
     let [mut unread, mut rounded] = [(); 2].map(|()| vec![(0u64, String::new()); fields.len()]);
     each_document(workspace, |number, document| {
         context.tick("ingest", number)?;
         let values = rule.values(document.fields.0);
         for (at, value) in values.0.into_iter().enumerate() {
-            found[at] += u64::from(value.is_some());
+            if value.is_none() {
+                without[at].get_or_insert_with(|| document.docno.chars().take(64).collect());
+                continue;
+            }
+            found[at] += 1;
             let seen = match value.as_ref() {
                 Some((_, [None, None], _)) => &mut unread[at],
                 Some((text, ..)) if is_rounded(&kinds[at], text.inner()) => &mut rounded[at],
@@ -58,8 +64,8 @@ pub fn check(
         Ok(())
     })?;
     let documents = Extent::of(segments(&workspace.manifest)).documents;
-    let fields = fields.iter().zip(kinds).zip(found);
-    for (((field, kinds), found), ((unread, example), (rounded, long))) in
+    let fields = fields.iter().zip(kinds).zip(found.into_iter().zip(without));
+    for (((field, kinds), (found, without)), ((unread, example), (rounded, long))) in
         fields.zip(unread.into_iter().zip(rounded))
     {
         if found == 0 && documents > 0 && !FACTS.contains(&&**field) {
@@ -70,11 +76,13 @@ pub fn check(
             };
             return refuse("where", &rule.condition, limit);
         }
-        if found < documents {
+        if let Some(first) = without {
             context.progress.lost(&format!(
-                "warning: --where: {} of {} without {field}; comparisons with it are false",
+                "warning: --where: {} of {} without {field}, such as {}; comparisons with it are \
+                 false",
                 count(documents - found),
                 counted(documents, "document"),
+                first.escape_debug(),
             ));
         }
         let (numbers, needed) = (kinds.contains(READ), needed(kinds));

@@ -41,6 +41,7 @@ mod read;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::mem;
 use std::sync::Mutex;
 
 use serde::Serialize;
@@ -667,7 +668,7 @@ impl Captures<'_> {
                 let before = event.before.or(source);
                 let away = event.before.filter(|_| event.is_gone);
                 let away = away.and_then(|it| moves.target(it, (class(it), crawl)));
-                let captures = [get(before)?, get(capture)?];
+                let mut captures = [get(before)?, get(capture)?];
                 // How far the texts can be from those with which they are compared.
                 let apart: f64 = captures.iter().flatten().map(|it| it.apart).sum();
                 let classes = before.zip(document).map(|(a, b)| [class(a), class(b)]);
@@ -675,10 +676,9 @@ impl Captures<'_> {
                 let is_equal = classes.is_some_and(|[a, b]| a == b);
                 let is_visited = |it: &Visit| it.kind == Change::Revisit && it.crawl < crawl;
                 let is_revisit = capture.is_some_and(|it| it.kind == Change::Revisit);
-                let kind = match &captures {
+                let mut kind = match &captures {
                     _ if away.is_some() => Change::MovedAway,
                     _ if event.is_gone => Change::Gone,
-                    _ if event.is_back => Change::Returned,
                     _ if document.is_none() && is_revisit => Change::Revisit,
                     _ if document.is_none() => Change::Unread,
                     [None, _] if crawl == 0 || page.iter().any(is_visited) => Change::First,
@@ -694,6 +694,13 @@ impl Captures<'_> {
                     }
                     _ => Change::Rewritten,
                 };
+                if event.is_back {
+                    let compared = mem::replace(&mut kind, Change::Returned).text();
+                    let note = captures[1].as_mut().map(|of| &mut of.note);
+                    if let Some(note) = note.filter(|it| before.is_some() && it.is_empty()) {
+                        note.push_str(compared);
+                    }
+                }
                 let of_crawl = &mut summary.crawls[usize::from(crawl)];
                 of_crawl.absent += u64::from(capture.is_none() && kind == Change::Gone);
                 *of_crawl.kinds.entry(kind.text()).or_default() += 1;

@@ -105,17 +105,19 @@ pub fn moment(text: &str) -> Option<(i64, i64)> {
 
 /// Reads a number as a date, in seconds since 1970. Eight digits that begin with a year are a day
 /// (`None` if the calendar lacks that day), and fourteen are a second of a day. Other numbers count
-/// seconds, and from 10^11 on milliseconds.
+/// seconds, from 10^11 on milliseconds, from 10^14 on microseconds, and from 10^17 on nanoseconds.
 pub fn seconds(number: f64) -> Option<f64> {
-    /// As seconds, the year 5138; as milliseconds, 1973.
-    const MILLISECONDS: f64 = 1e11;
+    /// Where a unit begins, and its parts of a second. 10^11 seconds are the year 5138, and 10^11
+    /// milliseconds 1973.
+    const UNITS: [(f64, f64); 3] = [(1e17, 1e9), (1e14, 1e6), (1e11, 1e3)];
     let years = |unit: f64| number.fract() == 0.0 && (1900.0..2200.0).contains(&(number / unit));
     let written = || moment(&number.to_string()).map(|(seconds, _)| seconds as f64);
-    match number.abs() < MILLISECONDS {
-        _ if years(1e4) => written(),
-        true => Some(number),
-        false => years(1e10).then(written).flatten().or(Some(number / 1e3)),
+    if years(1e4) {
+        return written();
     }
+    let unit = UNITS.iter().find(|unit| number.abs() >= unit.0);
+    let second = years(1e10).then(written).flatten();
+    second.or(Some(number / unit.map_or(1.0, |unit| unit.1)))
 }
 
 /// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns
