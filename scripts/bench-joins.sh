@@ -6,8 +6,8 @@
 #
 # Needs /usr/bin/time (Debian package `time`), prlimit, taskset, g++, python3 with venv, and the network the first
 # time, for scripts/peers/requirements-joins.txt. LOOKALIKE names a program that is built already. The report goes to
-# standard output and to WORK-DIRECTORY/joins.md. It takes about 25 minutes on one core. What WORK-DIRECTORY/out holds is
-# not measured again.
+# standard output and to WORK-DIRECTORY/joins.md. It takes half an hour to an hour on one core. What WORK-DIRECTORY/out
+# holds is not measured again.
 #
 # - No package contains the data sets, so scripts/peers/joins.py draws sets by their published numbers, with a seed.
 #   Like theirs, they contain no duplicates.
