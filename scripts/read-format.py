@@ -170,7 +170,7 @@ class Part:
         need(tag in KINDS, f"kind {tag}")
         self.kind, keys = KINDS[tag]
         self.version, flags = unpack_from("<HH", data, 12)
-        latest = {"documents": 3, "facts": 2}.get(self.kind, 1)
+        latest = {"documents": 4, "facts": 3, "names": 2}.get(self.kind, 1)
         need(1 <= self.version <= latest, f"format {self.version}")
         need(flags == 0 and not any(data[44:56]), "flags")
         self.parameters = int.from_bytes(data[16:32], "little")
@@ -352,8 +352,9 @@ def document(f):
     group, md5 = f.take(1)[0], f.take(16).hex()
     file, offset, length = f.varint(), f.varint(), f.varint()
     text = {"text": f"{u64(f.take(8), 0):016x}"} if f.version > 1 else {}
-    if f.version > 2:
-        text["fields"] = f.string()
+    fields = f.string() if f.version > 2 else ""
+    date = f.option() if f.version > 3 else None
+    text |= {name: value for name, value in (("fields", fields), ("date", date)) if value}
     return as_json(docno=docno, url=url, title=title, charset=charset, words=words, shingles=shingles,
                 stored=stored, short=short, group=group, md5=md5, file=file, offset=offset,
                    length=length, **text)

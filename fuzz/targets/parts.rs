@@ -182,7 +182,7 @@ fn read_documents(path: &Path, info: Option<&PartInfo>) {
     }
     // What is read is written again, and read the same.
     let directory = place::subdirectory("again");
-    let mut writer = DocumentWriter::create(&directory, 1, 0, false).expect("a writer");
+    let mut writer = DocumentWriter::create(&directory, 1, 0).expect("a writer");
     for document in &documents {
         writer.push(document).expect("a document");
     }

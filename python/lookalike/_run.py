@@ -346,7 +346,9 @@ class Run:
         -------
         Table
             Columns `id_a`, `id_b` (the docnos), `resemblance` (or `score`; six decimals), `shared`,
-            `shingles_a`, `shingles_b` (numbers of fingerprints), `document_a` and `document_b`.
+            `shingles_a`, `shingles_b` (numbers of fingerprints), `document_a` and `document_b`. If
+            web archives were read, also `url_a`, `url_b`, `date_a` and `date_b`; the other tables
+            have `url` and `date`.
 
         Examples
         --------

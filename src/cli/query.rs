@@ -13,7 +13,7 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::{collection, document, pipeline};
 use lookalike_methods::Spec;
 use lookalike_store::json;
-use lookalike_store::table::{Column, cells, columns, header, push_row};
+use lookalike_store::table::{Column, cells, columns, header, only_if, push_row};
 use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Warning};
 
 use super::command::{Command, Out, Setup};
@@ -21,16 +21,19 @@ use super::flags::{CriterionFlags, Limits, Reading, WalkFlags};
 use lookalike_engine::pipeline::{has_texts, open_catalogued};
 
 /// The columns of the answers.
-const COLUMNS: [Column; 9] = columns! {
+const COLUMNS: [Column; 11] = columns! {
     query: Text, docno: Text, match: Text, score: F64, contains_query: F64, in_query: F64,
-    shared: I64, keys_query: I64, keys: I64,
+    shared: I64, keys_query: I64, keys: I64, url: Text or "", date: Text or "",
 };
+/// The place of the first column that only captures have.
+const OF_CAPTURES: usize = 9;
 
 /// The most warnings that are printed.
 const MOST_WARNINGS: u64 = 10;
 
-/// Names of the first columns on a terminal, which has no room for all.
-const SHOWN: &str = "query, docno, match, score, contains, in query, shared";
+/// The columns on a terminal, which has no room for all, and their places in a row.
+const SHOWN: &str = "query, docno, match, url, date, score, contains, in query, shared";
+const PLACES: [usize; 9] = [0, 1, 2, OF_CAPTURES, OF_CAPTURES + 1, 3, 4, 5, 6];
 
 /// Options of `query`.
 #[derive(Debug, Args)]
@@ -134,10 +137,16 @@ impl Command for Options {
         })?;
         let json = out.printed.json;
         let screen = out.host.columns().filter(|_| !self.tsv && !json);
-        let names = SHOWN.split(", ");
-        let mut table = screen.map(|screen| Growing::new(names.clone(), 3, screen));
+        let captures = collection::has_captures(&base.manifest);
+        let mut columns = COLUMNS;
+        only_if(&mut columns[OF_CAPTURES..], captures);
+        let shown = SHOWN.split(", ").zip(PLACES);
+        let shown = shown.filter(|(_, at)| captures || *at < OF_CAPTURES);
+        let names = shown.clone().map(|(name, _)| name);
+        let texts = if captures { 5 } else { 3 };
+        let mut table = screen.map(|screen| Growing::new(names, texts, screen));
         if !json && table.is_none() {
-            out.say(&header(&[], &COLUMNS))?;
+            out.say(&header(&[], &columns))?;
         }
         let first = OnceCell::new();
         let warned = Cell::new(0);
@@ -161,13 +170,14 @@ impl Command for Options {
                     out.say(&super::plain_json(&json::line(&reply, "standard output")?))
                 }
                 Reply::Answer(answer) => match &mut table {
-                    None => out.say(&rows(&answer)),
+                    None => out.say(&rows(&answer, &columns)),
                     Some(_) if answer.matches.is_empty() => Ok(()),
                     Some(table) => {
-                        let rows = rows(&answer);
-                        let shown = names.clone().count();
-                        let cells =
-                            |row: &str| row.split('\t').take(shown).map(String::from).collect();
+                        let rows = rows(&answer, &columns);
+                        let cells = |row: &str| {
+                            let row: Vec<&str> = row.split('\t').collect();
+                            shown.clone().map(|(_, at)| row[at].into()).collect()
+                        };
                         out.say(&table.rows(rows.lines().map(cells).collect()))
                     }
                 },
@@ -224,15 +234,16 @@ impl Options {
 }
 
 /// An answer as rows of tab-separated values.
-fn rows(answer: &Answer) -> String {
+fn rows(answer: &Answer, columns: &[Column]) -> String {
     let mut text = String::new();
     for found in &answer.matches {
         let why = found.why.to_string();
         let cells = cells! {
             &answer.query, &found.docno, &why, found.score, found.contains_query,
             found.in_query, found.shared, answer.keys_query, found.keys,
+            found.captured.url.as_ref(), found.captured.date.as_ref(),
         };
-        push_row(&mut text, &COLUMNS, &cells);
+        push_row(&mut text, columns, &cells);
     }
     text
 }

@@ -1,6 +1,7 @@
 //! The commands, as a user calls them.
 
 mod answers;
+mod captures;
 mod code;
 mod commands;
 mod count;

@@ -149,6 +149,8 @@ fn removed_documents_are_those_of_the_text_file() {
                     .into_iter()
                     .map(|(name, value)| match value {
                         Value::String(text) => (name, text),
+                        // A document that is no capture has no address.
+                        Value::Null => (name, String::new()),
                         value => (name, value.to_string()),
                     })
                     .collect();

@@ -14,7 +14,7 @@ use lookalike::base::ids::Key;
 use lookalike::base::progress::{Context, Silent, Stop};
 use lookalike::engine::collection::{
     Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CollectionConfig,
-    DocumentRecord, DocumentWriter, KeptFields, RejectWriter, SetWriter, SizeGroups, TextDigest,
+    DocumentRecord, DocumentWriter, RejectWriter, SetWriter, Since, SizeGroups, TextDigest,
     TextWriter,
 };
 use lookalike::engine::index::{IndexEntry, IndexStats, Layout, Level};
@@ -30,8 +30,8 @@ use lookalike::engine::shingle::ShingleConfig;
 use lookalike::engine::sort::{Compression, Record, RunEntry, RunWriter, RunsEntry};
 use lookalike::store::workspace::{Base, MANIFEST_FILE};
 use lookalike::store::{
-    FOOTER_BYTES, HEADER_BYTES, Header, Item, Kind, PartInfo, PartWriter, Sort, VERSION,
-    WITH_TEXT_DIGEST, checksum,
+    FOOTER_BYTES, HEADER_BYTES, Header, Item, Kind, NAMES_WITH_CAPTURES, PartInfo, PartWriter,
+    Sort, VERSION, checksum,
 };
 use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::tasks::inspect::{inspect, verify};
@@ -84,6 +84,7 @@ fn document(docno: &str, words: u64) -> DocumentRecord {
         length: 0,
         text: TextDigest::new(words << 40 | 5),
         fields: Default::default(),
+        date: Default::default(),
     }
 }
 
@@ -156,7 +157,17 @@ fn sorted(directory: &Path, number: u64, items: &[(u128, u32, u32)]) -> PartInfo
 }
 
 fn names(directory: &Path, docnos: &[&str]) -> PartInfo {
-    let mut part = PartWriter::create(directory, &header(Kind::Names, 0, 0)).unwrap();
+    let captures = docnos.iter().any(|docno| docno.contains('\t'));
+    let version = if captures {
+        NAMES_WITH_CAPTURES
+    } else {
+        VERSION
+    };
+    let header = Header {
+        version,
+        ..header(Kind::Names, 0, 0)
+    };
+    let mut part = PartWriter::create(directory, &header).unwrap();
     for docno in docnos {
         part.put(docno.as_bytes()).unwrap();
     }
@@ -164,10 +175,7 @@ fn names(directory: &Path, docnos: &[&str]) -> PartInfo {
 }
 
 fn documents(directory: &Path, documents: &[DocumentRecord]) -> PartInfo {
-    let fields = documents
-        .iter()
-        .any(|document| !document.fields.0.is_empty());
-    let mut part = DocumentWriter::create(directory, PARAMETERS, 0, fields).unwrap();
+    let mut part = DocumentWriter::create(directory, PARAMETERS, 0).unwrap();
     for document in documents {
         part.push(document).unwrap();
     }
@@ -430,6 +438,7 @@ fn dumps() -> Vec<(&'static str, String)> {
         group: 0,
         offset: 70_000,
         length: 1_500,
+        date: Since(Some("2004-01-31T12:00:00Z".into())),
         ..document("D-7", 300)
     };
     let bytes = read(directory, &documents(directory, &[one]));
@@ -452,6 +461,8 @@ fn dumps() -> Vec<(&'static str, String)> {
     page.varint("offset");
     page.varint("length");
     page.field(8, "text");
+    page.string("fields");
+    page.option("date");
     out.push(("document", page.end()));
 
     let one = (
@@ -865,19 +876,6 @@ type Make = fn(&Path) -> PartInfo;
 /// Every fixture: kind, number in its name, how it was made when its version was the latest.
 fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
     vec![
-        ("fields", "000000.docs", |to| {
-            let with = |docno, fields: &str| DocumentRecord {
-                fields: KeptFields(fields.into()),
-                ..document(docno, 10)
-            };
-            documents(
-                to,
-                &[
-                    with("a", r#"["x\n\u0000\"",null]"#),
-                    with("b", "[null,\"\"]"),
-                ],
-            )
-        }),
         ("documents", "000000.docs", |to| {
             let odd = DocumentRecord {
                 docno: "clueweb09-\"en\"0000\t\u{5b57}\u{301}".into(),
@@ -891,6 +889,8 @@ fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
                 file: 65_536,
                 offset: u64::MAX,
                 length: 250,
+                fields: Since(r#"["x\n\u0000\"",null]"#.into()),
+                date: Since(Some("2004-01-31\t\u{e9}".into())),
                 ..document("", 1000)
             };
             let plain = [
@@ -932,7 +932,7 @@ fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
             numbers(to, &header(Kind::Column, 3, 8), &[3u64, 14, 1 << 33])
         }),
         ("names", "000000.names", |to| {
-            names(to, &["D-7", "page/8.html", "\u{5b57}"])
+            names(to, &["\tD-7", "2004\thttp://a/\\\\\tD\t8", "\t\u{5b57}"])
         }),
         ("run", "000001.run", |to| {
             // Two blocks, and keys that go on from one into the other.
@@ -1036,8 +1036,8 @@ fn content(path: &Path) -> String {
 /// The directory of the fixtures of a kind in its latest version.
 fn latest(kind: &str) -> PathBuf {
     let version = match kind {
-        "documents" => WITH_TEXT_DIGEST,
-        "fields" => Kind::Documents.version(),
+        "documents" => Kind::Documents.version(),
+        "names" => NAMES_WITH_CAPTURES,
         _ => VERSION,
     };
     let kind = root().join("tests/fixtures").join(kind);
@@ -1230,7 +1230,8 @@ fn other_versions_are_refused_by_name() {
     for (kind, name, _) in fixtures() {
         let old = fs::read(latest(kind).join(name)).unwrap();
         let most = match kind {
-            "documents" | "fields" => Kind::Documents.version(),
+            "documents" => Kind::Documents.version(),
+            "names" => NAMES_WITH_CAPTURES,
             _ => VERSION,
         };
         for version in [0u16, most + 1, 999] {
@@ -1245,7 +1246,7 @@ fn other_versions_are_refused_by_name() {
         }
         kinds.insert(kind);
     }
-    assert_eq!(kinds.len(), 11, "{kinds:?}");
+    assert_eq!(kinds.len(), 10, "{kinds:?}");
 
     // The manifest, whatever other fields it has; and so a plan.
     let old = fs::read_to_string(

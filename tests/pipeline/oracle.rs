@@ -524,8 +524,8 @@ fn sample_corpora_hold_what_the_index_says() {
         assert_eq!(reasons(out), expected, "{path}: rejects.jsonl");
 
         let found = rows_of(out, "exact-duplicates.tsv");
-        let found = found.iter().map(|row| row.rsplit_once('\t').unwrap().0);
-        let found: Vec<String> = found.map(str::to_string).collect();
+        let cells = |row: &String| row.split('\t').take(3).collect::<Vec<_>>().join("\t");
+        let found: Vec<String> = found.iter().map(cells).collect();
         assert_eq!(found, known("exact-duplicates.tsv", path, 3), "{path}");
         assert_eq!(
             found.len() as u64,

@@ -46,9 +46,9 @@ pub use item::Item;
 pub use map::Mapped;
 pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
 pub use part::{
-    FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartReader, PartWriter,
-    VERSION, WITH_FIELDS, WITH_TEXT_DIGEST, part_number, part_stem, part_unit, read_header,
-    verify_part,
+    FACTS_WITH_CAPTURES, FOOTER_BYTES, Footer, HEADER_BYTES, Header, Kind, NAMES_WITH_CAPTURES,
+    PartFile, PartInfo, PartReader, PartWriter, VERSION, WITH_DATE, WITH_FIELDS, WITH_TEXT_DIGEST,
+    part_number, part_stem, part_unit, read_header, verify_part,
 };
 pub use sort::{Group, Parts, Sort, Sorted, read_sorted};
 pub use table::cell;

@@ -15,6 +15,8 @@ pub struct Mapped {
     map: Mmap,
     end: usize,
     path: PathBuf,
+    /// The format version of the part.
+    pub version: u16,
 }
 
 impl Mapped {
@@ -52,6 +54,7 @@ impl Mapped {
             map,
             end,
             path: path.to_path_buf(),
+            version: part.header.version,
         })
     }
 

@@ -22,8 +22,15 @@ pub const FOOTER_BYTES: usize = 64;
 pub const VERSION: u16 = 1;
 /// From this version on, documents and their facts have the digest of their text.
 pub const WITH_TEXT_DIGEST: u16 = 2;
-/// The format version of documents with the values of fields. Others have the one before.
+/// From this version on, documents have the values of fields. Earlier programs wrote it for
+/// collections that keep fields, and the one before for others.
 pub const WITH_FIELDS: u16 = 3;
+/// From this version on, documents have the date of their capture.
+pub const WITH_DATE: u16 = 4;
+/// From this version on, the names of facts begin with captures.
+pub const FACTS_WITH_CAPTURES: u16 = 3;
+/// The version of names that begin with captures. Others have the one before.
+pub const NAMES_WITH_CAPTURES: u16 = 2;
 
 keywords! {
     /// The kinds of parts.
@@ -70,8 +77,9 @@ impl Kind {
     /// The last format version that this build reads and writes. It reads all from [`VERSION`] on.
     pub fn version(self) -> u16 {
         match self {
-            Kind::Documents => WITH_FIELDS,
-            Kind::Facts => WITH_TEXT_DIGEST,
+            Kind::Documents => WITH_DATE,
+            Kind::Facts => FACTS_WITH_CAPTURES,
+            Kind::Names => NAMES_WITH_CAPTURES,
             _ => VERSION,
         }
     }

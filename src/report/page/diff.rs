@@ -160,6 +160,7 @@ fn head(side: &Side) -> Markup {
             p.soft { (isolated(&found.place())) ", " (many(found.record.words, "word")) }
             @if let Some(remark) = remark { p.soft { (remark) } }
             @if let Some(url) = &found.record.url { p { (link(url)) } }
+            @if let Some(date) = &found.record.date.0 { p { (isolated(date)) } }
         }
     }
 }

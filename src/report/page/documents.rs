@@ -67,16 +67,19 @@ pub(super) fn place(document: &ShownDocument, read: &Read) -> String {
     }
 }
 
-/// The title, or else the docno. Readers would take the beginning of a text for a title.
+/// The title, or else the address of a capture or the docno. Readers would take the beginning of a
+/// text for a title.
 pub(super) fn title(document: &ShownDocument) -> &str {
-    document.title.as_deref().unwrap_or(&document.docno)
+    let address = document.url.as_deref().filter(|_| document.date.is_some());
+    let title = document.title.as_deref().or(address);
+    title.unwrap_or(&document.docno)
 }
 
 /// The title, and the docno if that is another name.
 pub(super) fn named(document: &ShownDocument) -> Markup {
     html! {
         (isolated(title(document)))
-        @if document.title.is_some() { " " span.soft { (isolated(&document.docno)) } }
+        @if title(document) != document.docno { " " span.soft { (isolated(&document.docno)) } }
     }
 }
 

@@ -122,6 +122,11 @@ pub(super) fn headings(read: &Read, replay: Option<&Replay>, pair: [&ShownDocume
 pub(super) fn names(a: &ShownDocument, b: &ShownDocument) -> Markup {
     html! {
         (isolated(&a.docno)) " and " (isolated(&b.docno))
+        @for of in [a, b] {
+            @if let (Some(date), Some(url)) = (&of.date, &of.url) {
+                " " span.soft { (isolated(url)) " " (isolated(date)) }
+            }
+        }
         @if let Some(title) = a.title.as_ref().or(b.title.as_ref()) {
             " " span.soft { (isolated(title)) }
         }

@@ -162,8 +162,14 @@ pub(super) fn read(
         (1 + spare / (record_bytes(workspace) + READER_BYTES)).min(context.budget.threads as u64);
     let parse = &collection::config(&workspace.manifest).shingle.parse;
     let stored = aside.map(|aside| (aside, HashMap::new()));
+    let dated = |(number, document): (&u32, &ShownDocument)| {
+        let date = Some(document.date.clone()?);
+        let begins = String::new();
+        Some((*number, Known { date, begins }))
+    };
     let read = Read {
         stored,
+        known: documents.iter().filter_map(dated).collect(),
         files: files_of(workspace, documents)?,
         ..Read::default()
     };

@@ -93,11 +93,14 @@ pub(crate) fn head(both: &Both, screen: Screen, put: Put<'_>) -> Result<()> {
     ))
 }
 
-/// Where a document is, its address and title, and where its text comes from.
+/// Where a document is, its address, date and title, and where its text comes from.
 fn about(side: &Side) -> String {
     let mut about = visible(&table::cell(&side.found.place()));
     let record = &side.found.record;
-    for name in [&record.url, &record.title].into_iter().flatten() {
+    for name in [&record.url, &record.date.0, &record.title]
+        .into_iter()
+        .flatten()
+    {
         about.push_str("  ");
         about.push_str(&visible(name));
     }

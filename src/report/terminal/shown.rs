@@ -3,6 +3,7 @@
 use super::{Put, Screen, Style, visible};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
+use lookalike_engine::collection::Captured;
 use lookalike_engine::document::{Facts, Known, Listed};
 use lookalike_store::table::cell;
 
@@ -17,11 +18,15 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
         let what = screen.styled(Style::Soft, &format!("{what:<NAMES$}"));
         put(&format!("{what}{value}\n"))
     };
-    if let Some(title) = &facts.title {
-        fact("title", visible(title))?;
-    }
-    if let Some(url) = &facts.url {
-        fact("address", visible(url))?;
+    let named = [
+        ("title", &facts.title),
+        ("address", &facts.url),
+        ("date", &facts.date),
+    ];
+    for (what, name) in named {
+        if let Some(name) = name {
+            fact(what, visible(name))?;
+        }
     }
     if let Some(record) = facts.record {
         fact("place", format!("{}:{record}", name(&facts.file)))?;
@@ -40,24 +45,19 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
     fact("shingles", count(facts.shingles.into()))?;
     fact("size group", group)?;
     fact("MD5 of the words", facts.md5.clone())?;
-    fact(
-        "representative",
-        match facts.representative == facts.docno {
-            true => "itself".into(),
-            false => name(&facts.representative),
-        },
-    )?;
-    fact(
-        "exact duplicates",
-        match facts.exact_duplicates.total {
-            0 => "none".into(),
-            _ => match facts.identical {
-                None => list(&facts.exact_duplicates),
-                Some(0) => format!("{}; none identical", list(&facts.exact_duplicates)),
-                Some(n) => format!("{}; {} identical", list(&facts.exact_duplicates), count(n)),
-            },
-        },
-    )?;
+    let representative = match facts.representative == facts.docno {
+        true => "itself".into(),
+        false => name(&facts.representative),
+    };
+    fact("representative", representative)?;
+    let duplicates = list(&facts.exact_duplicates);
+    let duplicates = match (facts.exact_duplicates.total, facts.identical) {
+        (0, _) => "none".into(),
+        (_, None) => duplicates,
+        (_, Some(0)) => format!("{duplicates}; none identical"),
+        (_, Some(n)) => format!("{duplicates}; {} identical", count(n)),
+    };
+    fact("exact duplicates", duplicates)?;
     fact(
         "cluster",
         match &facts.cluster {
@@ -88,7 +88,10 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
             for pair in &pairs.pairs.listed {
                 let shared = counted(pair.shared.into(), "shingle");
                 let partner = name(&pair.docno);
-                let about = screen.styled(Style::Soft, &format!("{shared} in both"));
+                let Captured { url, date } = &pair.captured;
+                let captured = [url, date].into_iter().flatten();
+                let captured: String = captured.map(|it| visible(it) + "  ").collect();
+                let about = screen.styled(Style::Soft, &format!("{captured}{shared} in both"));
                 put(&format!("  {}  {partner}  {about}\n", pair.score))?;
             }
             Ok(())

@@ -14,7 +14,8 @@ use lookalike_base::{Error, Result, threads};
 use lookalike_store::item::item;
 use lookalike_store::workspace::{MANIFEST_FILE, Places, Workspace};
 use lookalike_store::{
-    Group, Header, Kind, PartInfo, PartReader, PartWriter, Sort, disk, json, part_unit,
+    Group, Header, Kind, NAMES_WITH_CAPTURES, PartInfo, PartReader, PartWriter, Sort, VERSION,
+    disk, json, part_unit,
 };
 use lookalike_text::read::{Reason, Reject, SourceSpan};
 use std::collections::HashMap;
@@ -28,7 +29,7 @@ use super::column::{Column, ColumnBuilder, ColumnReader};
 use super::condition::{Condition, Rule};
 use super::config::SizeGroups;
 use super::documents::{DocumentReader, DocumentView, RejectWriter};
-use super::names::Names;
+use super::names::{Captured, Names};
 use super::records::{CatalogueBefore, CatalogueEntry, CatalogueLevel, SegmentEntry};
 
 const STAGE: &str = "catalogue";
@@ -389,7 +390,7 @@ impl<'a> Making<'a> {
         for representative in &mut repeated.representatives {
             *representative = *firsts.get(representative).unwrap_or(representative);
         }
-        each_name_in(workspace, levels, |document, name| {
+        each_name_in(workspace, levels, |document, (_, name)| {
             self.context.tick(STAGE, document)?;
             if let Some(added) = of_docnos.remove(&docno(name)) {
                 repeated.docnos.insert(added - self.first);
@@ -520,7 +521,8 @@ impl<'a> Making<'a> {
         levels: &[&CatalogueLevel],
         replaced: &[&CatalogueLevel],
     ) -> Result<(CatalogueLevel, CatalogueStats)> {
-        let mut out = LevelWriter::create(self)?;
+        let mut out = LevelWriter::create(self, super::has_captures(&workspace.manifest))?;
+        let captures = out.captures;
         out.copy(workspace, replaced)?;
         let sizes = &super::config(&workspace.manifest).size_groups;
         let mut stats = CatalogueStats::begin(self.documents, sizes);
@@ -529,7 +531,7 @@ impl<'a> Making<'a> {
             STAGE,
             self.readers,
             |hand_out| self.segments.iter().try_for_each(hand_out),
-            |segment, pass| self.columns(segment, repeated, pass),
+            |segment, pass| self.columns(segment, (repeated, captures), pass),
             |columns: Columns| {
                 out.push_names(&columns.names, &columns.lengths)?;
                 out.stored.put(&columns.stored)?;
@@ -562,13 +564,14 @@ impl<'a> Making<'a> {
     fn columns(
         &self,
         segment: &SegmentEntry,
-        repeated: &Repeated,
+        (repeated, captures): (&Repeated, bool),
         pass: &mut dyn FnMut(Columns) -> Result<()>,
     ) -> Result<()> {
         self.context.stop.check(STAGE)?;
         let mut columns = Columns::default();
         self.each_in(segment, |number, document| {
-            columns.add(number, document, repeated);
+            let captured = captures.then(|| Captured::of(&document).stored());
+            columns.add(number, (&captured.unwrap_or_default(), document), repeated);
             // They are passed on before they take more memory.
             if columns.lengths.len() >= PASSED || columns.names.len() >= PASSED * 32 {
                 self.context.stop.check(STAGE)?;
@@ -652,9 +655,16 @@ struct Columns {
 }
 
 impl Columns {
-    fn add(&mut self, number: u32, document: DocumentView<'_>, repeated: &Repeated) {
+    fn add(
+        &mut self,
+        number: u32,
+        (captured, document): (&str, DocumentView<'_>),
+        repeated: &Repeated,
+    ) {
+        self.names.extend(captured.as_bytes());
         self.names.extend(document.docno.as_bytes());
-        self.lengths.push(document.docno.len() as u32);
+        let length = captured.len() + document.docno.len();
+        self.lengths.push(length as u32);
         // The size of a stored set counts even if its document takes no part, because readers have
         // to skip the set.
         let size = document.shingles * u32::from(document.stored);
@@ -681,6 +691,8 @@ impl Columns {
 /// Writes the columns of a level.
 struct LevelWriter {
     names: PartWriter,
+    /// Whether the names begin with captures.
+    captures: bool,
     ends: PartWriter,
     /// Where the last name ends.
     end: u64,
@@ -693,14 +705,18 @@ struct LevelWriter {
 const NAME_ENDS: u64 = 3;
 
 impl LevelWriter {
-    fn create(making: &Making<'_>) -> Result<Self> {
+    fn create(making: &Making<'_>, captures: bool) -> Result<Self> {
         let level = u64::from(making.level) << 32;
         let part = |kind, number, key_bytes| {
-            let header = Header::new(kind, making.parameters, level | number, key_bytes);
+            let mut header = Header::new(kind, making.parameters, level | number, key_bytes);
+            if !captures {
+                header.version = VERSION;
+            }
             PartWriter::create(&making.directory, &header)
         };
         Ok(LevelWriter {
             names: part(Kind::Names, NAMES, 0)?,
+            captures,
             ends: part(Kind::Column, NAME_ENDS, 8)?,
             end: 0,
             representatives: part(Kind::Column, REPRESENTATIVES, 4)?,
@@ -714,8 +730,13 @@ impl LevelWriter {
         if levels.is_empty() {
             return Ok(());
         }
-        each_name_in(workspace, levels, |_, name| {
-            self.push_names(name, &[name.len() as u32])
+        each_name_in(workspace, levels, |_, (captured, docno)| {
+            let captured = match self.captures && captured.is_empty() {
+                true => b"\t",
+                false => captured,
+            };
+            let name = [captured, docno].concat();
+            self.push_names(&name, &[name.len() as u32])
         })?;
         column_in(workspace, levels, |level| &level.representatives)?
             .each(|_, first| self.representatives.put(&first.to_le_bytes()))?;
@@ -754,11 +775,12 @@ impl LevelWriter {
     }
 }
 
-/// Calls `each` with the docnos of consecutive levels, in order. They are numbered from 0.
+/// Calls `each` with the captures and the docnos of consecutive levels, in order. They are numbered
+/// from 0.
 fn each_name_in<'l>(
     workspace: &Workspace,
     levels: impl IntoIterator<Item = &'l &'l CatalogueLevel>,
-    mut each: impl FnMut(u32, &[u8]) -> Result<()>,
+    mut each: impl FnMut(u32, (&[u8], &[u8])) -> Result<()>,
 ) -> Result<()> {
     let mut document = 0;
     for level in levels {
@@ -777,7 +799,10 @@ fn each_name_in<'l>(
                 let expected = format!("{start} to {}", start + names.remaining());
                 return Err(ends.corrupt("end of a docno", expected, end));
             };
-            each(document, names.take(length as usize)?)?;
+            let captures = names.header.version >= NAMES_WITH_CAPTURES;
+            let name = names.take(length as usize)?;
+            let captured = if captures { Captured::end(name) } else { 0 };
+            each(document, name.split_at(captured))?;
             start = end;
             document += 1;
         }
@@ -919,7 +944,7 @@ impl Catalogue {
         Ok(&Catalogue::entry(workspace)?.stats)
     }
 
-    /// The docnos. They are mapped into memory if they fit in a small share of the budget, which
+    /// The docnos and captures. They are mapped into memory if they fit in a small share of the budget, which
     /// `Catalogue::names_bytes` gives.
     pub fn names(workspace: &Workspace, budget: &Budget) -> Result<Names> {
         let entry = Catalogue::entry(workspace)?;
@@ -932,13 +957,12 @@ impl Catalogue {
     /// Calls `each` with every document and its docno, in order.
     pub(crate) fn each_name(
         workspace: &Workspace,
-        each: impl FnMut(u32, &[u8]) -> Result<()>,
+        mut each: impl FnMut(u32, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        each_name_in(
-            workspace,
-            &Catalogue::whole(workspace, |level| &level.names)?,
-            each,
-        )
+        let levels = Catalogue::whole(workspace, |level| &level.names)?;
+        each_name_in(workspace, &levels, |document, (_, docno)| {
+            each(document, docno)
+        })
     }
 
     /// Bytes of memory that look-ups of docnos take.

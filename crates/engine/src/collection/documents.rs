@@ -2,19 +2,17 @@
 
 use std::path::Path;
 
-use bincode::de::{BorrowDecoder, Decoder};
-use bincode::enc::Encoder;
-use bincode::error::{DecodeError, EncodeError};
-use bincode::{BorrowDecode, Decode, Encode};
+use bincode::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
 use super::SegmentEntry;
 use super::blocks::{Packer, Unpacker};
+use super::since::Since;
 use super::text_digest::TextDigest;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{
-    Footer, Header, Kind, PartInfo, PartReader, PartWriter, WITH_FIELDS, WITH_TEXT_DIGEST, meta,
+    Footer, Header, Kind, PartInfo, PartReader, PartWriter, WITH_DATE, WITH_FIELDS, meta,
 };
 use lookalike_text::read::{Reason, Reject, SaidOnce};
 
@@ -23,7 +21,7 @@ use lookalike_text::read::{Reason, Reject, SaidOnce};
 #[bincode(decode_context = "u16")]
 pub struct DocumentRecord<S = String>
 where
-    S: AsRef<str> + Default,
+    S: AsRef<str> + Default + PartialEq,
 {
     /// Its docno.
     pub docno: S,
@@ -53,11 +51,19 @@ where
     /// Its length there, in bytes.
     pub length: u64,
     /// The digest of its text as read.
-    #[serde(skip_serializing_if = "TextDigest::is_unknown")]
+    #[serde(
+        skip_serializing_if = "TextDigest::is_unknown",
+        serialize_with = "TextDigest::hexadecimal"
+    )]
     pub text: TextDigest,
     /// The values of the fields that the collection keeps.
-    #[serde(skip_serializing_if = "KeptFields::is_empty")]
+    #[serde(skip_serializing_if = "Since::is_default")]
     pub fields: KeptFields<S>,
+    /// If it is a capture of a web archive: its date ([`RecordKind::date`]).
+    ///
+    /// [`RecordKind::date`]: lookalike_text::read::RecordKind::date
+    #[serde(skip_serializing_if = "Since::is_default")]
+    pub date: Since<WITH_DATE, Option<S>>,
 }
 
 /// A [`DocumentRecord`] that borrows its texts from the block that it was read from. A pass over
@@ -66,45 +72,8 @@ where
 pub type DocumentView<'b> = DocumentRecord<&'b str>;
 
 /// The values of [`ReadConfig::fields`](lookalike_text::read::ReadConfig::fields) of a document, as an
-/// array of JSON, with null for a field that it lacks. Empty, and no byte in the file, in a collection
-/// that keeps no fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct KeptFields<S>(pub S);
-
-impl<S: AsRef<str>> KeptFields<S> {
-    fn is_empty(&self) -> bool {
-        self.0.as_ref().is_empty()
-    }
-}
-
-impl<S: Encode + AsRef<str>> Encode for KeptFields<S> {
-    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        match self.is_empty() {
-            true => Ok(()),
-            false => self.0.encode(encoder),
-        }
-    }
-}
-
-impl<S: Decode<u16> + Default> Decode<u16> for KeptFields<S> {
-    fn decode<D: Decoder<Context = u16>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        match *decoder.context() >= WITH_FIELDS {
-            true => Decode::decode(decoder).map(KeptFields),
-            false => Ok(KeptFields::default()),
-        }
-    }
-}
-
-impl<'b, S: BorrowDecode<'b, u16> + Default> BorrowDecode<'b, u16> for KeptFields<S> {
-    fn borrow_decode<D: BorrowDecoder<'b, Context = u16>>(
-        decoder: &mut D,
-    ) -> Result<Self, DecodeError> {
-        match *decoder.context() >= WITH_FIELDS {
-            true => BorrowDecode::borrow_decode(decoder).map(KeptFields),
-            false => Ok(KeptFields::default()),
-        }
-    }
-}
+/// array of JSON, with null for a field that it lacks. Empty in a collection that keeps no fields.
+pub type KeptFields<S> = Since<WITH_FIELDS, S>;
 
 fn hexadecimal<S: Serializer>(md5: &[u8; 16], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{:032x}", u128::from_be_bytes(*md5)))
@@ -126,16 +95,8 @@ struct BlockWriter {
 }
 
 impl BlockWriter {
-    fn create(
-        directory: &Path,
-        (kind, version): (Kind, u16),
-        parameters: u128,
-        number: u64,
-    ) -> Result<Self> {
-        let header = Header {
-            version,
-            ..Header::new(kind, parameters, number, 0)
-        };
+    fn create(directory: &Path, kind: Kind, parameters: u128, number: u64) -> Result<Self> {
+        let header = Header::new(kind, parameters, number, 0);
         let out = PartWriter::create(directory, &header)?;
         Ok(BlockWriter {
             raw: Vec::new(),
@@ -251,15 +212,9 @@ impl BlockReader {
 pub struct DocumentWriter(BlockWriter);
 
 impl DocumentWriter {
-    /// Starts the documents of segment `number`, which have values of fields or not.
-    pub fn create(directory: &Path, parameters: u128, number: u64, fields: bool) -> Result<Self> {
-        let version = if fields {
-            WITH_FIELDS
-        } else {
-            WITH_TEXT_DIGEST
-        };
-        let kind = (Kind::Documents, version);
-        BlockWriter::create(directory, kind, parameters, number).map(DocumentWriter)
+    /// Starts the documents of segment `number`.
+    pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
+        BlockWriter::create(directory, Kind::Documents, parameters, number).map(DocumentWriter)
     }
 
     /// Appends a document.
@@ -336,8 +291,7 @@ pub struct RejectWriter(BlockWriter, SaidOnce);
 impl RejectWriter {
     /// Starts the rejects of segment `number`.
     pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
-        let kind = (Kind::Rejects, Kind::Rejects.version());
-        let out = BlockWriter::create(directory, kind, parameters, number)?;
+        let out = BlockWriter::create(directory, Kind::Rejects, parameters, number)?;
         Ok(RejectWriter(out, SaidOnce::default()))
     }
 

@@ -51,6 +51,7 @@ mod records;
 mod same;
 mod segment;
 mod sets;
+mod since;
 mod text_digest;
 mod texts;
 
@@ -69,15 +70,15 @@ pub use documents::{
 };
 pub use ingest::{Reread, SegmentStats, Share, least_memory, require_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};
-pub use names::Names;
+pub use names::{Captured, Names};
 pub use places::{
     InputRecord, InputRecords, damaged, each_place, each_place_with_others, each_unread,
 };
 pub use records::{
     Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CatalogueLevel, Cursor,
     Ingested, SegmentEntry, Segments, against, begin, begin_addition, beside, config,
-    has_all_shingles, ingested, insert_segment, origin, other_number, own_segments, segments,
-    segments_mut, standing_on,
+    has_all_shingles, has_captures, ingested, insert_segment, origin, other_number, own_segments,
+    segments, segments_mut, standing_on,
 };
 pub use same::SharedTexts;
 pub use segment::SegmentWriter;
@@ -86,5 +87,6 @@ pub use sets::{
     within_le,
 };
 pub(crate) use sets::{keys_of, position};
+pub use since::Since;
 pub use text_digest::{Sameness, TextDigest};
 pub use texts::{TEXT_BLOCK_BYTES, TextReader, TextWriter};

@@ -1,13 +1,67 @@
-//! Docnos by document number.
+//! Docnos by document number, and captures.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
+use super::documents::DocumentRecord;
 use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result, limits};
-use lookalike_store::{HEADER_BYTES, Kind, Mapped, PartFile, PartInfo, verify_part};
+use lookalike_store::table::{cell, unescaped};
+use lookalike_store::{
+    HEADER_BYTES, Kind, Mapped, NAMES_WITH_CAPTURES, PartFile, PartInfo, verify_part,
+};
 
-/// Docnos by document number. Several threads can look them up.
+/// The address and the date of a capture of a web archive; neither for another document.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Captured {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+}
+
+impl Captured {
+    /// The capture that a document is.
+    pub fn of<S: AsRef<str> + Default + PartialEq>(document: &DocumentRecord<S>) -> Captured {
+        let text = |text: &S| text.as_ref().to_string();
+        let date = document.date.0.as_ref().map(text);
+        let url = document.url.as_ref().filter(|_| date.is_some());
+        let url = url.map(text);
+        Captured { url, date }
+    }
+
+    /// As a name begins with it: the date and the address as cells of a text file, with a tab after
+    /// each; a tab alone for no capture.
+    pub(crate) fn stored(&self) -> String {
+        let url = self.url.as_deref().unwrap_or_default();
+        match &self.date {
+            Some(date) => format!("{}\t{}\t", cell(date), cell(url)),
+            None => "\t".into(),
+        }
+    }
+
+    /// Reads a name that begins with a capture: the capture, and the docno.
+    pub(crate) fn split(name: &str) -> (Captured, &str) {
+        let (stored, docno) = name.split_at(Captured::end(name.as_bytes()));
+        let mut cells = stored.split('\t').map(|cell| {
+            let text = unescaped(cell.as_bytes()).filter(|text| !text.is_empty())?;
+            Some(String::from_utf8_lossy(&text).into_owned())
+        });
+        let (date, url) = (cells.next().flatten(), cells.next().flatten());
+        (Captured { url, date }, docno)
+    }
+
+    /// Where the docno begins in a name that begins with a capture.
+    pub(crate) fn end(name: &[u8]) -> usize {
+        let tabs = usize::from(name.first() != Some(&b'\t'));
+        let end = memchr::memchr_iter(b'\t', name).nth(tabs);
+        end.map_or(0, |at| at + 1)
+    }
+}
+
+/// Docnos by document number, and captures. Several threads can look them up.
 ///
 /// A small file is mapped. A look-up in a mapped file brings sixteen pages of it into memory, so
 /// random look-ups in a large file take less time and memory if each docno is read by itself
@@ -66,6 +120,13 @@ impl Bytes {
         }
     }
 
+    fn version(&self) -> u16 {
+        match self {
+            Bytes::Mapped(map) => map.version,
+            Bytes::Read(part) => part.header.version,
+        }
+    }
+
     fn path(&self) -> &Path {
         match self {
             Bytes::Mapped(map) => map.path(),
@@ -111,8 +172,19 @@ impl Names {
 
     /// Returns the docno of a document.
     pub fn get(&self, document: u32) -> Result<Cow<'_, str>> {
+        self.named(document).map(|(docno, _)| docno)
+    }
+
+    /// Returns the docno of a document, and the capture that it is.
+    pub fn named(&self, document: u32) -> Result<(Cow<'_, str>, Captured)> {
         let after = self.levels.partition_point(|level| level.first <= document);
-        self.levels[after.saturating_sub(1)].get(document)
+        let level = &self.levels[after.saturating_sub(1)];
+        let name = level.get(document)?;
+        if level.names.version() < NAMES_WITH_CAPTURES {
+            return Ok((name, Captured::default()));
+        }
+        let (captured, docno) = Captured::split(&name);
+        Ok((docno.to_string().into(), captured))
     }
 }
 

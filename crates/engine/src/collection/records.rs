@@ -141,9 +141,9 @@ pub struct Ingested(pub bool);
 /// Columns over consecutive documents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CatalogueLevel {
-    /// All docnos, concatenated.
+    /// All docnos, concatenated, each after its capture if there are any.
     pub names: PartInfo,
-    /// The end of each docno.
+    /// Where each of them ends.
     pub name_ends: PartInfo,
     /// Representative of each document.
     pub representatives: PartInfo,
@@ -344,6 +344,12 @@ pub fn other_number(manifest: &Manifest, more: impl Iterator<Item = u64>) -> Opt
     let mut sampled = more.filter(|stated| *stated != documents);
     let other = other.or_else(|| Some(format!("{} in its sample", sampled.next()?)));
     other.map(|found| (documents, found))
+}
+
+/// Whether the collection has captures of web archives, with dates.
+pub fn has_captures(manifest: &Manifest) -> bool {
+    let mut segments = segments(manifest).iter();
+    segments.any(|segment| segment.stats.captures > 0)
 }
 
 /// Whether all segments are committed.

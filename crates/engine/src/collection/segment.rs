@@ -30,10 +30,9 @@ impl SegmentWriter {
         config: &CollectionConfig,
         key_bytes: usize,
     ) -> Result<SegmentWriter> {
-        let fields = !config.read.fields.is_empty();
         let texts = || TextWriter::create(directory, parameters, number);
         Ok(SegmentWriter {
-            documents: DocumentWriter::create(directory, parameters, number, fields)?,
+            documents: DocumentWriter::create(directory, parameters, number)?,
             sets: SetWriter::create(directory, parameters, number, key_bytes)?,
             rejects: RejectWriter::create(directory, parameters, number)?,
             texts: config.text.then(texts).transpose()?,
@@ -49,6 +48,7 @@ impl SegmentWriter {
         stats.shingles += shingles;
         stats.empty += u64::from(document.words == 0);
         stats.short += u64::from(document.short && document.words > 0);
+        stats.captures += u64::from(document.date.0.is_some());
         match document.stored {
             true => stats.stored += shingles,
             false => stats.omitted += 1,

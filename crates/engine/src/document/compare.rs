@@ -14,7 +14,7 @@ use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::{ParseConfig, each_token};
 
-use super::find::{Found, find_two};
+use super::find::{Found, find};
 use super::texts::{Source, Text, no_text, texts};
 use super::{FIXED_BYTES, STAGE};
 
@@ -116,7 +116,8 @@ pub fn compare(
     config: &CompareConfig,
     context: &Context<'_>,
 ) -> Result<Both> {
-    let found = find_two(workspace, names, context)?;
+    let [a, b] = names.map(|name| find(workspace, name, context));
+    let found = [a?, b?];
     let what = || {
         let [a, b] = [&found[0], &found[1]].map(|found| counted(found.record.words, "word"));
         format!("comparing documents of {a} and {b}")

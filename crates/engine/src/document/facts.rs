@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::cmp::Reverse;
 
 use crate::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
-use crate::collection::{self, Catalogue, Names, each_document};
+use crate::collection::{self, Captured, Catalogue, Names, each_document};
 use crate::join::{List, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
 use crate::sample::Sampled;
 use lookalike_base::least::Least;
@@ -24,6 +24,9 @@ const LISTED: usize = 10;
 pub struct Facts {
     pub docno: String,
     pub url: Option<String>,
+    /// The date of a capture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
     pub title: Option<String>,
     /// The name of its input file, as in `documents.tsv`.
     pub file: String,
@@ -104,6 +107,9 @@ pub struct PairFact {
     pub score: String,
     /// Shingles that both have, of those compared.
     pub shared: u32,
+    /// The capture that the other document is.
+    #[serde(flatten)]
+    pub captured: Captured,
 }
 
 /// Gathers the facts about a document, with at most `most` pairs.
@@ -127,9 +133,6 @@ pub fn facts(
     let names = Catalogue::names(workspace, &context.budget)?;
     let record = &found.record;
     let (first, exact_duplicates, identical) = exact_duplicates(workspace, found, &names, context)?;
-    let directory = workspace.directory().display();
-    let not_yet =
-        |what: &str, command: &str| format!("no {what} yet: run `lookalike {command} {directory}`");
     let cluster = match (pairs, results) {
         (Some(pairs), Some(results)) if pairs.digest == results.digest => {
             let cluster = cluster_of(workspace, found.number, LISTED, context)?;
@@ -147,17 +150,11 @@ pub fn facts(
             });
             Known::Is(facts.transpose()?)
         }
-        (Some(_), _) => Known::NotYet {
-            not_yet: not_yet("clusters", "stage cluster"),
-        },
-        (None, _) => Known::NotYet {
-            not_yet: not_yet("clusters", "run --from"),
-        },
+        (Some(_), _) => not_yet(workspace, "clusters", "stage cluster"),
+        (None, _) => not_yet(workspace, "clusters", "run --from"),
     };
     let pairs = match pairs {
-        None => Known::NotYet {
-            not_yet: not_yet("pairs", "run --from"),
-        },
+        None => not_yet(workspace, "pairs", "run --from"),
         Some(pairs) => Known::Is(pairs_of(workspace, pairs, first, &names, most, context)?),
     };
     let groups = &collection::config(manifest).size_groups;
@@ -165,6 +162,7 @@ pub fn facts(
     Ok(Facts {
         docno: record.docno.clone(),
         url: record.url.clone(),
+        date: record.date.0.clone(),
         title: record.title.clone(),
         file: found.file.clone(),
         record: found.record_number,
@@ -186,6 +184,13 @@ pub fn facts(
         cluster,
         pairs,
     })
+}
+
+/// What to do to know a fact.
+fn not_yet<T>(workspace: &Workspace, what: &str, command: &str) -> Known<T> {
+    let directory = workspace.directory().display();
+    let not_yet = format!("no {what} yet: run `lookalike {command} {directory}`");
+    Known::NotYet { not_yet }
 }
 
 /// The representative of a document, the other documents that it represents, and how many of these
@@ -257,11 +262,13 @@ fn pairs_of(
     })?;
     let listed = best.sorted().into_iter().map(|(_, other, pair)| {
         let (a, b) = sampled.measured(pair.a, pair.b);
+        let (docno, captured) = names.named(other)?;
         Ok(PairFact {
-            docno: names.get(other)?.into_owned(),
+            docno: docno.into_owned(),
             document: other,
             score: measure.text(pair.amount(measure), a.into(), b.into()),
             shared: pair.shared,
+            captured,
         })
     });
     Ok(PairFacts {

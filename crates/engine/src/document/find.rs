@@ -50,21 +50,29 @@ const COMPARED: u32 = 1_000_000;
 /// # Errors
 /// `NoDocument`, `SeveralDocuments`; those of reading.
 pub fn find(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Found> {
-    let [found] = numbers(workspace, [name], context)?;
-    one(workspace, name, found, context)
-}
-
-/// Finds two documents.
-pub(crate) fn find_two(
-    workspace: &Workspace,
-    names: [&str; 2],
-    context: &Context<'_>,
-) -> Result<[Found; 2]> {
-    let [a, b] = numbers(workspace, names, context)?;
-    Ok([
-        one(workspace, names[0], a, context)?,
-        one(workspace, names[1], b, context)?,
-    ])
+    let named = match with_docno(workspace, name, context)? {
+        none if none.all == 0 && name.contains("://") => with_address(workspace, name, context)?,
+        named => named,
+    };
+    match (named.first.as_slice(), named.all) {
+        (&[number], 1) => located(workspace, number, context),
+        ([], _) => at_place(workspace, name, context),
+        (numbers, all) => {
+            let mut places = Vec::new();
+            for &number in numbers {
+                let found = located(workspace, number, context)?;
+                let date = found.record.date.0.as_ref();
+                let date = date.map_or(String::new(), |date| format!(" of {}", cell(date)));
+                places.push(format!("{}{date}", cell(&found.place())));
+            }
+            Err(Error::SeveralDocuments {
+                path: workspace.directory().into(),
+                given: cell(name).into_owned(),
+                documents: all,
+                places,
+            })
+        }
+    }
 }
 
 /// The documents with a name: the first ones, and how many there are.
@@ -83,22 +91,15 @@ impl Named {
     }
 }
 
-fn numbers<const N: usize>(
-    workspace: &Workspace,
-    names: [&str; N],
-    context: &Context<'_>,
-) -> Result<[Named; N]> {
-    let mut found = names.map(|_| Named::default());
+fn with_docno(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Named> {
+    let mut found = Named::default();
     // The result files escape some characters of docnos, and people copy docnos from there.
-    let escaped = names.map(|name| name.contains('\\'));
+    let escaped = name.contains('\\');
     Catalogue::each_name(workspace, |document, docno| {
         check_now_and_then(document, context)?;
-        for ((name, escaped), found) in names.iter().zip(escaped).zip(&mut found) {
-            let same = docno == name.as_bytes()
-                || escaped && cell(&String::from_utf8_lossy(docno)) == *name;
-            if same {
-                found.add(document);
-            }
+        let same = || escaped && cell(&String::from_utf8_lossy(docno)) == *name;
+        if docno == name.as_bytes() || same() {
+            found.add(document);
         }
         Ok(())
     })?;
@@ -126,29 +127,6 @@ fn with_address(workspace: &Workspace, name: &str, context: &Context<'_>) -> Res
         Ok(())
     })?;
     Ok(if found.all > 0 { found } else { same })
-}
-
-fn one(workspace: &Workspace, name: &str, named: Named, context: &Context<'_>) -> Result<Found> {
-    let named = match named.all == 0 && name.contains("://") {
-        true => with_address(workspace, name, context)?,
-        false => named,
-    };
-    match (named.first.as_slice(), named.all) {
-        (&[number], 1) => located(workspace, number, context),
-        ([], _) => at_place(workspace, name, context),
-        (numbers, all) => {
-            let mut places = Vec::new();
-            for &number in numbers {
-                places.push(cell(&located(workspace, number, context)?.place()).into_owned());
-            }
-            Err(Error::SeveralDocuments {
-                path: workspace.directory().into(),
-                given: cell(name).into_owned(),
-                documents: all,
-                places,
-            })
-        }
-    }
 }
 
 /// What the collection stores about the document with a number, and the number of texts that its

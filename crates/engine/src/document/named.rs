@@ -20,6 +20,8 @@ pub struct ShownDocument {
     pub docno: String,
     pub url: Option<String>,
     pub title: Option<String>,
+    /// The stored date of a capture.
+    pub date: Option<String>,
     pub words: u64,
     /// The number of its record in the file; `None` in the directory of a method.
     pub record: Option<u64>,
@@ -30,8 +32,10 @@ pub struct ShownDocument {
 impl ShownDocument {
     /// Bytes of its names, including the allocator's overhead.
     fn name_bytes(&self) -> usize {
-        let names = [Some(&self.docno), self.url.as_ref(), self.title.as_ref()];
-        let names = names.into_iter().flatten();
+        // Pages keep the date twice.
+        let others = [&self.url, &self.title, &self.date, &self.date];
+        let others = others.into_iter().flatten();
+        let names = others.chain([&self.docno]);
         names.map(|name| name.capacity() + 16).sum()
     }
 }
@@ -60,6 +64,7 @@ pub fn look_up(
             docno: cut(document.docno),
             url: document.url.map(cut),
             title: document.title.map(cut),
+            date: document.date.0.map(cut),
             words: document.words,
             record: numbered.then_some(record),
             place: Wanted {

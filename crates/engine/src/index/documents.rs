@@ -4,13 +4,16 @@ use std::path::Path;
 
 use super::lists::sum;
 use super::{DIRECTORY, IndexEntry, Level, STAGE};
-use crate::collection::{self, Catalogue, SegmentEntry, TextDigest, each_document_of};
+use crate::collection::{
+    self, Captured, Catalogue, DocumentView, SegmentEntry, TextDigest, each_document_of,
+};
 use lookalike_base::ids::{Key as _, with_keys};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{
-    HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter, WITH_TEXT_DIGEST, check_sum,
+    FACTS_WITH_CAPTURES, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter,
+    WITH_TEXT_DIGEST, check_sum,
 };
 
 /// Bytes of a document's facts.
@@ -21,10 +24,10 @@ const FACTS_BEFORE_TEXT: usize = 64;
 const AT_ONCE: usize = 1024;
 /// Numbers of the parts.
 const FACTS: u64 = 0;
-const DOCNOS: u64 = 1;
-/// The number of a checksum of docnos is this plus the number of its document; the number of a
+const NAMES: u64 = 1;
+/// The number of a checksum of names is this plus the number of its document; the number of a
 /// checksum of facts is the number of its document.
-const OF_DOCNO: u64 = 1 << 32;
+const OF_NAME: u64 = 1 << 32;
 
 /// The facts about a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +42,10 @@ pub struct Facts {
     pub keys: u32,
     /// Where its set begins in the sets of its segment, in bytes.
     pub set: u64,
-    /// Where its docno is, and its length.
-    docno: (u64, u32),
-    /// Checksum of the docno.
-    docno_sum: u64,
+    /// Where its name is, and its length.
+    name: (u64, u32),
+    /// Checksum of the name.
+    name_sum: u64,
 }
 
 impl Facts {
@@ -52,9 +55,9 @@ impl Facts {
         out[24..32].copy_from_slice(&self.words.to_le_bytes());
         out[32..40].copy_from_slice(&self.set.to_le_bytes());
         out[40..44].copy_from_slice(&self.keys.to_le_bytes());
-        out[44..48].copy_from_slice(&self.docno.1.to_le_bytes());
-        out[48..56].copy_from_slice(&self.docno.0.to_le_bytes());
-        out[56..64].copy_from_slice(&self.docno_sum.to_le_bytes());
+        out[44..48].copy_from_slice(&self.name.1.to_le_bytes());
+        out[48..56].copy_from_slice(&self.name.0.to_le_bytes());
+        out[56..64].copy_from_slice(&self.name_sum.to_le_bytes());
         out[64..].copy_from_slice(&self.text.to_bytes());
         let check = sum(document.into(), &out[8..]);
         out[..8].copy_from_slice(&check.to_le_bytes());
@@ -81,8 +84,8 @@ impl Facts {
             words: word(24),
             set: word(32),
             keys: word(40) as u32,
-            docno: (word(48), (word(40) >> 32) as u32),
-            docno_sum: word(56),
+            name: (word(48), (word(40) >> 32) as u32),
+            name_sum: word(56),
         })
     }
 }
@@ -100,7 +103,7 @@ fn place(part: &PartFile, nth: u32) -> u64 {
     HEADER_BYTES as u64 + u64::from(nth) * facts_bytes(part) as u64
 }
 
-/// Writes the facts and the docnos of the documents of a level, which are in these segments.
+/// Writes the facts and the names of the documents of a level, which are in these segments.
 pub(super) fn write(
     workspace: &Workspace,
     (level, segments): (&Level, &[SegmentEntry]),
@@ -112,30 +115,38 @@ pub(super) fn write(
         let header = Header::new(Kind::Facts, parameters, level.part(number), 0);
         PartWriter::create(&directory, &header)
     };
-    let (mut facts, mut docnos) = (create(FACTS)?, create(DOCNOS)?);
+    let (mut facts, mut names) = (create(FACTS)?, create(NAMES)?);
     let mut documents = 0;
     each_of(
         workspace,
-        (level.first, segments),
-        &mut |document, own, docno| {
+        (level.first, segments, Kind::Facts.version()),
+        &mut |document, own, name| {
             context.tick(STAGE, document)?;
             facts.put(&own.encode(document))?;
-            docnos.put(docno.as_bytes())?;
+            names.put(name.as_bytes())?;
             documents += 1;
             Ok(())
         },
     )?;
     Ok((
         facts.finish(documents, 0, level.first.into())?,
-        docnos.finish(documents, 0, level.first.into())?,
+        names.finish(documents, 0, level.first.into())?,
     ))
 }
 
+/// The name of a document in a part of this version: its docno, after its capture if it has it.
+fn name(document: &DocumentView<'_>, version: u16) -> String {
+    match version >= FACTS_WITH_CAPTURES {
+        true => Captured::of(document).stored() + document.docno,
+        false => document.docno.into(),
+    }
+}
+
 /// Calls `each` with the facts about every document of these segments, which begin with `first`,
-/// and its docno.
+/// and its name in parts of this version.
 fn each_of(
     workspace: &Workspace,
-    (first, segments): (u32, &[SegmentEntry]),
+    (first, segments, version): (u32, &[SegmentEntry], u16),
     each: &mut dyn FnMut(u32, Facts, &str) -> Result<()>,
 ) -> Result<()> {
     let kind = collection::config(&workspace.manifest).shingle.fingerprint;
@@ -157,19 +168,19 @@ fn each_of(
             Error::corrupt(workspace.path("catalogue"), "documents in the catalogue")
                 .expected(format!("more than {document}"), "fewer")
         })?;
-        let docno = record.docno.as_bytes();
+        let name = name(&record, version);
         let own = Facts {
             md5: record.md5,
             text: record.text,
             words: record.words,
             keys,
             set,
-            docno: (at, docno.len() as u32),
-            docno_sum: sum(OF_DOCNO + u64::from(document), docno),
+            name: (at, name.len() as u32),
+            name_sum: sum(OF_NAME + u64::from(document), name.as_bytes()),
         };
         set += u64::from(keys) * key_bytes as u64;
-        at += docno.len() as u64;
-        each(document, own, record.docno)
+        at += name.len() as u64;
+        each(document, own, &name)
     })
 }
 
@@ -178,33 +189,29 @@ pub fn check_facts(workspace: &Workspace) -> Result<()> {
     let Some(index) = IndexedDocuments::open(workspace)? else {
         return Ok(());
     };
-    let segments = collection::segments(&workspace.manifest);
-    let mut levels = index.levels.iter().peekable();
-    let (mut read, mut before) = (None, 0);
-    each_of(workspace, (0, segments), &mut |document, own, docno| {
-        while let Some(level) = levels.next_if(|level| level.first <= document) {
-            // The docnos of each level begin anew.
-            before = own.docno.0 - HEADER_BYTES as u64;
-            read = Some(level.in_order());
-        }
-        let Some(level) = &mut read else {
-            return Ok(());
-        };
-        let mut own = own;
-        own.docno.0 -= before;
-        let found = level.get(document)?;
-        if facts_bytes(level.part) < FACTS_BYTES {
-            own.text = found.text;
-        }
-        if found != own || index.docno(document, &found)? != docno {
-            let at = place(level.part, document.wrapping_sub(level.first));
-            let what = format!("facts about document {document}");
-            return Err(level
-                .part
-                .corrupt(at, &what, format!("{own:?}"), format!("{found:?}")));
-        }
-        Ok(())
-    })
+    let mut segments = collection::segments(&workspace.manifest);
+    for level in &index.levels {
+        let end = u64::from(level.first) + level.facts.footer.records;
+        let inside = segments.partition_point(|it| u64::from(it.first_document) < end);
+        let (own, rest) = segments.split_at(inside);
+        segments = rest;
+        let mut read = level.in_order();
+        let of = (level.first, own, level.names.header.version);
+        each_of(workspace, of, &mut |document, mut own, name| {
+            let found = read.get(document)?;
+            if facts_bytes(&level.facts) < FACTS_BYTES {
+                own.text = found.text;
+            }
+            if found != own || index.name(document, &found)? != name {
+                let at = place(&level.facts, document.wrapping_sub(level.first));
+                let what = format!("facts about document {document}");
+                let (expected, found) = (format!("{own:?}"), format!("{found:?}"));
+                return Err(level.facts.corrupt(at, &what, expected, found));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 /// The facts about the documents of an index, opened for look-ups.
@@ -218,12 +225,12 @@ pub struct IndexedDocuments {
 pub(super) struct OfLevel {
     first: u32,
     facts: PartFile,
-    docnos: PartFile,
+    names: PartFile,
 }
 
 impl OfLevel {
     pub(super) fn open(workspace: &Workspace, level: &Level) -> Result<OfLevel> {
-        let (facts, docnos) = level
+        let (facts, names) = level
             .facts
             .as_ref()
             .ok_or_else(|| workspace.missing(STAGE))?;
@@ -240,7 +247,7 @@ impl OfLevel {
         Ok(OfLevel {
             first: level.first,
             facts: open(facts, FACTS)?,
-            docnos: open(docnos, DOCNOS)?,
+            names: open(names, NAMES)?,
         })
     }
 
@@ -299,27 +306,36 @@ impl IndexedDocuments {
         self.level(document)?.get(document)
     }
 
-    /// The docno of a document.
-    pub fn docno(&self, document: u32, facts: &Facts) -> Result<String> {
-        let docnos = &self.level(document)?.docnos;
-        let (at, length) = facts.docno;
-        let end = docnos.payload_end();
+    /// The docno of a document, and the capture that it is.
+    pub fn named(&self, document: u32, facts: &Facts) -> Result<(String, Captured)> {
+        let name = self.name(document, facts)?;
+        if self.level(document)?.names.header.version < FACTS_WITH_CAPTURES {
+            return Ok((name, Captured::default()));
+        }
+        let (captured, docno) = Captured::split(&name);
+        Ok((docno.into(), captured))
+    }
+
+    /// The name of a document.
+    fn name(&self, document: u32, facts: &Facts) -> Result<String> {
+        let names = &self.level(document)?.names;
+        let (at, length) = facts.name;
+        let end = names.payload_end();
         let corrupt = |what: &str, expected: String, found: String| {
             let what = format!("{what} of document {document}");
-            docnos.corrupt(at, &what, expected, found)
+            names.corrupt(at, &what, expected, found)
         };
         if at > end || u64::from(length) > end - at {
             let found = format!("{length} bytes");
-            return Err(corrupt("docno", format!("an end up to {end}"), found));
+            return Err(corrupt("name", format!("an end up to {end}"), found));
         }
         let mut bytes = vec![0; length as usize];
-        docnos.read_at(&mut bytes, at)?;
-        let found = sum(OF_DOCNO + u64::from(document), &bytes);
-        check_sum(facts.docno_sum, found, |stated, found| {
-            corrupt("checksum of the docno", stated, found)
+        names.read_at(&mut bytes, at)?;
+        let found = sum(OF_NAME + u64::from(document), &bytes);
+        check_sum(facts.name_sum, found, |stated, found| {
+            corrupt("checksum of the name", stated, found)
         })?;
-        String::from_utf8(bytes)
-            .map_err(|error| corrupt("docno", "UTF-8".into(), error.to_string()))
+        String::from_utf8(bytes).map_err(|error| corrupt("name", "UTF-8".into(), error.to_string()))
     }
 }
 
@@ -383,7 +399,7 @@ pub fn check_documents(
 ) -> Result<()> {
     let facts = PartFile::open(path, Kind::Facts, parameters, info)?;
     if u64::from(facts.header.number as u32) != FACTS {
-        // The checksums of docnos are with the facts; the checksum of the part covers all of them.
+        // The checksums of names are with the facts; the checksum of the part covers all of them.
         return Ok(());
     }
     let expected = facts

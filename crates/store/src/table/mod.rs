@@ -60,6 +60,8 @@ pub struct Column {
     pub null: Option<&'static str>,
     /// The only format whose files have the column.
     only: Option<Format>,
+    /// Whether no file has it.
+    absent: bool,
 }
 
 impl Column {
@@ -69,6 +71,7 @@ impl Column {
             kind,
             null: None,
             only: None,
+            absent: false,
         }
     }
 
@@ -90,7 +93,7 @@ impl Column {
     }
 
     pub fn is_in(&self, format: Format) -> bool {
-        self.only.is_none_or(|only| only == format)
+        !self.absent && self.only.is_none_or(|only| only == format)
     }
 
     /// The value that [`push_row`] wrote into a cell, without its escapes; `None` if the column
@@ -102,6 +105,13 @@ impl Column {
             Kind::F64 => text.parse().ok().map(Cell::Real),
             Kind::U32 | Kind::I64 => text.parse().ok().map(Cell::Number),
         }
+    }
+}
+
+/// Leaves columns out of all files, unless they are wanted. A row still has cells for them.
+pub fn only_if(columns: &mut [Column], wanted: bool) {
+    for column in columns {
+        column.absent = !wanted;
     }
 }
 

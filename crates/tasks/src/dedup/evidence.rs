@@ -14,12 +14,12 @@ use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
-use lookalike_engine::collection::{DocumentRecord, InputRecord, InputRecords, Names};
+use lookalike_engine::collection::{self, DocumentRecord, InputRecord, InputRecords, Names};
 use lookalike_engine::sample::Sampled;
 use lookalike_engine::table as read;
 use lookalike_rewrite::annotate::{Annotation, Survivor};
 use lookalike_rewrite::output::{OutputDirectory, OutputFile};
-use lookalike_store::table::{Cell, Column, Table, cells, columns};
+use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::InputFile;
 
@@ -67,15 +67,22 @@ struct DocumentPlace<'a> {
     file: &'a str,
     record: u32,
     docno: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<String>,
 }
 
 impl Knowledge<'_> {
     fn place(&self, document: u32) -> Result<DocumentPlace<'_>> {
+        let (docno, captured) = self.names.named(document)?;
         let file = self.places.file(document) as usize;
         Ok(DocumentPlace {
             file: self.inputs.get(file).map_or("", |input| &input.docno),
             record: self.places.record(document),
-            docno: self.names.get(document)?,
+            docno,
+            address: captured.url,
+            date: captured.date,
         })
     }
 
@@ -142,7 +149,8 @@ impl Knowledge<'_> {
         if let Some((number, size)) = self.choice.cluster(document) {
             let _ = write!(line, ",\"cluster\":{number},\"cluster_size\":{size}");
         }
-        if let Some(url) = &of.url {
+        // That of a capture is beside its docno.
+        if let (Some(url), None) = (&of.url, &of.date.0) {
             let _ = write!(line, ",\"address\":{}", json(url)?);
         }
         line.push_str("}\n");
@@ -205,23 +213,27 @@ impl Knowledge<'_> {
         table.row(&cells! {
             place.file, place.record, &place.docno, of.offset, &place.docno, document,
             fate.reason.text(), file, record, docno, fate.survivor, value, shared, cluster,
-            cluster_size, of.url.as_ref(),
+            cluster_size, of.url.as_ref(), place.date.as_ref(),
+            other.and_then(|other| other.address.as_ref()),
+            other.and_then(|other| other.date.as_ref()),
         })
     }
 }
 
 /// The columns of `removed.tsv`, `removed.parquet` and the same for `referred`. The resemblance has the name of the measure.
-const REMOVED: [Column; 16] = columns! {
+const REMOVED: [Column; 19] = columns! {
     file: Text, record: I64, docno: Text in Parquet, offset: I64, docno: Text in Lines,
     document: U32 in Parquet, reason: Text, survivor_file: Text or "", survivor_record: I64 or "",
     survivor_docno: Text or "", survivor_document: U32 or "" in Parquet, resemblance: F64 or "",
     shared: U32 or "" in Parquet, cluster: U32 or "" in Parquet,
-    cluster_size: U32 or "" in Parquet, address: Text or "" in Parquet,
+    cluster_size: U32 or "" in Parquet, address: Text or "" in Parquet, date: Text or "",
+    survivor_address: Text or "", survivor_date: Text or "",
 };
 
 /// The columns of `kept.tsv` and `kept.parquet`.
-const KEPT: [Column; 5] = columns! {
+const KEPT: [Column; 7] = columns! {
     file: Text, record: I64, offset: I64, docno: Text, document: U32 in Parquet,
+    address: Text or "", date: Text or "",
 };
 
 /// The docnos in a list of removed documents ([`REMOVED_LIST`]).
@@ -258,10 +270,17 @@ impl Sinks {
             ResultFormat::None | ResultFormat::Tsv => KEPT_LIST,
             ResultFormat::Parquet => KEPT_TABLE,
         };
-        let kept = lists.map(|output| begin(output, name, number, &KEPT));
-        let measure = knowledge.measure;
+        let captures = collection::has_captures(&knowledge.workspace.manifest);
+        let (mut columns, mut of_kept) = (REMOVED, KEPT);
+        columns[11].name = knowledge.measure.column();
+        if captures {
+            [columns[15]] = columns! { address: Text or "" };
+        }
+        only_if(&mut columns[16..], captures);
+        only_if(&mut of_kept[5..], captures);
+        let kept = lists.map(|output| begin(output, name, number, &of_kept));
         let evidence =
-            |names, number| Evidence::new(names, number, removed, lists, measure, format);
+            |names, number| Evidence::new(names, number, removed, lists, &columns, format);
         Ok(Sinks {
             kept: kept.transpose()?,
             removed: evidence(REMOVED_NAMES, number + 1)?,
@@ -285,7 +304,10 @@ impl Sinks {
         }
         if let Some(table) = &mut self.kept {
             let place = knowledge.place(document)?;
-            let cells = cells! { place.file, place.record, of.offset, &place.docno, document };
+            let cells = cells! {
+                place.file, place.record, of.offset, &place.docno, document,
+                place.address.as_ref(), place.date.as_ref(),
+            };
             table.row(&cells)?;
         }
         match knowledge.choice.is_referred(document) {
@@ -335,16 +357,14 @@ impl Evidence {
         number: u32,
         removed: Option<&OutputDirectory>,
         lists: Option<&OutputDirectory>,
-        measure: Measure,
+        columns: &[Column],
         format: ResultFormat,
     ) -> Result<Evidence> {
-        let mut columns = REMOVED;
-        columns[11].name = measure.column();
         let (jsonl, table) = match format {
             ResultFormat::Parquet => (None, removed.or(lists).map(|output| (output, table))),
             ResultFormat::None | ResultFormat::Tsv => (removed, lists.map(|output| (output, list))),
         };
-        let table = table.map(|(output, name)| begin(output, name, number, &columns));
+        let table = table.map(|(output, name)| begin(output, name, number, columns));
         let create = |output: &OutputDirectory| output.create(lines, number);
         Ok(Evidence {
             lines: jsonl.map(create).transpose()?,

@@ -238,7 +238,7 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     let facts = plan.facts(context)?;
     let bases = bases(&facts);
     let measure = plan.written.join.measure;
-    let columns = pair_columns("shingles", measure);
+    let columns = pair_columns("shingles", measure, false);
     let exact = columns! {
         docno: Text, representative: Text, document: I64, representative_document: I64,
     };

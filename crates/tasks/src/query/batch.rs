@@ -6,7 +6,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
 use lookalike_base::workers::on_threads;
 use lookalike_engine::collection::{
-    self, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
+    self, Captured, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
 };
 use lookalike_engine::index::{IndexSearcher as LookUps, Lists};
 use lookalike_store::disk;
@@ -75,9 +75,12 @@ impl Ord for Matched {
 }
 
 impl Matched {
-    /// Memory of a match, including its docno.
+    /// Memory of a match, including its docno and its capture.
     fn bytes(&self) -> u64 {
-        (size_of::<Matched>() + MATCH_BYTES + self.found.docno.len()) as u64
+        let Captured { url, date } = &self.found.captured;
+        let captured = [url, date].into_iter().flatten();
+        let captured: usize = captured.map(|text| MATCH_BYTES + text.len()).sum();
+        (size_of::<Matched>() + MATCH_BYTES + self.found.docno.len() + captured) as u64
     }
 }
 
@@ -460,8 +463,8 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         looker.query::<K>(self.config, asked, set, read, |document, facts| {
             looked_at += 1;
             context.tick(STAGE, looked_at)?;
-            let docno = || indexed.docno(document.number, facts);
-            if let Some(found) = self.found(query as u32, &document, docno)? {
+            let named = || indexed.documents.named(document.number, facts);
+            if let Some(found) = self.found(query as u32, &document, named)? {
                 best.push(found, self.config.top, account);
             }
             Ok(match account.ends() {
@@ -476,7 +479,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         &self,
         query: u32,
         document: &Compared<'_>,
-        docno: impl FnOnce() -> Result<String>,
+        named: impl FnOnce() -> Result<(String, Captured)>,
     ) -> Result<Option<Matched>> {
         let asked = &self.queries[query as usize];
         let criterion = self.config.criterion;
@@ -503,9 +506,10 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             0 => (1.0, "1".into()),
             _ => (measure.value(counted, x, y), measure.text(counted, x, y)),
         };
+        let (docno, captured) = named()?;
         let found = Match {
             document: document.number,
-            docno: docno()?,
+            docno,
             why: match (exact, alike) {
                 (true, _) => Why::equal(asked.text, document.text),
                 (false, true) => Why::Near,
@@ -516,6 +520,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             in_query: counted as f64 / keys_of_document.max(1) as f64,
             shared: counted,
             keys: keys_of_document,
+            captured,
         };
         Ok(Some(Matched { score, found }))
     }
@@ -628,8 +633,8 @@ impl<K: Key> Look<'_, '_, K> {
                     set: &set,
                     shared: std::mem::take(&mut self.counts[query as usize]),
                 };
-                let docno = || Ok(document.docno.clone());
-                if let Some(found) = batch.found(query, &compared, docno)? {
+                let named = || Ok((document.docno.clone(), Captured::of(&document)));
+                if let Some(found) = batch.found(query, &compared, named)? {
                     let best = &mut best[query as usize - self.queries.start];
                     best.push(found, batch.config.top, self.account);
                 }

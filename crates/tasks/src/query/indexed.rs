@@ -29,7 +29,7 @@ pub(super) struct Asked {
 pub(super) struct Indexed<'a> {
     workspace: &'a Workspace,
     index: Index,
-    documents: IndexedDocuments,
+    pub documents: IndexedDocuments,
     count: u64,
     segments: &'a [SegmentEntry],
     /// The files of sets that were needed so far, if all of them may be open.
@@ -70,11 +70,6 @@ impl<'a> Indexed<'a> {
     /// The most bytes for each key that is looked up together with others.
     pub(super) fn bytes_together(&self) -> u64 {
         self.index.bytes_read()
-    }
-
-    /// The docno of a document.
-    pub(super) fn docno(&self, document: u32, facts: &Facts) -> Result<String> {
-        self.documents.docno(document, facts)
     }
 
     /// Reads a document's set.

@@ -58,7 +58,9 @@ use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::workers::on_threads;
-use lookalike_engine::collection::{self, Catalogue, CatalogueEntry, Sameness, TextDigest};
+use lookalike_engine::collection::{
+    self, Captured, Catalogue, CatalogueEntry, Sameness, TextDigest,
+};
 use lookalike_engine::shingle::{DocumentFacts, Excluded, Shingler};
 use lookalike_methods::{self as methods, Keyer, Spec};
 use lookalike_store::workspace::Workspace;
@@ -145,6 +147,9 @@ pub struct Match {
     pub shared: u64,
     /// Number of the document's keys.
     pub keys: u64,
+    /// The capture that it is.
+    #[serde(flatten)]
+    pub captured: Captured,
 }
 
 keywords! {

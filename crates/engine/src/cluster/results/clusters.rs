@@ -1,6 +1,6 @@
 //! The members of clusters, `clusters.jsonl` and `clusters.parquet`.
 
-use crate::collection::{Catalogue, Names};
+use crate::collection::{self, Catalogue, Names};
 use crate::join::PairsEntry;
 use crate::sample::Sampled;
 use lookalike_base::Result;
@@ -10,8 +10,8 @@ use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
 use lookalike_store::disk::AtomicFile;
 use lookalike_store::item::item;
-use lookalike_store::table::{Cell, Column, Table, cells, columns};
-use lookalike_store::workspace::{ResultFile, Workspace};
+use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
+use lookalike_store::workspace::{Manifest, ResultFile, Workspace};
 use lookalike_store::{Group, Sort};
 use std::fmt::Write;
 
@@ -23,11 +23,13 @@ use super::{ClusterStats, TABLES};
 const CLUSTERS_FILE: &str = "clusters.jsonl";
 
 /// The columns of the members of clusters. The fifth has the name of the measure.
-pub(super) fn columns(measure: Measure) -> [Column; 7] {
+pub(super) fn columns(manifest: &Manifest, measure: Measure) -> [Column; 9] {
     let mut columns = columns! {
         cluster: U32, representative: Text, docno: Text, kind: Text, resemblance: F64 or "",
-        representative_document: U32 in Parquet, document: U32 in Parquet,
+        representative_document: U32 in Parquet, document: U32 in Parquet, url: Text or "",
+        date: Text or "",
     };
+    only_if(&mut columns[7..], collection::has_captures(manifest));
     columns[4].name = measure.column();
     columns
 }
@@ -120,7 +122,8 @@ pub(super) fn clusters_table(
     memory: ByteSize,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
-    let columns = columns(workspace.record::<PairsEntry>("join")?.config.measure);
+    let measure = workspace.record::<PairsEntry>("join")?.config.measure;
+    let columns = columns(&workspace.manifest, measure);
     let parameters = parameters(&workspace.manifest);
     let directory = workspace.directory();
     let mut table = Table::create(directory, "clusters.parquet", &parameters, &columns)?;
@@ -130,10 +133,10 @@ pub(super) fn clusters_table(
         while let Some(member) = next()? {
             context.tick(TABLES, written)?;
             written += 1;
-            let docno = names.get(member.document)?;
+            let (docno, captured) = names.named(member.document)?;
             table.row(&cells! {
                 number, &representative, &docno, member.kind.text(), member.likeness, root,
-                member.document,
+                member.document, captured.url.as_ref(), captured.date.as_ref(),
             })?;
         }
         Ok(())
@@ -167,11 +170,15 @@ pub(super) fn write_clusters(
             near |= member.kind == MemberKind::Near;
             line.push_str(if members > 0 { "," } else { "" });
             members += 1;
-            let docno = json(&names.get(member.document)?);
+            let (docno, captured) = names.named(member.document)?;
+            let docno = json(&docno);
             let (kind, likeness) = (member.kind, member.likeness.json());
+            let captured = serde_json::to_string(&captured).unwrap_or_default();
+            let comma = if captured == "{}" { "" } else { "," };
+            let captured = captured.replacen('{', comma, 1);
             let _ = write!(
                 line,
-                "{{\"docno\":{docno},\"kind\":\"{kind}\",\"{column}\":{likeness}}}"
+                "{{\"docno\":{docno},\"kind\":\"{kind}\",\"{column}\":{likeness}{captured}"
             );
             out.put(line.as_bytes())?;
             line.clear();

@@ -1,11 +1,12 @@
 //! `exact-duplicates.tsv`, `documents.tsv` and `documents.parquet`.
 
 use crate::collection::{
-    self, Catalogue, DocumentView, Names, Sameness, SharedTexts, each_document_of, each_place,
+    self, Captured, Catalogue, DocumentView, Names, Sameness, SharedTexts, each_document_of,
+    each_place,
 };
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
-use lookalike_store::table::{Cell, Column, Table, cells, columns};
+use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
 use lookalike_store::workspace::{InputList, Manifest, ResultFile, Workspace};
 
 use super::components::Components;
@@ -13,17 +14,24 @@ use super::lines::{parameters, size_column};
 use super::{ClusterStats, STAGE, TABLES};
 
 /// The columns of `exact-duplicates.tsv`.
-pub(super) const EXACT: [Column; 4] = columns! {
-    docno: Text, representative: Text, md5: Text, match: Text,
-};
+pub(super) fn exact_columns(manifest: &Manifest) -> [Column; 8] {
+    let mut columns = columns! {
+        docno: Text, representative: Text, md5: Text, match: Text, url: Text or "",
+        date: Text or "", representative_url: Text or "", representative_date: Text or "",
+    };
+    only_if(&mut columns[4..], collection::has_captures(manifest));
+    columns
+}
 
 /// The columns of `documents.tsv` and `documents.parquet`.
-pub(super) fn columns(manifest: &Manifest) -> [Column; 12] {
+pub(super) fn columns(manifest: &Manifest) -> [Column; 13] {
     let mut columns = columns! {
         docno: Text, url: Text or "", words: I64, shingles: U32, size_group: U32,
         cluster: U32 or "", document: U32, file: Text, record: I64 or "", offset: I64,
         exact_duplicate_of: U32 or "" in Parquet, md5: Text in Parquet,
+        date: Text or "",
     };
+    only_if(&mut columns[12..], collection::has_captures(manifest));
     columns[3].name = size_column(manifest);
     columns
 }
@@ -37,7 +45,8 @@ pub(super) fn write_documents(
     context: &Context<'_>,
 ) -> Result<[ResultFile; 2]> {
     let (directory, parameters) = (workspace.directory(), parameters(&workspace.manifest));
-    let mut exact = Table::create(directory, "exact-duplicates.tsv", &parameters, &EXACT)?;
+    let columns = exact_columns(&workspace.manifest);
+    let mut exact = Table::create(directory, "exact-duplicates.tsv", &parameters, &columns)?;
     let mut texts = SharedTexts::new(workspace)?;
     let before = collection::against(&workspace.manifest).segments as usize;
     let before = collection::segments(&workspace.manifest).get(..before);
@@ -55,7 +64,11 @@ pub(super) fn write_documents(
         let same = texts.compare(number, first);
         identical += u64::from(same == Sameness::Identical);
         known |= same != Sameness::Unknown;
-        exact.row(&cells! { document.docno, &names.get(first)?, md5, same.text() })
+        let (own, (representative, other)) = (Captured::of(document), names.named(first)?);
+        exact.row(&cells! {
+            document.docno, &representative, md5, same.text(), own.url.as_ref(),
+            own.date.as_ref(), other.url.as_ref(), other.date.as_ref(),
+        })
     };
     let file = ("documents.tsv", STAGE);
     let all = write_rows(workspace, file, components, context, &mut each)?;
@@ -104,7 +117,7 @@ fn write_rows(
         let record = numbered.then_some(record);
         table.row(&cells! {
             document.docno, document.url, document.words, document.shingles, document.group,
-            cluster, number, file, record, document.offset, first, md5,
+            cluster, number, file, record, document.offset, first, md5, document.date.0,
         })
     })?;
     firsts.finish()?;

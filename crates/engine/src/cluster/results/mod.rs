@@ -9,7 +9,7 @@ mod pairs;
 mod rejects;
 mod tables;
 
-use crate::collection::{Catalogue, SharedTexts};
+use crate::collection::{self, Catalogue, SharedTexts};
 use crate::join::{Pairs, PairsEntry, sizes_of_pairs};
 use crate::sample::Sampled;
 use lookalike_base::budget::ByteSize;
@@ -72,9 +72,12 @@ pub fn columns(manifest: &Manifest, file: &str) -> Vec<Column> {
     let pairs = manifest.get::<PairsEntry>();
     let measure = pairs.map_or_else(Measure::default, |pairs| pairs.config.measure);
     let columns = match file {
-        "pairs.tsv" | "review.tsv" => pair_columns(lines::size_column(manifest), measure),
-        "clusters.jsonl" => clusters::columns(measure).to_vec(),
-        "exact-duplicates.tsv" => documents::EXACT.to_vec(),
+        "pairs.tsv" | "review.tsv" => {
+            let captures = collection::has_captures(manifest);
+            pair_columns(lines::size_column(manifest), measure, captures).to_vec()
+        }
+        "clusters.jsonl" => clusters::columns(manifest, measure).to_vec(),
+        "exact-duplicates.tsv" => documents::exact_columns(manifest).to_vec(),
         "documents.tsv" => documents::columns(manifest).to_vec(),
         _ => rejects::COLUMNS.to_vec(),
     };

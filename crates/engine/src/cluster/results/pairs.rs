@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::collection::Names;
+use crate::collection::{self, Captured, Names};
 use crate::join::{JoinConfig, List, Pair, Pairs, each_measured_pair};
 use crate::sample::Sampled;
 use lookalike_base::Result;
@@ -13,7 +13,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
 use lookalike_base::workers::in_order;
 use lookalike_store::disk::AtomicFile;
-use lookalike_store::table::{Cell, Column, Table, cells, columns, push_row};
+use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if, push_row};
 use lookalike_store::workspace::{ResultFile, Workspace};
 
 use super::lines::{parameters, size_column};
@@ -95,15 +95,16 @@ fn each_block(
 }
 
 /// The columns of a pair list. Their names depend on the measure, and on whether the `keys` of
-/// documents are shingles.
-pub fn pair_columns(keys: &str, measure: Measure) -> Vec<Column> {
+/// documents are shingles. With `captures`, their addresses and dates follow.
+pub fn pair_columns(keys: &str, measure: Measure, captures: bool) -> [Column; 13] {
     let mut columns = columns! {
         docno_a: Text, docno_b: Text, resemblance: F64, shared: U32, shingles_a: U32,
         shingles_b: U32, document_a: U32, document_b: U32, shingles_union: I64 in Parquet,
+        url_a: Text or "", url_b: Text or "", date_a: Text or "", date_b: Text or "",
     };
     columns[2].name = measure.column();
     let sizes = match keys {
-        _ if measure.of_words() => ["words_a", "words_b", ""],
+        _ if measure.of_words() => ["words_a", "words_b", "words_union"],
         "keys" => ["keys_a", "keys_b", "keys_union"],
         _ => ["shingles_a", "shingles_b", "shingles_union"],
     };
@@ -111,8 +112,8 @@ pub fn pair_columns(keys: &str, measure: Measure) -> Vec<Column> {
         columns[column].name = name;
     }
     // Sets have a union; lengths in words have none.
-    let mut columns = columns.to_vec();
-    columns.retain(|column| !column.name.is_empty());
+    only_if(&mut columns[8..9], !measure.of_words());
+    only_if(&mut columns[9..], captures);
     columns
 }
 
@@ -122,7 +123,7 @@ pub(super) struct PairRows<'r> {
     names: &'r Names,
     sampled: &'r Sampled,
     config: JoinConfig,
-    columns: Vec<Column>,
+    columns: [Column; 13],
 }
 
 impl<'r> PairRows<'r> {
@@ -132,12 +133,13 @@ impl<'r> PairRows<'r> {
         names: &'r Names,
         sampled: &'r Sampled,
     ) -> PairRows<'r> {
+        let captures = collection::has_captures(&workspace.manifest);
         PairRows {
             list,
             names,
             sampled,
             config,
-            columns: pair_columns(size_column(&workspace.manifest), config.measure),
+            columns: pair_columns(size_column(&workspace.manifest), config.measure, captures),
         }
     }
 
@@ -153,19 +155,19 @@ impl<'r> PairRows<'r> {
     fn of(&self, block: &[Pair], mut take: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
         let measure = self.config.measure;
         // Pairs come in the order of their first documents.
-        let (mut first, mut docno_a) = (None, Cow::Borrowed(""));
+        let (mut first, mut docno_a, mut at_a) = (None, Cow::Borrowed(""), Captured::default());
         for pair in block {
             let (a, b) = self.sampled.measured(pair.a, pair.b);
             if first.replace(pair.a) != Some(pair.a) {
-                docno_a = self.names.get(pair.a)?;
+                (docno_a, at_a) = self.names.named(pair.a)?;
             }
             let union = (u64::from(a) + u64::from(b)).saturating_sub(pair.shared.into());
-            let docno_b = self.names.get(pair.b)?;
+            let (docno_b, at_b) = self.names.named(pair.b)?;
             let value = Cell::Measured(measure, [pair.amount(measure), a.into(), b.into()]);
-            let cells = cells! {
+            take(&cells! {
                 &docno_a, &docno_b, value, pair.shared, a, b, pair.a, pair.b, union,
-            };
-            take(&cells[..self.columns.len()])?;
+                at_a.url.as_ref(), at_b.url.as_ref(), at_a.date.as_ref(), at_b.date.as_ref(),
+            })?;
         }
         Ok(())
     }

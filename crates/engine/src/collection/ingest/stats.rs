@@ -34,6 +34,9 @@ pub struct SegmentStats {
     /// Documents without a docno of their own, which are called `FILE:RECORD`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unnamed: u64,
+    /// Documents that are captures of web archives, with their dates.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub captures: u64,
     /// If no flag names the field of the text: documents by the fields, or elements of records of
     /// markup, that are their text; the first names in the order of their bytes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -80,6 +83,6 @@ impl SegmentStats {
             add_field(&mut self.fields, name, *n);
         }
         lookalike_base::add!(self, other => bytes, records, documents, words, shingles, empty, short,
-            stored, omitted, unnamed, text);
+            stored, omitted, unnamed, captures, text);
     }
 }

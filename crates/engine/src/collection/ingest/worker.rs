@@ -1,6 +1,6 @@
 //! Workers: parse and shingle batches.
 
-use crate::collection::{CollectionConfig, Cursor, DocumentRecord, KeptFields, TextDigest};
+use crate::collection::{CollectionConfig, Cursor, DocumentRecord, KeptFields, Since, TextDigest};
 use crate::shingle::Shingler;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::Key;
@@ -228,7 +228,7 @@ fn kept_fields(
         }
     });
     let values: Vec<Option<String>> = values.collect();
-    KeptFields(serde_json::Value::from(values).to_string())
+    Since(serde_json::Value::from(values).to_string())
 }
 
 /// Interprets a record and shingles its document. Rejects and notices go to `out`. `read` is the
@@ -267,6 +267,8 @@ pub(super) fn read_document(
     };
     let facts = shingle(&document);
     let fields = kept_fields(&document, (record, bytes), facts.words, config, out);
+    let is_capture = matches!(record.kind, RecordKind::Warc | RecordKind::Arc);
+    let date = is_capture.then(|| record.kind.date(bytes)).flatten();
     let element = matches!(record.kind, RecordKind::Element(_));
     let of = (record.source, element);
     let warnings = warnings(&document, of, facts.words, facts.notices);
@@ -291,5 +293,6 @@ pub(super) fn read_document(
         length: record.source.length,
         text: TextDigest::new(facts.text),
         fields,
+        date: Since(date),
     }))
 }
