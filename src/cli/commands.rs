@@ -239,7 +239,7 @@ mod stage {
 
 /// Results in other forms.
 mod export {
-    use super::{graph, run, versions};
+    use super::{exports, run};
 
     crate::commands! {
         Forms:
@@ -251,7 +251,7 @@ mod export {
         "lookalike run sample-corpora/trec-web -o out"
         "lookalike export graph out"
         "lookalike export graph out --format graphml --output pairs.graphml"
-        Graph(graph::Options),
+        Graph(exports::GraphOptions),
         /// Say what changed between crawls: a row for each version of each address
         ///
         /// The directory in which all inputs lie has a folder or a file for each crawl. Each capture
@@ -261,7 +261,7 @@ mod export {
         "lookalike run sample-corpora/warc -o pages"
         "lookalike export versions pages"
         "lookalike export versions pages --output versions.tsv --output versions.html"
-        Versions(versions::Options),
+        Versions(exports::VersionsOptions),
         /// Copy the result files of a directory to an object store
         ///
         /// Below ADDRESS (s3://, gs:// or az://) appear the result files and summary.json, each
@@ -277,7 +277,7 @@ mod export {
 
 /// What checks and counts files.
 mod check {
-    use super::{count, inspect, verify};
+    use super::checks;
 
     crate::commands! {
         Checks:
@@ -287,12 +287,12 @@ mod check {
         /// to do.
         "lookalike run sample-corpora/trec-web -o out"
         "lookalike check verify out"
-        Verify(verify::Options),
+        Verify(checks::VerifyOptions),
         /// Print a binary file of an output directory as text
         "lookalike run sample-corpora/trec-web -o out"
         "lookalike check inspect out/pairs/000000.pairs"
         "lookalike check inspect out/postings/000000.post --most 5"
-        Inspect(inspect::Options),
+        Inspect(checks::InspectOptions),
         /// Count the documents, words and shingles of files
         ///
         /// Prints a line for each input file, and a line for all of them together. A shingle that
@@ -302,7 +302,7 @@ mod check {
         /// words. Temporary files go to the system's directory (TMPDIR).
         "lookalike check count sample-corpora/trec-web"
         "lookalike check count sample-corpora/jsonl --shingle-size 5 --output counts.html"
-        Count(count::Options),
+        Count(checks::CountOptions),
     }
 }
 

@@ -12,19 +12,18 @@
 
 mod add;
 mod arguments;
+mod checks;
 mod command;
 mod commands;
 mod contamination;
 mod context;
-mod count;
 mod dedup;
 mod diff;
 mod evaluate;
+mod exports;
 #[doc(hidden)]
 pub mod flags;
-mod graph;
 mod index;
-mod inspect;
 mod json_lines;
 mod lab;
 mod methods;
@@ -43,8 +42,6 @@ mod status;
 mod tasks;
 mod topics;
 mod unread;
-mod verify;
-mod versions;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

@@ -104,9 +104,7 @@ impl<P: Program> Run for ManOptions<P> {
             let page = String::from_utf8_lossy(&page)
                 .replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n")
                 .replace(".SH EXTRA\nExit status:\n", ".SH EXIT STATUS\n");
-            let mut file = disk::AtomicFile::create(&path)?;
-            file.put(page.as_bytes())?;
-            file.finish()?;
+            disk::put(&path, page.as_bytes())?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -124,7 +124,7 @@ impl Collection {
     ///
     /// # Errors
     /// `BadParameter`, also if the directory has a collection with other parameters; `NoInput`,
-    /// `Unreadable`; `Rejected` if the options are strict; `Limit`, `BudgetTooSmall`,
+    /// Of inputs that cannot be opened; `Rejected` if the options are strict; `Limit`, `BudgetTooSmall`,
     /// `DiskSpace`; `Interrupted`; `Io`.
     pub fn create<P: Into<PathBuf>>(
         directory: impl Into<PathBuf>,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::page;
 use super::terminal::Table;
 use lookalike_base::Result;
-use lookalike_store::disk::AtomicFile;
+use lookalike_store::disk::{self, AtomicFile};
 use lookalike_store::json;
 use lookalike_store::table::{self, Row};
 
@@ -45,7 +45,5 @@ pub(crate) fn write_records<R: Row>(
             return table.done().map(|_| ());
         }
     };
-    let mut out = AtomicFile::create(path)?;
-    out.put(&text)?;
-    out.finish().map(|_| ())
+    disk::put(path, &text).map(|_| ())
 }

@@ -815,10 +815,8 @@ fn damaged_plan_files_are_refused() {
     );
     // Of another format; too long to be one; not there; not text.
     fs::write(&path, text.replacen("format = 1", "format = 2", 1)).unwrap();
-    assert!(matches!(
-        plan::read(&path),
-        Err(Error::Version { found: 2, .. })
-    ));
+    let message = plan::read(&path).unwrap_err().to_string();
+    assert!(message.contains(" has format 2; "), "{message}");
     fs::write(&path, "# \n".repeat(1 << 20)).unwrap();
     let message = plan::read(&path).unwrap_err().to_string();
     assert!(message.contains(NOT_A_PLAN), "{message}");

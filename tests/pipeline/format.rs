@@ -1209,11 +1209,6 @@ fn other_versions_are_refused_by_name() {
     add_fixtures();
     let place = crate::common::temporary();
     let refused = |path: &Path, (found, most): (u32, u32), error: Error| {
-        assert!(
-            matches!(error, Error::Version { .. }),
-            "{}: {error}",
-            path.display()
-        );
         let says = format!(
             "{} has format {found}; this build reads formats 1 to {most}",
             path.display()
@@ -1481,7 +1476,11 @@ fn studies_of_other_versions_are_refused_by_name_and_their_trials_run_again() {
         let path = out.join("study/study.json");
         let error = page().unwrap_err();
         assert!(
-            matches!(&error, Error::Version { path: of, found, .. } if *of == path && *found == version)
+            error.path() == Some(&path)
+                && error
+                    .to_string()
+                    .contains(&format!(" has format {version}; ")),
+            "{error}"
         );
         let mut workspace = pipeline::open(&out).unwrap();
         let config = StudyConfig {

@@ -61,7 +61,8 @@ const STRIDE: usize = 8;
 /// The ranks of the numbers in a set: how many smaller ones are in it.
 #[derive(Clone, Debug, Default)]
 pub struct Ranks {
-    bits: Bits,
+    /// The set.
+    pub bits: Bits,
     /// For every [`STRIDE`]th word of the bits: the numbers before it.
     before: Vec<u32>,
     count: u32,
@@ -104,11 +105,6 @@ impl Ranks {
     pub fn count(&self) -> u32 {
         self.count
     }
-
-    /// The set, to be changed.
-    pub fn into_bits(self) -> Bits {
-        self.bits
-    }
 }
 
 #[cfg(test)]
@@ -134,7 +130,7 @@ mod tests {
                 let expected = chosen.binary_search(&number).ok().map(|rank| rank as u32);
                 assert_eq!(ranks.get(number), expected, "{number} of {limit}");
             }
-            let mut bits = ranks.into_bits();
+            let mut bits = ranks.bits;
             bits.clear();
             assert!((0..limit).all(|number| !bits.contains(number)));
         }

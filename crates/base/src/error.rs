@@ -10,6 +10,7 @@
 
 use std::fmt::Display;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::byte_size::ByteSize;
@@ -54,18 +55,6 @@ pub enum Error {
     NoInput {
         /// The files and directories given.
         paths: Vec<PathBuf>,
-    },
-    /// A file in a version of the format that this build does not read.
-    #[error("{} has format {found}; this build reads formats {least} to {most}", path.display())]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// The version in its header.
-        found: u32,
-        /// The oldest version that this build reads.
-        least: u32,
-        /// The newest version that this build reads.
-        most: u32,
     },
     /// The file ends too early.
     #[error("{} is cut off at byte {offset_bytes}: {what}", path.display())]
@@ -122,16 +111,6 @@ pub enum Error {
         expected: String,
         /// The file's present state.
         found: String,
-    },
-    /// An output directory that was made from other inputs than the command has.
-    #[error("{} holds results of other inputs: {}", path.display(), other(input, *listed))]
-    OtherInputs {
-        /// The output directory.
-        path: PathBuf,
-        /// The first input that only one of the two has.
-        input: PathBuf,
-        /// Whether the directory has it, and not the command.
-        listed: bool,
     },
     /// The output directory belongs to a run with other inputs or parameters.
     #[error("{} was made with {name} {found}; this command says {expected}", path.display())]
@@ -207,18 +186,6 @@ pub enum Error {
         /// Other flags with which the work is possible, if there are any.
         instead: Option<String>,
     },
-    /// Tasks of an array of jobs have not left what others need.
-    #[error("{}: {} of the step {step} not done: {missing}", exchange.display(), counted(*count, "task"))]
-    TasksMissing {
-        /// The directory or address of the tasks.
-        exchange: PathBuf,
-        /// The step.
-        step: &'static str,
-        /// Their numbers.
-        missing: String,
-        /// How many.
-        count: u64,
-    },
     /// The disk of the output directory does not have the space that the rest of the run needs.
     #[error("{} has {available} of disk space left; {what} needs about {needed}", path.display())]
     DiskSpace {
@@ -240,16 +207,6 @@ pub enum Error {
         given: String,
         /// The range or rule that it breaks.
         limit: String,
-    },
-    /// Inputs that cannot be opened.
-    #[error("cannot read {}: {what}{}", path.display(), and_more(*more))]
-    Unreadable {
-        /// The first of them.
-        path: PathBuf,
-        /// Why it cannot be opened.
-        what: String,
-        /// The number of the others.
-        more: u64,
     },
     /// Records were rejected, and `--strict` was given.
     #[error("{} rejected (--strict); the first: {first}", counted(*count, "record"))]
@@ -301,13 +258,6 @@ fn too_many_files(error: &io::Error) -> bool {
     limits.contains(&error.raw_os_error())
 }
 
-fn and_more(more: u64) -> String {
-    match more {
-        0 => String::new(),
-        more => format!(" (and {} more)", counted(more, "input")),
-    }
-}
-
 /// Names directories that contain no file.
 fn nothing_in(paths: &[PathBuf]) -> String {
     let names = paths.iter().map(|path| path.display().to_string());
@@ -350,15 +300,6 @@ fn remote(path: &Path, scheme: &str) -> String {
             "{path} is not on this machine: copy the data here with a program for {scheme}, or \
              mount it as a directory"
         ),
-    }
-}
-
-/// The input in which a command and an output directory differ.
-fn other(input: &Path, listed: bool) -> String {
-    let input = input.display();
-    match listed {
-        true => format!("{input} is not an input of this command"),
-        false => format!("it was made without {input}"),
     }
 }
 
@@ -557,6 +498,34 @@ impl Error {
         Error::other(message, "split the collection")
     }
 
+    /// A file in a version of the format that this build, which reads some `formats`, does not read.
+    pub fn version(path: &Path, found: u32, formats: RangeInclusive<u32>) -> Error {
+        let (least, most) = formats.into_inner();
+        let what = format!(" has format {found}; this build reads formats {least} to {most}");
+        let first = match found > most {
+            true => "upgrade lookalike",
+            false => "read it with the lookalike that wrote it",
+        };
+        Error::of(
+            path,
+            what,
+            format!("{first}, or start in a new directory with -o"),
+        )
+    }
+
+    /// An input that cannot be opened, why, and how many `more` cannot.
+    pub fn unreadable(path: &Path, what: impl Display, more: u64) -> Error {
+        let more = match more {
+            0 => String::new(),
+            more => format!(" (and {} more)", counted(more, "input")),
+        };
+        Error::Other {
+            message: format!("cannot read {}: {what}{more}", path.display()),
+            path: Some(path.into()),
+            help: "make it readable, or leave such inputs out with --skip-unreadable".into(),
+        }
+    }
+
     /// Any other failure: its line, and what the user can do about it.
     pub fn other(message: impl Into<String>, help: impl Into<String>) -> Error {
         Error::Other {
@@ -600,19 +569,16 @@ impl Error {
             Error::Io { path, .. }
             | Error::WrongFileType { path, .. }
             | Error::NotOurs { path, .. }
-            | Error::Version { path, .. }
             | Error::Truncated { path, .. }
             | Error::Corrupt { path, .. }
             | Error::BadLine { path, .. }
             | Error::InputChanged { path, .. }
-            | Error::OtherInputs { path, .. }
             | Error::Remote { path, .. }
             | Error::Incompatible { path, .. }
             | Error::NotOutput { path, .. }
             | Error::StageMissing { path, .. }
             | Error::Locked { path, .. }
-            | Error::DiskSpace { path, .. }
-            | Error::Unreadable { path, .. } => Some(path),
+            | Error::DiskSpace { path, .. } => Some(path),
             Error::Other { path, .. } => path.as_deref(),
             _ => None,
         }
@@ -683,27 +649,9 @@ impl Error {
                 let instead: String = instead.collect();
                 format!("give --memory {} or more{instead}", least.exact())
             }
-            Error::TasksMissing { exchange, .. } => format!(
-                "run them first; `lookalike tasks status {}` lists what can run, and `tasks run` waits \
-                 for others with --wait",
-                exchange.display()
-            ),
             Error::NotOutput {
                 near: Some(near), ..
             } => format!("did you mean {}?", near.display()),
-            Error::OtherInputs { path, .. }
-                if path.extension().is_some_and(|end| end == "work") =>
-            {
-                "use another -o; to continue it, give the same INPUT, --include, --exclude, \
-                 --hidden and --read-outputs as before"
-                    .into()
-            }
-            Error::OtherInputs { path, .. } => format!(
-                "use another -o, or add the new inputs to it with `lookalike add {} INPUT...`; to \
-                 continue it, give the same INPUT, --include, --exclude, --hidden and \
-                 --read-outputs as before",
-                path.display()
-            ),
             Error::DiskSpace {
                 needed, available, ..
             } => {
@@ -761,20 +709,11 @@ impl Error {
             }
             Error::SeveralDocuments { .. } => "name one of them by its place, as FILE:RECORD",
             Error::Locked { .. } => "wait for it to end, or stop it; no file needs to be removed",
-            Error::Unreadable { .. } => {
-                "make it readable, or leave such inputs out with --skip-unreadable"
-            }
             Error::Rejected { .. } => "see rejects.jsonl; without --strict they are only reported",
             Error::Interrupted { .. } => "repeat the same command to continue",
             Error::Panicked { .. } => {
                 "this is a defect of lookalike; please report it with the input, and repeat the \
                  command: what was committed is kept"
-            }
-            Error::Version { found, most, .. } if found > most => {
-                "upgrade lookalike, or start in a new directory with -o"
-            }
-            Error::Version { .. } => {
-                "read it with the lookalike that wrote it, or start in a new directory with -o"
             }
             Error::Truncated { .. } | Error::Corrupt { .. } => {
                 "run `lookalike check verify` on the directory to see what else is damaged; then \

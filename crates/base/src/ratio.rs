@@ -25,11 +25,6 @@ impl Ratio {
             whole: whole.max(1),
         }
     }
-
-    /// Hundredths, rounded down.
-    pub fn hundredths(self) -> usize {
-        (u128::from(self.part) * 100 / u128::from(self.whole)) as usize
-    }
 }
 
 impl From<Threshold> for Ratio {
@@ -72,11 +67,6 @@ mod tests {
         assert!(of(17, 20, 17) == of(34, 40, 34));
         assert!(of(850_001, 1_000_000, 850_001) > of(17, 20, 17));
         assert!(of(17, 20, 17) == Ratio::from(Threshold::default()));
-        let hundredths = |shared, a, b| of(shared, a, b).hundredths();
-        assert_eq!(hundredths(17, 20, 17), 85);
-        assert_eq!(hundredths(5, 5, 5), 100);
-        assert_eq!(hundredths(999, 1000, 999), 99);
-        assert_eq!(hundredths(0, 0, 0), 0);
         let of = |shared, a, b| Ratio::of(Measure::Containment, shared, (a, b));
         assert!(of(17, 20, 40) == Ratio::from(Threshold::default()));
         assert!(of(0, 0, 0) < of(1, 9, 9));

@@ -201,16 +201,12 @@ impl Lexicon {
 
 /// A digest of the file of a lexicon.
 pub(super) fn digest(path: &Path) -> Result<String> {
-    let mut file = disk::open(path)?;
     let mut hash = Xxh3::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        let read = disk::read_some(&mut file, &mut buffer, path)?;
-        if read == 0 {
-            return Ok(format!("{:032x}", hash.digest128()));
-        }
-        hash.update(buffer.get(..read).unwrap_or_default());
-    }
+    disk::each_piece(&mut disk::open(path)?, path, |piece| {
+        hash.update(piece);
+        Ok(())
+    })?;
+    Ok(format!("{:032x}", hash.digest128()))
 }
 
 fn terms_line(preprocessing: Preprocessing) -> String {

@@ -63,7 +63,7 @@ pub(super) struct Filters {
     short: bool,
     long: bool,
     special: bool,
-    stem: bool,
+    pub stem: bool,
 }
 
 /// `tl25` removes tokens of more characters.
@@ -112,11 +112,6 @@ impl Filters {
             stem: false,
         };
         removing.set()
-    }
-
-    /// Whether terms are stemmed.
-    pub(super) fn stems(self) -> bool {
-        self.stem
     }
 
     /// Reads `sw+tg5+stem` or `none`.

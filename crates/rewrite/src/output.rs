@@ -203,7 +203,7 @@ impl OutputDirectory {
                     }
                     let found = match content.take() {
                         Some(found) => found,
-                        None => content_of(&path, context)?,
+                        None => disk::content(&path, || context.stop.check(STAGE))?,
                     };
                     let known = (*bytes, xxh3.clone());
                     if found == known {
@@ -235,10 +235,9 @@ impl OutputDirectory {
             .flatten()
         {
             let path = private.join(STATE_FILE);
-            let mut out = disk::AtomicFile::create(&path)?;
-            out.put(&lookalike_store::to_json(&state, &path)?)?;
-            out.put(b"\n")?;
-            out.finish()?;
+            let mut line = lookalike_store::to_json(&state, &path)?;
+            line.push(b'\n');
+            disk::put(&path, &line)?;
             // Without this sync, the directory could have files but no mark after a power cut.
             disk::sync_parent(&path)?;
         }
@@ -254,9 +253,8 @@ impl OutputDirectory {
             objects.complete()?;
             let list = self.batch.list();
             let name = list.log.path.file_name().unwrap_or_default();
-            let mut out = disk::AtomicFile::create(&self.directory.join(PRIVATE).join(name))?;
-            out.put_file(&list.log.path, || Ok(()))?;
-            out.finish()?;
+            let path = self.directory.join(PRIVATE).join(name);
+            disk::copy(&list.log.path, &path, || Ok(()))?;
         }
         self.put_state(true)
     }
@@ -275,7 +273,7 @@ impl OutputDirectory {
             {
                 let (path, known) = (self.path(name), (*bytes, xxh3.clone()));
                 let found = match there.has(name) {
-                    true => Some(content_of(&path, context)?),
+                    true => Some(disk::content(&path, || context.stop.check(STAGE))?),
                     false => None,
                 };
                 if found.as_ref() != Some(&known) {
@@ -454,22 +452,6 @@ pub struct OutputFile {
     hash: Xxh3,
     bytes: u64,
     batch: Arc<Batch>,
-}
-
-/// The length and the checksum of a file.
-fn content_of(path: &Path, context: &Context<'_>) -> Result<(u64, String)> {
-    let mut file = disk::open(path)?;
-    let mut buffer = vec![0; disk::READ_BUFFER];
-    let (mut hash, mut bytes) = (Xxh3::new(), 0);
-    loop {
-        context.stop.check(STAGE)?;
-        let read = disk::read_some(&mut file, &mut buffer, path)?;
-        if read == 0 {
-            return Ok((bytes, format!("{:016x}", hash.digest())));
-        }
-        hash.update(&buffer[..read]);
-        bytes += read as u64;
-    }
 }
 
 fn shown((bytes, xxh3): &(u64, String)) -> String {

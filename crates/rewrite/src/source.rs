@@ -11,9 +11,6 @@ use lookalike_base::{Error, Result};
 use lookalike_source::Decompressed;
 use lookalike_store::{disk, remote};
 
-/// The number of bytes that are copied at once.
-const PIECE: usize = 1 << 20;
-
 /// Whether a file is Parquet, by its first bytes.
 pub fn is_parquet(path: &Path) -> Result<bool> {
     let mut head = [0; 4];
@@ -48,7 +45,7 @@ impl Source {
 
 impl Read for Source {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.damage.is_none() || self.decompressed.goes_on() {
+        while self.damage.is_none() || self.decompressed.goes_on {
             match self.decompressed.read(out) {
                 // The disk failed, and not the stream.
                 Err(error) if remote::number_of(&error).is_some() => return Err(error),
@@ -76,14 +73,8 @@ impl Members for Source {
 /// Copies a file byte by byte.
 pub(crate) fn copy_whole(path: &Path, out: &mut OutputFile, context: &Context<'_>) -> Result<()> {
     let mut input = disk::open_regular(path)?;
-    let mut buffer = vec![0; PIECE];
-    loop {
+    disk::each_piece(&mut input, path, |piece| {
         context.stop.check(STAGE)?;
-        let read = disk::read_some(&mut input, &mut buffer, path)?;
-        if read == 0 {
-            return Ok(());
-        }
-        let put = out.write_all(&buffer[..read]);
-        put.map_err(Error::io("write", out.path()))?;
-    }
+        out.write_all(piece).map_err(Error::io("write", out.path()))
+    })
 }

@@ -24,7 +24,6 @@ pub(super) struct Bzip2 {
     inside: bool,
     /// Whether some of a block came out.
     output: bool,
-    begun: bool,
 }
 
 impl Bzip2 {
@@ -33,7 +32,6 @@ impl Bzip2 {
             decoder: Decompress::new(false),
             inside: false,
             output: false,
-            begun: false,
         }
     }
 
@@ -53,15 +51,12 @@ impl Bzip2 {
 
     /// Begins with a stream; whether there is one.
     fn begin(&mut self, input: &mut Input) -> Result<bool, Failure> {
-        const WHAT: &str = "bzip2: no stream begins here";
-        self.begun = false;
-        let Some(magic) = input.magic::<4>(WHAT)? else {
+        let magic = input.magic::<4>("bzip2: no stream begins here", |magic| {
+            magic[..3] == *Self::MAGIC
+        })?;
+        let Some(magic) = magic else {
             return Ok(false);
         };
-        if magic[..3] != *b"BZh" {
-            return Err(Failure::corrupt(WHAT));
-        }
-        self.begun = true;
         self.decoder = Decompress::new(false);
         self.decode(&magic, &mut []).1?;
         (self.inside, self.output) = (true, false);
@@ -111,10 +106,6 @@ impl Member for Bzip2 {
 
     fn restart(&mut self) {
         self.inside = false;
-    }
-
-    fn begun(&self) -> bool {
-        self.begun
     }
 
     fn parts(of: &Helped<'_>) -> Option<Shared> {

@@ -57,9 +57,6 @@ pub(super) trait Member: Sized {
     /// Begins where the input is.
     fn restart(&mut self);
 
-    /// Whether the bytes at the last boundary are the beginning of a member.
-    fn begun(&self) -> bool;
-
     /// Whether the last member, which failed, has an end.
     fn ended(&self) -> bool {
         false
@@ -321,7 +318,7 @@ impl<F: Member + Send> Checked<F> {
             self.input.unmark();
             return Failure::Fault(failure);
         }
-        let begun = self.decoder.begun();
+        let begun = self.input.begun;
         let mut fault = failure.fault(self.codec);
         // An end with a wrong checksum is an end, if another member follows it.
         let ended = self.decoder.ended() && self.is_end();
@@ -459,7 +456,7 @@ impl<F: Member + Send> Checked<F> {
             }
         };
         let compressed = self.input.consumed - start;
-        self.searched += made.max(compressed) + u64::from(self.decoder.begun()) * STEP as u64 / 4;
+        self.searched += made.max(compressed) + u64::from(self.input.begun) * STEP as u64 / 4;
         is_member
     }
 }

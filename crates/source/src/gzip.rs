@@ -31,8 +31,6 @@ pub(super) struct Gzip {
     fault: Option<Failure>,
     /// Whether a member was read whole.
     any: bool,
-    /// Whether the bytes at the last boundary are the beginning of a member.
-    begun: bool,
     /// Whether the last member has an end, whatever its checksum is.
     ended: bool,
 }
@@ -45,7 +43,6 @@ impl Gzip {
             state: GzipState::Header,
             fault: None,
             any: false,
-            begun: false,
             ended: false,
         }
     }
@@ -57,7 +54,7 @@ impl Gzip {
         if input.need(WHAT)? != [0x8b] {
             return Err(Failure::corrupt("gzip: no member begins here"));
         }
-        self.begun = true;
+        input.begun = true;
         let [method, flags, ..]: [u8; 8] = input.need(WHAT)?;
         if method != 8 || flags & 0xe0 != 0 {
             return Err(Failure::corrupt(format!(
@@ -184,7 +181,7 @@ impl Member for Gzip {
             match self.state {
                 GzipState::End => return Ok(Stepped::End),
                 GzipState::Header => {
-                    (self.begun, self.ended) = (false, false);
+                    (input.begun, self.ended) = (false, false);
                     let mut first = input.byte()?;
                     while self.any && first == Some(0) {
                         // Padding.
@@ -219,10 +216,6 @@ impl Member for Gzip {
     fn restart(&mut self) {
         self.state = GzipState::Header;
         self.fault = None;
-    }
-
-    fn begun(&self) -> bool {
-        self.begun
     }
 
     fn ended(&self) -> bool {

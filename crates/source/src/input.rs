@@ -58,6 +58,8 @@ pub struct Input {
     ended: bool,
     /// Whether the first bytes need not be more than a line.
     by_line: bool,
+    /// Whether the bytes at the last boundary are the beginning of a member.
+    pub(super) begun: bool,
     /// The byte of the file to which [`Input::rewind`] returns.
     mark: Option<u64>,
     /// The bytes from there that have left the buffer.
@@ -89,6 +91,7 @@ impl Input {
             failure: None,
             ended: false,
             by_line: false,
+            begun: false,
             mark: None,
             kept: Vec::new(),
         }
@@ -208,9 +211,14 @@ impl Input {
         &self.buffer[..self.end]
     }
 
-    /// The next bytes; `None` at the end of the file. If there are some but not all, `what` says
-    /// what does not begin here.
-    pub(super) fn magic<const N: usize>(&mut self, what: &str) -> Result<Option<[u8; N]>, Failure> {
+    /// The magic number with which a member begins; `None` at the end of the file. `what` says what
+    /// does not begin here if it is another one, or cut.
+    pub(super) fn magic<const N: usize>(
+        &mut self,
+        what: &str,
+        is_known: impl FnOnce(&[u8; N]) -> bool,
+    ) -> Result<Option<[u8; N]>, Failure> {
+        self.begun = false;
         let mut magic = [0; N];
         for (n, byte) in magic.iter_mut().enumerate() {
             match self.byte()? {
@@ -219,7 +227,11 @@ impl Input {
                 None => return Err(Failure::corrupt(what)),
             }
         }
-        Ok(Some(magic))
+        self.begun = is_known(&magic);
+        match self.begun {
+            true => Ok(Some(magic)),
+            false => Err(Failure::corrupt(what)),
+        }
     }
 
     /// The next bytes. If they are not all there, the file is cut off in `what`.

@@ -641,7 +641,7 @@ pub struct Decompressed {
     text: Vec<u8>,
     at: usize,
     /// Whether bytes follow the last error, from behind the damage.
-    goes_on: bool,
+    pub goes_on: bool,
 }
 
 impl Decompressed {
@@ -712,12 +712,6 @@ impl Decompressed {
     fn failed(&mut self, fault: Fault) -> io::Error {
         self.goes_on = fault.goes_on;
         io_error(fault)
-    }
-
-    /// Whether more can be read after an error: the stream is damaged, and continues behind the
-    /// damage.
-    pub fn goes_on(&self) -> bool {
-        self.goes_on
     }
 
     /// The number of members that have begun. Only gzip is known to have several; a call of `read`

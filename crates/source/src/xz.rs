@@ -19,7 +19,6 @@ pub(super) struct Xz {
     decoder: Option<Stream>,
     /// Where the bytes that the decoder has got are in a stream.
     walk: Walk,
-    begun: bool,
 }
 
 impl Xz {
@@ -27,30 +26,21 @@ impl Xz {
         Xz {
             decoder: None,
             walk: Walk::new(0),
-            begun: false,
         }
     }
 
     /// Begins with a stream. `None` at the end of the file.
     fn begin(&mut self, input: &mut Input) -> Result<Option<Stream>, Failure> {
-        self.begun = false;
-        let mut header = [0; HEADER_BYTES as usize];
-        for (n, byte) in header.iter_mut().enumerate() {
-            if n == MAGIC.len() {
-                self.begun = true;
-            }
-            match input.byte()? {
-                Some(next) if MAGIC.get(n).is_none_or(|&magic| magic == next) => *byte = next,
-                None if n == 0 => return Ok(None),
-                None if self.begun => return Err(Failure::truncated("xz: premature eof")),
-                _ => return Err(Failure::corrupt("xz: no stream begins here")),
-            }
-        }
+        let is_known = |magic: &[u8; 6]| magic[..] == *MAGIC;
+        let Some(magic) = input.magic("xz: no stream begins here", is_known)? else {
+            return Ok(None);
+        };
+        let flags: [u8; 6] = input.need("xz: premature eof")?;
         let mut decoder =
             Stream::new_stream_decoder(DECODER_MEMORY, 0).map_err(|error| failure(&error))?;
-        let begun = decoder.process(&header, &mut [], Action::Run);
+        let begun = decoder.process(&[magic, flags].concat(), &mut [], Action::Run);
         begun.map_err(|error| failure(&error))?;
-        self.walk = Walk::new(header[7]);
+        self.walk = Walk::new(flags[1]);
         Ok(Some(decoder))
     }
 }
@@ -112,10 +102,6 @@ impl Member for Xz {
 
     fn restart(&mut self) {
         self.decoder = None;
-    }
-
-    fn begun(&self) -> bool {
-        self.begun
     }
 
     fn parts(of: &Helped<'_>) -> Option<Shared> {

@@ -26,8 +26,6 @@ pub(super) struct Zstd {
     inside: bool,
     /// Whether the last bytes of a frame were delivered, but not its end.
     ending: bool,
-    /// Whether the bytes at the last boundary are the beginning of a frame.
-    begun: bool,
 }
 
 /// The dictionary at the beginning of a file; empty if there is none.
@@ -85,7 +83,6 @@ impl Zstd {
             decoder,
             inside: false,
             ending: false,
-            begun: false,
         })
     }
 
@@ -97,20 +94,6 @@ impl Zstd {
             Fault::new(Reason::DecompressorMemory, detail)
         })?;
         Ok((decoder, dictionary))
-    }
-
-    /// Begins with a frame; `None` at the end of the file.
-    fn begin(&mut self, input: &mut Input) -> Result<Option<[u8; 4]>, Failure> {
-        const WHAT: &str = "zstd: no frame begins here";
-        self.begun = false;
-        let Some(magic) = input.magic(WHAT)? else {
-            return Ok(None);
-        };
-        if magic != MAGIC && (magic[0] & 0xf0 != 0x50 || magic[1..] != DICTIONARY[1..]) {
-            return Err(Failure::corrupt(WHAT));
-        }
-        self.begun = true;
-        Ok(Some(magic))
     }
 }
 
@@ -136,7 +119,9 @@ impl Member for Zstd {
         }
         let mut magic = None;
         if !self.inside {
-            magic = self.begin(input)?;
+            magic = input.magic("zstd: no frame begins here", |magic| {
+                *magic == MAGIC || magic[0] & 0xf0 == 0x50 && magic[1..] == DICTIONARY[1..]
+            })?;
             if magic.is_none() {
                 return Ok(Stepped::End);
             }
@@ -181,10 +166,6 @@ impl Member for Zstd {
 
     fn restart(&mut self) {
         (self.inside, self.ending) = (false, false);
-    }
-
-    fn begun(&self) -> bool {
-        self.begun
     }
 
     fn parts(of: &Helped<'_>) -> Option<Shared> {

@@ -152,12 +152,8 @@ impl Header {
         })?;
         let version = u16::from_le_bytes([bytes[12], bytes[13]]);
         if !(VERSION..=kind.version()).contains(&version) {
-            return Err(Error::Version {
-                path: path.into(),
-                found: version.into(),
-                least: VERSION.into(),
-                most: kind.version().into(),
-            });
+            let formats = VERSION.into()..=kind.version().into();
+            return Err(Error::version(path, version.into(), formats));
         }
         for (at, what, reserved) in [
             (14, "flags", &bytes[14..16]),

@@ -514,6 +514,7 @@ impl Merged {
 }
 
 /// Reads a sorted part.
+#[derive(Default)]
 struct Reader {
     /// `None` after the last block, when the part is checked.
     part: Option<PartReader>,
@@ -536,11 +537,7 @@ impl Reader {
     fn new(part: PartReader) -> Reader {
         Reader {
             part: Some(part),
-            bytes: Vec::new(),
-            at: 0,
-            left: 0,
-            records: 0,
-            before: Packed::default(),
+            ..Reader::default()
         }
     }
 

@@ -133,7 +133,7 @@ impl LoadedSets {
 
     /// Drops the sets and begins anew.
     pub fn into_wanted(self) -> Wanted {
-        let mut documents = self.ranks.into_bits();
+        let mut documents = self.ranks.bits;
         documents.clear();
         Wanted {
             documents,

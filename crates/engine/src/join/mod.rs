@@ -31,7 +31,6 @@ pub mod count;
 mod counters;
 mod found;
 mod list;
-mod lists;
 mod pairs;
 pub mod prefix;
 mod weigh;

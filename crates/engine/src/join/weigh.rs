@@ -34,7 +34,7 @@ use lookalike_store::workspace::Workspace;
 use lookalike_store::{Kind, PartInfo};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::lists::{self, each_list};
+use super::counters::{self, each_list};
 use super::{COMPRESSION, DIRECTORY, Joining, Pair, STAGE};
 
 /// Bytes of a loaded pair: key, shared count and weight, rounded up.
@@ -67,7 +67,7 @@ pub(super) fn run<K: Key>(
     let (config, sampled, context) = (join.config, join.sampled, join.context);
     let documents = sampled.documents();
     let postings = workspace.record::<PostingsEntry>("merge")?;
-    let readers = context.budget.threads as u64 * lists::WORKER_BYTES + documents as u64 * 4;
+    let readers = context.budget.threads as u64 * counters::WORKER_BYTES + documents as u64 * 4;
     let capacity = (memory.saturating_sub(readers) / PAIR_BYTES).max(LEAST_PAIRS);
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let create = |number| {

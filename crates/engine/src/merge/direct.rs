@@ -243,12 +243,12 @@ impl<'a, K: Key> Worker<'a, K> {
             |range| RangeWriter::<K>::create(shared.out, shared.parameters, range, &shared.long);
         let mut writer = create(first)?;
         let next_range = |writer: &mut RangeWriter<'a, K>| {
-            let next = create(writer.range() + 1)?;
+            let next = create(writer.range + 1)?;
             shared.finish(std::mem::replace(writer, next), tasks)
         };
         self.buffer.drain(|mut records| {
             while let Some(next) = records.first() {
-                let high = bounds::<K>(shared.ranges, writer.range()).1;
+                let high = bounds::<K>(shared.ranges, writer.range).1;
                 if next.key > high {
                     next_range(&mut writer)?;
                     continue;
@@ -260,7 +260,7 @@ impl<'a, K: Key> Worker<'a, K> {
             }
             Ok(())
         })?;
-        while writer.range() < last {
+        while writer.range < last {
             next_range(&mut writer)?;
         }
         shared.finish(writer, tasks)

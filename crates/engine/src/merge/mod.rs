@@ -25,7 +25,7 @@
 //!    from all runs separately.
 //! 4. A tree of losers merges counted pairs, because their equal keys become one record.
 //!
-//! Selected records that are held in memory become postings without runs ([`held`]). If all records
+//! Selected records that are held in memory become postings without runs ([`run_held`]). If all records
 //! fit in memory within a few passes over the fingerprint sets, [`direct`] makes the postings without
 //! runs.
 //!
@@ -52,7 +52,6 @@
 mod batches;
 pub mod direct;
 mod generations;
-pub mod held;
 mod losers;
 mod postings;
 mod ranges;
@@ -63,6 +62,6 @@ pub use generations::{Combine, Generations, fan_in, merge_generations};
 pub use losers::{LoserTree, Sums};
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub use ranges::{AllPostings, LongLists, MergeStats, PostingsEntry, stats};
-pub use stage::run;
+pub use stage::{held_bytes, run, run_held};
 
 const STAGE: &str = "merge";

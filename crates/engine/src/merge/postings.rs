@@ -72,11 +72,7 @@ impl<K: Key> PostingsWriter<K> {
         let compressor = zstd_level.map(zstd::bulk::Compressor::new).transpose();
         Ok(PostingsWriter {
             out: PartWriter::create(directory, &header)?,
-            block: PostingsBlock {
-                keys: Vec::new(),
-                lengths: Vec::new(),
-                documents: Vec::new(),
-            },
+            block: PostingsBlock::default(),
             lists: 0,
             entries: 0,
             column: KeyColumn::default(),

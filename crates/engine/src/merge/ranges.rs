@@ -148,8 +148,8 @@ pub(super) fn bounds<K: Key>(ranges: u32, range: u32) -> (K, K) {
 
 /// Writes the postings of a range, and counts them.
 pub(super) struct RangeWriter<'a, K> {
-    range: u32,
-    long: &'a LongLists,
+    pub(super) range: u32,
+    pub(super) long: &'a LongLists,
     writer: PostingsWriter<K>,
     stats: MergeStats,
 }
@@ -211,11 +211,6 @@ impl<'a, K: Key> RangeWriter<'a, K> {
             }
         }
         Ok(())
-    }
-
-    /// The number of the range.
-    pub(super) fn range(&self) -> u32 {
-        self.range
     }
 
     /// The number of records taken so far.

@@ -1,15 +1,14 @@
 //! Merges the ranges of all runs in parallel.
 
 use crate::collection::Catalogue;
-use crate::sort::{Compression, RunEntry, RunFile, RunsEntry, open_runs};
+use crate::sort::{Compression, Held, RunEntry, RunsEntry, open_runs};
 use lookalike_base::Result;
 use lookalike_base::budget::{Budget, PROCESS_BYTES};
 use lookalike_base::ids::Key;
-use lookalike_base::progress::{Context, Stop, Unit};
+use lookalike_base::progress::{Context, Unit};
 use lookalike_base::workers::{Tasks, work_and_commit};
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ranges::{
@@ -46,46 +45,110 @@ pub fn run<K: Key>(
     let documents = Catalogue::stats(workspace)?.documents;
     let fan_in = runs_at_once::<K>(&context.budget, documents, limit)?;
     context.start(STAGE, Unit::Count("records"), Some(entry.stats.records));
-    let (directory, out) = (workspace.path("runs"), workspace.path("postings"));
+    let directory = workspace.path("runs");
     let parameters = workspace.collection_parameters();
     let runs = fewer_runs::<K>(workspace, entry.runs, entry.next_number, fan_in, context)?;
     let generations = runs.iter().map(|run| run.generation).max().unwrap_or(0) + 1;
     let files = open_runs::<K>(&runs, &directory, parameters)?;
+    let stats = MergeStats {
+        generations,
+        fan_in: runs.len() as u64,
+        ..MergeStats::default()
+    };
     let cuts = Cuts::of(entry.stats.records, entry.selection);
-    let postings = workspace.manifest.get_or_insert_with(|| {
-        let stats = MergeStats {
-            generations,
-            fan_in: runs.len() as u64,
-            ..MergeStats::default()
-        };
-        PostingsEntry::begin(cuts, stats, false)
-    });
+    let begin = PostingsEntry::begin(cuts, stats, false);
+    let points = ["merge: worker", "merge: commit"];
+    let merge = move |writer: &mut RangeWriter<'_, K>, (low, high), done: &AtomicU64| {
+        let cursors = files.iter().map(|file| file.range(low, high));
+        let mut batches = Batches::new(cursors.collect::<Result<_>>()?, writer.long);
+        let mut reported = 0;
+        while let Some(batch) = batches.next()? {
+            match batch {
+                Merged::Records(records) => writer.push_records(records)?,
+                Merged::Key(key, list) => writer.push_list(key, list)?,
+            }
+            let records = writer.records();
+            if records - reported >= 1 << 16 {
+                context.stop.check(STAGE)?;
+                done.fetch_add(records - reported, Ordering::Relaxed);
+                reported = records;
+            }
+        }
+        Ok(())
+    };
+    ranges(
+        workspace,
+        entry.stats.records,
+        cuts,
+        begin,
+        points,
+        merge,
+        context,
+    )
+}
+
+/// Bytes of memory beside the records of [`run_held`].
+pub fn held_bytes(documents: u64, threads: u64) -> u64 {
+    PROCESS_BYTES + threads * WORKER_BYTES + list_bytes(documents, threads)
+}
+
+/// Makes shared postings of selected records that are held in memory, without runs. It resumes after
+/// the committed ranges.
+pub fn run_held<K: Key>(
+    workspace: &mut Workspace,
+    held: Held<K>,
+    context: &Context<'_>,
+) -> Result<()> {
+    let records = held.records();
+    context.start(STAGE, Unit::Count("records"), Some(records));
+    let runs = workspace.manifest.get_or_insert_with(RunsEntry::default);
+    runs.complete = true;
+    let cuts = Cuts::of(records, runs.selection);
+    let begin = PostingsEntry::begin(cuts, MergeStats::default(), true);
+    let points = ["merge in memory: worker", "merge in memory: commit"];
+    let merge = move |writer: &mut RangeWriter<'_, K>, bounds, done: &AtomicU64| {
+        held.sorted(bounds, |records| writer.push_records(records))?;
+        done.fetch_add(writer.records(), Ordering::Relaxed);
+        Ok(())
+    };
+    ranges(workspace, records, cuts, begin, points, merge, context)
+}
+
+/// Merges the ranges that are left on all threads, and commits them one by one. `merge`, which owns
+/// what it merges, merges one of them, between its least and its greatest key.
+fn ranges<K: Key>(
+    workspace: &mut Workspace,
+    records: u64,
+    cuts: Cuts,
+    begin: PostingsEntry,
+    points: [&'static str; 2],
+    merge: impl Fn(&mut RangeWriter<'_, K>, (K, K), &AtomicU64) -> Result<()> + Sync,
+    context: &Context<'_>,
+) -> Result<()> {
+    let out = workspace.path("postings");
+    let parameters = workspace.collection_parameters();
+    let postings = workspace.manifest.get_or_insert_with(|| begin);
     let tasks = postings.ranges_left(cuts.ranges);
     let done = AtomicU64::new(postings.stats.records);
-    let merge = RangeMerge {
-        files: &files,
-        out: &out,
-        parameters,
-        long: LongLists::default(),
-        cuts,
-        stop: context.stop,
-        done: &done,
-    };
+    let long = LongLists::default();
     let work = |tasks: &Tasks<'_, u32, MergedRange>| {
         while let Some(range) = tasks.next() {
-            disk::point("merge: worker");
-            tasks.finished(merge.range(range)?);
+            disk::point(points[0]);
+            context.stop.check(STAGE)?;
+            let mut writer = RangeWriter::create(&out, parameters, range, &long)?;
+            merge(&mut writer, cuts.bounds(range), &done)?;
+            tasks.finished(writer.finish()?);
         }
         Ok(())
     };
     work_and_commit(STAGE, context.budget.threads, tasks, work, |merged| {
-        disk::point("merge: commit");
+        disk::point(points[1]);
         commit_range(workspace, merged)?;
         context.progress.at(done.load(Ordering::Relaxed));
         Ok(())
     })?;
-    drop(files);
-    finish(workspace, entry.stats.records, context)
+    drop(merge);
+    finish(workspace, records, context)
 }
 
 /// Merges runs until there are at most `fan_in`, and commits each merge.
@@ -116,41 +179,4 @@ fn fewer_runs<K: Key>(
     // Order the runs by their documents, so that less is left to sort.
     runs.sort_by(|a, b| a.covers.first().cmp(&b.covers.first()));
     Ok(runs)
-}
-
-/// What the workers need to merge a range of all runs.
-struct RangeMerge<'a, K> {
-    files: &'a [RunFile<K>],
-    out: &'a Path,
-    parameters: u128,
-    long: LongLists,
-    cuts: Cuts,
-    stop: &'a Stop,
-    /// Records merged so far.
-    done: &'a AtomicU64,
-}
-
-impl<K: Key> RangeMerge<'_, K> {
-    fn range(&self, range: u32) -> Result<MergedRange> {
-        self.stop.check(STAGE)?;
-        let (low, high) = self.cuts.bounds::<K>(range);
-        let files = self.files.iter();
-        let cursors = files.map(|file| file.range(low, high));
-        let mut batches = Batches::new(cursors.collect::<Result<_>>()?, &self.long);
-        let mut writer = RangeWriter::create(self.out, self.parameters, range, &self.long)?;
-        let mut reported = 0;
-        while let Some(batch) = batches.next()? {
-            match batch {
-                Merged::Records(records) => writer.push_records(records)?,
-                Merged::Key(key, list) => writer.push_list(key, list)?,
-            }
-            let records = writer.records();
-            if records - reported >= 1 << 16 {
-                self.stop.check(STAGE)?;
-                self.done.fetch_add(records - reported, Ordering::Relaxed);
-                reported = records;
-            }
-        }
-        writer.finish()
-    }
 }

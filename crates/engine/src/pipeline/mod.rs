@@ -529,7 +529,7 @@ fn merge_keys<K: lookalike_base::ids::Key>(
         Course::Merge => {}
         Course::Choose(needs, selection) => {
             let documents = Catalogue::stats(workspace)?.documents;
-            let hold = merge::held::bytes(documents, budget.threads as u64);
+            let hold = merge::held_bytes(documents, budget.threads as u64);
             let asked = Asked {
                 selection,
                 hold: (spill == Spill::Auto).then_some(hold),
@@ -547,7 +547,7 @@ fn merge_keys<K: lookalike_base::ids::Key>(
                 }
                 Formed::Held(held) => {
                     return stage(workspace, "merge", context, |w| {
-                        merge::held::run::<K>(w, held, context)
+                        merge::run_held::<K>(w, held, context)
                     });
                 }
                 // The ranges that were made from memory are those that runs give.

@@ -6,7 +6,7 @@ use crate::cluster::{ResultsEntry, TablesEntry};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::progress::{Context, Unit};
-use lookalike_store::disk::{self, AtomicFile};
+use lookalike_store::disk;
 use lookalike_store::remote;
 use lookalike_store::workspace::{StageRecord, Workspace, check_address};
 
@@ -48,9 +48,7 @@ pub fn publish(workspace: &Workspace, to: &Path, context: &Context<'_>) -> Resul
         }
         let from = workspace.directory().join(&file.name);
         disk::check(&from, file.bytes, &file.checksum)?;
-        let mut out = AtomicFile::create(&target)?;
-        out.put_file(&from, || context.stop.check(STAGE))?;
-        out.finish()?;
+        disk::copy(&from, &target, || context.stop.check(STAGE))?;
     }
     Ok(())
 }

@@ -236,12 +236,7 @@ pub fn read(path: &Path) -> Result<Plan> {
     // Check the format before the fields, because another format may have other fields.
     let Versioned { format } = toml::from_str(&text).map_err(unreadable)?;
     if format != FORMAT {
-        return Err(Error::Version {
-            path: path.into(),
-            found: format,
-            least: FORMAT,
-            most: FORMAT,
-        });
+        return Err(Error::version(path, format, FORMAT..=FORMAT));
     }
     let raw: Raw = toml::from_str(&text).map_err(unreadable)?;
     let subset = match (raw.subset, raw.subset_seed) {

@@ -18,20 +18,11 @@ const CROWD: u32 = 24;
 /// Random keys get almost one slot each, whatever their range. So three passes sort them: one
 /// counts, one places, and one is an insertion sort. Keys that crowd into a slot are sorted there
 /// by comparison, so no input takes longer than a sort by comparison.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Distributor<K> {
     /// For each slot, the number of its records, later the position of its next record.
     slots: Vec<u32>,
     sorted: Vec<Record<K>>,
-}
-
-impl<K: Key> Default for Distributor<K> {
-    fn default() -> Self {
-        Distributor {
-            slots: Vec::new(),
-            sorted: Vec::new(),
-        }
-    }
 }
 
 impl<K: Key> Distributor<K> {

@@ -66,21 +66,11 @@ pub struct PackedRecords<K> {
 }
 
 /// Scratch columns of the codec.
+#[derive(Default)]
 struct Columns<K> {
     distinct: Vec<K>,
     repeats: Vec<u32>,
     keys: KeyColumn,
-}
-
-impl<K> Default for Columns<K> {
-    fn default() -> Self {
-        let (distinct, repeats) = (Vec::new(), Vec::new());
-        Columns {
-            distinct,
-            repeats,
-            keys: KeyColumn::default(),
-        }
-    }
 }
 
 impl<K: Key> RunWriter<K> {

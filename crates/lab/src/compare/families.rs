@@ -79,7 +79,7 @@ impl Families {
 }
 
 /// A family, with the result of each method.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FamilyRow {
     /// Docno of the original.
     pub original: String,
@@ -160,9 +160,7 @@ pub(super) fn run(
     let row = |(original, members): &Family| FamilyRow {
         original: names.get(original).cloned().unwrap_or_default(),
         documents: members.len() as u64,
-        found: Vec::new(),
-        clusters: Vec::new(),
-        false_positives: Vec::new(),
+        ..FamilyRow::default()
     };
     let mut rows: Vec<FamilyRow> = families.iter().map(row).collect();
     let (mut curves, mut distributions) = (Vec::new(), Vec::new());

@@ -25,7 +25,7 @@ pub enum Outcome {
 }
 
 /// The comparison on one collection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Adaptive {
     /// The threshold nearest 0.85.
     pub threshold: Option<Threshold>,
@@ -75,10 +75,7 @@ impl Adaptive {
         let there = |threshold| has_pairs(view, Scope::All, PairKind::All, threshold);
         let mut compared = Adaptive {
             threshold: usual.and_then(|usual| view.thresholds().get(usual).copied()),
-            targets: Vec::new(),
-            cases: [0; 3],
-            dearest: Vec::new(),
-            beaten: 0,
+            ..Adaptive::default()
         };
         let mut dearest = vec![0; view.study.groups.len()];
         if view.sampled_ratios().next().is_none() {

@@ -256,7 +256,7 @@ fn groups(base: &Workspace) -> Vec<String> {
 ///
 /// # Errors
 /// `StageMissing` if there are none, or if the collection has changed since; `Corrupt` and
-/// `Version` for `study.json`.
+/// Of another format of `study.json`.
 pub fn load(base: &Workspace, context: &Context<'_>) -> Result<(Study, StudyCost)> {
     #[derive(Deserialize)]
     struct Versioned {
@@ -288,12 +288,7 @@ pub fn load(base: &Workspace, context: &Context<'_>) -> Result<(Study, StudyCost
     // Checked before the fields are read: another format may have other fields.
     let Versioned { format } = serde_json::from_slice(&json).map_err(corrupt)?;
     if format != FORMAT {
-        return Err(Error::Version {
-            path,
-            found: format,
-            least: FORMAT,
-            most: FORMAT,
-        });
+        return Err(Error::version(&path, format, FORMAT..=FORMAT));
     }
     let Costs { config, cost } = serde_json::from_slice(&json).map_err(corrupt)?;
     config.check()?;

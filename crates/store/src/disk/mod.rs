@@ -510,15 +510,9 @@ pub fn open(path: &Path) -> Result<File> {
     }
     let copy = "a temporary file".as_ref();
     let mut all = tempfile::tempfile().map_err(Error::io("create", copy))?;
-    let mut buffer = vec![0; READ_BUFFER];
-    loop {
-        match read_some(&mut file, &mut buffer, path)? {
-            0 => break,
-            n => all
-                .write_all(&buffer[..n])
-                .map_err(Error::io("write", copy))?,
-        }
-    }
+    each_piece(&mut file, path, |piece| {
+        all.write_all(piece).map_err(Error::io("write", copy))
+    })?;
     let again = inside::again(&all).map_err(Error::io("open", copy))?;
     threads::lock(&copies).insert(path.into(), all);
     Ok(File::new(again, path))
@@ -960,6 +954,33 @@ pub fn read_some(file: &mut File, out: &mut [u8], path: &Path) -> Result<usize> 
     }
 }
 
+/// Passes the bytes of a file to `take`, piece by piece.
+pub fn each_piece(
+    file: &mut File,
+    path: &Path,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = vec![0; READ_BUFFER];
+    loop {
+        match read_some(file, &mut buffer, path)? {
+            0 => return Ok(()),
+            read => take(&buffer[..read])?,
+        }
+    }
+}
+
+/// The size of a file, and its checksum as 16 hexadecimal digits. `goes_on` is asked between pieces,
+/// and may end it.
+pub fn content(path: &Path, mut goes_on: impl FnMut() -> Result<()>) -> Result<(u64, String)> {
+    let (mut hash, mut bytes) = (xxhash_rust::xxh3::Xxh3::new(), 0);
+    each_piece(&mut open(path)?, path, |piece| {
+        hash.update(piece);
+        bytes += piece.len() as u64;
+        goes_on()
+    })?;
+    Ok((bytes, format!("{:016x}", hash.digest())))
+}
+
 /// A file that this process has locked until it drops it, or the text that the process with the
 /// lock wrote.
 pub enum Locked {
@@ -1056,19 +1077,7 @@ pub fn lock(path: &Path, text: &str) -> Result<Locked> {
 
 /// Reads a file again and checks its size and checksum (16 hexadecimal digits).
 pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
-    let mut file = open(path)?;
-    let mut hash = xxhash_rust::xxh3::Xxh3::new();
-    let mut buffer = vec![0; READ_BUFFER];
-    let mut read = 0;
-    loop {
-        let n = read_some(&mut file, &mut buffer, path)?;
-        if n == 0 {
-            break;
-        }
-        hash.update(&buffer[..n]);
-        read += n as u64;
-    }
-    let sum = format!("{:016x}", hash.digest());
+    let (read, sum) = content(path, || Ok(()))?;
     check_size(path, bytes, read)?;
     if sum != stated {
         return Err(Error::corrupt(path, "checksum (manifest)").expected(stated, sum));
@@ -1202,16 +1211,25 @@ impl AtomicFile {
     }
     /// Appends the bytes of another file. `goes_on` is asked between pieces, and may end it.
     pub fn put_file(&mut self, from: &Path, mut goes_on: impl FnMut() -> Result<()>) -> Result<()> {
-        let mut file = open(from)?;
-        let mut buffer = vec![0; READ_BUFFER];
-        loop {
+        each_piece(&mut open(from)?, from, |piece| {
             goes_on()?;
-            match read_some(&mut file, &mut buffer, from)? {
-                0 => return Ok(()),
-                read => self.put(&buffer[..read])?,
-            }
-        }
+            self.put(piece)
+        })
     }
+}
+
+/// Makes a whole file durable, as an [`AtomicFile`]. Returns its size and checksum.
+pub fn put(path: &Path, bytes: &[u8]) -> Result<(u64, u64)> {
+    let mut out = AtomicFile::create(path)?;
+    out.put(bytes)?;
+    out.finish()
+}
+
+/// As [`put`], with the bytes of another file. `goes_on` is asked between pieces, and may end it.
+pub fn copy(from: &Path, to: &Path, goes_on: impl FnMut() -> Result<()>) -> Result<(u64, u64)> {
+    let mut out = AtomicFile::create(to)?;
+    out.put_file(from, goes_on)?;
+    out.finish()
 }
 
 impl Write for AtomicFile {

@@ -311,19 +311,30 @@ fn build(
         max_retries: 10,
         retry_timeout: Duration::from_secs(120),
     };
-    let options = ClientOptions::new();
-    let stays = || Connector {
-        headers: HeaderMap::new(),
-        leaves: false,
-    };
     let variable = |wanted: &str| {
         let found = variables.iter().rfind(|(name, _)| name == wanted);
         found.map(|(_, value)| value.clone())
     };
+    let given = settings.endpoint.clone();
+    let endpoint = match address.kind {
+        Kind::S3 => (given.or_else(|| variable("AWS_ENDPOINT_URL_S3")))
+            .or_else(|| variable("AWS_ENDPOINT_URL")),
+        Kind::Hub => given
+            .or_else(|| variable("HF_ENDPOINT"))
+            .or(Some(HUB.into())),
+        Kind::Web => Some(address.base.clone()),
+        Kind::Google | Kind::Azure => given,
+    };
+    let is_plain = (endpoint.iter()).any(|endpoint| endpoint.starts_with("http://"));
+    let options = ClientOptions::new().with_allow_http(is_plain);
+    let mut connector = Connector {
+        headers: HeaderMap::new(),
+        leaves: matches!(address.kind, Kind::Web | Kind::Hub),
+    };
     // The builders have the same methods and no common trait.
     macro_rules! configured {
         ($builder:expr, $prefix:literal) => {{
-            let mut builder = $builder.with_retry(retry).with_http_connector(stays());
+            let mut builder = $builder.with_retry(retry).with_http_connector(connector);
             for (name, value) in variables {
                 let name = name.to_ascii_lowercase();
                 if name.starts_with($prefix)
@@ -332,80 +343,47 @@ fn build(
                     builder = builder.with_config(key, value);
                 }
             }
-            match settings.anonymous {
-                true => builder.with_skip_signature(true),
-                false => builder,
+            if settings.anonymous {
+                builder = builder.with_skip_signature(true);
             }
+            builder.with_client_options(options)
         }};
     }
-    let plain = |endpoint: &Option<String>| {
-        endpoint
-            .as_ref()
-            .is_some_and(|endpoint| endpoint.starts_with("http://"))
-    };
     Ok(match address.kind {
         Kind::S3 => {
             let mut builder = configured!(AmazonS3Builder::new(), "aws_");
-            let given = settings.endpoint.clone();
-            let endpoint = given
-                .or_else(|| variable("AWS_ENDPOINT_URL_S3"))
-                .or_else(|| variable("AWS_ENDPOINT_URL"));
-            let allowed = options.with_allow_http(plain(&endpoint));
             if let Some(endpoint) = endpoint {
                 builder = builder.with_endpoint(endpoint);
             }
             if let Some(region) = &settings.region {
                 builder = builder.with_region(region);
             }
-            let builder = builder.with_bucket_name(&address.bucket);
-            both(builder.with_client_options(allowed).build()?)
+            both(builder.with_bucket_name(&address.bucket).build()?)
         }
         Kind::Google => {
             let mut builder = configured!(GoogleCloudStorageBuilder::new(), "google_");
-            if let Some(endpoint) = &settings.endpoint {
-                builder = builder.with_base_url(endpoint);
+            if let Some(endpoint) = endpoint {
+                builder = builder.with_base_url(&endpoint);
             }
-            let options = options.with_allow_http(plain(&settings.endpoint));
-            let builder = builder.with_bucket_name(&address.bucket);
-            both(builder.with_client_options(options).build()?)
+            both(builder.with_bucket_name(&address.bucket).build()?)
         }
         Kind::Azure => {
             let mut builder = configured!(MicrosoftAzureBuilder::new(), "azure_");
-            if let Some(endpoint) = &settings.endpoint {
-                builder = builder.with_endpoint(endpoint.clone());
+            if let Some(endpoint) = endpoint {
+                builder = builder.with_endpoint(endpoint);
             }
-            let options = options.with_allow_http(plain(&settings.endpoint));
-            let builder = builder.with_container_name(&address.bucket);
-            both(builder.with_client_options(options).build()?)
+            both(builder.with_container_name(&address.bucket).build()?)
         }
-        Kind::Web => {
-            let options = options.with_allow_http(address.base.starts_with("http://"));
-            let builder = HttpBuilder::new().with_url(&address.base);
-            let builder = builder.with_client_options(options).with_retry(retry);
-            let leaves = Connector {
-                leaves: true,
-                ..stays()
-            };
-            only_read(builder.with_http_connector(leaves).build()?)
-        }
-        Kind::Hub => {
-            let endpoint = settings
-                .endpoint
-                .clone()
-                .or_else(|| variable("HF_ENDPOINT"));
-            let options = options.with_allow_http(plain(&endpoint));
-            let mut connector = Connector {
-                leaves: true,
-                ..stays()
-            };
-            let token = variable("HF_TOKEN").filter(|_| !settings.anonymous);
+        Kind::Web | Kind::Hub => {
+            let token = variable("HF_TOKEN");
+            let token = token.filter(|_| address.kind == Kind::Hub && !settings.anonymous);
             if let Some(token) = token
                 && let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", token.trim()))
             {
                 value.set_sensitive(true);
                 connector.headers.insert("authorization", value);
             }
-            let builder = HttpBuilder::new().with_url(endpoint.as_deref().unwrap_or(HUB));
+            let builder = HttpBuilder::new().with_url(endpoint.unwrap_or_default());
             let builder = builder.with_client_options(options).with_retry(retry);
             only_read(builder.with_http_connector(connector).build()?)
         }

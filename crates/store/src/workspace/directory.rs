@@ -144,13 +144,9 @@ fn read_manifest(directory: &Path, kinds: &'static [StageRecordKind]) -> Result<
     let format: u32 = format
         .parse()
         .map_err(|_| corrupt("format of the manifest", "a number".into(), format.into()))?;
-    if !(FIRST_FORMAT..=MANIFEST_FORMAT).contains(&format) {
-        return Err(Error::Version {
-            path: path.clone(),
-            found: format,
-            least: FIRST_FORMAT,
-            most: MANIFEST_FORMAT,
-        });
+    let formats = FIRST_FORMAT..=MANIFEST_FORMAT;
+    if !formats.contains(&format) {
+        return Err(Error::version(&path, format, formats));
     }
     let found = format!("{:016x}", store::checksum(covered));
     if sum != found.as_bytes() {
@@ -481,9 +477,7 @@ impl Workspace {
     pub fn copy_inputs(&self, base: &Workspace) -> Result<()> {
         let list = self.places.directory.join(INPUTS_FILE);
         if disk::is_gone(&list)? {
-            let mut out = disk::AtomicFile::create(&list)?;
-            out.put_file(&base.places.directory.join(INPUTS_FILE), || Ok(()))?;
-            out.finish()?;
+            disk::copy(&base.places.directory.join(INPUTS_FILE), &list, || Ok(()))?;
         }
         check_list(&self.places.directory, &self.manifest)
     }
@@ -702,9 +696,7 @@ impl Workspace {
         }
         let body = sealed(body);
         (self.manifest_bytes, self.uncommitted) = (body.len() as u64, 0);
-        let mut file = disk::AtomicFile::create(&path)?;
-        file.put(body.as_bytes())?;
-        file.finish()?;
+        disk::put(&path, body.as_bytes())?;
         disk::sync_directory(&self.places.directory)
     }
 }

@@ -341,11 +341,30 @@ fn describe(entry: &InputEntry) -> String {
 
 /// An input that the directory was made from, and that the command does not have.
 fn gone(directory: &Path, old: &InputEntry) -> Error {
-    Error::OtherInputs {
-        path: directory.into(),
-        input: old.path.clone().into(),
-        listed: true,
-    }
+    other_inputs(
+        directory,
+        format!("{} is not an input of this command", old.path),
+    )
+}
+
+/// A directory that was made from other inputs than the command has.
+fn other_inputs(directory: &Path, what: String) -> Error {
+    let add = match directory.extension().is_some_and(|end| end == "work") {
+        true => String::new(),
+        false => format!(
+            ", or add the new inputs to it with `lookalike add {} INPUT...`",
+            directory.display()
+        ),
+    };
+    let help = format!(
+        "use another -o{add}; to continue it, give the same INPUT, --include, --exclude, --hidden and \
+         --read-outputs as before"
+    );
+    Error::of(
+        directory,
+        format!(" holds results of other inputs: {what}"),
+        help,
+    )
 }
 
 /// Refuses an input that is not what is listed at its place.
@@ -434,11 +453,8 @@ fn copy_beginning(
 
 /// Refuses inputs that differ from the list.
 pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -> Result<()> {
-    let come = |new: &InputEntry| Error::OtherInputs {
-        path: directory.into(),
-        input: new.path.clone().into(),
-        listed: false,
-    };
+    let come =
+        |new: &InputEntry| other_inputs(directory, format!("it was made without {}", new.path));
     let mut list = InputList::open(directory)?;
     for new in inputs {
         let Some(old) = list.next()? else {

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::inputs::InputsEntry;
 use super::record::{AnyRecord, StageRecord, StageRecordKind};
-use crate::disk::{self, AtomicFile};
+use crate::disk;
 use crate::{self as store, Kind, PartInfo, received};
 use lookalike_base::{Result, process, threads};
 
@@ -311,9 +311,10 @@ impl ResultFile {
 
 /// Writes a small file into a directory. The caller adds it to the manifest.
 pub fn put(directory: &Path, name: &str, content: &[u8]) -> Result<ResultFile> {
-    let mut file = AtomicFile::create(&directory.join(name))?;
-    file.put(content)?;
-    Ok(ResultFile::new(name, file.finish()?))
+    Ok(ResultFile::new(
+        name,
+        disk::put(&directory.join(name), content)?,
+    ))
 }
 
 /// Checks that a file has the recorded size and checksum.

@@ -128,11 +128,8 @@ fn check_apart(corpus: &[InputFile], sets: &[InputFile]) -> Result<()> {
             return refuse("test-set", set.path.display(), limit);
         }
         if let Some((reason, detail)) = &set.problem {
-            return Err(Error::Unreadable {
-                path: set.path.clone(),
-                what: format!("{}: {detail}", reason.text()),
-                more: 0,
-            });
+            let what = format!("{}: {detail}", reason.text());
+            return Err(Error::unreadable(&set.path, what, 0));
         }
     }
     Ok(())

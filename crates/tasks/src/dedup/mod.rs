@@ -60,7 +60,6 @@ mod search;
 mod source;
 mod star;
 pub mod values;
-mod warc;
 mod write;
 
 use std::borrow::Cow;

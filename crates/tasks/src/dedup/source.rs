@@ -73,21 +73,12 @@ impl DedupSource {
     /// Writes the record, and the copy of the list.
     pub(super) fn write(&self, kept: &Path) -> Result<()> {
         if let Some(list) = &self.config.remove {
-            let mut out = disk::AtomicFile::create(&list_of(kept).0)?;
-            let (mut list_file, mut buffer) = (disk::open(list)?, vec![0; disk::READ_BUFFER]);
-            loop {
-                match disk::read_some(&mut list_file, &mut buffer, list)? {
-                    0 => break,
-                    n => out.put(&buffer[..n])?,
-                }
-            }
-            out.finish()?;
+            disk::copy(list, &list_of(kept).0, || Ok(()))?;
         }
         let path = kept.join(PRIVATE).join(FILE);
-        let mut out = disk::AtomicFile::create(&path)?;
-        out.put(&lookalike_store::to_json(self, &path)?)?;
-        out.put(b"\n")?;
-        out.finish()?;
+        let mut line = lookalike_store::to_json(self, &path)?;
+        line.push(b'\n');
+        disk::put(&path, &line)?;
         disk::sync_parent(&path)
     }
 

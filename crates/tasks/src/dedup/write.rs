@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::evidence::Knowledge;
 use super::revisit::Revisits;
-use super::{Unusable, values, warc};
+use super::{Unusable, captures, values};
 use lookalike_base::Result;
 use lookalike_base::memory::Credit;
 use lookalike_base::progress::Context;
@@ -103,7 +103,7 @@ impl Writing<'_> {
             }
             Ok(current.is_some_and(|(at, removed)| at == offset && removed))
         };
-        warc::companions(input, self.read, is_removed, self.context)
+        captures::companions(input, self.read, is_removed, self.context)
     }
 
     fn action(&self, document: u32) -> Result<Action> {

@@ -91,7 +91,6 @@
 
 mod bootstrap;
 mod classes;
-mod clusters;
 mod compare;
 mod documents;
 mod judged;
@@ -645,7 +644,7 @@ fn compare_with(
         .iter()
         .any(|side| side.clusters.is_empty())
     {
-        evaluation.clusters = Some(clusters::compare(documents).into());
+        evaluation.clusters = Some(classes::compare(documents).into());
     }
     Ok(())
 }

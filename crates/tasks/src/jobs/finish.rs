@@ -16,7 +16,7 @@ use lookalike_engine::cluster::{
 use lookalike_engine::collection::{self, insert_segment};
 use lookalike_engine::join::Take;
 use lookalike_engine::pipeline::{self, JoinParameters, Summary};
-use lookalike_store::disk::{self, AtomicFile};
+use lookalike_store::disk;
 use lookalike_store::table::{Cell, Column, cells, columns, header, push_row};
 use lookalike_store::workspace::{Workspace, resolved};
 use lookalike_store::{self as store, PartFile};
@@ -115,7 +115,7 @@ fn documents<'f>(bases: &[u64], found: &'f Found) -> Result<[(u64, &'f str); 2]>
 /// call continues one that was stopped.
 ///
 /// # Errors
-/// `TasksMissing`; `BadParameter` if there are more documents than a directory can have; `Corrupt`; `BudgetTooSmall`; `DiskSpace`; `Io`.
+/// Of tasks that are missing; `BadParameter` if there are more documents than a directory can have; `Corrupt`; `BudgetTooSmall`; `DiskSpace`; `Io`.
 pub fn finish(
     plan: &Plan,
     out: &Path,
@@ -195,9 +195,7 @@ fn bring(
                 };
                 // One of another length could fill the disk before it is read again.
                 PartFile::open(&from, kind, None, Some(part)).map_err(damaged)?;
-                let mut out = AtomicFile::create(&to)?;
-                out.put_file(&from, || context.stop.check(STAGE))?;
-                out.finish()?;
+                disk::copy(&from, &to, || context.stop.check(STAGE))?;
                 store::verify_part(&to, kind, Some(part)).map_err(damaged)?;
             }
             insert_segment(&mut workspace.manifest, segment.clone());
@@ -221,7 +219,7 @@ fn is_own(path: &Path) -> Result<bool> {
 /// pairs, however many there are.
 ///
 /// # Errors
-/// `TasksMissing`; `BadParameter` if the plan was not made for it, or the place is not empty;
+/// Of tasks that are missing; `BadParameter` if the plan was not made for it, or the place is not empty;
 /// `Corrupt`; `Io`.
 pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     plan.need(&[Step::Read, Step::Results], Duration::ZERO, context)?;

@@ -102,7 +102,7 @@ pub struct Ran {
 /// time.
 ///
 /// # Errors
-/// `TasksMissing`; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `InputChanged`; `Io`.
+/// Of tasks that are missing; `BadParameter`; `BudgetTooSmall`; `Corrupt`; `InputChanged`; `Io`.
 pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> Result<Ran> {
     let task = plan.task(number)?;
     let mut ran = Ran {

@@ -455,12 +455,15 @@ impl Plan {
                     break;
                 }
                 if begun.elapsed() >= wait {
-                    return Err(Error::TasksMissing {
-                        exchange: self.exchange.clone(),
-                        step: step.text(),
-                        missing: ranges(&missing),
-                        count: missing.len() as u64,
-                    });
+                    let exchange = self.exchange.display();
+                    let tasks = counted(missing.len() as u64, "task");
+                    let help = format!(
+                        "run them first; `lookalike tasks status {exchange}` lists what can run, and \
+                         `tasks run` waits for others with --wait"
+                    );
+                    let missing = ranges(&missing);
+                    let what = format!(": {tasks} of the step {step} not done: {missing}");
+                    return Err(Error::of(&self.exchange, what, help));
                 }
                 if pause == LOOK_EVERY[0] {
                     let (number, which) = (missing.len() as u64, ranges(&missing));

@@ -126,9 +126,7 @@ pub fn run_with_plan(
 
 /// Writes a plan file.
 pub fn write_file(path: &Path, plan: &Plan) -> Result<()> {
-    let mut file = disk::AtomicFile::create(path)?;
-    file.put(write(plan).as_bytes())?;
-    file.finish()?;
+    disk::put(path, write(plan).as_bytes())?;
     disk::sync_parent(path)
 }
 

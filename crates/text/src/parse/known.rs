@@ -94,7 +94,7 @@ impl Known {
 pub(super) struct ClassCache {
     /// Indexed by code point; 0 for characters not looked up yet.
     known: Vec<u8>,
-    rules: Rules,
+    pub(super) rules: Rules,
 }
 
 impl ClassCache {
@@ -103,11 +103,6 @@ impl ClassCache {
             known: vec![0; 0x4_0000],
             rules,
         }
-    }
-
-    /// The rules that it knows.
-    pub(super) fn rules(&self) -> Rules {
-        self.rules
     }
 
     #[inline]

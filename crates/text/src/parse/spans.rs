@@ -265,7 +265,7 @@ impl SpanFinder {
     #[inline]
     fn known(&self, c: char) -> Known {
         CLASSES.with_borrow_mut(|classes| {
-            if classes.rules() != self.rules {
+            if classes.rules != self.rules {
                 *classes = ClassCache::new(self.rules);
             }
             classes.get(c)

@@ -503,7 +503,7 @@ impl RecordReader {
     /// that are not yet framed.
     pub fn decompressed(&self) -> u64 {
         if let State::Parquet(framer) = &self.state {
-            return framer.delivered();
+            return framer.delivered;
         }
         self.stream.offset() + self.stream.window().len() as u64
     }

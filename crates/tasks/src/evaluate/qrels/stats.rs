@@ -106,7 +106,7 @@ pub struct FileCounts {
 }
 
 /// The whole report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QrelsReport {
     /// Which judgement of a group was kept.
     pub keep: Keep,
@@ -135,10 +135,8 @@ impl QrelsReport {
                 path: config.qrels.clone(),
                 ..FileCounts::default()
             },
-            run: None,
-            all: TopicCounts::default(),
-            distinct: TopicCounts::default(),
             topics: topics.collect(),
+            ..QrelsReport::default()
         }
     }
 

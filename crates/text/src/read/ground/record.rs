@@ -301,13 +301,14 @@ impl Batch {
 }
 
 /// The kind of a document's body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContentKind {
     /// HTML, XHTML, XML or SGML markup, to be reduced to text.
     Markup,
     /// Markup that is XML. It is HTML only if its root or its namespace says so.
     Xml,
     /// Plain text.
+    #[default]
     Text,
 }
 
@@ -327,7 +328,7 @@ impl ContentKind {
 }
 
 /// A document as its source stores it, before decoding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawDocument<'a> {
     /// The document's own name, trimmed of white space.
     pub docno: Cow<'a, str>,
@@ -372,15 +373,9 @@ impl<'a> RawDocument<'a> {
     pub(crate) fn of(docno: Cow<'a, str>, content: ContentKind, body: Cow<'a, [u8]>) -> Self {
         RawDocument {
             docno,
-            unnamed: false,
-            url: None,
-            title: None,
             content,
-            charset: None,
             body,
-            begins: Vec::new(),
-            fields: Vec::new(),
-            notices: Vec::new(),
+            ..RawDocument::default()
         }
     }
 }

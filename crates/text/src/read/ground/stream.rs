@@ -11,6 +11,7 @@ use lookalike_store::disk::SharedFile;
 
 /// A sliding window over a source. The way that the source splits its reads has no effect: each
 /// look-ahead requests a number of bytes, and gets them or all that are left.
+#[derive(Default)]
 pub(crate) struct Stream {
     source: Option<Source>,
     buffer: Vec<u8>,
@@ -33,13 +34,9 @@ impl Stream {
         Stream {
             ended: source.is_none(),
             source,
-            buffer: Vec::new(),
-            start: 0,
-            end: 0,
-            offset: 0,
-            position: 0,
             max_ratio,
             fault,
+            ..Stream::default()
         }
     }
 

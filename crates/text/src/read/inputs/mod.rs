@@ -21,7 +21,7 @@ use lookalike_store::workspace::{
 };
 
 /// One file to read, or standard input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputFile {
     /// The path to open; `-` for standard input.
     pub path: PathBuf,
@@ -47,12 +47,8 @@ impl InputFile {
     pub fn named(path: impl Into<PathBuf>, docno: impl Into<String>) -> InputFile {
         InputFile {
             path: path.into(),
-            real: None,
             docno: docno.into(),
-            below: 0,
-            odd_path: false,
-            identity: None,
-            problem: None,
+            ..InputFile::default()
         }
     }
 
@@ -208,7 +204,7 @@ impl Inputs {
     /// Refuses inputs that cannot be opened.
     ///
     /// # Errors
-    /// `Unreadable` with the first of them and their number.
+    /// The first of them, and their number.
     pub fn check_readable(&self) -> lookalike_base::Result<()> {
         let mut problems = self.files.iter().filter_map(|file| match &file.problem {
             Some((Reason::Unreadable, detail)) => Some((&file.path, detail)),
@@ -216,11 +212,7 @@ impl Inputs {
         });
         match problems.next() {
             None => Ok(()),
-            Some((path, detail)) => Err(Error::Unreadable {
-                path: path.clone(),
-                what: detail.clone(),
-                more: problems.count() as u64,
-            }),
+            Some((path, detail)) => Err(Error::unreadable(path, detail, problems.count() as u64)),
         }
     }
 }

@@ -264,7 +264,7 @@ pub(super) struct ParquetFramer {
     row: u64,
     rows: u64,
     /// Bytes of documents delivered.
-    delivered: u64,
+    pub delivered: u64,
     /// The disk or machine failure that ended the file.
     failure: Option<i32>,
 }
@@ -364,11 +364,6 @@ impl ParquetFramer {
         let part = u128::from(self.length) * u128::from(self.row - self.first);
         let done = part.checked_div(u128::from(self.rows));
         done.map_or(0, |done| u64::try_from(done).unwrap_or(u64::MAX))
-    }
-
-    /// Bytes of the documents so far.
-    pub fn delivered(&self) -> u64 {
-        self.delivered
     }
 
     /// Appends the next row, or a reject, to the batch; `false` at the end.

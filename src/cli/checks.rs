@@ -1,0 +1,127 @@
+//! `check`: `verify` reads and checks every committed file of an output directory, `inspect` prints a
+//! file of one as text, and `count` counts the documents, words and shingles of inputs.
+
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::report::{records, write_records};
+use clap::Args;
+use lookalike_base::numbers::counted;
+use lookalike_base::progress::Context;
+use lookalike_base::utf8::visible_lines;
+use lookalike_base::{Error, Result};
+use lookalike_engine::outputs;
+use lookalike_tasks::count;
+use lookalike_tasks::inspect::{inspect, verify};
+
+use super::command::{Command, Out, Run, Setup};
+use super::context::Host;
+use super::flags::{Answering, InputFlags, Memory, ShingleFlags};
+use super::unread;
+
+/// Options of `count`.
+#[derive(Debug, Args)]
+pub struct CountOptions {
+    /// File to write the counts to: .html for a page, .json, .tsv or .parquet
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    input: InputFlags,
+    #[command(flatten)]
+    shingles: ShingleFlags,
+    #[command(flatten)]
+    answering: Answering,
+}
+
+impl Command for CountOptions {
+    fn setup(&self) -> Setup {
+        self.answering.setup()
+    }
+
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let inputs = self.input.files(Path::new(""))?;
+        let reads: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
+        if let Some(output) = &self.output {
+            outputs::check(output, None, &reads)?;
+            outputs::check_place("output", output)?;
+            outputs::check_ending("output", output, &["html", "json", "tsv", "parquet"])?;
+        }
+        let (read, shingle) = (self.input.read()?, self.shingles.config(&self.input)?);
+        let counts = count::run(&inputs, &read, &shingle, &std::env::temp_dir(), context)?;
+        let (rows, below) = (&counts.inputs, counts.lengths());
+        if let Some(output) = &self.output {
+            write_records(rows, &counts, ("Counts", &below), output)?;
+        }
+        out.result(&counts, || {
+            Ok(format!("{}\n{below}\n", records(rows, out.columns())))
+        })?;
+        unread::lines(&counts.unread, context);
+        Ok(())
+    }
+}
+
+/// Options of `verify`.
+#[derive(Debug, Args)]
+pub struct VerifyOptions {
+    /// Output directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+impl Run for VerifyOptions {
+    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+        self.memory.begin();
+        let found = verify(&self.directory)?;
+        for error in &found.errors {
+            super::tell_error(error);
+        }
+        let (files, bytes) = (counted(found.files, "file"), counted(found.bytes, "byte"));
+        let damaged = found.errors.len();
+        host.say(&format!("{files}, {bytes}, {damaged} damaged\n"))?;
+        Ok(if found.errors.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+}
+
+/// Options of `inspect`.
+#[derive(Debug, Args)]
+pub struct InspectOptions {
+    /// A binary file, such as a .pairs file
+    ///
+    /// Its name ends in .docs, .fps, .rejects, .col, .names, .run, .post, .pairs, .text, .index,
+    /// .facts or .sorted.
+    file: PathBuf,
+    /// Print at most this number of records
+    ///
+    /// Example: --most 5
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    most: u64,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+impl Run for InspectOptions {
+    fn main(&self, _: &dyn Host) -> Result<ExitCode> {
+        self.memory.begin();
+        let failed = |error| Error::io("write", "standard output".as_ref())(error);
+        let mut out = BufWriter::new(super::standard_output().map_err(failed)?);
+        let terminal = std::io::stdout().is_terminal();
+        let shown = inspect(&self.file, self.most, &mut |line| {
+            match writeln!(out, "{}", visible_lines(&line, terminal)) {
+                // The reader has closed the pipe because it needs no more.
+                Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+                result => result.map(|()| true).map_err(failed),
+            }
+        });
+        let flushed = out.flush();
+        shown?;
+        super::said(flushed)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
