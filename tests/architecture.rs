@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3463, 1, 310]),
-    ("store", [7704, 2, 598]),
-    ("source", [2900, 0, 63]),
-    ("text", [22310, 9, 554]),
-    ("rewrite", [3099, 0, 147]),
-    ("engine", [23129, 8, 1295]),
-    ("methods", [3567, 1, 88]),
-    ("tasks", [22671, 14, 1222]),
-    ("lab", [10313, 3, 500]),
-    ("lookalike", [12935, 4, 377]),
+    ("base", [3413, 0, 311]),
+    ("store", [7691, 1, 602]),
+    ("source", [2866, 0, 63]),
+    ("text", [22288, 9, 554]),
+    ("rewrite", [3076, 0, 147]),
+    ("engine", [23058, 8, 1294]),
+    ("methods", [3560, 1, 89]),
+    ("tasks", [22652, 14, 1222]),
+    ("lab", [10303, 3, 500]),
+    ("lookalike", [12907, 4, 377]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
