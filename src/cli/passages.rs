@@ -10,6 +10,7 @@ use crate::report::terminal::Growing;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use lookalike_base::Result;
+use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, percent};
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
@@ -21,7 +22,7 @@ use lookalike_tasks::dedup::Unusable;
 use lookalike_tasks::passages::shown::{SharedPair, ranked};
 use lookalike_tasks::passages::{
     self, Align, BoilerplateConfig, By, FILES, MatchesConfig, OVERLAPS_FILE, Of, PassagesConfig,
-    RemovalConfig, RemovalSummary, Scope, Stats, Task, TextUnit, UnitsConfig,
+    RemovalConfig, RemovalSummary, ReuseConfig, Scope, Stats, Task, TextUnit, UnitsConfig,
 };
 
 use super::command::{Command, Out, Setup};
@@ -143,6 +144,33 @@ struct SearchFlags {
         value_parser = clap::value_parser!(u32).range(2..)
     )]
     max_documents: Option<u32>,
+    /// Find reuses: matches with at most G tokens between them [default: 0]
+    ///
+    /// A reuse has at least --length matched tokens, in runs of at least --match-length tokens that
+    /// follow each other in both documents. reuse.tsv lists reuses, reuse-matches.tsv their runs,
+    /// and reuse-clusters.tsv and reuse-places.tsv all places of a text, the earliest one first.
+    /// overlaps.tsv has the pairs with a reuse, and the other files are about runs of
+    /// --match-length tokens. 0 finds runs without gaps again.
+    ///
+    /// Example: --gap 20
+    #[arg(
+        long,
+        value_name = "G",
+        conflicts_with_all = ["remove", "no_matches", "unit"]
+    )]
+    gap: Option<u32>,
+    /// Least length of a match in a reuse, in tokens [default: 8]
+    ///
+    /// With errors of character recognition, 3 or 4 find more.
+    ///
+    /// Example: --gap 20 --match-length 4
+    #[arg(long, value_name = "M", requires = "gap", hide_short_help = true)]
+    match_length: Option<u32>,
+    /// Least share of matched tokens in a reuse [default: 0.5]
+    ///
+    /// Example: --gap 20 --density 0.3
+    #[arg(long, value_name = "D", requires = "gap", hide_short_help = true)]
+    density: Option<Threshold>,
     /// Write only spans.tsv, removable.tsv and coverage.tsv
     #[arg(long, conflicts_with = "max_documents")]
     no_matches: bool,
@@ -346,20 +374,44 @@ impl Options {
             scope: flags.scope,
             least: flags.least,
         });
-        let most = flags.max_documents;
-        let matches = most.map(|max_documents| MatchesConfig { max_documents });
+        let units = before
+            .units
+            .filter(|_| flags.length.is_none() && flags.gap.is_none());
+        let units = given.or(units);
+        let matches = before.matches.filter(|_| !flags.no_matches);
+        let asked = flags.max_documents.is_some() || flags.gap.is_some();
+        let matches = matches.or(asked.then(MatchesConfig::default));
+        let length = flags.length.unwrap_or(before.length);
+        let matches = matches.map(|matches| MatchesConfig {
+            max_documents: flags.max_documents.unwrap_or(matches.max_documents),
+            reuse: flags.reuse(matches.reuse, length),
+        });
         let by = flags.by.clone();
         let boilerplate = by.map(|by| BoilerplateConfig { by, top: flags.top });
         PassagesConfig {
-            length: flags.length.unwrap_or(before.length),
+            length,
             of: flags.of.unwrap_or(before.of),
-            units: given.or(before.units.filter(|_| flags.length.is_none())),
+            units,
             condition: self.collection.condition.clone().or(before.condition),
             excluded: (before.excluded).filter(|_| self.collection.excluded().is_empty()),
-            matches: matches.or(before.matches.filter(|_| !flags.no_matches)),
+            matches,
             boilerplate: boilerplate.or(before.boilerplate),
             results: self.results.unwrap_or(before.results),
         }
+    }
+}
+
+impl SearchFlags {
+    /// What is a reuse of at least `length` tokens; the rest is as in the search before.
+    fn reuse(&self, before: Option<ReuseConfig>, length: u32) -> Option<ReuseConfig> {
+        let gap = self.gap.or(before.map(|of| of.gap));
+        let before = before.unwrap_or_default();
+        let of = ReuseConfig {
+            gap: gap.unwrap_or(0),
+            match_length: self.match_length.unwrap_or(before.match_length.min(length)),
+            density: self.density.unwrap_or(before.density),
+        };
+        (of.gap > 0 && self.unit.is_none()).then_some(of)
     }
 }
 
@@ -426,7 +478,13 @@ fn timed(mut rows: Rows, cost: &Cost) -> String {
 fn table(stats: &Stats, config: &PassagesConfig, removed: bool, out: &Path) -> String {
     let title = match &config.units {
         Some(units) => format!("repeated {}s", units.unit),
-        None => format!("passages of at least {} tokens", config.length),
+        None => {
+            let gaps = config
+                .reuse()
+                .map(|of| format!(" with gaps of at most {}", of.gap));
+            let gaps = gaps.unwrap_or_default();
+            format!("passages of at least {} tokens{gaps}", config.length)
+        }
     };
     let config = config.units.is_none().then_some(config);
     let mut rows = Rows::new(14);
@@ -444,15 +502,20 @@ fn table(stats: &Stats, config: &PassagesConfig, removed: bool, out: &Path) -> S
         rows.count("pairs of documents", stats.pairs);
         rows.any("  with too many matches", stats.unlisted_pairs);
         rows.count("matches", stats.matches);
+        rows.any("reuses", stats.reuses);
+        rows.any("clusters of reuses", stats.reuse_clusters);
         rows.count("common passages", stats.common);
     }
     let mut text = format!("{title}\n{}", timed(rows, &stats.cost));
     let mut files = FILES[..3].to_vec();
     if matches {
-        files.extend(&FILES[3..7]);
+        match config.and_then(PassagesConfig::reuse) {
+            Some(_) => files.extend(FILES[4..7].iter().chain(&FILES[9..])),
+            None => files.extend(&FILES[3..7]),
+        }
     }
     if let Some(boilerplate) = config.and_then(|config| config.boilerplate.as_ref()) {
-        files.extend(&FILES[7..]);
+        files.extend(&FILES[7..9]);
         let name = format!("passages in several groups ({})", boilerplate.by);
         let _ = writeln!(text, "{name:<42}{:>14}", count(stats.boilerplate));
     }

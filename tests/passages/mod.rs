@@ -8,6 +8,7 @@ mod exclude;
 mod looking;
 mod page;
 mod remove;
+mod reuse;
 mod spans;
 mod support;
 mod units;

@@ -519,6 +519,7 @@ fn of_random_texts_those_of_the_definition() {
             };
             let matches = Some(MatchesConfig {
                 max_documents: [2, 3, 100][seed as usize % 3],
+                reuse: None,
             });
             let config = PassagesConfig {
                 units: None,
@@ -592,6 +593,7 @@ fn documents_of_the_same_few_words() {
                 of: Of::All,
                 matches: Some(MatchesConfig {
                     max_documents: [2, 3, 5, 9, 20, u32::MAX][random.below(6)],
+                    reuse: None,
                 }),
                 boilerplate: Some(BoilerplateConfig {
                     by: [By::Source, By::Field("kind".into())][random.below(2)].clone(),
@@ -636,7 +638,10 @@ fn the_same_bytes_for_any_threads_and_memory() {
         condition: None,
         length: 13,
         of: Of::All,
-        matches: Some(MatchesConfig { max_documents: 3 }),
+        matches: Some(MatchesConfig {
+            max_documents: 3,
+            reuse: None,
+        }),
         boilerplate: None,
         results: ResultFormat::Tsv,
     };

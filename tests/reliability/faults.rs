@@ -1066,7 +1066,10 @@ fn searched() -> Subject {
             let _small = arm(&out, vec![items], false);
             let config = PassagesConfig {
                 length: 3,
-                matches: Some(MatchesConfig { max_documents: 3 }),
+                matches: Some(MatchesConfig {
+                    max_documents: 3,
+                    reuse: None,
+                }),
                 boilerplate: Some(BoilerplateConfig {
                     by: By::Source,
                     top: 10,

@@ -64,9 +64,10 @@ pub const FILES: [&str; 8] = [
 ];
 
 /// The tables that a search for passages writes. Each may also be a Parquet file.
-pub const PASSAGE_FILES: [&str; 9] = words(
+pub const PASSAGE_FILES: [&str; 13] = words(
     "spans.tsv removable.tsv coverage.tsv matches.tsv overlaps.tsv common.tsv common-places.tsv \
-     boilerplate.tsv boilerplate-places.tsv",
+     boilerplate.tsv boilerplate-places.tsv reuse.tsv reuse-matches.tsv reuse-clusters.tsv \
+     reuse-places.tsv",
 );
 
 /// The directory that a command works in, and the names of the files in it that the command is made

@@ -186,6 +186,10 @@ impl Page<'_> {
                 p.soft {
                     (many(self.read_documents, "document")) " were compared. A passage is a run of at \
                      least " (visible(&self.shared.length)) " words that both documents have"
+                    @if let Some([gap, length, density]) = &self.shared.gaps {
+                        ", in pieces of at least " (visible(length)) ", with gaps of at most " (visible(gap))
+                        " words; at least the share " (visible(density)) " of its words is in pieces"
+                    }
                     @if self.shared.excluding {
                         ", without the words of excluded texts. Where these lie in a passage, it is shown in parts, \
                          which may be shorter"
@@ -258,7 +262,13 @@ impl Page<'_> {
         html! {
             @if !shown.is_empty() { (options(true)) }
             @for passage in &shown {
-                h3 { "Passage of " (many(passage.words as u64, "word")) }
+                h3 {
+                    "Passage of " (many(passage.words as u64, "word"))
+                    @if self.shared.gaps.is_some() {
+                        @let [a, b] = [0, 1].map(|n| (passage.ends[n] - passage.begins[n]) as u64);
+                        " in a stretch of " (count(a)) " in the first document and " (count(b)) " in the second"
+                    }
+                }
                 // Excluded words beside a passage would look as if they were shared.
                 @let most = if self.shared.excluding { 0 } else { AROUND };
                 @let [first, second] = [0, 1].map(|n| around(texts[n], passage, n, most));
@@ -289,18 +299,14 @@ fn diff(directory: &str, documents: [&ShownDocument; 2]) -> String {
 /// The passages that lie in the texts, the longest ones until they have [`WORDS_COMPARED`] words.
 fn shown(passages: &[SharedPassage], texts: [&Words; 2]) -> Vec<SharedPassage> {
     let lies_in = |passage: &&SharedPassage| {
-        let ends = passage
-            .begins
-            .map(|begin| begin.saturating_add(passage.words));
-        ends.iter()
-            .zip(texts)
-            .all(|(&end, text)| end <= text.spans.len())
+        let mut ranges = passage.begins.iter().zip(passage.ends).zip(texts);
+        ranges.all(|((&begin, end), text)| begin <= end && end <= text.spans.len())
     };
     let mut found: Vec<SharedPassage> = passages.iter().filter(lies_in).copied().collect();
     found.sort_by_key(|passage| std::cmp::Reverse(passage.words));
     let mut words = 0;
     found.retain(|passage| {
-        words += passage.words;
+        words += passage.ends[0] - passage.begins[0];
         words <= WORDS_COMPARED
     });
     found.sort_unstable();
@@ -311,7 +317,7 @@ fn shown(passages: &[SharedPassage], texts: [&Words; 2]) -> Vec<SharedPassage> {
 fn around(text: &Words, passage: &SharedPassage, n: usize, most: usize) -> Words {
     let begin = passage.begins[n];
     let from = begin.saturating_sub(most);
-    let to = begin + passage.words + most;
+    let to = passage.ends[n] + most;
     let whole = |at: &usize| !text.joined(*at);
     let from = (from.saturating_sub(AROUND)..=from)
         .rev()

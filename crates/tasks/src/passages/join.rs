@@ -14,6 +14,7 @@
 
 use std::ops::Range;
 
+use super::chain::{Match, Reuse};
 use super::gaps::Gaps;
 use super::places::{Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
@@ -23,21 +24,14 @@ use lookalike_base::Result;
 /// The most pieces of the matches of a pair.
 pub(crate) const MOST_PIECES: usize = 1 << 20;
 
-/// A match of two documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Match {
-    pub a: u32,
-    pub b: u32,
-    pub tokens: u32,
-    pub common: bool,
-}
-
 /// The matches of a pair, and what they cover.
 #[derive(Debug, Default)]
 pub(super) struct PairMatches {
     pub a: u32,
     pub b: u32,
     pub matches: Vec<Match>,
+    /// The reuses, if they are looked for; their matches are one after the other.
+    pub reuses: Vec<Reuse>,
     pub listed: bool,
     pub longest: u32,
     pub tokens_a: u64,
@@ -54,7 +48,9 @@ impl PairMatches {
         if of_a.is_empty() && of_b.is_empty() {
             return Ok(());
         }
-        for whole in std::mem::take(&mut self.matches) {
+        let divided = &mut self.matches;
+        let mut wholes = std::mem::take(divided).into_iter();
+        let divide = |whole: Match, divided: &mut Vec<Match>| {
             let in_a = of_a.within(whole.a..whole.a + whole.tokens);
             let in_b = of_b.within(whole.b..whole.b + whole.tokens);
             let mut ends: Vec<u32> = in_a.map(|at| at - whole.a).collect();
@@ -62,7 +58,7 @@ impl PairMatches {
             ends.sort_unstable();
             ends.dedup();
             let mut begin = 0;
-            self.matches.extend(ends.into_iter().map(|end| {
+            divided.extend(ends.into_iter().map(|end| {
                 let from = std::mem::replace(&mut begin, end);
                 Match {
                     a: of_a.at(whole.a + from),
@@ -71,8 +67,29 @@ impl PairMatches {
                     common: whole.common,
                 }
             }));
+        };
+        for reuse in &mut self.reuses {
+            let before = divided.len();
+            let own = wholes.by_ref().take(reuse.matches as usize);
+            own.for_each(|whole| divide(whole, divided));
+            reuse.matches = (divided.len() - before) as u32;
         }
+        wholes.for_each(|whole| divide(whole, divided));
         Ok(())
+    }
+
+    /// Counts the tokens that the matches cover, and those of the longest match or reuse.
+    pub fn count(&mut self) {
+        let reuses = self.reuses.iter().map(|reuse| reuse.tokens);
+        let lengths = self.matches.iter().map(|m| m.tokens).chain(reuses);
+        self.longest = lengths.max().unwrap_or(0);
+        let covered = |begin: fn(&Match) -> u32| {
+            let ranges = self.matches.iter().map(|m| (begin(m), m.tokens));
+            let mut ranges: Vec<_> = ranges.collect();
+            ranges.sort_unstable();
+            Covered::of(ranges.into_iter().map(|(at, tokens)| at..at + tokens))
+        };
+        (self.tokens_a, self.tokens_b) = (covered(|m| m.a), covered(|m| m.b));
     }
 }
 
@@ -232,8 +249,8 @@ impl<'a> Joiner<'a> {
         }
     }
 
-    /// Bytes of memory for a pair.
-    pub fn bytes(repeats: &Repeats, one: u32, other: u32) -> u64 {
+    /// Bytes of memory for a pair, and `more` for each of its matches.
+    pub fn bytes(repeats: &Repeats, one: u32, other: u32, more: u64) -> u64 {
         const REPEAT: u64 = size_of::<Repeat>() as u64;
         const LINE: u64 = size_of::<(u64, u64)>() as u64;
         // A piece, a match, and its part of the second document.
@@ -245,7 +262,7 @@ impl<'a> Joiner<'a> {
         let pieces = held.saturating_mul(streamed).min(MOST_PIECES as u64);
         // The repeats that are open while pieces are found may be as many again. The marks take
         // their place.
-        held * (2 * REPEAT + LINE) + kept * REPEAT + pieces * PIECE
+        held * (2 * REPEAT + LINE) + kept * REPEAT + pieces * (PIECE + more)
     }
 
     /// The matches of two documents.
@@ -320,11 +337,7 @@ impl<'a> Joiner<'a> {
             common: pieces.iter().all(|piece| piece.common),
         }));
         found.matches.sort_unstable_by_key(|m| (m.a, m.b));
-        found.longest = found.matches.iter().map(|m| m.tokens).max().unwrap_or(0);
-        found.tokens_a = Covered::of(found.matches.iter().map(|m| m.a..m.a + m.tokens));
-        let mut of_b: Vec<_> = found.matches.iter().map(|m| (m.b, m.tokens)).collect();
-        of_b.sort_unstable();
-        found.tokens_b = Covered::of(of_b.into_iter().map(|(b, tokens)| b..b + tokens));
+        found.count();
     }
 
     /// The tokens of the document in memory whose k-grams the other document has, and the same for

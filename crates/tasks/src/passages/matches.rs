@@ -22,17 +22,17 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::Range;
-use std::sync::Mutex;
 
+use super::chain;
 use super::gaps::Gaps;
 use super::groups::Groups;
 use super::join::{Joiner, PairMatches};
-use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
+use super::located::{ListedMatch, Places, TEXT_BYTES, next_bytes};
+use super::places::{Place, Repeats};
 use super::repeats::Search;
-use super::spans::Positions;
+use super::reuses::Reuses;
 use super::sweep::{Grouping, Run, sweep};
-use super::tables::{How, create};
+use super::tables::{How, create, share};
 use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
@@ -42,18 +42,13 @@ use lookalike_base::error::refuse;
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Unit;
-use lookalike_base::threads::{lock, unlocked};
-use lookalike_base::utf8::boundary_before;
 use lookalike_base::workers::in_order;
 use lookalike_engine::collection::{Catalogue, Column, ColumnBuilder, Tried, each_document};
-use lookalike_store::checkpoint::UnitSort;
 use lookalike_store::item::item;
 use lookalike_store::table::{Cell, cells};
 use lookalike_store::workspace::{ResultFile, Workspace};
-use lookalike_store::{List, Sort, Sorted, disk};
+use lookalike_store::{List, Sorted, disk};
 
-/// The most bytes of the text of a passage in `BOILERPLATE_FILE`.
-pub const TEXT_BYTES: usize = 2000;
 /// Bytes of memory for each common passage: the passage, its rank, and the number of its places.
 const COMMON_BYTES: u64 = (size_of::<Run>() + size_of::<(&Run, u32)>() + size_of::<u64>()) as u64;
 /// The part of a disk that pairs leave free: one twentieth.
@@ -74,15 +69,6 @@ item! {
 }
 
 item! {
-    /// The bytes of a place in its text. The places are numbered in the order of the calls.
-    struct Located {
-        number: u64,
-        begin: u64,
-        length: u32,
-    }
-}
-
-item! {
     /// An occurrence of a common passage.
     struct Occurrence {
         /// The number of the passage.
@@ -90,103 +76,6 @@ item! {
         place: Place,
         tokens: u32,
     }
-}
-
-item! {
-    /// A match of two documents, with the tokens where it begins in each.
-    struct Match {
-        a: u32,
-        b: u32,
-        begin_a: u32,
-        begin_b: u32,
-        tokens: u32,
-        common: u32,
-    }
-}
-
-/// Places that are to be found in the texts, in the order in which they are given.
-struct Places {
-    /// The places, with their number as the first occurrence, and their number of tokens.
-    sorter: Sort<Repeat>,
-    count: u64,
-}
-
-impl Places {
-    fn push(&mut self, place: Place, tokens: u32) -> Result<()> {
-        self.sorter.push(Repeat {
-            place,
-            first: Place::of(self.count),
-            count: tokens,
-        })?;
-        self.count += 1;
-        Ok(())
-    }
-
-    /// Finds the bytes of all places; they come back in order, as the first byte and a length. Also
-    /// returns the texts of the first `shown` places, each cut off after [`TEXT_BYTES`].
-    fn located(
-        self,
-        search: &Search<'_, '_>,
-        shown: usize,
-    ) -> Result<(Sorted<Located>, Vec<String>)> {
-        let (places, _) = search.write(self.sorter.finish()?, false)?;
-        let sorter = UnitSort::temporary(search.sorter("bytes", 4)?);
-        let texts = Mutex::new(vec![String::new(); shown]);
-        let ends = |place: &Repeat| [place.place.token, place.place.token + place.count - 1];
-        search.each_unit(|unit, parser| {
-            let mut reader = places.reader(PIECE_BYTES);
-            let mut wanted = Vec::new();
-            let mut text = String::new();
-            let mut positions = Positions::default();
-            let mut found = Vec::new();
-            search.reread.each(
-                unit,
-                |number| places.has(number),
-                |number, document, raw| {
-                    text.clear();
-                    parser.text_as_read(raw, &mut text);
-                    let parse = search.parse.of(&raw.docno);
-                    positions.begin();
-                    reader.begin(number);
-                    while reader.next(&mut wanted)? {
-                        let all = wanted.iter().flat_map(ends);
-                        positions.find(&text, &parse, all);
-                        for place in &wanted {
-                            let [first, last] = ends(place).map(|token| positions.of(token));
-                            let Some((first, last)) = first.zip(last) else {
-                                return Err(search.reread.changed(document));
-                            };
-                            let number = place.first.number();
-                            if number < shown as u64 {
-                                let end = last.end.min(first.begin + TEXT_BYTES);
-                                let passage = first.begin..boundary_before(&text, end);
-                                lock(&texts)[number as usize].push_str(&text[passage]);
-                            }
-                            found.push(Located {
-                                number,
-                                begin: first.begin as u64,
-                                length: (last.end - first.begin) as u32,
-                            });
-                        }
-                        if let Some(last) = wanted.last() {
-                            positions.go_on(last.place.token);
-                        }
-                        sorter.push(&mut found)?;
-                    }
-                    Ok(())
-                },
-            )
-        })?;
-        Ok((sorter.into_sorter().finish()?, unlocked(texts)))
-    }
-}
-
-/// The bytes of the next place.
-fn next_bytes(located: &mut Sorted<Located>) -> Result<Range<u64>> {
-    let next = located.next()?;
-    Ok(next.map_or(0..0, |Located { begin, length, .. }| {
-        begin..begin + u64::from(length)
-    }))
 }
 
 /// The number of tokens of each document.
@@ -197,12 +86,6 @@ fn words(workspace: &Workspace) -> Result<Column> {
         Ok(())
     })?;
     Ok(words.finish())
-}
-
-/// A share, rounded down to six decimals, so that 1.000000 is all.
-fn share(part: u64, whole: u64) -> Cell<'static> {
-    let millionths = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
-    Cell::Real(millionths as f64 / 1e6)
 }
 
 /// Refuses more pairs if the disk of their sort is nearly full.
@@ -369,10 +252,7 @@ fn write_common(
     };
     let begin = |name| create(workspace, name, how);
     let [mut common, mut all] = [begin(files[0])?, begin(files[1])?];
-    let mut places = Places {
-        sorter: search.sorter("places", 4)?,
-        count: 0,
-    };
+    let mut places = Places::new(search)?;
     let mut gaps = Gaps::new(search.gaps);
     let mut firsts = Vec::with_capacity(commons.len());
     for run in commons {
@@ -433,12 +313,10 @@ fn write_matches(
 ) -> Result<Vec<ResultFile>> {
     let names = Catalogue::names(workspace, &search.context.budget)?;
     let words = words(workspace)?;
-    let begin = |name| create(workspace, name, how);
-    let [mut matches, mut overlaps] = [begin(MATCHES_FILE)?, begin(OVERLAPS_FILE)?];
-    let mut places = Places {
-        sorter: search.sorter("places", 4)?,
-        count: 0,
-    };
+    let mut overlaps = create(workspace, OVERLAPS_FILE, how)?;
+    let mut reuses = search.reuse.map(|_| Reuses::new(search)).transpose()?;
+    let of_chains = search.reuse.map_or(0, |_| chain::MATCH_BYTES);
+    let mut places = Places::new(search)?;
     let mut listed = List::new(search.scratch);
     let context = search.context;
     context.start(STAGE, Unit::Count("pairs of documents"), None);
@@ -460,7 +338,7 @@ fn write_matches(
         let mut gaps = [Gaps::new(search.gaps), Gaps::new(search.gaps)];
         let (mut done, mut held) = (Vec::new(), 0);
         for (one, other) in pairs {
-            let need = Joiner::bytes(repeats, one, other);
+            let need = Joiner::bytes(repeats, one, other, of_chains);
             if need > search.reading {
                 let share = search.memory + search.reading;
                 let what = || format!("finding the matches of the documents {one} and {other}");
@@ -468,6 +346,12 @@ fn write_matches(
             }
             let taken = memory.hold(need);
             let mut found = joiner.join(one, other)?;
+            if let (Some((reuse, length)), true) = (&search.reuse, found.listed) {
+                found.reuses = chain::reuses(&mut found.matches, reuse, *length, || {
+                    context.stop.check(STAGE)
+                })?;
+                found.count();
+            }
             drop(taken);
             if search.gaps.is_some() {
                 found.divide(&mut gaps)?;
@@ -476,7 +360,9 @@ fn write_matches(
                 joiner = Joiner::new(search, repeats, commons);
             }
             held += found.matches.len();
-            done.push(found);
+            if search.reuse.is_none() || !found.listed || !found.reuses.is_empty() {
+                done.push(found);
+            }
             if held > PLACES {
                 context.stop.check(STAGE)?;
                 pass(std::mem::take(&mut done))?;
@@ -489,7 +375,10 @@ fn write_matches(
         for pair in found {
             let of = |document: u32| u64::from(words.get(document).unwrap_or_default());
             let longest = pair.listed.then_some(pair.longest);
-            let number = pair.listed.then_some(pair.matches.len());
+            let number = search
+                .reuse
+                .map_or(pair.matches.len(), |_| pair.reuses.len());
+            let number = pair.listed.then_some(number);
             let (docno_a, docno_b) = (names.get(pair.a)?, names.get(pair.b)?);
             let share_a = share(pair.tokens_a, of(pair.a));
             let share_b = share(pair.tokens_b, of(pair.b));
@@ -500,11 +389,14 @@ fn write_matches(
             stats.pairs += 1;
             stats.unlisted_pairs += u64::from(!pair.listed);
             stats.matches += pair.matches.len() as u64;
+            if let Some(reuses) = &mut reuses {
+                reuses.take(&pair, search)?;
+            }
             for m in pair.matches {
                 let place = |document, token| Place { document, token };
                 places.push(place(pair.a, m.a), m.tokens)?;
                 places.push(place(pair.b, m.b), m.tokens)?;
-                listed.push(&Match {
+                listed.push(&ListedMatch {
                     a: pair.a,
                     b: pair.b,
                     begin_a: m.a,
@@ -518,15 +410,29 @@ fn write_matches(
         Ok(())
     };
     in_order(STAGE, context.budget.threads, hand_out, work, take)?;
+    let mut files = vec![overlaps.done()?];
+    match reuses {
+        Some(reuses) => files.extend(reuses.write(workspace, search, &listed, places, how, stats)?),
+        None => files.insert(0, list(workspace, search, &listed, places, how)?),
+    }
+    Ok(files)
+}
+
+/// Writes [`MATCHES_FILE`].
+fn list(
+    workspace: &Workspace,
+    search: &Search<'_, '_>,
+    listed: &List<ListedMatch>,
+    places: Places,
+    how: &How,
+) -> Result<ResultFile> {
+    let names = Catalogue::names(workspace, &search.context.budget)?;
+    let mut matches = create(workspace, MATCHES_FILE, how)?;
     let (mut located, _) = places.located(search, 0)?;
     listed.each(|found| {
-        let [of_a, of_b] = [next_bytes(&mut located)?, next_bytes(&mut located)?];
-        let (docno_a, docno_b) = (names.get(found.a)?, names.get(found.b)?);
-        matches.row(&cells! {
-            &docno_a, &docno_b, found.begin_a, found.begin_b, found.tokens, of_a.start, of_a.end,
-            of_b.start, of_b.end, found.common, found.a, found.b,
-        })
+        let bytes = [next_bytes(&mut located)?, next_bytes(&mut located)?];
+        found.row(&names, &bytes, |row| matches.row(row))
     })?;
     located.next()?;
-    Ok(vec![matches.done()?, overlaps.done()?])
+    matches.done()
 }

@@ -49,17 +49,20 @@
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
 //! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
 
+mod chain;
 mod cuts;
 mod excluded;
 mod gaps;
 mod grams;
 mod groups;
 mod join;
+mod located;
 mod matches;
 mod places;
 mod removable;
 mod remove;
 mod repeats;
+mod reuses;
 pub mod shown;
 mod spans;
 mod sweep;
@@ -76,7 +79,7 @@ use lookalike_base::Result;
 use lookalike_base::budget::{ByteSize, PROCESS_BYTES};
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::keywords;
-use lookalike_base::numbers::counted;
+use lookalike_base::numbers::{counted, is_zero};
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::{DERIVED_FILES, ResultFormat};
 use lookalike_engine::collection::{
@@ -89,6 +92,7 @@ use lookalike_store::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, ResultFil
 use lookalike_store::{digest_of, disk};
 use lookalike_text::parse::TokenKind;
 
+pub use chain::ReuseConfig;
 pub use cuts::Align;
 pub use remove::{RemovalConfig, RemovalSummary, remove};
 pub use task::{Done, Task, directory};
@@ -97,8 +101,8 @@ pub use units::{Scope, TextUnit, UnitsConfig};
 use grams::MOST_LENGTH;
 pub use groups::By;
 use groups::Groups;
+pub use located::TEXT_BYTES;
 pub use lookalike_engine::outputs::PASSAGE_FILES as FILES;
-pub use matches::TEXT_BYTES;
 use places::Repeats;
 use repeats::{REPEATS, SORTS, Search};
 use tables::How;
@@ -126,6 +130,14 @@ pub(crate) const COMMON_PLACES_FILE: &str = "common-places.tsv";
 pub(crate) const BOILERPLATE_FILE: &str = "boilerplate.tsv";
 /// Where they are.
 pub(crate) const BOILERPLATE_PLACES_FILE: &str = "boilerplate-places.tsv";
+/// The reuses of pairs of documents.
+pub(crate) const REUSE_FILE: &str = "reuse.tsv";
+/// Their matches.
+pub(crate) const REUSE_MATCHES_FILE: &str = "reuse-matches.tsv";
+/// The clusters of their places.
+pub(crate) const REUSE_CLUSTERS_FILE: &str = "reuse-clusters.tsv";
+/// The places.
+pub(crate) const REUSE_PLACES_FILE: &str = "reuse-places.tsv";
 /// The least memory for the sorts.
 const LEAST_SORT_BYTES: u64 = 16 << 20;
 /// Bytes of memory for each document: where its repeats end, and the places in it that are looked
@@ -185,11 +197,17 @@ pub struct MatchesConfig {
     /// Two documents are a pair if they share a k-gram that occurs in at most this number of
     /// documents.
     pub max_documents: u32,
+    /// What is a reuse. The matches are then those of reuses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuse: Option<ReuseConfig>,
 }
 
 impl Default for MatchesConfig {
     fn default() -> Self {
-        MatchesConfig { max_documents: 100 }
+        MatchesConfig {
+            max_documents: 100,
+            reuse: None,
+        }
     }
 }
 
@@ -226,12 +244,19 @@ impl PassagesConfig {
                 ("least", units.least.to_string()),
             ],
         };
+        how.extend(self.reuse().iter().flat_map(ReuseConfig::parameters));
         how.push(("of", self.of.to_string()));
         let excluded = self.excluded.iter();
         how.extend(excluded.map(|of| ("exclude-text", of.digest.clone())));
         let condition = self.condition.iter().filter(|of| !of.is_true());
         how.extend(condition.map(|condition| ("where", condition.to_string())));
         how
+    }
+
+    /// What is a reuse, if reuses are looked for.
+    pub fn reuse(&self) -> Option<ReuseConfig> {
+        let matches = self.matches.filter(|_| self.units.is_none());
+        matches.and_then(|matches| matches.reuse)
     }
 
     /// Refuses a length out of range.
@@ -241,7 +266,8 @@ impl PassagesConfig {
     pub fn check(&self) -> Result<()> {
         self.units.as_ref().map_or(Ok(()), UnitsConfig::check)?;
         if (1..=MOST_LENGTH).contains(&self.length) {
-            return Ok(());
+            let reuse = self.reuse();
+            return reuse.map_or(Ok(()), |reuse| reuse.check(self.length));
         }
         refuse("length", self.length, format!("1 to {MOST_LENGTH} tokens"))
     }
@@ -276,6 +302,12 @@ pub struct Stats {
     pub unlisted_pairs: u64,
     /// The matches of the others.
     pub matches: u64,
+    /// Reuses of pairs, and clusters of their places.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reuses: u64,
+    /// Clusters of the places of reuses.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reuse_clusters: u64,
     /// Common passages.
     pub common: u64,
     /// Passages that several groups of documents share.
@@ -477,6 +509,8 @@ fn search(
     let excluded = config.excluded.as_ref();
     // Where the gaps of each document end.
     let groups = groups + excluded.map_or(0, |of| of.bytes() + 8 * documents);
+    // The date of each document.
+    let groups = groups + config.reuse().map_or(0, |_| 8 * documents);
     let values = conditions.as_ref().map_or(0, Conditions::bytes);
     let tables =
         documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES + values;
@@ -502,7 +536,8 @@ fn search(
     let search = Search {
         reread: &reread,
         parse: &collection.shingle.parse,
-        length: config.length,
+        length: config.reuse().map_or(config.length, |of| of.match_length),
+        reuse: config.reuse().map(|reuse| (reuse, config.length)),
         gaps: None,
         conditions: conditions.as_ref(),
         only: only.as_ref(),

@@ -18,6 +18,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::chain::ReuseConfig;
 use super::gaps::Gaps;
 use super::grams::{Grams, Hashed, Stretch, Stretches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
@@ -37,6 +38,8 @@ pub(super) struct Search<'a, 'w> {
     pub reread: &'a Reread<'a>,
     pub parse: &'a ParseConfig,
     pub length: u32,
+    /// What is a reuse, and the least number of its matched tokens.
+    pub reuse: Option<(ReuseConfig, u32)>,
     /// Where documents have excluded words.
     pub gaps: Option<&'a Repeats>,
     /// The condition of the pairs whose matches are listed.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{MATCHES_FILE, OVERLAPS_FILE, STAGE};
+use super::{MATCHES_FILE, OVERLAPS_FILE, REUSE_FILE, STAGE};
 use lookalike_base::least::Least;
 use lookalike_base::progress::Context;
 use lookalike_base::words::words;
@@ -22,13 +22,16 @@ const MOST_PASSAGES: usize = 200;
 const LEAST_ROW_BYTES: u64 = 30;
 /// Bytes of memory for a pair without its passages, and for a passage.
 const PAIR_BYTES: u64 = 512;
-const PASSAGE_BYTES: u64 = 24;
+const PASSAGE_BYTES: u64 = 40;
 
 /// The pairs that share the most words.
 #[derive(Debug, Default)]
 pub struct Shared {
     /// The least length of a passage, as the files state it.
     pub length: String,
+    /// The most words in a gap of a passage, the least length of the runs between gaps, and their
+    /// share, as the files state them; none without gaps.
+    pub gaps: Option<[String; 3]>,
     /// Whether words of excluded texts are in no passage.
     pub excluding: bool,
     /// The condition that all pairs of the list meet.
@@ -56,11 +59,13 @@ pub struct SharedPair {
     pub passages: Vec<SharedPassage>,
 }
 
-/// A passage of two documents, in words.
+/// A passage of two documents, in words. With gaps, it has fewer words than its documents there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SharedPassage {
     /// By document: where it begins.
     pub begins: [usize; 2],
+    /// By document: where it ends.
+    pub ends: [usize; 2],
     pub words: usize,
 }
 
@@ -69,7 +74,8 @@ pub struct SharedPassage {
 pub fn shows_passages(workspace: &Workspace) -> Result<bool> {
     let is_there = |name| disk::exists(&workspace.directory().join(name));
     let other = workspace.manifest.has::<PairsEntry>();
-    Ok(!other && is_there(OVERLAPS_FILE)? && is_there(MATCHES_FILE)?)
+    let listed = is_there(MATCHES_FILE)? || is_there(REUSE_FILE)?;
+    Ok(!other && is_there(OVERLAPS_FILE)? && listed)
 }
 
 /// Bytes of memory for a list of at most `most` pairs.
@@ -79,12 +85,17 @@ pub fn shows_passages(workspace: &Workspace) -> Result<bool> {
 pub fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
     let size = |name| {
         let path = directory.join(name);
-        let found = disk::metadata(&path).map_err(Error::io("inspect", &path))?;
-        Ok(found.size())
+        match disk::exists(&path)? {
+            true => Ok(disk::metadata(&path)
+                .map_err(Error::io("inspect", &path))?
+                .size()),
+            false => Ok(0),
+        }
     };
     let pairs = (size(OVERLAPS_FILE)? / LEAST_ROW_BYTES).min(most as u64);
     // A row of the file has more bytes than its passage takes here.
-    let passages = (pairs * MOST_PASSAGES as u64 * PASSAGE_BYTES).min(size(MATCHES_FILE)?);
+    let passages =
+        (pairs * MOST_PASSAGES as u64 * PASSAGE_BYTES).min(size(MATCHES_FILE)? + size(REUSE_FILE)?);
     Ok(pairs * PAIR_BYTES + passages)
 }
 
@@ -99,13 +110,33 @@ pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Resu
         .map(|pair| (pair.documents, Least::new(MOST_PASSAGES)))
         .collect();
     let mut row = Vec::new();
-    let mut table = Table::open(&directory.join(MATCHES_FILE))?;
-    table.want_names(&["document_a", "document_b", "begin_a", "begin_b", "tokens"])?;
+    let (file, ends) = match shared.gaps {
+        Some(_) => (REUSE_FILE, ["end_a", "end_b"]),
+        None => (MATCHES_FILE, ["begin_a", "begin_b"]),
+    };
+    let mut table = Table::open(&directory.join(file))?;
+    let [end_a, end_b] = ends;
+    table.want_names(&[
+        "document_a",
+        "document_b",
+        "begin_a",
+        "begin_b",
+        "tokens",
+        end_a,
+        end_b,
+    ])?;
     while table.next(&mut row)? {
         context.tick(STAGE, table.number())?;
-        let [a, b, begin_a, begin_b, words] = cells(&table, &row)?;
+        let [a, b, begin_a, begin_b, words, end_a, end_b] = cells(&table, &row)?;
+        let more = if file == REUSE_FILE { 0 } else { words };
         if let Some(longest) = longest.get_mut(&[a as u32, b as u32]) {
-            longest.offer((Reverse(words), begin_a, begin_b));
+            longest.offer((
+                Reverse(words),
+                begin_a,
+                begin_b,
+                end_a.saturating_add(more),
+                end_b.saturating_add(more),
+            ));
         }
     }
     for pair in &mut shared.pairs {
@@ -113,8 +144,9 @@ pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Resu
         let passages = found
             .into_iter()
             .flatten()
-            .map(|(Reverse(words), a, b)| SharedPassage {
+            .map(|(Reverse(words), a, b, end_a, end_b)| SharedPassage {
                 begins: [a as usize, b as usize],
+                ends: [end_a as usize, end_b as usize],
                 words: words as usize,
             });
         pair.passages = passages.collect();
@@ -133,9 +165,15 @@ pub fn ranked(directory: &Path, most: usize, context: &Context<'_>) -> Result<Sh
         "tokens_a tokens_b document_a document_b share_a share_b matches docno_a docno_b",
     ))?;
     let length = table.comment("length").unwrap_or_default().to_string();
+    let stated = |name| table.comment(name).map(String::from);
+    let gaps = match ["gap", "match-length", "density"].map(stated) {
+        [Some(gap), Some(length), Some(density)] => Some([gap, length, density]),
+        _ => None,
+    };
     let (mut shared, mut largest) = (
         Shared {
             length,
+            gaps,
             excluding: table.comment("exclude-text").is_some(),
             condition: table.comment("where").map(String::from),
             ..Shared::default()

@@ -2,14 +2,15 @@
 
 use super::{
     BOILERPLATE_FILE, COMMON_FILE, COMMON_PLACES_FILE, COVERAGE_FILE, MATCHES_FILE, OVERLAPS_FILE,
-    REMOVABLE_FILE, SPANS_FILE, STAGE,
+    REMOVABLE_FILE, REUSE_CLUSTERS_FILE, REUSE_FILE, REUSE_MATCHES_FILE, REUSE_PLACES_FILE,
+    SPANS_FILE, STAGE,
 };
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
 use lookalike_engine::collection;
 use lookalike_engine::table::TypedTable;
 use lookalike_store::disk::AtomicFile;
-use lookalike_store::table::{Column, Table, columns};
+use lookalike_store::table::{Cell, Column, Table, columns};
 use lookalike_store::workspace::{ResultFile, Workspace};
 
 /// Parameters that a file states: name and value.
@@ -58,6 +59,29 @@ const BOILERPLATE_PLACES: [Column; 8] = columns! {
     end_byte: I64, document: I64,
 };
 
+/// A reuse of two documents: where it begins and ends in each, its matched tokens, their share of
+/// the longer span, and the number of its matches.
+const REUSE: [Column; 17] = columns! {
+    reuse: I64, cluster: I64, docno_a: Text, docno_b: Text, begin_a: I64, end_a: I64, begin_b: I64,
+    end_b: I64, tokens: I64, density: F64, matches: I64, begin_byte_a: I64, end_byte_a: I64,
+    begin_byte_b: I64, end_byte_b: I64, document_a: I64, document_b: I64,
+};
+const REUSE_MATCHES: [Column; 13] = columns! {
+    reuse: I64, docno_a: Text, docno_b: Text, begin_a: I64, begin_b: I64, tokens: I64,
+    begin_byte_a: I64, end_byte_a: I64, begin_byte_b: I64, end_byte_b: I64, common: I64,
+    document_a: I64, document_b: I64,
+};
+
+/// A cluster, and its earliest place, which is that of the least `date` or, by `order`, the first.
+const REUSE_CLUSTERS: [Column; 12] = columns! {
+    cluster: I64, places: I64, documents: I64, longest: I64, earliest_by: Text, date: Text or "-",
+    docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64, document: I64,
+};
+const REUSE_PLACES: [Column; 8] = columns! {
+    cluster: I64, date: Text or "-", docno: Text, begin_token: I64, end_token: I64,
+    begin_byte: I64, end_byte: I64, document: I64,
+};
+
 /// The columns of a result file.
 fn columns(file: &str) -> &'static [Column] {
     match file {
@@ -68,6 +92,10 @@ fn columns(file: &str) -> &'static [Column] {
         COMMON_FILE => &COMMON,
         COMMON_PLACES_FILE => &COMMON_PLACES,
         BOILERPLATE_FILE => &BOILERPLATE,
+        REUSE_FILE => &REUSE,
+        REUSE_MATCHES_FILE => &REUSE_MATCHES,
+        REUSE_CLUSTERS_FILE => &REUSE_CLUSTERS,
+        REUSE_PLACES_FILE => &REUSE_PLACES,
         _ => &BOILERPLATE_PLACES,
     }
 }
@@ -104,4 +132,10 @@ pub(super) fn write(
         context.tick(STAGE, lines.table().number())?;
     }
     table.done()
+}
+
+/// A share, rounded down to six decimals, so that 1.000000 is all.
+pub(super) fn share(part: u64, whole: u64) -> Cell<'static> {
+    let millionths = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
+    Cell::Real(millionths as f64 / 1e6)
 }

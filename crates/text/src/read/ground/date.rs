@@ -120,11 +120,18 @@ pub fn seconds(number: f64) -> Option<f64> {
     second.or(Some(number / unit.map_or(1.0, |unit| unit.1)))
 }
 
+/// Seconds from 1 March of the year -400 to 1970.
+const YEAR_400: i64 = (719_468 + 146_097) * 86_400;
+
+/// The day of what [`date`] gives, in UTC: `2004-01-31`.
+pub fn day(date: u64) -> Option<String> {
+    let date = DateTime::from_timestamp((date / 10_000_000) as i64 - YEAR_400, 0)?;
+    Some(date.date_naive().to_string())
+}
+
 /// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns
 /// since the year -400. A date without a zone is in UTC.
 pub fn date(text: &str) -> Option<u64> {
-    /// Seconds from 1 March of the year -400 to 1970.
-    const YEAR_400: i64 = (719_468 + 146_097) * 86_400;
     let (seconds, nanoseconds) = instant(text)?;
     u64::try_from((seconds + YEAR_400) * 10_000_000 + nanoseconds / 100).ok()
 }

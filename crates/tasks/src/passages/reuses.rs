@@ -1,0 +1,295 @@
+//! The reuses of all pairs, and the clusters of their places.
+//!
+//! # Definitions
+//! Two spans of reuses in one document are the same *place* if their overlap is at least half of
+//! the shorter one, or if a chain of such spans leads from one to the other; the place reaches from
+//! the first beginning to the last end. A *cluster* is a component over places and reuses. Its
+//! *earliest* place is that of the least date that a record states, and among equal ones, or if
+//! none does, the first in the order of the input.
+//!
+//! # Algorithm
+//! The spans of a document come by falling length. Each joins the places that have the middle of
+//! it, which are united. This is exact: a place consists of spans that are not shorter, and if a
+//! place has the middle of a span, one of its spans has it too. No two of the places lie in each
+//! other, so that those with the middle of a span are the last ones that begin before it.
+//!
+//! # Cost
+//! O(n log n). Memory: [`REUSE_BYTES`] for each reuse, and 8 bytes for the date of each document.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::chain::Reuse;
+use super::join::PairMatches;
+use super::located::{ListedMatch, Places, next_bytes};
+use super::places::Place;
+use super::repeats::Search;
+use super::tables::{How, create, share};
+use super::{REUSE_CLUSTERS_FILE, REUSE_FILE, REUSE_MATCHES_FILE, REUSE_PLACES_FILE, STAGE, Stats};
+use lookalike_base::Result;
+use lookalike_base::numbers::counted;
+use lookalike_base::union_find::UnionFind;
+use lookalike_engine::collection::Catalogue;
+use lookalike_store::item::item;
+use lookalike_store::table::cells;
+use lookalike_store::workspace::{ResultFile, Workspace};
+use lookalike_store::{List, Sort, Sorted};
+use lookalike_text::read::{date, day};
+
+/// Bytes of memory for each reuse: itself with its cluster, its root, and the counts of a cluster.
+const REUSE_BYTES: u64 = 3 * size_of::<(Reuse, u32)>() as u64;
+/// The date of a document that states none.
+const UNDATED: u64 = u64::MAX;
+
+item! {
+    /// A reuse in one of its documents. The longest ones come first.
+    struct ReusedSpan {
+        document: u32,
+        /// What its length is less than the longest possible.
+        shorter: u32,
+        begin: u32,
+        reuse: u32,
+    }
+}
+
+item! {
+    /// A place, and one of the reuses whose place it is.
+    struct ReusedPlace {
+        place: Place,
+        end: u32,
+        reuse: u32,
+    }
+}
+
+item! {
+    /// A place of a cluster. The earliest one comes first.
+    struct ClusterPlace {
+        cluster: u32,
+        date: u64,
+        place: Place,
+        end: u32,
+    }
+}
+
+/// Reuses, as they come.
+pub(super) struct Reuses {
+    all: Vec<Reuse>,
+    spans: Sort<ReusedSpan>,
+}
+
+impl Reuses {
+    pub fn new(search: &Search<'_, '_>) -> Result<Reuses> {
+        Ok(Reuses {
+            all: Vec::new(),
+            spans: search.sorter("spans", 4)?,
+        })
+    }
+
+    /// Takes in the reuses of a pair.
+    pub fn take(&mut self, pair: &PairMatches, search: &Search<'_, '_>) -> Result<()> {
+        let mut matches = &pair.matches[..];
+        for reuse in &pair.reuses {
+            let (own, rest) = matches.split_at(matches.len().min(reuse.matches as usize));
+            matches = rest;
+            if let [first, ..] = own
+                && let [.., last] = own
+            {
+                let ends = [last.end_a(), last.b + last.tokens];
+                let begins = [(pair.a, first.a), (pair.b, first.b)];
+                for ((document, begin), end) in begins.into_iter().zip(ends) {
+                    self.spans.push(ReusedSpan {
+                        document,
+                        shorter: u32::MAX - (end - begin),
+                        begin,
+                        reuse: self.all.len() as u32,
+                    })?;
+                }
+            }
+            self.all.push(*reuse);
+        }
+        let count = self.all.len() as u64;
+        search.require_in_eighth(count * REUSE_BYTES, || counted(count, "reuse"))
+    }
+
+    /// The reuses with their clusters, the places of these in the order of time, which `wanted`
+    /// gets too, and for each cluster the number of its places and of their documents, and the
+    /// tokens of the longest one. Clusters are numbered by their first reuses.
+    fn clusters(
+        self,
+        search: &Search<'_, '_>,
+        wanted: &mut Places,
+        stats: &mut Stats,
+    ) -> Result<(Vec<(Reuse, u32)>, List<ClusterPlace>, Vec<[u32; 3]>)> {
+        let mut sets = UnionFind::new(self.all.len() as u32);
+        let places = places(self.spans.finish()?, &mut sets, search)?;
+        let dates = dates(search)?;
+        let (mut roots, mut clusters) = (sets.roots(), 0);
+        for n in 0..roots.len() {
+            // A root is the first reuse of its cluster.
+            let root = roots[n] as usize;
+            let is_new = root == n;
+            roots[n] = if is_new { clusters } else { roots[root] };
+            clusters += u32::from(is_new);
+        }
+        let mut sorter = search.sorter("clusters", 4)?;
+        places.each(|ReusedPlace { place, end, reuse }| {
+            let date = dates.get(place.document as usize);
+            sorter.push(ClusterPlace {
+                cluster: roots.get(reuse as usize).copied().unwrap_or_default(),
+                date: date.map_or(UNDATED, |date| date.load(Ordering::Relaxed)),
+                place,
+                end,
+            })
+        })?;
+        (stats.reuses, stats.reuse_clusters) = (self.all.len() as u64, clusters.into());
+        let (mut of_clusters, mut counts) = (List::new(search.scratch), Vec::new());
+        sorter.finish()?.groups(
+            |found| found.cluster,
+            |_, all| {
+                let (mut count, mut longest, mut documents) = (0, 0, 0);
+                let mut last = None;
+                while let Some(found) = all.next()? {
+                    let (place, tokens) = (found.place, found.end - found.place.token);
+                    wanted.push(place, tokens)?;
+                    of_clusters.push(&found)?;
+                    (count, longest) = (count + 1, tokens.max(longest));
+                    // The places of a document are next to each other.
+                    documents += u32::from(last.replace(place.document) != Some(place.document));
+                }
+                counts.push([count, documents, longest]);
+                Ok(())
+            },
+        )?;
+        let reuses = self.all.into_iter().zip(roots).collect();
+        Ok((reuses, of_clusters, counts))
+    }
+}
+
+impl Reuses {
+    /// Writes the tables of the reuses, of their matches, and of their clusters. `listed` has the
+    /// matches, and `places` where they are.
+    pub fn write(
+        self,
+        workspace: &Workspace,
+        search: &Search<'_, '_>,
+        listed: &List<ListedMatch>,
+        mut places: Places,
+        how: &How,
+        stats: &mut Stats,
+    ) -> Result<Vec<ResultFile>> {
+        let names = &Catalogue::names(workspace, &search.context.budget)?;
+        let (reuses, of_clusters, counts) = self.clusters(search, &mut places, stats)?;
+        let begin = |name| create(workspace, name, how);
+        let [mut table, mut matches] = [begin(REUSE_FILE)?, begin(REUSE_MATCHES_FILE)?];
+        let (mut located, _) = places.located(search, 0)?;
+        let mut all = reuses.into_iter().enumerate();
+        let (mut next, mut open) = (all.next(), None);
+        listed.each(|found| {
+            let bytes = [next_bytes(&mut located)?, next_bytes(&mut located)?];
+            let Some((number, (reuse, cluster))) = next else {
+                return Ok(());
+            };
+            found.row(names, &bytes, |row| {
+                matches.row(&[&cells! { number }[..], row].concat())
+            })?;
+            let (first, [of_a, of_b], seen) = open.get_or_insert((found, bytes.clone(), 0));
+            *seen += 1;
+            if *seen < reuse.matches {
+                return Ok(());
+            }
+            let (docno_a, docno_b) = (names.get(found.a)?, names.get(found.b)?);
+            table.row(&cells! {
+                number, cluster, &docno_a, &docno_b, first.begin_a, found.begin_a + found.tokens,
+                first.begin_b, found.begin_b + found.tokens, reuse.tokens,
+                share(reuse.tokens.into(), reuse.span.into()), reuse.matches, of_a.start,
+                bytes[0].end, of_b.start, bytes[1].end, found.a, found.b,
+            })?;
+            (next, open) = (all.next(), None);
+            Ok(())
+        })?;
+        let mut clusters = begin(REUSE_CLUSTERS_FILE)?;
+        let mut listed = begin(REUSE_PLACES_FILE)?;
+        let (mut counts, mut open) = (counts.into_iter(), None);
+        of_clusters.each(|found: ClusterPlace| {
+            let (bytes, date) = (next_bytes(&mut located)?, found.date);
+            let Place { document, token } = found.place;
+            let dated = Some(date).filter(|&date| date != UNDATED).and_then(day);
+            let docno = names.get(document)?;
+            let row = cells! {
+                dated.as_deref(), &docno, token, found.end, bytes.start, bytes.end, document,
+            };
+            let cluster = found.cluster;
+            if open.replace(cluster) != Some(cluster)
+                && let Some([places, documents, longest]) = counts.next()
+            {
+                let by = if date == UNDATED { "order" } else { "date" };
+                let counts = cells! { cluster, places, documents, longest, by };
+                clusters.row(&[&counts[..], &row].concat())?;
+            }
+            listed.row(&[&cells! { cluster }[..], &row].concat())
+        })?;
+        // The files of the sort are removed at its end.
+        located.next()?;
+        let tables = [table, matches, clusters, listed].into_iter();
+        tables.map(|table| table.done()).collect()
+    }
+}
+
+/// The places of all documents. Unites the reuses that have a place in common.
+fn places(
+    spans: Sorted<ReusedSpan>,
+    sets: &mut UnionFind,
+    search: &Search<'_, '_>,
+) -> Result<List<ReusedPlace>> {
+    let mut places = List::new(search.scratch);
+    spans.groups(
+        |span| span.document,
+        |first, all| {
+            search.context.stop.check(STAGE)?;
+            // The end of each place, and a reuse that has it, by its beginning.
+            let mut open: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+            while let Some(span) = all.next()? {
+                let length = u32::MAX - span.shorter;
+                let (mut begin, mut end) = (span.begin, span.begin + length);
+                let half = length.div_ceil(2);
+                let (latest, least) = (end - half, begin + half);
+                while let Some((&other, &(to, reuse))) = open.range(..=latest).next_back()
+                    && to >= least
+                {
+                    sets.union(span.reuse, reuse);
+                    (begin, end) = (begin.min(other), end.max(to));
+                    open.remove(&other);
+                }
+                open.insert(begin, (end, span.reuse));
+            }
+            for (token, (end, reuse)) in open {
+                places.push(&ReusedPlace {
+                    place: Place {
+                        document: first.document,
+                        token,
+                    },
+                    end,
+                    reuse,
+                })?;
+            }
+            Ok(())
+        },
+    )?;
+    Ok(places)
+}
+
+/// The dates that the records of the documents state.
+fn dates(search: &Search<'_, '_>) -> Result<Vec<AtomicU64>> {
+    let all = (0..search.documents).map(|_| AtomicU64::new(UNDATED));
+    let all: Vec<AtomicU64> = all.collect();
+    search.each_unit(|unit, _| {
+        search.reread.each_record(unit, |number, record, bytes| {
+            let stated = record.kind.date(bytes).and_then(|stated| date(&stated));
+            if let (Some(stated), Some(of)) = (stated, all.get(number as usize)) {
+                of.store(stated, Ordering::Relaxed);
+            }
+            Ok(())
+        })
+    })?;
+    Ok(all)
+}
