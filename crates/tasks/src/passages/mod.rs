@@ -4,11 +4,14 @@
 //! In: a collection, and the inputs that it was read from, which are read again. Out, in the
 //! directory of the collection: `SPANS_FILE`, `REMOVABLE_FILE` and `COVERAGE_FILE`; if
 //! [`PassagesConfig::matches`] says so, also `MATCHES_FILE`, `OVERLAPS_FILE`, `COMMON_FILE`
-//! and `COMMON_PLACES_FILE`; with [`PassagesConfig::boilerplate`], `BOILERPLATE_FILE` and
+//! and `COMMON_PLACES_FILE`; with [`MatchesConfig::reuse`], `REUSE_FILE`, `REUSE_MATCHES_FILE`,
+//! `REUSE_CLUSTERS_FILE` and `REUSE_PLACES_FILE` in place of `MATCHES_FILE`; with
+//! [`PassagesConfig::boilerplate`], `BOILERPLATE_FILE` and
 //! `BOILERPLATE_PLACES_FILE`.
 //!
 //! # Definitions
-//! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`]). A token position is
+//! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`], or
+//! [`ReuseConfig::match_length`] if reuses are looked for). A token position is
 //! *repeated* if it lies in an occurrence of a k-gram that occurs at least twice in the collection,
 //! in another document or elsewhere in the same one; overlapping occurrences count. Excluded words
 //! ([`PassagesConfig::excluded`], `excluded`) are no tokens here. A *span* is a
@@ -24,6 +27,8 @@
 //!    in its text.
 //! 4. `sweep`, `join` and `matches`: pairs of documents, their matches, and common passages also
 //!    follow from the repeats. A condition ([`PassagesConfig::condition`]) limits these pairs.
+//! 5. `chain` and `reuses`: the matches of a pair are chained over gaps, and the places of all
+//!    chains are put together.
 //!
 //! # Invariants
 //! - Every span is found and none is wrong; the module `repeats` says how k-grams are compared.
@@ -41,7 +46,7 @@
 //! [`MatchesConfig::max_documents`], or for each document if there are fewer; and the rest of the
 //! budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and an
 //! eighth the names of groups; more of them are refused. One document of a pair is in memory: 56
-//! bytes for each of its repeats (`join`). A pair that does not fit is refused with the least
+//! bytes for each of its repeats (`join`), and 125 for each of its matches if these are chained. A pair that does not fit is refused with the least
 //! memory that will do. A word that is repeated n times has n repeats. Temporary files: 8 to 20
 //! bytes for each stretch, and the files of `sweep` for each repeat and pair.
 //!
