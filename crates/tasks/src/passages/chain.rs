@@ -41,10 +41,10 @@ const MATCHED: i64 = 20;
 const MOST_GAP: u32 = 10_000;
 /// In place of a match.
 const NONE: u32 = u32::MAX;
-/// Bytes of memory for a match: its columns, its two nodes of the tree, its chain in the heap, and
-/// its reuse twice.
+/// Bytes of memory for a match: its columns, its two nodes of the tree, its chain in the heap, its
+/// reuse twice, and a copy.
 pub(super) const MATCH_BYTES: u64 =
-    41 + 3 * size_of::<Best>() as u64 + 2 * size_of::<Reuse>() as u64;
+    41 + 3 * size_of::<Best>() as u64 + 2 * size_of::<Reuse>() as u64 + size_of::<Match>() as u64;
 
 /// A score or a value to compare, and the match that has it.
 type Best = (i64, Reverse<u32>);

@@ -6,8 +6,7 @@
 //! [`PassagesConfig::matches`] says so, also `MATCHES_FILE`, `OVERLAPS_FILE`, `COMMON_FILE`
 //! and `COMMON_PLACES_FILE`; with [`MatchesConfig::reuse`], `REUSE_FILE`, `REUSE_MATCHES_FILE`,
 //! `REUSE_CLUSTERS_FILE` and `REUSE_PLACES_FILE` in place of `MATCHES_FILE`; with
-//! [`PassagesConfig::boilerplate`], `BOILERPLATE_FILE` and
-//! `BOILERPLATE_PLACES_FILE`.
+//! [`PassagesConfig::boilerplate`], `BOILERPLATE_FILE` and `BOILERPLATE_PLACES_FILE`.
 //!
 //! # Definitions
 //! A *k-gram* is a run of k consecutive tokens ([`PassagesConfig::length`], or
@@ -46,8 +45,9 @@
 //! [`MatchesConfig::max_documents`], or for each document if there are fewer; and the rest of the
 //! budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and an
 //! eighth the names of groups; more of them are refused. One document of a pair is in memory: 56
-//! bytes for each of its repeats (`join`), and 125 for each of its matches if these are chained. A pair that does not fit is refused with the least
-//! memory that will do. A word that is repeated n times has n repeats. Temporary files: 8 to 20
+//! bytes for each of its repeats (`join`), and 129 for each of its matches if these are chained. A
+//! pair that does not fit is refused with the least memory that will do. An eighth of the memory
+//! for the sorts holds the reuses (48 bytes each). A word that is repeated n times has n repeats. Temporary files: 8 to 20
 //! bytes for each stretch, and the files of `sweep` for each repeat and pair.
 //!
 //! # Errors
