@@ -71,6 +71,9 @@ item! {
     }
 }
 
+/// The reuses with their clusters, the places of the clusters, and the counts of each.
+type Clustered = (Vec<(Reuse, u32)>, List<ClusterPlace>, Vec<[u32; 3]>);
+
 /// Reuses, as they come.
 pub(super) struct Reuses {
     all: Vec<Reuse>,
@@ -119,7 +122,7 @@ impl Reuses {
         search: &Search<'_, '_>,
         wanted: &mut Places,
         stats: &mut Stats,
-    ) -> Result<(Vec<(Reuse, u32)>, List<ClusterPlace>, Vec<[u32; 3]>)> {
+    ) -> Result<Clustered> {
         let mut sets = UnionFind::new(self.all.len() as u32);
         let places = places(self.spans.finish()?, &mut sets, search)?;
         let dates = dates(search)?;
