@@ -708,6 +708,23 @@ fn counts_of_a_catalogue_are_those_of_its_documents() {
         assert_eq!(output.status.code(), Some(1), "{changes:?}: {text}");
         assert!(text.contains("counts of the catalogue"), "{text}");
     }
+    // What is said to be complete, and lacks parts.
+    for (at, empty) in [("/postings/parts", "{}"), ("/sample/sizes", "[]")] {
+        let mut changed = whole.clone();
+        *changed.pointer_mut(at).unwrap() = serde_json::from_str(empty).unwrap();
+        put_manifest(place.path(), &changed);
+        for command in [
+            "report d -o p.html",
+            "check verify d",
+            "run --from d -t 0.5",
+        ] {
+            let text = said(&start(place.path(), &words(command)));
+            assert!(
+                text.contains("d/manifest.json is corrupt"),
+                "{command}: {text}"
+            );
+        }
+    }
     put_manifest(place.path(), &whole);
     done(place.path(), &words("check verify d"));
 }

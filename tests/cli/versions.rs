@@ -269,17 +269,13 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
     // By page: crawl, document before, capture, whether the page is gone, and whether it was.
     let mut events = Vec::new();
     for (&page, captures) in &pages {
-        let (mut of_page, mut before, mut there) = (Vec::new(), None, false);
-        let mut was_gone = false;
+        let (mut of_page, mut before, mut was_gone) = (Vec::new(), None, false);
         for &crawl in &crawls {
             let own = captures.iter().filter(|n| all[**n].crawl == crawl);
             let own: Vec<usize> = own.copied().collect();
-            if own.is_empty() && crawl < whole {
-                if there && before.is_some() {
-                    of_page.push((crawl, before, None, true, false));
-                    was_gone = true;
-                }
-                there = false;
+            if own.is_empty() && crawl < whole && !was_gone && before.is_some() {
+                of_page.push((crawl, before, None, true, false));
+                was_gone = true;
             }
             for n in own {
                 let left = match &all[n].what {
@@ -287,14 +283,13 @@ fn expected(all: &[Planted], names: [&str; 3], until: Option<&str>) -> Vec<Row> 
                     What::Status(status, Some(to)) => *status != "302 Found" && moved(to) != *page,
                     _ => false,
                 };
-                let is_gone = left && there && before.is_some();
+                let is_gone = left && !was_gone && before.is_some();
                 // The last version of a page that is gone is that it is.
                 if until.is_none() || is_gone || !left || before.is_none() {
                     of_page.push((crawl, before, Some(n), is_gone, was_gone));
                 }
                 was_gone &= matches!(all[n].what, What::Status(..));
                 was_gone |= is_gone;
-                there = !left;
                 before = Some(n).filter(is_page).or(before);
             }
         }
@@ -1036,5 +1031,53 @@ fn a_damaged_member_makes_no_other_page_gone() {
             }
             fs::remove_dir_all(place.join("out")).unwrap();
         }
+    }
+}
+
+/// A `revisit` record has no header of the server, and refers to an error. A page is gone once.
+#[test]
+fn revisits_of_errors_are_errors_and_a_page_is_gone_once() {
+    let place = common::temporary();
+    let place = place.path();
+    let page = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nsome words of a page";
+    let [gone, failed] = ["404 Not Found", "500 No"].map(|it| format!("HTTP/1.1 {it}\r\n\r\nno"));
+    let crawls = [
+        ("jan", [page, page]),
+        ("feb", [&*gone, &*gone]),
+        ("mar", ["", &*failed]),
+        ("apr", [&*gone, &*gone]),
+    ];
+    for (number, (crawl, answers)) in (1..).zip(crawls) {
+        let mut all = String::new();
+        for (name, block) in ["a", "b"].into_iter().zip(answers) {
+            let (kind, to) = match block {
+                "" => ("revisit", "WARC-Refers-To: <urn:uuid:a-2>\r\n"),
+                _ => ("response", ""),
+            };
+            all += &format!(
+                "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: http://e.org/{name}\r\n\
+                 WARC-Date: 2024-0{number}-01T00:00:00Z\r\nWARC-Record-ID: <urn:uuid:{name}-{number}>\r\n\
+                 Content-Type: application/http; msgtype=response\r\n{to}Content-Length: {}\r\n\r\n\
+                 {block}\r\n\r\n",
+                block.len()
+            );
+        }
+        fs::write(place.join(format!("{crawl}.warc")), all).unwrap();
+    }
+    done(
+        place,
+        "run jan.warc feb.warc mar.warc apr.warc -o out --quiet",
+    );
+    for row in ["a", "b"] {
+        let address = format!("http://e.org/{row}");
+        let of_page = rows(place, "out")
+            .into_iter()
+            .filter(|row| row["address"] == address);
+        let mut kinds: Vec<[String; 3]> = of_page
+            .map(|row| ["date_b", "kind", "note"].map(|name| row[name].clone()))
+            .collect();
+        kinds.sort();
+        let kinds: Vec<&str> = kinds.iter().map(|it| &*it[1]).collect();
+        assert_eq!(kinds, ["first", "gone", "unread", "unread"], "{address}");
     }
 }

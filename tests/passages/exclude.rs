@@ -536,7 +536,7 @@ fn a_condition_limits_the_pairs_of_passages() {
     passages(place, "out");
     assert_eq!(pairs().len(), 6);
     passages(place, "in -o other --length 10 --where a.folder!=b.folder");
-    assert_eq!(rows_of(&place.join("other"), "overlaps.tsv").len(), 6);
+    assert_eq!(rows_of(&place.join("other"), "overlaps.tsv").len(), 3);
     let said = refused(place, "out --where a.file!=b.file");
     assert!(
         said.contains("keeps no field file, only top_folder"),
@@ -587,6 +587,13 @@ fn a_top_folder_is_below_its_input() {
         }
     }
     assert_eq!(rows_of(&place.join("new"), "pairs.tsv").len(), 3);
+    for line in [
+        "run term/1 term/2 -o folders --where a.folder!=b.folder",
+        "passages folders --length 10",
+    ] {
+        assert!(program(place, line), "{line}");
+    }
+    assert_eq!(rows_of(&place.join("folders"), "overlaps.tsv").len(), 4);
     for inputs in ["term/1/ann term/1/bob", "term/1/ann/e.txt term/1/bob/e.txt"] {
         let said = refused(place, &format!("{inputs} -o no {rule}"));
         let what = "give the directory of the folders as input: term/1";

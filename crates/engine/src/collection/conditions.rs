@@ -71,7 +71,7 @@ pub fn check(
         if found == 0 && documents > 0 && !FACTS.contains(&&**field) {
             let read = &config(&workspace.manifest).read;
             let limit = match &**field {
-                "top_folder" => no_folders(inputs),
+                "folder" | "top_folder" => no_folders(inputs),
                 _ => RecordReader::no_such_field(field, inputs, read),
             };
             return refuse("where", &rule.condition, limit);

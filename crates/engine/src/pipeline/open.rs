@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{RECORDS, against, catalogued};
 use crate::cluster::ResultsEntry;
 use crate::collection::{self, CatalogueEntry, CollectionConfig};
+use crate::merge::PostingsEntry;
 use crate::sample::SampleEntry;
 use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
@@ -85,8 +86,21 @@ fn with_parameters<T>(
         let expected = "some of its inputs, segments and documents in `against`";
         return Err(corrupt(expected, found));
     }
-    let sizes = manifest.get::<SampleEntry>().map(|sample| &sample.sizes);
-    let sizes = sizes.into_iter().flatten().map(|part| part.records);
+    let postings = manifest.get::<PostingsEntry>().filter(|it| it.complete);
+    if let Some(postings) = postings.filter(|it| !it.parts.keys().copied().eq(0..it.ranges)) {
+        let expected = format!("postings of {} ranges", postings.ranges);
+        return Err(corrupt(&expected, postings.parts.len().to_string()));
+    }
+    let sample = manifest.get::<SampleEntry>();
+    let groups = collection::config(manifest).size_groups.count();
+    let levels = sample.map(|sample| sample.sampling.levels(groups).rates.len());
+    let columns = sample.map(|sample| sample.sizes.len());
+    if columns != levels {
+        let expected = format!("{} levels of the sample", levels.unwrap_or_default());
+        return Err(corrupt(&expected, columns.unwrap_or_default().to_string()));
+    }
+    let sizes = sample.into_iter().flat_map(|sample| &sample.sizes);
+    let sizes = sizes.map(|part| part.records);
     match collection::other_number(manifest, sizes) {
         Some((expected, found)) => Err(corrupt(&format!("{expected} documents"), found)),
         None => Ok(opened),

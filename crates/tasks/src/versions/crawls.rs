@@ -121,7 +121,31 @@ pub(super) fn led(from: &str, location: &str) -> Option<String> {
             None => (&from[..path], "/"),
         },
     };
-    Some(format!("{base}{between}{location}"))
+    Some(without_dots(&format!("{base}{between}{location}")))
+}
+
+/// An address without the segments `.` and `..` of its path (RFC 3986, section 5.2.4).
+fn without_dots(address: &str) -> String {
+    let end = address.find(['?', '#']).unwrap_or(address.len());
+    let scheme = address.find("://").map_or(0, |at| at + 3);
+    let path = address[..end].get(scheme..).and_then(|it| it.find('/'));
+    let Some(path) = path.map(|at| scheme + at) else {
+        return address.into();
+    };
+    let mut kept = Vec::new();
+    let mut segments = address[path + 1..end].split('/').peekable();
+    while let Some(segment) = segments.next() {
+        let is_dots = segment == "." || segment == "..";
+        if segment == ".." {
+            kept.pop();
+        }
+        if !is_dots {
+            kept.push(segment);
+        } else if segments.peek().is_none() {
+            kept.push("");
+        }
+    }
+    format!("{}/{}{}", &address[..path], kept.join("/"), &address[end..])
 }
 
 #[cfg(test)]
@@ -143,6 +167,14 @@ mod tests {
             ("http://e.org", "a:", "a:"),
             ("http://e.org", "a/b:c", "http://e.org/a/b:c"),
             ("http://e.org?a/b", "c", "http://e.org/c"),
+            ("http://e.org/x/a", "../b", "http://e.org/b"),
+            (
+                "http://e.org/x/a",
+                "./c/..?d/../e",
+                "http://e.org/x/?d/../e",
+            ),
+            ("http://e.org/x", "../..", "http://e.org/"),
+            ("http://e.org", "/a//b/.", "http://e.org/a//b/"),
         ] {
             assert_eq!(
                 led(from, location).as_deref(),

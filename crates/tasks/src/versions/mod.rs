@@ -440,21 +440,21 @@ impl Event<'_> {
 /// The events of a page, if this many crawls have ended: a page that a later one has not captured may
 /// still be there.
 fn events(page: &[Visit], whole: u16) -> impl Iterator<Item = Event<'_>> {
-    let (mut before, mut is_there, mut was_gone) = (None, false, false);
+    let (mut before, mut was_gone) = (None, false);
     page.iter().enumerate().flat_map(move |(n, it)| {
         let left = matches!(it.kind, Change::Gone | Change::MovedAway);
         let captured = Event {
             crawl: it.crawl,
             before,
             capture: Some(it),
-            is_gone: left && is_there && before.is_some(),
+            is_gone: left && !was_gone && before.is_some(),
             is_back: was_gone && matches!(it.kind, Change::First | Change::Revisit),
         };
         before = it.document().map(|_| it).or(before);
+        was_gone = captured.is_gone || was_gone && !captured.is_back;
         let next = page.get(n + 1).map_or(whole, |next| next.crawl.min(whole));
-        let is_gone = next > it.crawl + 1 && !left && before.is_some();
-        is_there = !left && !is_gone;
-        was_gone = captured.is_gone || is_gone || was_gone && !captured.is_back;
+        let is_gone = next > it.crawl + 1 && !was_gone && before.is_some();
+        was_gone |= is_gone;
         let gone = is_gone.then_some(Event {
             crawl: it.crawl + 1,
             before,

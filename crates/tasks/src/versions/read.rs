@@ -119,8 +119,8 @@ impl Captures<'_> {
         files::each("captures", (inputs, 0), open, act, self.context)
     }
 
-    /// Gives each `revisit` record the text of the capture to which it refers, if the inputs have
-    /// it: by its id, by its address and date, or by its address and digest. The earliest capture
+    /// Gives each `revisit` record the text or the error of the capture to which it refers, if the
+    /// inputs have it: by its id, by its address and date, or by its address and digest. The earliest capture
     /// with the name counts, because a visit refers to an earlier one.
     pub(super) fn resolve(&self, visits: &mut [Visit]) -> Result<()> {
         let is_revisit = |it: &Visit| it.kind == Change::Revisit;
@@ -156,14 +156,17 @@ impl Captures<'_> {
                 continue;
             };
             let to = visits[to as usize];
+            let source = self.values.get(to.value)?;
             if to.document().is_some() {
-                let source = self.values.get(to.value)?;
                 (capture.docno, capture.body, capture.text) =
                     (source.docno, source.body, source.text);
                 capture.apart += source.apart;
-                visits[n].text = to.text;
-                visits[n].value = self.values.put(&capture)?;
+            } else if !is_revisit(&to) {
+                (capture.note, capture.to) = (source.note, source.to);
+                visits[n].kind = to.kind;
             }
+            visits[n].text = to.text;
+            visits[n].value = self.values.put(&capture)?;
         }
         Ok(())
     }

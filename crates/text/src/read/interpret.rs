@@ -251,12 +251,11 @@ impl RawDocument<'_> {
                 Some(date) => Some(usual_date(date.trim())),
                 None => record.kind.date(bytes),
             },
-            "folder" => record.kind.field(bytes, name).or_else(|| {
-                let (folder, _) = record.origin.name().rsplit_once('/').unwrap_or_default();
-                Some(folder.into())
+            "folder" | "top_folder" => record.kind.field(bytes, name).or_else(|| {
+                let (folder, _) = record.origin.below()?.rsplit_once('/')?;
+                let (top, _) = folder.split_once('/').unwrap_or((folder, ""));
+                Some(if name == "folder" { folder } else { top }.into())
             }),
-            "top_folder" => (record.kind.field(bytes, name))
-                .or_else(|| Some(record.origin.top_folder()?.into())),
             _ => record.kind.field(bytes, name),
         }
     }

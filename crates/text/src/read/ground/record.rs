@@ -246,9 +246,9 @@ impl Origin {
         &self.name
     }
 
-    /// The first folder below the argument that led to the file.
-    pub(crate) fn top_folder(&self) -> Option<&str> {
-        Some(self.name.get(self.below..)?.split_once('/')?.0)
+    /// The path of the file below the argument that led to it.
+    pub(crate) fn below(&self) -> Option<&str> {
+        self.name.get(self.below..)
     }
 
     /// The whole file again, and not a part of it.
