@@ -376,7 +376,7 @@ impl Options {
         });
         let units = before
             .units
-            .filter(|_| flags.length.is_none() && flags.gap.is_none());
+            .filter(|_| flags.length.is_none() && flags.gap.is_none_or(|gap| gap == 0));
         let units = given.or(units);
         let matches = before.matches.filter(|_| !flags.no_matches);
         let asked = flags.max_documents.is_some() || flags.gap.is_some();

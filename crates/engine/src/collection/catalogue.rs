@@ -731,9 +731,10 @@ impl LevelWriter {
             return Ok(());
         }
         each_name_in(workspace, levels, |_, (captured, docno)| {
-            let captured = match self.captures && captured.is_empty() {
-                true => b"\t",
-                false => captured,
+            let captured = match (self.captures, captured.is_empty()) {
+                (false, _) => &b""[..],
+                (true, true) => b"\t",
+                (true, false) => captured,
             };
             let name = [captured, docno].concat();
             self.push_names(&name, &[name.len() as u32])

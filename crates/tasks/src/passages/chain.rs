@@ -9,7 +9,8 @@
 //! match in common, the next one decides, and a chain that ends there is better than one that goes
 //! on. A chain is a *reuse* if it has at least [`super::PassagesConfig::length`] matched tokens,
 //! and these are at least the share [`ReuseConfig::density`] of its span in either document.
-//! Excluded words are in no gap and in no span.
+//! Excluded words count in no gap and in no density. The tables and the places of a cluster are in
+//! tokens of the whole texts.
 //!
 //! # Algorithm
 //! Collinear chaining as in minimap2 (Li 2018, section 2.1.1), without its heuristics:

@@ -307,7 +307,7 @@ pub struct Stats {
     pub unlisted_pairs: u64,
     /// The matches of the others.
     pub matches: u64,
-    /// Reuses of pairs, and clusters of their places.
+    /// Reuses of pairs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reuses: u64,
     /// Clusters of the places of reuses.

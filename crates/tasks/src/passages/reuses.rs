@@ -34,7 +34,7 @@ use lookalike_store::item::item;
 use lookalike_store::table::cells;
 use lookalike_store::workspace::{ResultFile, Workspace};
 use lookalike_store::{List, Sort, Sorted};
-use lookalike_text::read::{date, day};
+use lookalike_text::read::{day, stated_date};
 
 /// Bytes of memory for each reuse: itself with its cluster, its root, and the counts of a cluster.
 const REUSE_BYTES: u64 = 3 * size_of::<(Reuse, u32)>() as u64;
@@ -125,7 +125,10 @@ impl Reuses {
     ) -> Result<Clustered> {
         let mut sets = UnionFind::new(self.all.len() as u32);
         let places = places(self.spans.finish()?, &mut sets, search)?;
-        let dates = dates(search)?;
+        let dates = match self.all.is_empty() {
+            true => Vec::new(),
+            false => dates(search)?,
+        };
         let (mut roots, mut clusters) = (sets.roots(), 0);
         for n in 0..roots.len() {
             // A root is the first reuse of its cluster.
@@ -281,18 +284,31 @@ fn places(
     Ok(places)
 }
 
-/// The dates that the records of the documents state.
+/// The dates that the records of the documents state. Warns about those that cannot be read.
 fn dates(search: &Search<'_, '_>) -> Result<Vec<AtomicU64>> {
     let all = (0..search.documents).map(|_| AtomicU64::new(UNDATED));
     let all: Vec<AtomicU64> = all.collect();
+    let unread = AtomicU64::new(0);
     search.each_unit(|unit, _| {
         search.reread.each_record(unit, |number, record, bytes| {
-            let stated = record.kind.date(bytes).and_then(|stated| date(&stated));
-            if let (Some(stated), Some(of)) = (stated, all.get(number as usize)) {
-                of.store(stated, Ordering::Relaxed);
+            let field = record.kind.field(bytes, "date");
+            let stated = field.or_else(|| record.kind.date(bytes));
+            let read = stated.as_ref().and_then(|text| stated_date(text.trim()));
+            match (read, all.get(number as usize)) {
+                (Some(date), Some(of)) => of.store(date, Ordering::Relaxed),
+                _ => {
+                    unread.fetch_add(u64::from(stated.is_some()), Ordering::Relaxed);
+                }
             }
             Ok(())
         })
     })?;
+    let unread = unread.into_inner();
+    if unread > 0 {
+        search.context.progress.lost(&format!(
+            "warning: --gap: {} cannot be read; their places come last",
+            counted(unread, "date")
+        ));
+    }
     Ok(all)
 }

@@ -93,9 +93,9 @@ pub fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
         }
     };
     let pairs = (size(OVERLAPS_FILE)? / LEAST_ROW_BYTES).min(most as u64);
-    // A row of the file has more bytes than its passage takes here.
-    let passages =
-        (pairs * MOST_PASSAGES as u64 * PASSAGE_BYTES).min(size(MATCHES_FILE)? + size(REUSE_FILE)?);
+    // A row of a file has at least half of the bytes that its passage takes here.
+    let rows = size(MATCHES_FILE)? + size(REUSE_FILE)?;
+    let passages = (pairs * MOST_PASSAGES as u64 * PASSAGE_BYTES).min(2 * rows);
     Ok(pairs * PAIR_BYTES + passages)
 }
 

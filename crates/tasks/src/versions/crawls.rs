@@ -99,7 +99,7 @@ impl Crawls {
 }
 
 /// The address to which `location` leads from an address (RFC 9110, section 10.2.2; RFC 3986, section
-/// 5.2). Steps such as `..` are kept.
+/// 5.2). The steps `.` and `..` are taken.
 pub(super) fn led(from: &str, location: &str) -> Option<String> {
     if location.is_empty() || location.len() > MOST_ADDRESS {
         return None;

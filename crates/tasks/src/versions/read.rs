@@ -162,8 +162,12 @@ impl Captures<'_> {
                     (source.docno, source.body, source.text);
                 capture.apart += source.apart;
             } else if !is_revisit(&to) {
-                (capture.note, capture.to) = (source.note, source.to);
-                visits[n].kind = to.kind;
+                // Where another page has moved says nothing of this one.
+                let is_own = visits[n].page == to.page;
+                let is_moved = to.kind == Change::MovedAway && !is_own;
+                visits[n].kind = if is_moved { Change::Unread } else { to.kind };
+                capture.note = source.note;
+                capture.to = if is_own { source.to } else { <_>::default() };
             }
             visits[n].text = to.text;
             visits[n].value = self.values.put(&capture)?;

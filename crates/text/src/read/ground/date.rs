@@ -129,6 +129,16 @@ pub fn day(date: u64) -> Option<String> {
     Some(date.date_naive().to_string())
 }
 
+/// A date in a field: a number of more than four digits as [`seconds`] reads it, or a text as
+/// [`moment`] does. The unit is that of [`date`].
+pub fn stated_date(text: &str) -> Option<u64> {
+    let second = match text.parse() {
+        Ok(number) if text.len() > 4 && f64::is_finite(number) => seconds(number)? as i64,
+        _ => moment(text)?.0,
+    };
+    u64::try_from(second.checked_add(YEAR_400)?.checked_mul(10_000_000)?).ok()
+}
+
 /// A date of RFC 3339, or of WARC 1.0 and 1.1 (with fewer or more digits), in units of 100 ns
 /// since the year -400. A date without a zone is in UTC.
 pub fn date(text: &str) -> Option<u64> {
@@ -242,5 +252,23 @@ mod tests {
             assert_eq!(usual_date(date), expected);
         }
         assert_eq!(usual_date(&"x".repeat(99)).len(), CHARS);
+    }
+
+    #[test]
+    fn dates_in_fields_are_days() {
+        for (text, expected) in [
+            ("1312112000", Some("2011-07-31")),
+            ("1312112000000", Some("2011-07-31")),
+            ("20110731", Some("2011-07-31")),
+            ("1871/03/04", Some("1871-03-04")),
+            ("March 4, 1871", Some("1871-03-04")),
+            ("1871", Some("1871-01-01")),
+            ("Sat, 31 Jan 2004 12:00:00 GMT", Some("2004-01-31")),
+            ("yesterday", None),
+            ("1e300", None),
+        ] {
+            let found = stated_date(text).and_then(day);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
     }
 }
