@@ -57,7 +57,10 @@ pub fn run<K: Key>(
     };
     let cuts = Cuts::of(entry.stats.records, entry.selection);
     let begin = PostingsEntry::begin(cuts, stats, false);
-    let points = ["merge: worker", "merge: commit"];
+    let points: [fn(); 2] = [
+        || disk::point("merge: worker"),
+        || disk::point("merge: commit"),
+    ];
     let merge = move |writer: &mut RangeWriter<'_, K>, (low, high), done: &AtomicU64| {
         let cursors = files.iter().map(|file| file.range(low, high));
         let mut batches = Batches::new(cursors.collect::<Result<_>>()?, writer.long);
@@ -105,7 +108,10 @@ pub fn run_held<K: Key>(
     runs.complete = true;
     let cuts = Cuts::of(records, runs.selection);
     let begin = PostingsEntry::begin(cuts, MergeStats::default(), true);
-    let points = ["merge in memory: worker", "merge in memory: commit"];
+    let points: [fn(); 2] = [
+        || disk::point("merge in memory: worker"),
+        || disk::point("merge in memory: commit"),
+    ];
     let merge = move |writer: &mut RangeWriter<'_, K>, bounds, done: &AtomicU64| {
         held.sorted(bounds, |records| writer.push_records(records))?;
         done.fetch_add(writer.records(), Ordering::Relaxed);
@@ -121,7 +127,7 @@ fn ranges<K: Key>(
     records: u64,
     cuts: Cuts,
     begin: PostingsEntry,
-    points: [&'static str; 2],
+    points: [fn(); 2],
     merge: impl Fn(&mut RangeWriter<'_, K>, (K, K), &AtomicU64) -> Result<()> + Sync,
     context: &Context<'_>,
 ) -> Result<()> {
@@ -133,7 +139,7 @@ fn ranges<K: Key>(
     let long = LongLists::default();
     let work = |tasks: &Tasks<'_, u32, MergedRange>| {
         while let Some(range) = tasks.next() {
-            disk::point(points[0]);
+            points[0]();
             context.stop.check(STAGE)?;
             let mut writer = RangeWriter::create(&out, parameters, range, &long)?;
             merge(&mut writer, cuts.bounds(range), &done)?;
@@ -142,7 +148,7 @@ fn ranges<K: Key>(
         Ok(())
     };
     work_and_commit(STAGE, context.budget.threads, tasks, work, |merged| {
-        disk::point(points[1]);
+        points[1]();
         commit_range(workspace, merged)?;
         context.progress.at(done.load(Ordering::Relaxed));
         Ok(())
