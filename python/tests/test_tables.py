@@ -56,6 +56,7 @@ def test_a_table_has_the_values_of_its_file(run, name, file):
 def test_clusters_have_a_row_for_each_member(run):
     members = [
         (cluster["id"], cluster["representative"], m["docno"], m["kind"], m["resemblance"])
+        + (m.get("url"), m.get("date"))
         for cluster in map(json.loads, (run.directory / "clusters.jsonl").open())
         for m in cluster["members"]
     ]

@@ -96,22 +96,19 @@ impl ResultTable {
     /// # Errors
     /// `BadLine` if the file has changed; `Io`.
     pub fn row<R>(&mut self, take: impl FnOnce(&[Cell<'_>]) -> R) -> Result<Option<R>> {
-        let members = match &mut self.0 {
+        let (columns, members) = match &mut self.0 {
             Rows::Lines(lines) => return lines.row(take),
-            Rows::Members(_, members) => members,
+            Rows::Members(columns, members) => (columns.len(), members),
         };
-        let Some(Member {
-            docno,
-            kind,
-            resemblance,
-        }) = members.next_member()?
-        else {
+        let Some(of) = members.next_member()? else {
             return Ok(None);
         };
         let (cluster, representative) = (members.cluster, &members.representative);
-        Ok(Some(take(&cells! {
-            cluster, representative, &docno, kind.text(), resemblance,
-        })))
+        let cells = cells! {
+            cluster, representative, &of.docno, of.kind.text(), of.resemblance, of.url.as_ref(),
+            of.date.as_ref(),
+        };
+        Ok(Some(take(cells.get(..columns).unwrap_or(&cells))))
     }
 }
 

@@ -37,6 +37,12 @@ pub struct Member {
     /// Its resemblance to the representative; `None` if that is below the threshold.
     #[serde(alias = "score")]
     pub resemblance: Option<f64>,
+    /// The address of a capture.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// The date of a capture.
+    #[serde(default)]
+    pub date: Option<String>,
 }
 
 /// A cluster up to its first member, if it has one.
