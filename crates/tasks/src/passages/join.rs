@@ -78,7 +78,7 @@ impl PairMatches {
         Ok(())
     }
 
-    /// Counts the tokens that the matches cover, and those of the longest match or reuse.
+    /// Counts the tokens that the matches cover, and the tokens of the longest match or reuse.
     pub fn count(&mut self) {
         let reuses = self.reuses.iter().map(|reuse| reuse.tokens);
         let lengths = self.matches.iter().map(|m| m.tokens).chain(reuses);
@@ -249,8 +249,8 @@ impl<'a> Joiner<'a> {
         }
     }
 
-    /// Bytes of memory for a pair, and `more` for each of its matches.
-    pub fn bytes(repeats: &Repeats, one: u32, other: u32, more: u64) -> u64 {
+    /// Bytes of memory for a pair.
+    pub fn bytes(repeats: &Repeats, one: u32, other: u32) -> u64 {
         const REPEAT: u64 = size_of::<Repeat>() as u64;
         const LINE: u64 = size_of::<(u64, u64)>() as u64;
         // A piece, a match, and its part of the second document.
@@ -262,7 +262,7 @@ impl<'a> Joiner<'a> {
         let pieces = held.saturating_mul(streamed).min(MOST_PIECES as u64);
         // The repeats that are open while pieces are found may be as many again. The marks take
         // their place.
-        held * (2 * REPEAT + LINE) + kept * REPEAT + pieces * (PIECE + more)
+        held * (2 * REPEAT + LINE) + kept * REPEAT + pieces * PIECE
     }
 
     /// The matches of two documents.

@@ -37,12 +37,12 @@ use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Unit;
 use lookalike_base::workers::in_order;
+use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{Catalogue, Column, ColumnBuilder, Tried, each_document};
 use lookalike_store::item::item;
 use lookalike_store::table::{Cell, cells};
@@ -315,7 +315,6 @@ fn write_matches(
     let words = words(workspace)?;
     let mut overlaps = create(workspace, OVERLAPS_FILE, how)?;
     let mut reuses = search.reuse.map(|_| Reuses::new(search)).transpose()?;
-    let of_chains = search.reuse.map_or(0, |_| chain::MATCH_BYTES);
     let mut places = Places::new(search)?;
     let mut listed = List::new(search.scratch);
     let context = search.context;
@@ -338,21 +337,26 @@ fn write_matches(
         let mut gaps = [Gaps::new(search.gaps), Gaps::new(search.gaps)];
         let (mut done, mut held) = (Vec::new(), 0);
         for (one, other) in pairs {
-            let need = Joiner::bytes(repeats, one, other, of_chains);
-            if need > search.reading {
-                let share = search.memory + search.reading;
-                let what = || format!("finding the matches of the documents {one} and {other}");
-                context.budget.require_share(share, 2 * need, what)?;
-            }
-            let taken = memory.hold(need);
+            let hold = |need| {
+                if need > search.reading {
+                    let share = search.memory + search.reading;
+                    let what = || format!("finding the matches of the documents {one} and {other}");
+                    context.budget.require_share(share, 2 * need, what)?;
+                }
+                Ok::<_, Error>(memory.hold(need))
+            };
+            let need = Joiner::bytes(repeats, one, other);
+            let taken = hold(need)?;
             let mut found = joiner.join(one, other)?;
+            // Two threads that hold memory and wait for more would wait for each other.
+            drop(taken);
             if let (Some((reuse, length)), true) = (&search.reuse, found.listed) {
+                let _taken = hold(found.matches.len() as u64 * chain::MATCH_BYTES)?;
                 found.reuses = chain::reuses(&mut found.matches, reuse, *length, || {
                     context.stop.check(STAGE)
                 })?;
                 found.count();
             }
-            drop(taken);
             if search.gaps.is_some() {
                 found.divide(&mut gaps)?;
             }

@@ -4,8 +4,8 @@
 //! Two spans of reuses in one document are the same *place* if their overlap is at least half of
 //! the shorter one, or if a chain of such spans leads from one to the other; the place reaches from
 //! the first beginning to the last end. A *cluster* is a component over places and reuses. Its
-//! *earliest* place is that of the least date that a record states, and among equal ones, or if
-//! none does, the first in the order of the input.
+//! *earliest* place has the least date that a record states. If several places have this date, or
+//! the records state no dates, the first place in the order of the input is the earliest.
 //!
 //! # Algorithm
 //! The spans of a document come by falling length. Each joins the places that have the middle of
@@ -36,8 +36,9 @@ use lookalike_store::workspace::{ResultFile, Workspace};
 use lookalike_store::{List, Sort, Sorted};
 use lookalike_text::read::{day, stated_date};
 
-/// Bytes of memory for each reuse: itself with its cluster, its root, and the counts of a cluster.
-const REUSE_BYTES: u64 = 3 * size_of::<(Reuse, u32)>() as u64;
+/// Bytes of memory for each reuse: itself in a list that may be half full, once more with its
+/// cluster, its root, and the counts of a cluster.
+const REUSE_BYTES: u64 = 4 * size_of::<(Reuse, u32)>() as u64;
 /// The date of a document that states none.
 const UNDATED: u64 = u64::MAX;
 
