@@ -461,3 +461,67 @@ fn several_captures_of_an_address_are_listed_with_their_dates() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["date"], "2024-02-01T00:00:07Z");
 }
+
+/// A directory with an index, made before captures were stored: it is read as it is, and documents
+/// that are added have captures.
+#[test]
+fn directories_without_captures_answer_and_grow() {
+    let place = common::temporary();
+    let place = place.path();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/captures");
+    common::copy_directory(&fixture.join("v2"), &place.join("old"));
+    for file in ["old.warc", "new.warc"] {
+        fs::copy(fixture.join(file), place.join(file)).unwrap();
+    }
+    let of = ["--shingle-size", "3", "-t", "0.3", "--quiet"];
+    done(
+        place,
+        &[&["run", "old.warc", "-o", "one"], &of[..]].concat(),
+    );
+    done(place, &["stage", "index", "one", "--quiet"]);
+    let names = ["docno", "match", "score", "url", "date"];
+    let answers = |out| {
+        let told = done(place, &["query", out, "new.warc", "--quiet"]);
+        fs::write(place.join("answers.tsv"), told).unwrap();
+        let rows = cells_of(&place.join("answers.tsv")).into_iter();
+        let cells = rows.map(|row| names.map(|name| row.get(name).cloned().unwrap_or_default()));
+        cells.collect::<Vec<_>>()
+    };
+    let without = |rows: &[[String; 5]]| -> Vec<Vec<String>> {
+        rows.iter().map(|row| row[..3].to_vec()).collect()
+    };
+    let (old, new) = (answers("old"), answers("one"));
+    assert_eq!(without(&old), without(&new));
+    assert!(old.len() == 2 && old.iter().all(|row| row[3].is_empty() && row[4].is_empty()));
+    assert!(new.iter().all(|row| row[4].starts_with("2024-01-0")));
+    for out in ["old", "one"] {
+        done(place, &["add", out, "new.warc", "--quiet"]);
+        done(place, &["check", "verify", out, "--quiet"]);
+    }
+    let pairs = |out: &str| cells_of(&place.join(out).join("pairs.tsv"));
+    let (old, mut new) = (pairs("old"), pairs("one"));
+    assert_eq!(old.len(), 3);
+    let is_added = |row: &BTreeMap<String, String>| row["document_b"] == "3";
+    assert!(
+        old.iter()
+            .filter(|row| is_added(row))
+            .all(|row| row["date_b"] == "2024-02-01T00:00:00Z")
+    );
+    for row in &mut new {
+        let both = if is_added(row) {
+            &["a"][..]
+        } else {
+            &["a", "b"]
+        };
+        for side in both {
+            row.insert(format!("url_{side}"), String::new());
+            row.insert(format!("date_{side}"), String::new());
+        }
+    }
+    assert_eq!(old, new);
+    let told = done(place, &["query", "old", "new.warc", "--quiet"]);
+    assert!(
+        told.contains("http://e.org/d\t2024-02-01T00:00:00Z"),
+        "{told}"
+    );
+}
