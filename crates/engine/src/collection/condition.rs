@@ -301,7 +301,7 @@ impl Variables {
                 let n = n.inner();
                 // As seconds it is of January 1970, which nobody means.
                 if kind == 'D' && (1000..1_000_000).contains(n) {
-                    return Err(format!("{n} is no date: write \"2024\" for a year"));
+                    return Err(format!("{n} is not a date; write \"2024\" for a year"));
                 }
                 let day = seconds(*n as f64).filter(|_| kind == 'D');
                 Expr::Literal(LiteralValue::Double(day.unwrap_or(*n as f64).into()))
@@ -423,7 +423,7 @@ fn operands(called: &CallExpr, dated: bool) -> Result<char, String> {
     if let Some(wrong) = misplaced(name, &called.args) {
         return Err(wrong.into());
     }
-    // A field called `date` makes a date of the number beside it.
+    // A number beside a field called `date` is a date.
     let is_int = |one: &IdedExpr| matches!(one.expr, Expr::Literal(LiteralValue::Int(_)));
     let is_number = |one: &IdedExpr| match &one.expr {
         Expr::List(list) => !list.elements.is_empty() && list.elements.iter().all(is_int),

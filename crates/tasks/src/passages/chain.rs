@@ -272,8 +272,8 @@ impl<'m> Chains<'m> {
         None
     }
 
-    /// Finds the best chains that begin with those of the matches `by_end[from..to]` whose chains
-    /// led to the match `last`. In the beginning, all have led to [`NONE`].
+    /// Finds the best chain for each of the matches `by_end[from..to]` whose best chain ended with
+    /// the match `last`. Before the first search, all ended with [`NONE`].
     fn search(&mut self, from: usize, to: usize, last: u32) {
         let matches = self.matches;
         let Some(&latest) = self.by_end[..to].last() else {

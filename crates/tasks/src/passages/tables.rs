@@ -72,7 +72,7 @@ const REUSE_MATCHES: [Column; 13] = columns! {
     document_a: I64, document_b: I64,
 };
 
-/// A cluster, and its earliest place, which is that of the least `date` or, by `order`, the first.
+/// A cluster and its earliest place: the place of the least `date`, or the first one by `order`.
 const REUSE_CLUSTERS: [Column; 12] = columns! {
     cluster: I64, places: I64, documents: I64, longest: I64, earliest_by: Text, date: Text or "-",
     docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64, document: I64,

@@ -26,8 +26,8 @@ impl<'a> WarcHead<'a> {
         field_after_line(&block[http::final_head(block)..], name)
     }
 
-    /// The status of the HTTP response in the record and its reason, such as `404 Not Found`; `None`
-    /// for 2xx, and if there is no response.
+    /// The status of the HTTP response in the record and its reason, such as `404 Not Found`. Returns
+    /// `None` if the status is 2xx, or the record contains no response.
     pub fn no_success(&self, bytes: &[u8]) -> Option<String> {
         let block = bytes.get(self.block..)?;
         http::no_success(&block[http::final_head(block)..]).ok()?
