@@ -1,5 +1,7 @@
 //! Formats numbers for people: counts with nouns, and shares.
 
+use chrono::DateTime;
+
 /// A number with thousands separators.
 #[must_use]
 pub fn count(n: u64) -> String {
@@ -71,39 +73,9 @@ pub fn share(part: u64, whole: u64) -> Option<String> {
 /// A day in UTC as people write it: `31 January 2004`.
 #[must_use]
 pub fn date(seconds_since_1970: u64) -> String {
-    const MONTHS: [(&str, u64); 12] = [
-        ("January", 31),
-        ("February", 28),
-        ("March", 31),
-        ("April", 30),
-        ("May", 31),
-        ("June", 30),
-        ("July", 31),
-        ("August", 31),
-        ("September", 30),
-        ("October", 31),
-        ("November", 30),
-        ("December", 31),
-    ];
-    let mut days = seconds_since_1970 / 86_400;
-    // 400 years have 146,097 days; those before 1970 do not matter.
-    let mut year = 1970 + days / 146_097 * 400;
-    days %= 146_097;
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    for (month, length) in MONTHS {
-        let length = length + u64::from(month == "February" && leap(year));
-        if days < length {
-            return format!("{} {month} {year}", days + 1);
-        }
-        days -= length;
-    }
-    String::new()
+    let seconds = i64::try_from(seconds_since_1970).unwrap_or(i64::MAX);
+    let time = DateTime::from_timestamp(seconds, 0);
+    time.map_or_else(String::new, |time| time.format("%-d %B %Y").to_string())
 }
 
 fn ends(share: f64, whole: f64, decimals: usize) -> String {

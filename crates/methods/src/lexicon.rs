@@ -49,6 +49,7 @@ use lookalike_store::workspace::Workspace;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use num_bigint::BigUint;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::extract;
@@ -419,59 +420,28 @@ impl Share {
 /// The greatest document frequency, in `documents` documents, whose normalised idf is at least
 /// `share`.
 pub(super) fn most_with_idf_from(documents: u64, share: Share) -> u32 {
-    let bound = power(documents, share.denominator - share.numerator);
-    // A frequency of 1 always qualifies; the frequency `documents` does so only for a share of 0.
-    let (mut yes, mut no) = (1, documents + 1);
-    while no - yes > 1 {
-        let middle = yes + (no - yes) / 2;
-        if at_most(&power(middle, share.denominator), &bound) {
-            yes = middle;
-        } else {
-            no = middle;
-        }
-    }
-    u32::try_from(yes).unwrap_or(u32::MAX)
+    with_idf(documents, share, |power, bound| power <= bound)
 }
 
 /// The least document frequency whose normalised idf is at most `share`.
 pub(super) fn least_with_idf_to(documents: u64, share: Share) -> u32 {
+    with_idf(documents, share, |power, bound| power < bound).saturating_add(1)
+}
+
+/// The greatest document frequency whose idf is far enough from that of `share`; 0 if there is none.
+fn with_idf(documents: u64, share: Share, is_far: fn(&BigUint, &BigUint) -> bool) -> u32 {
+    let power = |of: u64, exponent| BigUint::from(of).pow(exponent);
     let bound = power(documents, share.denominator - share.numerator);
-    let (mut no, mut yes) = (0, documents);
-    while yes - no > 1 {
-        let middle = no + (yes - no) / 2;
-        if at_most(&bound, &power(middle, share.denominator)) {
+    let (mut yes, mut no) = (0, documents + 1);
+    while no - yes > 1 {
+        let middle = yes.midpoint(no);
+        if is_far(&power(middle, share.denominator), &bound) {
             yes = middle;
         } else {
             no = middle;
         }
     }
     u32::try_from(yes).unwrap_or(u32::MAX)
-}
-
-/// `base` to the power of `exponent`, as 64-bit digits from the lowest to the highest. The highest
-/// digit is not 0.
-fn power(base: u64, exponent: u32) -> Vec<u64> {
-    let mut digits = vec![1u64];
-    for _ in 0..exponent {
-        let mut carry = 0u128;
-        for digit in &mut digits {
-            let product = u128::from(*digit) * u128::from(base) + carry;
-            *digit = product as u64;
-            carry = product >> 64;
-        }
-        if carry > 0 {
-            digits.push(carry as u64);
-        }
-    }
-    digits
-}
-
-/// Whether `a` is at most `b`, both as [`power`] returns them.
-fn at_most(a: &[u64], b: &[u64]) -> bool {
-    let longer = a.len().cmp(&b.len());
-    longer
-        .then_with(|| a.iter().rev().cmp(b.iter().rev()))
-        .is_le()
 }
 
 #[cfg(test)]

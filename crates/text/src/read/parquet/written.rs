@@ -1,6 +1,7 @@
 //! Values of Parquet as text: the digits that are in the file.
 
 use chrono::{Datelike, NaiveDate};
+use num_bigint::BigInt;
 
 /// Bytes of the longest decimal that is written in digits; the conversion takes quadratic time.
 /// The decimals of Arrow have at most 32.
@@ -8,42 +9,17 @@ pub(super) const LONGEST_DECIMAL: usize = 256;
 
 /// A decimal: an integer in two's complement, big-endian, with `scale` digits behind the point.
 pub fn decimal(bytes: &[u8], scale: i32) -> String {
-    let negative = bytes.first().is_some_and(|&first| first >= 0x80);
-    // The digits of the absolute value in base 10^9, the lowest first.
-    let mut digits: Vec<u32> = Vec::new();
-    let mut carry = negative;
-    let mut magnitude = bytes.to_vec();
-    if negative {
-        for byte in magnitude.iter_mut().rev() {
-            let (sum, over) = (!*byte).overflowing_add(u8::from(carry));
-            (*byte, carry) = (sum, over);
-        }
-    }
-    for byte in magnitude {
-        let mut rest = u64::from(byte);
-        for digit in &mut digits {
-            rest += u64::from(*digit) << 8;
-            *digit = (rest % 1_000_000_000) as u32;
-            rest /= 1_000_000_000;
-        }
-        if rest > 0 {
-            digits.push(rest as u32);
-        }
-    }
-    let digits = digits.iter().rev().map(|digit| format!("{digit:09}"));
-    let mut text: String = digits.collect();
-    let scale = usize::try_from(scale).unwrap_or(0);
-    let scale = scale.min(usize::from(u16::MAX));
-    let leading = text.bytes().take_while(|&byte| byte == b'0').count();
-    text.drain(..leading);
-    if text.len() <= scale {
-        text.insert_str(0, &"0".repeat(scale + 1 - text.len()));
+    let mut text = BigInt::from_signed_bytes_be(bytes).to_string();
+    let scale = usize::try_from(scale)
+        .unwrap_or(0)
+        .min(usize::from(u16::MAX));
+    let sign = usize::from(text.starts_with('-'));
+    let digits = text.len() - sign;
+    if digits <= scale {
+        text.insert_str(sign, &"0".repeat(scale + 1 - digits));
     }
     if scale > 0 {
         text.insert(text.len() - scale, '.');
-    }
-    if negative {
-        text.insert(0, '-');
     }
     text
 }
