@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::{Entry, Method, find};
 use lookalike_base::ids::Threshold;
@@ -87,10 +88,11 @@ impl Values {
 
 /// A method with checked values for its parameters. Prints as `NAME:PARAMETER=VALUE,...`, in the
 /// order of the method's parameters and without values that equal the default.
+#[derive(Clone)]
 pub struct Spec {
     entry: &'static Entry,
     values: Values,
-    method: Box<dyn Method>,
+    method: Arc<dyn Method>,
 }
 
 impl Spec {
@@ -143,7 +145,7 @@ impl Spec {
             *slot = value.to_string();
         }
         let values = Values(values);
-        let method = (entry.build)(&values).map_err(refuse)?;
+        let method = Arc::from((entry.build)(&values).map_err(refuse)?);
         Ok(Spec {
             entry,
             values,
@@ -200,18 +202,6 @@ impl FromStr for Spec {
             Error::BadParameter { limit, .. } => limit,
             other => other.to_string(),
         })
-    }
-}
-
-impl Clone for Spec {
-    fn clone(&self) -> Spec {
-        // Cannot fail: the same values built this specification.
-        let method = (self.entry.build)(&self.values);
-        Spec {
-            entry: self.entry,
-            values: self.values.clone(),
-            method: method.unwrap_or_else(|_| unreachable!()),
-        }
     }
 }
 

@@ -56,15 +56,12 @@ pub(super) enum Preprocessing {
     Kolcz,
 }
 
-/// The syntactic filters.
+/// The syntactic filters, a bit for each of [`FILTERS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Filters {
-    stop_words: bool,
-    short: bool,
-    long: bool,
-    special: bool,
-    pub stem: bool,
-}
+pub(super) struct Filters(usize);
+
+/// The names of the filters.
+const FILTERS: [&str; 5] = ["sw", "tg5", "tl25", "nosc", "stem"];
 
 /// `tl25` removes tokens of more characters.
 const LONG: usize = 25;
@@ -96,39 +93,37 @@ impl Filters {
 
     /// The filters other than `stem`, as bits.
     pub(super) fn set(self) -> usize {
-        let filters = [self.stop_words, self.short, self.long, self.special];
-        let bits = filters.into_iter().enumerate();
-        bits.map(|(bit, on)| usize::from(on) << bit).sum()
+        self.0 % Filters::SETS
     }
 
-    /// The filters other than `stem` that remove a word.
-    fn removing(word: &str) -> usize {
+    /// Whether terms are stems.
+    pub(super) fn stem(self) -> bool {
+        self.0 >= Filters::SETS
+    }
+
+    /// Those of the filters, other than `stem`, that remove a word.
+    fn removing(self, word: &str) -> usize {
         let length = word.chars().count();
-        let removing = Filters {
-            stop_words: STOP_WORDS.contains(word),
-            short: length < SHORT,
-            long: length > LONG,
-            special: word.chars().any(is_special),
-            stem: false,
+        let removes = |bit: &usize| match bit {
+            0 => STOP_WORDS.contains(word),
+            1 => length < SHORT,
+            2 => length > LONG,
+            _ => word.chars().any(is_special),
         };
-        removing.set()
+        let bits = (0..4).filter(|bit| self.0 >> bit & 1 == 1);
+        bits.filter(removes).map(|bit| 1 << bit).sum()
     }
 
     /// Reads `sw+tg5+stem` or `none`.
     pub(super) fn read(text: &str) -> Result<Filters, String> {
         let mut filters = Filters::default();
         for name in text.split('+').filter(|_| text != "none") {
-            let slot = match name {
-                "sw" => &mut filters.stop_words,
-                "tg5" => &mut filters.short,
-                "tl25" => &mut filters.long,
-                "nosc" => &mut filters.special,
-                "stem" => &mut filters.stem,
-                _ => return Err(format!("filters are {FILTERS_HELP}, and not `{text}`")),
-            };
-            if std::mem::replace(slot, true) {
+            let bit = FILTERS.iter().position(|filter| *filter == name);
+            let bit = bit.ok_or_else(|| format!("filters are {FILTERS_HELP}, and not `{text}`"))?;
+            if filters.0 >> bit & 1 == 1 {
                 return Err(format!("filters: {name} is given twice"));
             }
+            filters.0 |= 1 << bit;
         }
         Ok(filters)
     }
@@ -136,14 +131,8 @@ impl Filters {
 
 impl fmt::Display for Filters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = [
-            (self.stop_words, "sw"),
-            (self.short, "tg5"),
-            (self.long, "tl25"),
-            (self.special, "nosc"),
-            (self.stem, "stem"),
-        ];
-        let names: Vec<&str> = all.iter().filter(|(on, _)| *on).map(|(_, n)| *n).collect();
+        let names = (0..).zip(FILTERS).filter(|(bit, _)| self.0 >> bit & 1 == 1);
+        let names: Vec<&str> = names.map(|(_, name)| name).collect();
         f.write_str(if names.is_empty() { "none" } else { "" })?;
         f.write_str(&names.join("+"))
     }
@@ -184,7 +173,7 @@ impl Preprocessing {
             if word.is_empty() || !self.keeps(&word) {
                 continue;
             }
-            if matches!(self, Preprocessing::Chowdhury(filters) if filters.stem) {
+            if matches!(self, Preprocessing::Chowdhury(filters) if filters.stem()) {
                 stemmed.clear();
                 stemmed.extend_from_slice(word.as_bytes());
                 porter::stem(&mut stemmed);
@@ -199,16 +188,10 @@ impl Preprocessing {
     }
 
     fn keeps(&self, word: &str) -> bool {
-        let length = word.chars().count();
         match self {
-            Preprocessing::Chowdhury(filters) => {
-                !(filters.short && length < SHORT
-                    || filters.long && length > LONG
-                    || filters.special && word.chars().any(is_special)
-                    || filters.stop_words && STOP_WORDS.contains(word))
-            }
+            Preprocessing::Chowdhury(filters) => filters.removing(word) == 0,
             Preprocessing::Kolcz => {
-                length >= KOLCZ_SHORT
+                word.chars().count() >= KOLCZ_SHORT
                     && !word.chars().any(is_special)
                     && word.chars().filter(|c| c.is_numeric()).count() <= 1
             }
@@ -287,9 +270,8 @@ impl Sifted {
         for line in tokens.lines() {
             let word = line.strip_suffix(&[END]).unwrap_or(line);
             // Always UTF-8, as the text is.
-            removed.push(Filters::removing(
-                std::str::from_utf8(word).unwrap_or_default(),
-            ));
+            let word_text = std::str::from_utf8(word).unwrap_or_default();
+            removed.push(Filters(Filters::SETS - 1).removing(word_text));
             stem.clear();
             stem.extend_from_slice(word);
             porter::stem(&mut stem);
@@ -318,13 +300,13 @@ impl Sifted {
         let kept = move |at: &usize| self.removed.get(*at).is_some_and(|by| by & set == 0);
         let mut last: &[u8] = &[];
         (0..self.len())
-            .map(move |place| match filters.stem {
+            .map(move |place| match filters.stem() {
                 true => self.by_stem.get(place).copied().unwrap_or(place),
                 false => place,
             })
             .filter(kept)
             .filter_map(move |at| {
-                let of = if filters.stem {
+                let of = if filters.stem() {
                     &self.stems
                 } else {
                     &self.tokens

@@ -285,7 +285,7 @@ pub fn filters(base: &Workspace, scratch: &Path, context: &Context<'_>) -> Resul
     )?;
     for (counts, filters) in made.counts.iter_mut().zip(&sets) {
         let set = filters.set();
-        counts.lexicon = match filters.stem {
+        counts.lexicon = match filters.stem() {
             true => with_stem[set],
             false => (0..Filters::SETS)
                 .filter(|removed| removed & set == 0)
