@@ -202,7 +202,7 @@ fn read_rejects(path: &Path, info: Option<&PartInfo>) {
     };
     let mut rejects = Vec::new();
     loop {
-        match reader.next() {
+        match reader.next_reject() {
             Ok(Some(reject)) => rejects.push(reject),
             Ok(None) => break,
             Err(_) => return,
@@ -223,7 +223,10 @@ fn read_rejects(path: &Path, info: Option<&PartInfo>) {
     let mut reader = RejectReader::open(&directory.join(&info.name), Some(1), Some(&info))
         .expect("the part is opened");
     for reject in &rejects {
-        assert_eq!(reader.next().expect("a reject").as_ref(), Some(reject));
+        assert_eq!(
+            reader.next_reject().expect("a reject").as_ref(),
+            Some(reject)
+        );
     }
     reader.finish().expect("the part is whole");
 }

@@ -335,7 +335,7 @@ pub(crate) fn rejected_by_file(workspace: &Workspace) -> Result<String> {
     let (mut more, mut last) = (0, None);
     for segment in collection::own_segments(manifest) {
         let mut rejects = RejectReader::of(workspace, segment)?;
-        while let Some((reject, used)) = rejects.next()? {
+        while let Some((reject, used)) = rejects.next_reject()? {
             let file = reject.source.file;
             if used || file < first {
                 continue;

@@ -124,9 +124,7 @@ fn each_in(
     segment: &SegmentEntry,
     each: &mut dyn FnMut(u32, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
-    let info = &segment.documents;
-    let path = places.part("collection", &info.name);
-    let mut documents = DocumentReader::open(&path, Some(parameters), Some(info))?;
+    let mut documents = DocumentReader::of_segment(places, parameters, segment)?;
     let mut number = segment.first_document;
     while let Some(document) = documents.view()? {
         each(number, document)?;
@@ -747,7 +745,7 @@ impl LevelWriter {
             let path = workspace.path(DIRECTORY).join(&level.rejects.name);
             let parameters = Some(workspace.collection_parameters());
             let mut rejects = RejectReader::open(&path, parameters, Some(&level.rejects))?;
-            while let Some((reject, kept)) = rejects.next()? {
+            while let Some((reject, kept)) = rejects.next_reject()? {
                 self.rejects.push(&reject, kept)?;
             }
             rejects.finish()?;

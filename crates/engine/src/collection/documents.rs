@@ -1,5 +1,6 @@
 //! The documents and the rejects of a segment on disk: bincode in blocks ([`super::blocks`]).
 
+use std::marker::PhantomData;
 use std::path::Path;
 
 use bincode::{Decode, Encode};
@@ -10,7 +11,7 @@ use super::blocks::{Packer, Unpacker};
 use super::since::Since;
 use super::text_digest::TextDigest;
 use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::workspace::{Places, Workspace};
 use lookalike_store::{
     Footer, Header, Kind, PartInfo, PartReader, PartWriter, WITH_DATE, WITH_FIELDS, meta,
 };
@@ -85,18 +86,48 @@ const BLOCK_BYTES: usize = 64 << 10;
 const MOST_BLOCK_BYTES: usize = meta::MOST_BYTES;
 const ZSTD_LEVEL: i32 = 3;
 
+/// What the blocks of a part store.
+pub trait Stored: Encode + Decode<u16> {
+    /// The kind of the part.
+    const KIND: Kind;
+
+    /// The part of a segment.
+    fn part(segment: &SegmentEntry) -> &PartInfo;
+}
+
+impl Stored for DocumentRecord {
+    const KIND: Kind = Kind::Documents;
+
+    fn part(segment: &SegmentEntry) -> &PartInfo {
+        &segment.documents
+    }
+}
+
+impl Stored for RejectRecord {
+    const KIND: Kind = Kind::Rejects;
+
+    fn part(segment: &SegmentEntry) -> &PartInfo {
+        &segment.rejects
+    }
+}
+
 /// Writes zstd blocks of encoded values into a part.
-struct BlockWriter {
+pub struct BlockWriter<T> {
     out: PartWriter,
     raw: Vec<u8>,
     in_block: u32,
     records: u64,
     packer: Packer,
+    of: PhantomData<fn(&T)>,
 }
 
-impl BlockWriter {
-    fn create(directory: &Path, kind: Kind, parameters: u128, number: u64) -> Result<Self> {
-        let header = Header::new(kind, parameters, number, 0);
+/// Writes the documents of a segment.
+pub type DocumentWriter = BlockWriter<DocumentRecord>;
+
+impl<T: Stored> BlockWriter<T> {
+    /// Starts the part of segment `number`.
+    pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
+        let header = Header::new(T::KIND, parameters, number, 0);
         let out = PartWriter::create(directory, &header)?;
         Ok(BlockWriter {
             raw: Vec::new(),
@@ -104,10 +135,12 @@ impl BlockWriter {
             records: 0,
             packer: Packer::new(ZSTD_LEVEL, out.path())?,
             out,
+            of: PhantomData,
         })
     }
 
-    fn push<T: Encode>(&mut self, value: &T) -> Result<()> {
+    /// Appends a value.
+    pub fn push(&mut self, value: &T) -> Result<()> {
         let encoded = meta::encode(value, &mut self.raw).map_err(std::io::Error::other);
         encoded.map_err(Error::io("encode a record of", self.out.path()))?;
         self.in_block += 1;
@@ -128,30 +161,28 @@ impl BlockWriter {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<PartInfo> {
+    /// Makes the part durable.
+    pub fn finish(mut self) -> Result<PartInfo> {
         self.flush()?;
         self.out.finish(self.records, 0, 0)
     }
 }
 
-/// Reads what [`BlockWriter`] wrote.
-struct BlockReader {
+/// Reads what [`BlockWriter`] wrote, in order.
+pub struct BlockReader<T> {
     part: PartReader,
     unpacker: Unpacker,
     raw: Vec<u8>,
     at: usize,
     in_block: u32,
     left: u64,
+    of: PhantomData<fn() -> T>,
 }
 
-impl BlockReader {
-    fn open(
-        path: &Path,
-        kind: Kind,
-        parameters: Option<u128>,
-        info: Option<&PartInfo>,
-    ) -> Result<Self> {
-        let part = PartReader::open(path, kind, parameters, info)?;
+impl<T: Stored> BlockReader<T> {
+    /// Opens a part.
+    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
+        let part = PartReader::open(path, T::KIND, parameters, info)?;
         let left = part.footer.records;
         Ok(BlockReader {
             unpacker: Unpacker::new(path)?,
@@ -160,18 +191,37 @@ impl BlockReader {
             at: 0,
             in_block: 0,
             left,
+            of: PhantomData,
         })
     }
 
-    fn next<T: Decode<u16>>(&mut self) -> Result<Option<T>> {
+    /// Opens the part of a segment.
+    pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
+        let parameters = workspace.collection_parameters();
+        BlockReader::of_segment(workspace.places(), parameters, segment)
+    }
+
+    /// As [`BlockReader::of`], from what it takes of the workspace.
+    pub(super) fn of_segment(
+        places: &Places,
+        parameters: u128,
+        segment: &SegmentEntry,
+    ) -> Result<Self> {
+        let info = T::part(segment);
+        let path = places.part("collection", &info.name);
+        BlockReader::open(&path, Some(parameters), Some(info))
+    }
+
+    /// Reads the next value.
+    pub fn next(&mut self) -> Result<Option<T>> {
         self.next_by(meta::decode)
     }
 
-    /// Reads the next record by `decode`, which may borrow from it.
-    fn next_by<'s, T>(
+    /// Reads the next value by `decode`, which may borrow from it.
+    fn next_by<'s, V>(
         &'s mut self,
-        decode: impl FnOnce(&'s [u8], u16) -> std::result::Result<(T, usize), String>,
-    ) -> Result<Option<T>> {
+        decode: impl FnOnce(&'s [u8], u16) -> std::result::Result<(V, usize), String>,
+    ) -> Result<Option<V>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -198,8 +248,13 @@ impl BlockReader {
         Ok(Some(value))
     }
 
+    /// The footer.
+    pub fn footer(&self) -> Footer {
+        self.part.footer
+    }
+
     /// Checks the whole part after all of it has been read.
-    fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         if self.left > 0 || self.in_block > 0 || self.part.remaining() > 0 {
             let stated = self.part.footer.records;
             return Err(self.part.corrupt("records", stated, "another number"));
@@ -208,67 +263,20 @@ impl BlockReader {
     }
 }
 
-/// Writes the documents of a segment.
-pub struct DocumentWriter(BlockWriter);
-
-impl DocumentWriter {
-    /// Starts the documents of segment `number`.
-    pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
-        BlockWriter::create(directory, Kind::Documents, parameters, number).map(DocumentWriter)
-    }
-
-    /// Appends a document.
-    pub fn push(&mut self, document: &DocumentRecord) -> Result<()> {
-        self.0.push(document)
-    }
-
-    /// Makes the part durable.
-    pub fn finish(self) -> Result<PartInfo> {
-        self.0.finish()
-    }
-}
-
 /// Reads the documents of a segment in order.
-pub struct DocumentReader(BlockReader);
+pub type DocumentReader = BlockReader<DocumentRecord>;
 
 impl DocumentReader {
-    /// Opens a documents part.
-    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
-        BlockReader::open(path, Kind::Documents, parameters, info).map(DocumentReader)
-    }
-
-    /// Opens the documents of a segment.
-    pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
-        let path = workspace.part("collection", &segment.documents.name);
-        let parameters = Some(workspace.collection_parameters());
-        DocumentReader::open(&path, parameters, Some(&segment.documents))
-    }
-
-    /// Reads the next document.
-    pub fn next(&mut self) -> Result<Option<DocumentRecord>> {
-        self.0.next()
-    }
-
     /// Reads the next document, and leaves its texts where they are.
     pub fn view(&mut self) -> Result<Option<DocumentView<'_>>> {
-        self.0.next_by(meta::decode_borrowed)
-    }
-
-    /// The footer.
-    pub fn footer(&self) -> Footer {
-        self.0.part.footer
+        self.next_by(meta::decode_borrowed)
     }
 
     /// The error for a column of the catalogue that ends before this document, the last one read.
     pub fn not_catalogued(&self, document: u32) -> Error {
         let expected = format!("at most {document}, as in the catalogue");
         let found = format!("{} and more", u64::from(document) + 1);
-        self.0.part.corrupt("documents", expected, found)
-    }
-
-    /// Checks the whole part.
-    pub fn finish(self) -> Result<()> {
-        self.0.finish()
+        self.part.corrupt("documents", expected, found)
     }
 }
 
@@ -286,12 +294,12 @@ pub struct RejectRecord {
 }
 
 /// Writes the rejects and notices of a segment.
-pub struct RejectWriter(BlockWriter, SaidOnce);
+pub struct RejectWriter(BlockWriter<RejectRecord>, SaidOnce);
 
 impl RejectWriter {
     /// Starts the rejects of segment `number`.
     pub fn create(directory: &Path, parameters: u128, number: u64) -> Result<Self> {
-        let out = BlockWriter::create(directory, Kind::Rejects, parameters, number)?;
+        let out = BlockWriter::create(directory, parameters, number)?;
         Ok(RejectWriter(out, SaidOnce::default()))
     }
 
@@ -321,29 +329,12 @@ impl RejectWriter {
 }
 
 /// Reads rejects and notices in order.
-pub struct RejectReader(BlockReader);
+pub type RejectReader = BlockReader<RejectRecord>;
 
 impl RejectReader {
-    /// Opens a rejects part.
-    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
-        BlockReader::open(path, Kind::Rejects, parameters, info).map(RejectReader)
-    }
-
-    /// Opens the rejects of a segment.
-    pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
-        let path = workspace.part("collection", &segment.rejects.name);
-        let parameters = Some(workspace.collection_parameters());
-        RejectReader::open(&path, parameters, Some(&segment.rejects))
-    }
-
-    /// Reads the next reject in its stored form.
-    pub fn next_record(&mut self) -> Result<Option<RejectRecord>> {
-        self.0.next()
-    }
-
     /// Reads the next reject, and whether its document is kept nevertheless.
-    pub fn next(&mut self) -> Result<Option<(Reject, bool)>> {
-        let record = self.next_record()?;
+    pub fn next_reject(&mut self) -> Result<Option<(Reject, bool)>> {
+        let record = self.next()?;
         record.map(|record| self.reject(record)).transpose()
     }
 
@@ -351,7 +342,7 @@ impl RejectReader {
     pub fn reject(&self, record: RejectRecord) -> Result<(Reject, bool)> {
         let reason = serde_json::Value::String(record.reason);
         let reason: Reason = serde_json::from_value(reason)
-            .map_err(|e| self.0.part.corrupt("reason", "one this build knows", e))?;
+            .map_err(|e| self.part.corrupt("reason", "one this build knows", e))?;
         let source = lookalike_text::read::SourceSpan {
             file: record.file,
             offset: record.offset,
@@ -364,10 +355,5 @@ impl RejectReader {
             detail: record.detail,
         };
         Ok((reject, record.kept))
-    }
-
-    /// Checks the whole part.
-    pub fn finish(self) -> Result<()> {
-        self.0.finish()
     }
 }

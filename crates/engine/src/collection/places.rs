@@ -232,7 +232,7 @@ pub fn damaged(workspace: &Workspace) -> Result<Option<Bits>> {
     for segment in segments.filter(has) {
         let (mut documents_of, mut rejects) = open_segment(workspace, segment)?;
         let mut next = move || -> Result<Option<(u32, u64)>> {
-            while let Some((reject, used)) = rejects.next()? {
+            while let Some((reject, used)) = rejects.next_reject()? {
                 if used && reject.is_damage() {
                     return Ok(Some((reject.source.file, reject.source.offset)));
                 }
@@ -264,7 +264,7 @@ fn next_place(rejects: &mut RejectReader) -> Result<Option<(u32, u64)>> {
 
 /// The next record that is not used.
 fn next_unused(rejects: &mut RejectReader) -> Result<Option<Reject>> {
-    while let Some((reject, used)) = rejects.next()? {
+    while let Some((reject, used)) = rejects.next_reject()? {
         if !used {
             return Ok(Some(reject));
         }

@@ -243,7 +243,7 @@ fn first(workspace: &Workspace) -> Result<Option<(String, Reject)>> {
     let own = collection::own_segments(&workspace.manifest).iter();
     for segment in own.filter(|segment| rejected(segment) > 0) {
         let mut rejects = RejectReader::of(workspace, segment)?;
-        while let Some((reject, kept)) = rejects.next()? {
+        while let Some((reject, kept)) = rejects.next_reject()? {
             if !kept {
                 let mut inputs = InputList::open(workspace.directory())?;
                 let file = inputs.path_of(reject.source.file)?.to_string();

@@ -214,7 +214,7 @@ fn decode(
         }
         Kind::Rejects => {
             let mut reader = RejectReader::open(path, parameters, info)?;
-            while let Some(reject) = reader.next_record()? {
+            while let Some(reject) = reader.next()? {
                 if !show.record(|| json(path, &reject))? {
                     return Ok(());
                 }

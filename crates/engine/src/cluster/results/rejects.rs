@@ -55,7 +55,7 @@ pub fn each_reject(
     mut take: impl FnMut(&Reject, bool) -> Result<()>,
 ) -> Result<()> {
     let mut rejects = RejectReader::open(path, Some(parameters), Some(info))?;
-    while let Some((mut reject, kept)) = rejects.next()? {
+    while let Some((mut reject, kept)) = rejects.next_reject()? {
         // A file may be in several segments.
         if let Some(detail) = said.detail(&reject) {
             reject.detail = detail.into();

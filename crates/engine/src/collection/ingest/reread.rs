@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::feeder::{Decoding, Feeder, Known};
 use super::shares::{Shape, Shares};
 use super::units::{self, Unit};
-use super::{DIRECTORY, STAGE, least_memory};
+use super::{STAGE, least_memory};
 use crate::collection::{
     Addition, Additions, CollectionConfig, DocumentReader, DocumentRecord, Extent, SegmentEntry,
     TextDigest, segments,
@@ -288,9 +288,7 @@ impl Documents<'_> {
             let Some(segment) = self.segments.next() else {
                 return Ok(None);
             };
-            let path = self.places.part(DIRECTORY, &segment.documents.name);
-            let parameters = Some(self.parameters);
-            let reader = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+            let reader = DocumentReader::of_segment(self.places, self.parameters, segment)?;
             self.reader = Some(reader);
         }
     }
