@@ -29,6 +29,7 @@
 //! the `md-5` crate with AVX-512, four times with AVX2, and twice without (docs/experiments.md).
 //! Memory: 16 KiB.
 
+use std::f64::consts::PI;
 use std::ops::Range;
 
 use md5::{Digest, Md5};
@@ -84,72 +85,27 @@ const SHIFTS: [[u32; 4]; 4] = [
 ];
 
 /// The integer part of 2^32 |sin(i + 1)|.
-const T: [u32; 64] = [
-    0xd76a_a478,
-    0xe8c7_b756,
-    0x2420_70db,
-    0xc1bd_ceee,
-    0xf57c_0faf,
-    0x4787_c62a,
-    0xa830_4613,
-    0xfd46_9501,
-    0x6980_98d8,
-    0x8b44_f7af,
-    0xffff_5bb1,
-    0x895c_d7be,
-    0x6b90_1122,
-    0xfd98_7193,
-    0xa679_438e,
-    0x49b4_0821,
-    0xf61e_2562,
-    0xc040_b340,
-    0x265e_5a51,
-    0xe9b6_c7aa,
-    0xd62f_105d,
-    0x0244_1453,
-    0xd8a1_e681,
-    0xe7d3_fbc8,
-    0x21e1_cde6,
-    0xc337_07d6,
-    0xf4d5_0d87,
-    0x455a_14ed,
-    0xa9e3_e905,
-    0xfcef_a3f8,
-    0x676f_02d9,
-    0x8d2a_4c8a,
-    0xfffa_3942,
-    0x8771_f681,
-    0x6d9d_6122,
-    0xfde5_380c,
-    0xa4be_ea44,
-    0x4bde_cfa9,
-    0xf6bb_4b60,
-    0xbebf_bc70,
-    0x289b_7ec6,
-    0xeaa1_27fa,
-    0xd4ef_3085,
-    0x0488_1d05,
-    0xd9d4_d039,
-    0xe6db_99e5,
-    0x1fa2_7cf8,
-    0xc4ac_5665,
-    0xf429_2244,
-    0x432a_ff97,
-    0xab94_23a7,
-    0xfc93_a039,
-    0x655b_59c3,
-    0x8f0c_cc92,
-    0xffef_f47d,
-    0x8584_5dd1,
-    0x6fa8_7e4f,
-    0xfe2c_e6e0,
-    0xa301_4314,
-    0x4e08_11a1,
-    0xf753_7e82,
-    0xbd3a_f235,
-    0x2ad7_d2bb,
-    0xeb86_d391,
-];
+const T: [u32; 64] = {
+    let mut table = [0; 64];
+    let mut i = 0;
+    while i < table.len() {
+        table[i] = (4_294_967_296.0 * absolute_sine((i + 1) as f64)) as u32;
+        i += 1;
+    }
+    table
+};
+
+/// |sin x|, by the series of Taylor for the rest of x after half turns, which change only the sign.
+const fn absolute_sine(x: f64) -> f64 {
+    let x = x - PI * ((x / PI) as u32) as f64;
+    let (mut sum, mut term, mut n) = (x, x, 1.0);
+    while n < 30.0 {
+        term *= -x * x / ((n + 1.0) * (n + 2.0));
+        sum += term;
+        n += 2.0;
+    }
+    sum
+}
 
 /// The registers A to D before the first block.
 pub(super) const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
