@@ -21,6 +21,7 @@ use std::thread;
 
 use crate::budget::{BEYOND_BUDGET, Budget, ByteSize};
 use crate::numbers::counted;
+use crate::process::after;
 use crate::resource::Resource;
 use crate::{Error, Result, process};
 
@@ -193,22 +194,16 @@ fn of_memory(threads: u64) -> impl Iterator<Item = (Resource, u64, u64)> {
         .filter_map(|(of, given, beyond)| Some((of, given?, beyond)))
 }
 
-/// The word after a name at the beginning of a line.
-fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_whitespace().next()
-}
-
 /// A soft limit; `None` without a limit.
 fn soft(name: &str) -> Option<u64> {
-    let limits = process::kernel_says("/proc/self/limits");
-    after(&limits, name)?.parse().ok()
+    after(&process::kernel_says("/proc/self/limits"), name)?
+        .parse()
+        .ok()
 }
 
 /// The soft limit of open files.
 fn descriptors() -> u64 {
-    let limits = process::kernel_says("/proc/self/limits");
-    match after(&limits, "Max open files") {
+    match after(&process::kernel_says("/proc/self/limits"), "Max open files") {
         Some("unlimited") => u64::MAX,
         // POSIX guarantees 20. Systems that do not report their limit here allow more.
         limit => limit.and_then(|limit| limit.parse().ok()).unwrap_or(256),

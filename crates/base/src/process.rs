@@ -26,11 +26,15 @@ pub fn peak_bytes() -> u64 {
     stated("/proc/self/status", "VmHWM:").unwrap_or(0)
 }
 
+/// The word after a name at the beginning of a line.
+pub(crate) fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()
+}
+
 /// What a file of the kernel states in KiB after this name, in bytes.
 pub(crate) fn stated(path: &str, name: &str) -> Option<u64> {
-    let text = kernel_says(path);
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let kib: u64 = after(&kernel_says(path), name)?.parse().ok()?;
     Some(kib << 10)
 }
 

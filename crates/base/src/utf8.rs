@@ -222,28 +222,16 @@ pub struct Utf8Check {
 }
 
 impl Utf8Check {
-    /// Checks a piece. Copies only the incomplete character at its end, because a piece may be as
-    /// long as a document.
-    pub fn push(&mut self, mut piece: &[u8]) {
-        while !self.wrong && !self.cut.is_empty() {
-            let Some((&byte, rest)) = piece.split_first() else {
-                return;
-            };
-            piece = rest;
-            self.cut.push(byte);
-            match std::str::from_utf8(&self.cut) {
-                Ok(_) => self.cut.clear(),
-                Err(error) => self.wrong = error.error_len().is_some(),
-            }
-        }
-        if !self.wrong
-            && let Err(error) = std::str::from_utf8(piece)
-        {
-            self.wrong = error.error_len().is_some();
-            if !self.wrong {
-                self.cut.extend_from_slice(&piece[error.valid_up_to()..]);
-            }
-        }
+    /// Checks a piece.
+    pub fn push(&mut self, piece: &[u8]) {
+        self.cut.extend_from_slice(piece);
+        let (valid, wrong) = match std::str::from_utf8(&self.cut) {
+            Ok(text) => (text.len(), false),
+            Err(error) => (error.valid_up_to(), error.error_len().is_some()),
+        };
+        self.wrong |= wrong;
+        self.cut
+            .drain(..if self.wrong { self.cut.len() } else { valid });
     }
 
     /// Whether all pieces together are UTF-8.
