@@ -101,9 +101,17 @@ fn tasks(inputs: &[InputFile], threads: usize) -> Vec<Task> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike_store::workspace::FileIdentity;
 
     fn of_sizes(sizes: &[u64]) -> Vec<InputFile> {
-        sizes.iter().map(|&size| InputFile::of_size(size)).collect()
+        let of_size = |&size: &u64| InputFile {
+            identity: Some(FileIdentity {
+                size,
+                ..FileIdentity::default()
+            }),
+            ..InputFile::named("x", "x")
+        };
+        sizes.iter().map(of_size).collect()
     }
 
     #[test]

@@ -177,6 +177,7 @@ fn less_than(needed: u64, out: &Path, budget: &Budget) -> Option<ByteSize> {
 mod tests {
     use super::*;
     use lookalike_base::progress::{Silent, Stop};
+    use lookalike_store::workspace::FileIdentity;
 
     #[test]
     fn inputs_count_by_their_sizes() {
@@ -185,14 +186,21 @@ mod tests {
             threads: 1,
             disk,
         };
-        let (plain, piped) = (InputFile::of_size(10 << 20), InputFile::named("-", "-"));
+        let of_size = |size| InputFile {
+            identity: Some(FileIdentity {
+                size,
+                ..FileIdentity::default()
+            }),
+            ..InputFile::named("x", "x")
+        };
+        let (plain, piped) = (of_size(10 << 20), InputFile::named("-", "-"));
         let packed = InputFile {
             docno: "a/b.JSONL.Gz".into(),
             ..plain.clone()
         };
         let crawl = InputFile {
             docno: "a/b.Warc.gz".into(),
-            ..InputFile::of_size(40 << 20)
+            ..of_size(40 << 20)
         };
         let given = [&plain, &packed, &plain, &crawl];
         let inputs = given.map(InputFile::clone);

@@ -94,7 +94,7 @@ impl InputEntry {
 const DIGEST_BYTES: u64 = 64 << 10;
 
 /// The properties that identify a file when a run is resumed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileIdentity {
     /// Bytes in the file.
     #[serde(deserialize_with = "received::count")]

@@ -70,18 +70,6 @@ impl InputFile {
         sizes.map(|file| file.map(|file| file.size)).sum()
     }
 
-    /// A file of this size that does not exist, for the tests of what depends on sizes.
-    pub fn of_size(size: u64) -> InputFile {
-        InputFile {
-            identity: Some(FileIdentity {
-                size,
-                modified_ns: 0,
-                digest: String::new(),
-            }),
-            ..InputFile::named("x", "x")
-        }
-    }
-
     /// The line of this file in the list of inputs.
     pub fn entry(&self) -> InputEntry {
         InputEntry {
