@@ -190,21 +190,13 @@ impl Table {
                     .split('.')
                     .try_fold(&value, |value, part| value.get(part));
                 // A name may contain a dot.
-                match member.or_else(|| value.get(name)) {
-                    Some(Value::String(text)) => field.extend_from_slice(text.as_bytes()),
-                    Some(Value::Number(number)) => {
-                        field.extend_from_slice(number.to_string().as_bytes())
-                    }
-                    Some(other) => {
-                        let found = shorten(other.to_string().as_bytes());
-                        return Err(self.bad(format!("a string or a number in `{name}`"), found));
-                    }
-                    None => {
-                        return Err(
-                            self.bad(format!("a member `{name}`"), shorten(self.lines.line()))
-                        );
-                    }
-                }
+                let found = member.or_else(|| value.get(name)).ok_or_else(|| {
+                    self.bad(format!("a member `{name}`"), shorten(self.lines.line()))
+                })?;
+                field.extend_from_slice(&scalar(found).ok_or_else(|| {
+                    let found = shorten(found.to_string().as_bytes());
+                    self.bad(format!("a string or a number in `{name}`"), found)
+                })?);
             }
             return Ok(true);
         }
@@ -242,12 +234,8 @@ impl Table {
         if line.first() == Some(&b'[') {
             let wrong = || self.bad("a JSON array of strings or numbers", shorten(line));
             let values: Vec<Value> = serde_json::from_slice(line).map_err(|_| wrong())?;
-            for value in values {
-                match value {
-                    Value::String(text) => fields.push(text.into_bytes()),
-                    Value::Number(number) => fields.push(number.to_string().into_bytes()),
-                    _ => return Err(wrong()),
-                }
+            for value in &values {
+                fields.push(scalar(value).ok_or_else(wrong)?.into_owned());
             }
             return Ok(true);
         }
@@ -329,6 +317,15 @@ impl Table {
     }
 }
 
+/// The text of a string or a number.
+fn scalar(value: &Value) -> Option<Cow<'_, [u8]>> {
+    match value {
+        Value::String(text) => Some(text.as_bytes().into()),
+        Value::Number(number) => Some(number.to_string().into_bytes().into()),
+        _ => None,
+    }
+}
+
 /// The text of a quoted field, and what follows it.
 fn quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
@@ -393,11 +390,8 @@ impl TypedTable {
         if self.table.is_json() {
             json = self.table.json()?;
             for column in &self.columns {
-                fields.push(match json.get(column.name) {
-                    Some(Value::String(text)) => text.as_bytes().into(),
-                    Some(Value::Number(number)) => number.to_string().into_bytes().into(),
-                    _ => Cow::Borrowed(&b""[..]),
-                });
+                let text = json.get(column.name).and_then(scalar);
+                fields.push(text.unwrap_or_default());
             }
         } else {
             self.table.split(|field| fields.push(field))?;
