@@ -547,13 +547,13 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3413, 0, 311]),
+    ("base", [3373, 0, 311]),
     ("store", [7691, 1, 602]),
     ("source", [2866, 0, 63]),
-    ("text", [22298, 9, 556]),
+    ("text", [22265, 9, 555]),
     ("rewrite", [3076, 0, 147]),
-    ("engine", [23084, 8, 1296]),
-    ("methods", [3560, 1, 89]),
+    ("engine", [23016, 8, 1295]),
+    ("methods", [3504, 1, 88]),
     ("tasks", [23350, 14, 1247]),
     ("lab", [10303, 3, 500]),
     ("lookalike", [12954, 4, 377]),
