@@ -8,9 +8,9 @@ use std::sync::{Mutex, OnceLock};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::catalogue::{Catalogue, Extent, each_document, rule};
+use super::catalogue::{Catalogue, each_document, rule};
 use super::condition::{Condition, FieldValues, READ, Rule, is_rounded, needed};
-use super::records::{config, segments};
+use super::records::config;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::{count, counted};
@@ -38,36 +38,35 @@ pub fn check(
         return Ok(());
     };
     let (fields, kinds) = (rule.condition.fields(), &rule.condition.kinds);
-    let mut found = vec![0u64; fields.len()];
-    // The first document without a value.
-    let mut without = vec![None::<String>; fields.len()];
-    let [mut unread, mut rounded] = [(); 2].map(|()| vec![(0u64, String::new()); fields.len()]);
+    // By field and outcome: the number of documents, and the docno or the value of the first one.
+    let mut seen = vec![<[(u64, String); 4]>::default(); fields.len()];
+    // Most documents have the values of others. Reading them takes longer than all the rest.
+    let mut known: HashMap<u128, Vec<usize>> = HashMap::new();
+    let mut documents = 0;
     each_document(workspace, |number, document| {
         context.tick("ingest", number)?;
-        let values = rule.values(document.fields.0);
-        for (at, value) in values.0.into_iter().enumerate() {
-            if value.is_none() {
-                without[at].get_or_insert_with(|| document.docno.chars().take(64).collect());
-                continue;
-            }
-            found[at] += 1;
-            let seen = match value.as_ref() {
-                Some((_, [None, None], _)) => &mut unread[at],
-                Some((text, ..)) if is_rounded(&kinds[at], text.inner()) => &mut rounded[at],
-                _ => continue,
-            };
-            seen.0 += 1;
-            if let (1, Some((text, ..))) = (seen.0, value) {
-                seen.1 = text.inner().chars().take(64).collect();
+        documents += 1;
+        let kept = document.fields.0;
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        let outcomes = known.entry(xxh3_128(kept.as_bytes()));
+        let outcomes = outcomes.or_insert_with(|| outcomes_of(&rule, kept));
+        for (at, (&outcome, seen)) in outcomes.iter().zip(&mut seen).enumerate() {
+            let (count, first) = &mut seen[outcome];
+            *count += 1;
+            if *count == 1 {
+                let value = rule.values(kept).0.swap_remove(at);
+                let value = value.map(|(text, ..)| text.inner().to_string());
+                let text = value.unwrap_or_else(|| document.docno.into());
+                *first = text.chars().take(64).collect();
             }
         }
         Ok(())
     })?;
-    let documents = Extent::of(segments(&workspace.manifest)).documents;
-    let fields = fields.iter().zip(kinds).zip(found.into_iter().zip(without));
-    for (((field, kinds), (found, without)), ((unread, example), (rounded, long))) in
-        fields.zip(unread.into_iter().zip(rounded))
-    {
+    for ((field, kinds), seen) in fields.iter().zip(kinds).zip(seen) {
+        let [(missing, without), (unread, example), (rounded, long), _] = seen;
+        let found = documents - missing;
         if found == 0 && documents > 0 && !FACTS.contains(&&**field) {
             let read = &config(&workspace.manifest).read;
             let limit = match &**field {
@@ -76,13 +75,13 @@ pub fn check(
             };
             return refuse("where", &rule.condition, limit);
         }
-        if let Some(first) = without {
+        if missing > 0 {
             context.progress.lost(&format!(
                 "warning: --where: {} of {} without {field}, such as {}; comparisons with it are \
                  false",
-                count(documents - found),
+                count(missing),
                 counted(documents, "document"),
-                first.escape_debug(),
+                without.escape_debug(),
             ));
         }
         let (numbers, needed) = (kinds.contains(READ), needed(kinds));
@@ -108,6 +107,18 @@ pub fn check(
         }
     }
     Ok(())
+}
+
+/// By field, what its value is: missing, not what calculations need, rounded by them, or as it is.
+fn outcomes_of(rule: &Rule, kept: &str) -> Vec<usize> {
+    let values = rule.values(kept).0.into_iter().zip(&rule.condition.kinds);
+    let outcome = values.map(|(value, kinds)| match value {
+        None => 0,
+        Some((_, [None, None], _)) => 1,
+        Some((text, ..)) if is_rounded(kinds, text.inner()) => 2,
+        Some(_) => 3,
+    });
+    outcome.collect()
 }
 
 /// Why no file has a top folder: if several folders were named, their parent is the input to give.
