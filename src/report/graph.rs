@@ -12,6 +12,7 @@
 //! - Vertices are in input order, edges in the order of the pair list: the bytes depend only on the
 //!   pairs.
 //! - Any docno is valid: vertices are named by document numbers and have the docnos as labels.
+//!   Captures also have their address and date.
 //!   Control characters that XML cannot represent become U+FFFD in GraphML, and NUL does in DOT.
 //!
 //! # Cost
@@ -28,7 +29,7 @@ use lookalike_base::keywords::keywords;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::Catalogue;
+use lookalike_engine::collection::{Captured, Catalogue, has_captures};
 use lookalike_engine::join::{
     List, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
 };
@@ -95,16 +96,27 @@ pub fn graph(
         passed += 1;
         context.tick(STAGE, passed)
     };
-    out.push_str(match format {
-        GraphFormat::Dot => "graph relationships {\n",
-        GraphFormat::GraphMl => {
+    let captures = has_captures(&workspace.manifest);
+    let key = |name: &str, element: &str, kind: &str| {
+        format!(
+            "<key id=\"{name}\" for=\"{element}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>\n"
+        )
+    };
+    let keys = ["url", "date"].map(|name| key(name, "node", "string"));
+    let [of_captures, cells] = match captures {
+        true => [keys.concat(), "\turl_a\turl_b\tdate_a\tdate_b".into()],
+        false => Default::default(),
+    };
+    out.push_str(&match format {
+        GraphFormat::Dot => "graph relationships {\n".into(),
+        GraphFormat::GraphMl => format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-             <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
-             <key id=\"docno\" for=\"node\" attr.name=\"docno\" attr.type=\"string\"/>\n\
-             <key id=\"weight\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"/>\n\
-             <graph id=\"relationships\" edgedefault=\"undirected\">\n"
-        }
-        GraphFormat::Tsv => "docno_a\tdocno_b\tweight\n",
+             <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n{}{of_captures}{}\
+             <graph id=\"relationships\" edgedefault=\"undirected\">\n",
+            key("docno", "node", "string"),
+            key("weight", "edge", "double"),
+        ),
+        GraphFormat::Tsv => format!("docno_a\tdocno_b\tweight{cells}\n"),
     });
     put(out.as_bytes())?;
     if format != GraphFormat::Tsv {
@@ -121,14 +133,21 @@ pub fn graph(
             }
             stop()?;
             out.clear();
-            let docno = &names.get(document)?;
-            let _ = match format {
-                GraphFormat::Dot => writeln!(out, "n{document} [label=\"{}\"];", quoted(docno)),
-                _ => writeln!(
-                    out,
-                    "<node id=\"n{document}\"><data key=\"docno\">{}</data></node>",
-                    xml(docno)
-                ),
+            let (docno, Captured { url, date }) = names.named(document)?;
+            let is_dot = format == GraphFormat::Dot;
+            let id = if is_dot { "label" } else { "docno" };
+            let facts = [(id, Some(docno.into())), ("url", url), ("date", date)];
+            let facts = facts
+                .iter()
+                .flat_map(|(name, fact)| Some((name, fact.as_ref()?)));
+            let facts = facts.map(|(name, fact)| match is_dot {
+                true => format!("{name}=\"{}\"", quoted(fact)),
+                false => format!("<data key=\"{name}\">{}</data>", xml(fact)),
+            });
+            let facts: Vec<String> = facts.collect();
+            let _ = match is_dot {
+                true => writeln!(out, "n{document} [{}];", facts.join(" ")),
+                false => writeln!(out, "<node id=\"n{document}\">{}</node>", facts.concat()),
             };
             put(out.as_bytes())?;
         }
@@ -146,8 +165,12 @@ pub fn graph(
                 "<edge source=\"n{a}\" target=\"n{b}\"><data key=\"weight\">{weight}</data></edge>"
             ),
             GraphFormat::Tsv => {
-                let (a, b) = (names.get(a)?, names.get(b)?);
-                writeln!(out, "{}\t{}\t{weight}", cell(&a), cell(&b))
+                let ((docno_a, a), (docno_b, b)) = (names.named(a)?, names.named(b)?);
+                let _ = write!(out, "{}\t{}\t{weight}", cell(&docno_a), cell(&docno_b));
+                for fact in [a.url, b.url, a.date, b.date].iter().filter(|_| captures) {
+                    let _ = write!(out, "\t{}", cell(fact.as_deref().unwrap_or_default()));
+                }
+                writeln!(out)
             }
         };
         put(out.as_bytes())
