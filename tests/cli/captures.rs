@@ -219,6 +219,31 @@ fn check_answers(place: &Path, inputs: &[&str]) -> usize {
         same(&value, "url");
     }
     done(place, &["check", "verify", "out"]);
+    let graph = |format| {
+        let export = ["export", "graph", "out", "--format", format];
+        fs::write(&path, done(place, &export)).unwrap();
+        fs::read_to_string(&path).unwrap()
+    };
+    let mut dates = BTreeMap::new();
+    graph("tsv");
+    for row in cells_of(&path) {
+        for side in ["a", "b"] {
+            let cell = |name: &str| {
+                row.get(&format!("{name}_{side}"))
+                    .cloned()
+                    .unwrap_or_default()
+            };
+            let value = serde_json::json!({"docno": cell("docno"), "url": cell("url"), "date": cell("date")});
+            same(&value, "url");
+            dates.insert(cell("docno"), !cell("date").is_empty());
+        }
+    }
+    let dated = dates.values().filter(|is_dated| **is_dated).count();
+    assert_eq!(graph("dot").matches(" date=\"").count(), dated);
+    assert_eq!(
+        graph("graphml").matches("<data key=\"date\">").count(),
+        dated
+    );
 
     let dedup = [
         "dedup",
@@ -496,7 +521,7 @@ fn directories_without_captures_answer_and_grow() {
     assert!(new.iter().all(|row| row[4].starts_with("2024-01-0")));
     for out in ["old", "one"] {
         done(place, &["add", out, "new.warc", "--quiet"]);
-        done(place, &["check", "verify", out, "--quiet"]);
+        done(place, &["check", "verify", out]);
     }
     let pairs = |out: &str| cells_of(&place.join(out).join("pairs.tsv"));
     let (old, mut new) = (pairs("old"), pairs("one"));
@@ -524,4 +549,93 @@ fn directories_without_captures_answer_and_grow() {
         told.contains("http://e.org/d\t2024-02-01T00:00:00Z"),
         "{told}"
     );
+}
+
+/// Lists for `evaluate` name captures by their addresses as well as by their docnos.
+#[test]
+fn evaluate_takes_addresses_of_captures() {
+    let place = common::temporary();
+    let place = place.path();
+    let files = crawls(place);
+    let [a, b] = [&files[0], &files[1]].map(|file| file.to_str().unwrap());
+    let run = |out: &str, inputs: &[&str]| {
+        done(
+            place,
+            &[&["run", "-t", "0.5", "--quiet", "-o", out][..], inputs].concat(),
+        )
+    };
+    run("one", &[a]);
+    run("both", &[a, b]);
+    let named = |by: &str| -> Vec<String> {
+        let rows = cells_of(&place.join("one/documents.tsv"));
+        rows.iter().map(|row| row[by].clone()).collect()
+    };
+    let lists = |names: &[String]| {
+        let name = |page: usize| &names[page];
+        let lines = |pages: &[[usize; 2]], more: &str| -> String {
+            let line = |of: &[usize; 2]| format!("{}\t{}{more}\n", name(of[0]), name(of[1]));
+            pages.iter().map(line).collect()
+        };
+        let judged = "docno_a\tdocno_b\tjudgement\n".to_string();
+        let clusters = [(0, 1), (1, 1), (7, 2), (8, 2)];
+        let clusters = clusters.map(|(page, of)| format!("{}\t{of}\n", name(page)));
+        for (file, text) in [
+            (
+                "judged.tsv",
+                judged + &lines(&[[0, 1], [2, 7]], "\t1") + &lines(&[[1, 8]], "\t0"),
+            ),
+            ("pairs.tsv", lines(&[[0, 1], [4, 9]], "\t0.9")),
+            ("removed.txt", format!("{}\n{}\n", name(1), name(8))),
+            (
+                "clusters.tsv",
+                format!("docno\tcluster\n{}", clusters.concat()),
+            ),
+        ] {
+            fs::write(place.join(file), text).unwrap();
+        }
+    };
+    let commands = |out| {
+        [
+            vec!["evaluate", out, "--judged", "judged.tsv", "--json"],
+            vec!["evaluate", "pairs.tsv", "--truth", out, "--json"],
+            vec![
+                "evaluate",
+                "removed.txt",
+                "--truth",
+                out,
+                "--run-lists",
+                "removed",
+                "--json",
+            ],
+            vec![
+                "evaluate",
+                "clusters.tsv",
+                "--truth",
+                out,
+                "--run-lists",
+                "clusters",
+                "--json",
+            ],
+        ]
+    };
+    lists(&named("docno"));
+    let expected = commands("one").map(|command| done(place, &command));
+    lists(&named("url"));
+    assert_eq!(
+        commands("one").map(|command| done(place, &command)),
+        expected
+    );
+    // The captures of both crawls have most addresses.
+    for command in commands("both") {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+        let output = program.current_dir(place).args(&command).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        let listed = [
+            "2024-01-01T00:00:0",
+            "2024-02-01T00:00:0",
+            "the address of one capture",
+        ];
+        assert!(!output.status.success(), "{command:?}");
+        assert!(listed.iter().all(|part| error.contains(part)), "{error}");
+    }
 }

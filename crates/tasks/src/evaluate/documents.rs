@@ -112,6 +112,9 @@ pub(super) struct Documents {
     pub closed: bool,
     /// The bounds of the size groups, if documents have size groups.
     pub size_groups: Option<SizeGroups>,
+    /// The captures of each address that a list has in place of a docno, as far as an error lists
+    /// them.
+    addresses: HashMap<u32, Vec<(u32, String)>>,
     /// On docnos that are not unique or not known.
     pub(super) notes: Vec<String>,
 }
@@ -230,6 +233,9 @@ impl Documents {
         if let Some(path) = &sources.config.documents {
             documents.collection(path, KNOWN, context)?;
         }
+        let flags = &documents.flags;
+        let is_docno = |number: &u32| flags[*number as usize] & (KNOWN | IN_RUN) != 0;
+        documents.addresses.retain(|number, _| !is_docno(number));
         if let (Some(directory), None) = (directory, &sources.run.directory) {
             let mut expected = String::from("a docno of the ground truth");
             let mut table = Table::open(&directory.join(DOCUMENTS))?;
@@ -349,9 +355,22 @@ impl Documents {
             self.closed = true;
             self.groups = vec![0; self.keys.len()];
         }
-        let names = ["docno", "size_group", "cluster"];
+        let mut names = vec!["docno", "size_group", "cluster"];
+        if table.first()?.iter().any(|name| name == "date") {
+            names.extend(["url", "date"]);
+        }
         each_row(table, &names, context, |table, row| {
-            let document = self.of(table, &row[0])? as usize;
+            let number = self.of(table, &row[0])?;
+            let document = number as usize;
+            if let [_, _, _, url, date] = row
+                && !date.is_empty()
+                && let Some(address) = self.keys.rank(xxh3_128(url))
+            {
+                let captures = self.addresses.entry(address).or_default();
+                if captures.len() <= NAMED && captures.iter().all(|(other, _)| *other != number) {
+                    captures.push((number, format!("{} of {}", shorten(&row[0]), shorten(date))));
+                }
+            }
             repeated += u64::from(self.flags[document] & flag != 0);
             self.flags[document] |= flag;
             let number = |field: &[u8], below: u32, what: &str| {
@@ -386,12 +405,23 @@ impl Documents {
         self.keys.len() as u32
     }
 
-    /// The number of the document with this hash.
+    /// The number of the document whose docno, or address if it is a capture, has this hash.
     pub fn find(&self, key: u128, table: &Table) -> Result<u32> {
-        self.keys.rank(key).ok_or_else(|| {
+        let number = self.keys.rank(key).ok_or_else(|| {
             let expected = "a docno that was there when the file was read first";
             table.bad(expected, "a new one")
-        })
+        })?;
+        match self.addresses.get(&number).map(Vec::as_slice) {
+            None => Ok(number),
+            Some([(document, _)]) => Ok(*document),
+            Some(captures) => {
+                let more = if captures.len() > NAMED { ", ..." } else { "" };
+                let names = captures.iter().take(NAMED).map(|(_, name)| name.as_str());
+                let names = names.collect::<Vec<_>>().join(", ") + more;
+                let found = format!("an address of several: {names}");
+                Err(table.bad("a docno, or the address of one capture", found))
+            }
+        }
     }
 
     /// The number of the document whose docno is in a field.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::super::documents::each_row;
 use super::lines::{Names, key_of};
 use super::{Held, NONE, Source};
 use lookalike_base::{Error, Result};
@@ -55,7 +56,8 @@ impl Clusters {
             .check(|| "the docnos of representatives".into())?;
         if let Some([documents, duplicates]) = &source.tables {
             let mut known = vec![false; clusters.names.count()];
-            each_row(documents, &["docno"], held, |_, row| {
+            let [documents, duplicates] = [Table::open(documents)?, Table::open(duplicates)?];
+            each_row(documents, &["docno"], held.context, |_, row| {
                 if let Some(at) = clusters.names.find(key_of(&row[0])) {
                     known[at] = true;
                 }
@@ -63,7 +65,8 @@ impl Clusters {
             })?;
             clusters.known = Some(known);
             clusters.classes = clusters.names.keys().to_vec();
-            each_row(duplicates, &["docno", "representative"], held, |_, row| {
+            let names = ["docno", "representative"];
+            each_row(duplicates, &names, held.context, |_, row| {
                 if let Some(at) = clusters.names.find(key_of(&row[0])) {
                     clusters.classes[at] = key_of(&row[1]);
                 }
@@ -161,19 +164,3 @@ impl Clusters {
 
 /// Memory of a representative besides its docno.
 const REPRESENTATIVE_BYTES: u64 = 64;
-
-fn each_row(
-    path: &Path,
-    names: &[&str],
-    held: &Held<'_>,
-    mut take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
-) -> Result<()> {
-    let mut table = Table::open(path)?;
-    table.want_names(names)?;
-    let mut row = Vec::new();
-    while table.next(&mut row)? {
-        held.stop(table.number())?;
-        take(&table, &row)?;
-    }
-    Ok(())
-}
