@@ -1,5 +1,6 @@
 //! `passages`: find the text that documents share.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, percent};
 use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
-use lookalike_engine::collection;
+use lookalike_engine::collection::{self, Captured, Catalogue, Names};
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::Cost;
@@ -347,7 +348,8 @@ impl Command for Options {
                 false => Vec::new(),
             };
             if !pairs.is_empty() {
-                text += &pairs_table(&pairs, out.columns());
+                let names = Catalogue::names(&workspace, &context.budget)?;
+                text += &pairs_table(&pairs, &names, out.columns())?;
             }
             let first = pairs.first().filter(|_| self.report.is_none());
             text += &searched(&workspace, length, first.map(|pair| &pair.names))?;
@@ -431,16 +433,22 @@ fn said(config: &PassagesConfig) -> Vec<String> {
     said.chain(others).chain(by).collect()
 }
 
-/// Pairs as a table.
-fn pairs_table(pairs: &[SharedPair], columns: usize) -> String {
+/// Pairs as a table. Captures also have their addresses and dates.
+fn pairs_table(pairs: &[SharedPair], names: &Names, columns: usize) -> Result<String> {
+    let name = |(docno, captured): (Cow<'_, str>, Captured)| {
+        let parts = [Some(docno.into_owned()), captured.url, captured.date];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+    };
     let rows = pairs.iter().map(|pair| {
         let [a, b] = pair.shares.map(|share| percent(share, 1));
-        let [who, whom] = pair.names.clone();
-        vec![who, whom, count(pair.words[0]), a, b]
+        let [who, whom] = pair
+            .documents
+            .map(|document| names.named(document).map(name));
+        Ok(vec![who?, whom?, count(pair.words[0]), a, b])
     });
     let head = "document,shares with,words,of the document,of the other";
-    let table = Growing::new(head.split(','), 2, columns).rows(rows.collect());
-    format!("\n{table}")
+    let table = Growing::new(head.split(','), 2, columns).rows(rows.collect::<Result<_>>()?);
+    Ok(format!("\n{table}"))
 }
 
 /// What was removed, as text for people.

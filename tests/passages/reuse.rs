@@ -24,10 +24,12 @@ const FILES: [&str; 4] = [
     "reuse-places.tsv",
 ];
 
-/// A document: its words, which single spaces separate, and its date.
-struct Doc {
-    words: Vec<String>,
-    date: Option<String>,
+/// A document: its words, which single spaces separate, its date, and its address if the record of a
+/// capture has it.
+pub struct Doc {
+    pub words: Vec<String>,
+    pub date: Option<String>,
+    pub url: Option<String>,
 }
 
 impl Doc {
@@ -38,6 +40,33 @@ impl Doc {
             .map(|word| word.len() + 1)
             .sum();
         format!("{before}\t{}", before + length - 1)
+    }
+
+    fn day(&self) -> &str {
+        self.date.as_ref().map_or("-", |date| &date[..10])
+    }
+
+    /// The last cells of a row, if there are captures.
+    fn captured(docs: &[Doc], of: &[usize]) -> String {
+        let is_capture = |doc: &&Doc| doc.date.is_some();
+        if docs.iter().all(|doc| doc.url.is_none()) || !docs.iter().any(|doc| is_capture(&doc)) {
+            return String::new();
+        }
+        let captures = of.iter().map(|&n| Some(&docs[n]).filter(is_capture));
+        let urls = captures.clone().map(|doc| doc?.url.as_deref());
+        let dates = captures.map(|doc| doc?.date.as_deref());
+        let cells = urls.chain(dates);
+        cells
+            .map(|cell| format!("\t{}", cell.unwrap_or("")))
+            .collect()
+    }
+}
+
+/// Two documents in the order of their dates or else of the input.
+fn in_order(docs: &[Doc], a: usize, b: usize) -> (usize, usize) {
+    match (&docs[a].date, &docs[b].date) {
+        (Some(of_a), Some(of_b)) if of_b < of_a => (b, a),
+        _ => (a, b),
     }
 }
 
@@ -123,7 +152,7 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
     let mut pairs = BTreeSet::new();
     for all in grams.values().filter(|all| all.len() <= most) {
         for &a in all {
-            pairs.extend(all.range(a + 1..).map(|&b| (a, b)));
+            pairs.extend(all.range(a + 1..).map(|&b| in_order(docs, a, b)));
         }
     }
     let mut found: Vec<(usize, usize, Vec<Match>)> = Vec::new();
@@ -140,14 +169,22 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
     let (place_of, cluster_of) = components(&spans);
     let mut text = [
         "reuse\tcluster\tdocno_a\tdocno_b\tbegin_a\tend_a\tbegin_b\tend_b\ttokens\tdensity\tmatches\
-         \tbegin_byte_a\tend_byte_a\tbegin_byte_b\tend_byte_b\tdocument_a\tdocument_b\n",
+         \tbegin_byte_a\tend_byte_a\tbegin_byte_b\tend_byte_b\tdocument_a\tdocument_b",
         "reuse\tdocno_a\tdocno_b\tbegin_a\tbegin_b\ttokens\tbegin_byte_a\tend_byte_a\tbegin_byte_b\
-         \tend_byte_b\tcommon\tdocument_a\tdocument_b\n",
+         \tend_byte_b\tcommon\tdocument_a\tdocument_b",
         "cluster\tplaces\tdocuments\tlongest\tearliest_by\tdate\tdocno\tbegin_token\tend_token\
-         \tbegin_byte\tend_byte\tdocument\n",
-        "cluster\tdate\tdocno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument\n",
+         \tbegin_byte\tend_byte\tdocument",
+        "cluster\tdate\tdocno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument",
     ]
     .map(String::from);
+    let are_captures = !Doc::captured(docs, &[0]).is_empty();
+    for (n, head) in text.iter_mut().enumerate() {
+        *head += match n {
+            _ if !are_captures => "\n",
+            0 | 1 => "\turl_a\turl_b\tdate_a\tdate_b\n",
+            _ => "\turl\tcapture_date\n",
+        };
+    }
     // Clusters are numbered in the order of their first reuses.
     let mut numbers: Vec<usize> = Vec::new();
     for (n, (a, b, chain)) in found.iter().enumerate() {
@@ -163,20 +200,22 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
         let _ = writeln!(
             text[0],
             "{n}\t{cluster}\td{a}\td{b}\t{begin_a}\t{end_a}\t{begin_b}\t{end_b}\t{tokens}\t{}.{:06}\
-             \t{}\t{}\t{}\t{a}\t{b}",
+             \t{}\t{}\t{}\t{a}\t{b}{}",
             millionths / 1_000_000,
             millionths % 1_000_000,
             chain.len(),
             docs[*a].bytes(begin_a, end_a),
             docs[*b].bytes(begin_b, end_b),
+            Doc::captured(docs, &[*a, *b]),
         );
         for &(i, j, length) in chain {
             let mut own = docs[*a].words[i..i + length].windows(of.match_length as usize);
             let common = u8::from(own.all(|gram| grams[gram].len() > most));
             let (in_a, in_b) = (docs[*a].bytes(i, i + length), docs[*b].bytes(j, j + length));
+            let captured = Doc::captured(docs, &[*a, *b]);
             let _ = writeln!(
                 text[1],
-                "{n}\td{a}\td{b}\t{i}\t{j}\t{length}\t{in_a}\t{in_b}\t{common}\t{a}\t{b}"
+                "{n}\td{a}\td{b}\t{i}\t{j}\t{length}\t{in_a}\t{in_b}\t{common}\t{a}\t{b}{captured}"
             );
         }
     }
@@ -198,9 +237,9 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
         let longest = places.iter().map(|place| place.2 - place.1).max().unwrap();
         let row = |(document, begin, end): Place| {
             let doc = &docs[document];
-            let date = doc.date.as_deref().unwrap_or("-");
-            let bytes = doc.bytes(begin, end);
-            format!("{date}\td{document}\t{begin}\t{end}\t{bytes}\t{document}\n")
+            let (day, bytes) = (doc.day(), doc.bytes(begin, end));
+            let captured = Doc::captured(docs, &[document]);
+            format!("{day}\td{document}\t{begin}\t{end}\t{bytes}\t{document}{captured}\n")
         };
         let by = docs[places[0].0].date.as_ref().map_or("order", |_| "date");
         let counts = format!("{}\t{}\t{longest}\t{by}", places.len(), documents.len());
@@ -245,7 +284,7 @@ fn components(spans: &[(Place, usize)]) -> (Vec<usize>, Vec<usize>) {
 
 /// Documents of new words and of parts of other documents, in which words are changed, left out and
 /// added.
-fn documents(seed: u64, count: usize, longest: usize) -> Vec<Doc> {
+pub fn documents(seed: u64, count: usize, longest: usize) -> Vec<Doc> {
     let mut random = Random(seed);
     let vocabulary = [2, 3, 8, 40, 1000][random.below(5)];
     let noise = random.below(12) + 2;
@@ -270,18 +309,28 @@ fn documents(seed: u64, count: usize, longest: usize) -> Vec<Doc> {
                 }
             }
         }
-        let date = format!("18{:02}-03-0{}", random.below(3) + 70, random.below(2) + 1);
+        let mut date = format!("18{:02}-03-0{}", random.below(3) + 70, random.below(2) + 1);
+        if random.once_in(2) {
+            let _ = write!(date, "T0{}:00:00Z", random.below(3) + 1);
+        }
         let date = Some(date).filter(|_| !random.once_in(3));
-        docs.push(Doc { words, date });
+        let url = None;
+        docs.push(Doc { words, date, url });
     }
     docs
 }
 
-fn write(docs: &[Doc], to: &Path, files: usize) {
+/// Writes documents as JSON, and those with addresses as records of WARC.
+pub fn write(docs: &[Doc], to: &Path, files: usize) {
     fs::create_dir(to).unwrap();
     let each = docs.len().div_ceil(files);
     let numbered: Vec<_> = docs.iter().enumerate().collect();
     for (n, docs) in numbered.chunks(each).enumerate() {
+        if docs.iter().any(|(_, doc)| doc.url.is_some()) {
+            let records = docs.iter().map(|(number, doc)| record(*number, doc));
+            fs::write(to.join(format!("{n}.warc")), records.collect::<String>()).unwrap();
+            continue;
+        }
         let line = |(number, doc): &(usize, &Doc)| {
             let (id, text) = (format!("d{number}"), doc.words.join(" "));
             match &doc.date {
@@ -294,11 +343,35 @@ fn write(docs: &[Doc], to: &Path, files: usize) {
     }
 }
 
+/// A capture, or without a date a record that is none.
+fn record(number: usize, doc: &Doc) -> String {
+    let (text, url) = (doc.words.join(" "), doc.url.as_deref().unwrap_or_default());
+    let date = doc.date.iter().map(|date| format!("WARC-Date: {date}\r\n"));
+    // The server's clock is of no account.
+    let block = format!(
+        "HTTP/1.1 200 OK\r\nDate: Mon, 01 Jan 1990 00:00:0{} GMT\r\nContent-Type: text/plain\r\n\r\n{text}",
+        number % 10
+    );
+    format!(
+        "WARC/1.0\r\nWARC-Type: response\r\n{}WARC-Target-URI: {url}\r\nWARC-TREC-ID: d{number}\r\n\
+         WARC-Record-ID: <urn:uuid:{number}>\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+        date.collect::<String>(),
+        block.len()
+    )
+}
+
 /// A table without its comments.
 fn table(out: &Path, name: &str) -> String {
     let text = fs::read_to_string(out.join(name)).unwrap();
     let lines = text.lines().skip_while(|line| line.starts_with('#'));
     lines.map(|line| line.to_string() + "\n").collect()
+}
+
+/// Makes captures of documents, some of the same pages.
+pub fn addressed(docs: &mut [Doc]) {
+    for (n, doc) in docs.iter_mut().enumerate() {
+        doc.url = Some(format!("http://e.org/{}", n % 5));
+    }
 }
 
 fn compare(docs: &[Doc], random: &mut Random, seed: u64) -> usize {
@@ -353,7 +426,11 @@ fn of_random_pairs_those_of_the_definition() {
     let mut found = 0;
     for seed in 0..200 / one_in(4) as u64 {
         let mut random = Random(seed + 1000);
-        found += compare(&documents(seed, 2, 30), &mut random, seed);
+        let mut docs = documents(seed, 2, 30);
+        if seed.is_multiple_of(3) {
+            addressed(&mut docs);
+        }
+        found += compare(&docs, &mut random, seed);
     }
     assert!(found > 20, "{found}");
 }
@@ -363,7 +440,11 @@ fn of_random_collections_those_of_the_definition() {
     let mut found = 0;
     for seed in 0..20 / one_in(2) as u64 {
         let mut random = Random(seed + 5000);
-        found += compare(&documents(seed + 300, 12, 20), &mut random, seed);
+        let mut docs = documents(seed + 300, 12, 20);
+        if seed.is_multiple_of(2) {
+            addressed(&mut docs);
+        }
+        found += compare(&docs, &mut random, seed);
     }
     assert!(found > 20, "{found}");
 }

@@ -75,11 +75,12 @@ pub(super) fn title(document: &ShownDocument) -> &str {
     title.unwrap_or(&document.docno)
 }
 
-/// The title, and the docno if that is another name.
+/// The title, the docno if that is another name, and the date of a capture.
 pub(super) fn named(document: &ShownDocument) -> Markup {
     html! {
         (isolated(title(document)))
         @if title(document) != document.docno { " " span.soft { (isolated(&document.docno)) } }
+        @if let Some(date) = &document.date { " " span.soft { (isolated(date)) } }
     }
 }
 

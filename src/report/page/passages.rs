@@ -20,12 +20,14 @@ use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::words::shell_word;
 use lookalike_engine::align::{TextComparison, Words};
+use lookalike_engine::collection::has_captures;
 use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::passages::shown::{
     Shared, SharedPair, SharedPassage, list_bytes, most_shared,
 };
+use lookalike_text::read::stated_date;
 
 /// Words before and after a passage.
 const AROUND: usize = 15;
@@ -54,6 +56,7 @@ pub(crate) fn write(
     context.progress.at(2);
     let page = Page {
         read_documents: Summary::of(&workspace.manifest).ingest.documents,
+        captures: has_captures(&workspace.manifest),
         shared: &shared,
         config,
         documents: &documents,
@@ -114,6 +117,7 @@ fn short(workspace: &Workspace, shared: &Shared) -> Result<Markup> {
 struct Page<'p> {
     /// The number of documents of the collection.
     read_documents: u64,
+    captures: bool,
     shared: &'p Shared,
     config: &'p PageConfig,
     documents: &'p HashMap<u32, ShownDocument>,
@@ -132,12 +136,16 @@ impl Page<'_> {
         format!("Shared passages of {of}")
     }
 
-    /// The days that both documents of a pair state, and which of them is the later document.
+    /// The dates that both documents of a pair state, without the times unless they are of one day,
+    /// and which of them is the later document.
     fn later(&self, pair: &SharedPair) -> Option<(usize, [&str; 2])> {
-        match pair.documents.map(|n| day(self.read.known.get(&n))) {
-            [Some(a), Some(b)] if a != b => Some((usize::from(a < b), [a, b])),
-            _ => None,
-        }
+        let [a, b] = pair.documents.map(|n| self.read.known.get(&n));
+        let stated = [a?.date.as_deref()?.trim(), b?.date.as_deref()?.trim()];
+        let [Some(of_a), Some(of_b)] = stated.map(stated_date) else {
+            return None;
+        };
+        let days = day(a).zip(day(b)).filter(|(a, b)| a != b);
+        (of_a != of_b).then(|| (usize::from(of_a < of_b), days.map_or(stated, Into::into)))
     }
 
     /// The pairs in a table, and what is said of all of them.
@@ -197,9 +205,13 @@ impl Page<'_> {
                     @if let Some(condition) = &self.shared.condition {
                         "Only pairs with " code { (isolated(condition)) } " are listed. "
                     } "What \
-                     the tokens leave out, such as markup and white space, does not matter. Two documents are in the \
-                     order in which they were read, which does not say which one is the source; the table names the \
-                     later one first if their records state days."
+                     the tokens leave out, such as markup and white space, does not matter. "
+                    @if self.shared.gaps.is_some() || self.captures {
+                        "Of two " (if self.shared.gaps.is_some() { "dated documents" } else { "captures" })
+                        ", the first is the earlier one; of others, the one that was read first"
+                    } @else { "Two documents are in the order in which they were read" }
+                    ", which does not say which one is the source. The table names the later one first if their \
+                     records state dates."
                 }
             }
         }
@@ -244,6 +256,9 @@ impl Page<'_> {
                     p.soft.small {
                         "Shared: " (words_a) " of the first document (" (share_a) "), " (words_b)
                         " of the second (" (share_b) ")."
+                        @if let Some((later, _)) = self.later(pair) {
+                            " The " (["second", "first"][later]) " is the earlier one."
+                        }
                     }
                     (headings(self.read, replay, [first, second]))
                     (self.passages(pair, [first, second]))

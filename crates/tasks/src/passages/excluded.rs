@@ -20,7 +20,6 @@ use lookalike_base::ids::{FingerprintKind, Key};
 use lookalike_engine::shingle::{
     Excluded, Fingerprinter, Md5Fingerprinter, ShingleConfig, Xxh3Fingerprinter,
 };
-use lookalike_store::Sort;
 use lookalike_text::parse::{TokenConsumer, Tokens};
 
 /// Finds where words of the documents are left out: for each gap the number of the words before it
@@ -29,35 +28,24 @@ pub(super) fn find(
     search: &Search<'_, '_>,
     (excluded, config): (&Excluded, &ShingleConfig),
 ) -> Result<Repeats> {
-    let gaps: Sort<Repeat> = search.of_units(
-        GAPS,
-        |sort| {
-            search.each_unit(|unit, parser| {
-                if sort.has(unit) {
-                    return Ok(());
-                }
-                let mut found = Finder {
-                    excluded,
-                    config,
-                    document: 0,
-                    at: 0,
-                    end: 0,
-                    left_out: 0,
-                    gaps: Vec::new(),
-                };
-                let wanted = |number| search.only.is_none_or(|only| only.has(number));
-                search.reread.each(unit, wanted, |document, _, raw| {
-                    (found.document, found.at) = (document, 0);
-                    (found.end, found.left_out) = (0, 0);
-                    parser.parse(raw, &mut found);
-                    sort.push(&mut found.gaps)
-                })?;
-                sort.done(unit);
-                Ok(())
-            })
-        },
-        false,
-    )?;
+    let gaps = search.of_units(GAPS, false, |unit, parser, sort| {
+        let mut found = Finder {
+            excluded,
+            config,
+            document: 0,
+            at: 0,
+            end: 0,
+            left_out: 0,
+            gaps: Vec::new(),
+        };
+        let wanted = |number| search.only.is_none_or(|only| only.has(number));
+        search.reread.each(unit, wanted, |document, _, raw| {
+            (found.document, found.at) = (document, 0);
+            (found.end, found.left_out) = (0, 0);
+            parser.parse(raw, &mut found);
+            sort.push(&mut found.gaps)
+        })
+    })?;
     search.context.stop.check(STAGE)?;
     Ok(search.write(gaps.finish()?.unique(), false)?.0)
 }

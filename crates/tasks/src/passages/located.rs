@@ -9,7 +9,6 @@ use super::spans::Positions;
 use lookalike_base::Result;
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::utf8::boundary_before;
-use lookalike_engine::collection::Names;
 use lookalike_store::checkpoint::UnitSort;
 use lookalike_store::item::item;
 use lookalike_store::table::{Cell, cells};
@@ -132,18 +131,13 @@ pub(super) fn next_bytes(located: &mut Sorted<Located>) -> Result<Range<u64>> {
 }
 
 impl ListedMatch {
-    /// Passes on its row, with its bytes in both documents.
-    pub fn row(
-        &self,
-        names: &Names,
-        bytes: &[Range<u64>; 2],
-        put: impl FnOnce(&[Cell<'_>]) -> Result<()>,
-    ) -> Result<()> {
-        let (docno_a, docno_b) = (names.get(self.a)?, names.get(self.b)?);
+    /// The cells of its row between the docnos and the numbers of its documents, with its bytes in
+    /// both.
+    pub fn cells(&self, bytes: &[Range<u64>; 2]) -> [Cell<'static>; 8] {
         let [of_a, of_b] = bytes;
-        put(&cells! {
-            &docno_a, &docno_b, self.begin_a, self.begin_b, self.tokens, of_a.start, of_a.end,
-            of_b.start, of_b.end, self.common, self.a, self.b,
-        })
+        cells! {
+            self.begin_a, self.begin_b, self.tokens, of_a.start, of_a.end, of_b.start, of_b.end,
+            self.common,
+        }
     }
 }

@@ -30,9 +30,9 @@ use super::join::{Joiner, PairMatches};
 use super::located::{ListedMatch, Places, TEXT_BYTES, next_bytes};
 use super::places::{Place, Repeats};
 use super::repeats::Search;
-use super::reuses::Reuses;
+use super::reuses::{Reuses, dates};
 use super::sweep::{Grouping, Run, sweep};
-use super::tables::{How, create, share};
+use super::tables::{How, create, pair_row, place_row, share};
 use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
@@ -114,17 +114,22 @@ pub(super) fn write(
     config: &MatchesConfig,
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
+    let dates = dates(workspace, search, repeats)?;
+    let search = &Search {
+        dates: &dates,
+        ..*search
+    };
     let mut pairs = search.sorter("pairs", 4)?;
     let grouping = Grouping(None);
     let (mut count, mut tried) = (0u64, Tried::default());
     let push = |one: u32, other: u32| {
-        let pair = (one.min(other), one.max(other));
         if search
             .conditions
-            .is_some_and(|of| !of.hold_for(pair, &mut tried))
+            .is_some_and(|of| !of.hold_for((one, other), &mut tried))
         {
             return Ok(());
         }
+        let (one, other) = search.in_order(one, other);
         count += 1;
         let parts = pairs.parts().1;
         pairs.push(Pair { one, other })?;
@@ -275,26 +280,17 @@ fn write_common(
     for (rank, ((run, (place, end)), places)) in runs.enumerate() {
         let bytes = next_bytes(&mut located)?;
         let tokens = run.tokens(search.length);
-        let docno = names.get(place.document)?;
-        let row = cells! {
-            rank, tokens, run.groups, places, &docno, place.token, end, bytes.start, bytes.end,
-            place.document,
-        };
-        match texts.get(rank) {
-            Some(text) => common.row(&[&row[..], &cells! { text }].concat())?,
-            None => common.row(&row)?,
-        }
+        let first = cells! { rank, tokens, run.groups, places };
+        let text: Vec<Cell<'_>> = texts.get(rank).map(Cell::from).into_iter().collect();
+        place_row(&mut common, &names, (place, end, &bytes), &first, &text)?;
     }
     listed.each(|found: Occurrence| {
-        let (Place { document, token }, tokens) = (found.place, found.tokens);
-        let bytes = next_bytes(&mut located)?;
-        let docno = names.get(document)?;
-        let mut row = vec![found.rank.into()];
-        row.extend(grouping.0.map(|groups| Cell::Text(groups.name(document))));
-        row.extend(cells! {
-            &docno, token, token + tokens, bytes.start, bytes.end, document,
-        });
-        all.row(&row)
+        let (place, bytes) = (found.place, next_bytes(&mut located)?);
+        let group = grouping.0.map(|groups| groups.name(place.document));
+        let first = [Some(found.rank.into()), group.map(Cell::Text)];
+        let first: Vec<Cell<'_>> = first.into_iter().flatten().collect();
+        let end = place.token + found.tokens;
+        place_row(&mut all, &names, (place, end, &bytes), &first, &[])
     })?;
     // The files of the sort are removed at its end.
     located.next()?;
@@ -383,13 +379,12 @@ fn write_matches(
                 .reuse
                 .map_or(pair.matches.len(), |_| pair.reuses.len());
             let number = pair.listed.then_some(number);
-            let (docno_a, docno_b) = (names.get(pair.a)?, names.get(pair.b)?);
             let share_a = share(pair.tokens_a, of(pair.a));
             let share_b = share(pair.tokens_b, of(pair.b));
-            overlaps.row(&cells! {
-                &docno_a, &docno_b, number, longest, pair.tokens_a, share_a, pair.tokens_b, share_b,
-                pair.a, pair.b,
-            })?;
+            let row = cells! {
+                number, longest, pair.tokens_a, share_a, pair.tokens_b, share_b,
+            };
+            pair_row(&mut overlaps, &names, [pair.a, pair.b], &[], &row)?;
             stats.pairs += 1;
             stats.unlisted_pairs += u64::from(!pair.listed);
             stats.matches += pair.matches.len() as u64;
@@ -435,7 +430,8 @@ fn list(
     let (mut located, _) = places.located(search, 0)?;
     listed.each(|found| {
         let bytes = [next_bytes(&mut located)?, next_bytes(&mut located)?];
-        found.row(&names, &bytes, |row| matches.row(row))
+        let of = [found.a, found.b];
+        pair_row(&mut matches, &names, of, &[], &found.cells(&bytes))
     })?;
     located.next()?;
     matches.done()

@@ -115,7 +115,7 @@ use tables::How;
 const STAGE: &str = "passages";
 /// What the checkpoints of a search are of. Another number, if it finds its passages in another
 /// way.
-const SEARCH: &str = "passages 1";
+const SEARCH: &str = "passages 2";
 
 /// The spans of each document.
 pub const SPANS_FILE: &str = "spans.tsv";
@@ -367,18 +367,14 @@ pub fn run(
         ..config.clone()
     };
     let how = config.parameters();
-    let Some(units) = &config.units else {
-        let find = |search: &Search<'_, '_>, stats: &mut Stats| search.run(stats);
-        return search(workspace, config, &how, then, find, context);
-    };
-    let find = |search: &Search<'_, '_>, stats: &mut Stats| units::find(search, units, stats);
-    let alone = PassagesConfig {
+    let of_units = config.units.as_ref().map(|_| PassagesConfig {
         length: 1,
         matches: None,
         boilerplate: None,
         ..config.clone()
-    };
-    search(workspace, &alone, &how, then, find, context)
+    });
+    let config = of_units.as_ref().unwrap_or(config);
+    search(workspace, config, &how, then, context)
 }
 
 /// Refuses a collection in which no passages are found.
@@ -474,14 +470,12 @@ impl<'a, 'w> Steps<'a, 'w> {
     }
 }
 
-/// Writes the result files for the repeats that `find` finds. `how` is what they say of the
-/// parameters.
+/// Writes the result files. `how` is what they say of the parameters.
 fn search(
     workspace: &mut Workspace,
     config: &PassagesConfig,
     how: &How,
     then: Then,
-    find: impl FnOnce(&Search<'_, '_>, &mut Stats) -> Result<Repeats>,
     context: &Context<'_>,
 ) -> Result<Stats> {
     let meter = Meter::start();
@@ -515,7 +509,8 @@ fn search(
     // Where the gaps of each document end.
     let groups = groups + excluded.map_or(0, |of| of.bytes() + 8 * documents);
     // The date of each document.
-    let groups = groups + config.reuse().map_or(0, |_| 8 * documents);
+    let dated = config.reuse().is_some() || collection::has_captures(&workspace.manifest);
+    let groups = groups + u64::from(dated && config.matches.is_some()) * 8 * documents;
     let values = conditions.as_ref().map_or(0, Conditions::bytes);
     let tables =
         documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES + values;
@@ -545,6 +540,7 @@ fn search(
         reuse: config.reuse().map(|reuse| (reuse, config.length)),
         gaps: None,
         conditions: conditions.as_ref(),
+        dates: &[],
         only: only.as_ref(),
         documents: documents as u32,
         scratch: scratch.path(),
@@ -562,9 +558,10 @@ fn search(
         gaps: gaps.as_ref(),
         ..search
     };
-    let repeats = match finished {
-        true => Repeats::none(scratch.path())?,
-        false => find(&search, &mut stats)?,
+    let repeats = match &config.units {
+        _ if finished => Repeats::none(scratch.path())?,
+        Some(units) => units::find(&search, units, &mut stats)?,
+        None => search.run(&mut stats, |stats| search.find(stats))?,
     };
     let mut files = steps.run(SPANS, &mut stats, |workspace, stats| {
         spans::write(workspace, &search, &repeats, how, stats)

@@ -158,62 +158,59 @@ pub(super) fn check_removal_inputs(
     for input in inputs {
         context.stop.check(STAGE)?;
         let mut records = Again::open(input, 0, read, context.stop);
-        match records.container()? {
-            None => {}
-            Some(Container::Json) => check_first(&mut records, input, read)?,
-            Some(Container::Plain) if is_markup_by_name(&input.docno, read) => {
-                return refuse(&input.path, format!("it is markup; {MARKUP}, or {ADVICE}"));
-            }
-            Some(Container::Plain) => {}
+        let container = records.container()?;
+        let limit = match container {
+            None | Some(Container::Json) => None,
+            Some(Container::Plain) => is_markup_by_name(&input.docno, read)
+                .then(|| format!("it is markup; {MARKUP}, or {ADVICE}")),
             Some(Container::Elements) => {
-                let limit = format!("its elements are markup; {MARKUP}, or {ADVICE}");
-                return refuse(&input.path, limit);
+                Some(format!("its elements are markup; {MARKUP}, or {ADVICE}"))
             }
             Some(Container::Parquet) => {
                 let file = SharedFile::new(disk::open_regular(&input.path)?);
                 parquet::refuse_encrypted(&file, &input.path)?;
                 // A damaged file has no documents.
-                if let Ok(footer) = footer(&file, None)
-                    && let Err(why) = text_columns(footer.file_metadata().schema_descr(), read)
-                {
-                    let limit = format!(
+                let footer = footer(&file, None).ok();
+                let columns =
+                    footer.map(|of| text_columns(of.file_metadata().schema_descr(), read));
+                columns.and_then(Result::err).map(|why| {
+                    format!(
                         "{why}; text is removed from columns of strings of any length; name them \
                          with --text-field, or {ADVICE}"
-                    );
-                    return refuse(&input.path, limit);
-                }
-                check_first(&mut records, input, read)?;
+                    )
+                })
             }
-            Some(other) => {
-                let limit = format!(
-                    "its format is {}, and text is removed from JSON, Parquet and plain text only; \
-                     {ADVICE}",
-                    other.text()
-                );
-                return refuse(&input.path, limit);
-            }
+            Some(other) => Some(format!(
+                "its format is {}, and text is removed from JSON, Parquet and plain text only; \
+                 {ADVICE}",
+                other.text()
+            )),
+        };
+        let limit = match (limit, container) {
+            (None, Some(Container::Json | Container::Parquet)) => first_limit(&mut records, read)?,
+            (limit, _) => limit,
+        };
+        if let Some(limit) = limit {
+            return refuse(&input.path, limit);
         }
     }
     Ok(())
 }
 
-/// Refuses an input whose first document is markup: most others then are also markup, and would be
-/// refused only after the search.
-fn check_first(records: &mut Again<'_>, input: &InputFile, read: &ReadConfig) -> Result<()> {
+/// Why nothing is removed from an input whose first document is markup: most others then are also
+/// markup, and would be refused only after the search.
+fn first_limit(records: &mut Again<'_>, read: &ReadConfig) -> Result<Option<String>> {
     for _ in 0..FIRST_RECORDS {
         records.advance()?;
         let Some((record, bytes)) = records.record() else {
             break;
         };
         if let Interpreted::Document(raw) = interpret(record, bytes, read) {
-            if raw.content.is_markup() {
-                let limit = format!("its document {} is markup; {MARKUP}", raw.docno);
-                return refuse(&input.path, limit);
-            }
-            break;
+            let limit = || format!("its document {} is markup; {MARKUP}", raw.docno);
+            return Ok(raw.content.is_markup().then(limit));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Records among which the first document of an input is looked for.
@@ -469,16 +466,13 @@ impl<'p> Removal<'p> {
     }
 
     /// The place for the removed text of a file.
-    fn side(&self, file: u32, input: &InputFile) -> Result<Side<'p>> {
+    fn side(&self, number: u32, input: &InputFile) -> Result<Side<'p>> {
         let name = format!("{}{REMOVED_ENDING}", input.docno);
-        let directory = match self.removed {
-            Some(directory) if !directory.has(&name)? => Some(directory),
-            _ => None,
-        };
+        let is_there = self.removed.map_or(Ok(false), |of| of.has(&name))?;
         Ok(Side {
-            directory,
+            directory: self.removed.filter(|_| !is_there),
             name,
-            number: file,
+            number,
             out: None,
         })
     }

@@ -44,6 +44,8 @@ pub(super) struct Search<'a, 'w> {
     pub gaps: Option<&'a Repeats>,
     /// The condition of the pairs whose matches are listed.
     pub conditions: Option<&'a Conditions>,
+    /// The dates of the documents, or [`UNDATED`]; empty if they are not known.
+    pub dates: &'a [AtomicU64],
     /// The documents that take part; all if none are given.
     pub only: Option<&'a Representatives>,
     pub documents: u32,
@@ -66,7 +68,25 @@ pub(super) const REPEATS: &str = "repeats";
 pub(super) const UNITS: &str = "units";
 pub(super) const GAPS: &str = "gaps";
 
+/// The date of a document that states none.
+pub(super) const UNDATED: u64 = u64::MAX;
+
 impl Search<'_, '_> {
+    /// The date of a document, or [`UNDATED`].
+    pub fn date(&self, document: u32) -> u64 {
+        let date = self.dates.get(document as usize);
+        date.map_or(UNDATED, |date| date.load(Ordering::Relaxed))
+    }
+
+    /// Two documents, of which the first one was read first, in the order of their dates.
+    pub fn in_order(&self, one: u32, other: u32) -> (u32, u32) {
+        let (of_one, of_other) = (self.date(one), self.date(other));
+        if of_one != UNDATED && of_other < of_one {
+            return (other, one);
+        }
+        (one, other)
+    }
+
     /// Refuses a table that takes more than an eighth of the memory for the sorts.
     ///
     /// # Errors
@@ -97,20 +117,32 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The items that `push` puts into a sort from the units, unless they were saved. The sort is
+    /// The items that `push` puts into a sort from each unit, unless they were saved. The sort is
     /// saved if it does not fit in memory, or if `lasting` says so.
     pub fn of_units<T: Item>(
         &self,
         name: &'static str,
-        push: impl FnOnce(&UnitSort<'_, T>) -> Result<()>,
         lasting: bool,
+        push: impl Fn(usize, &mut Parser, &UnitSort<'_, T>) -> Result<()> + Sync,
     ) -> Result<Sort<T>> {
         let memory = ByteSize(self.memory / 2);
         if self.checkpoints.is_complete(name) {
             return Ok(self.checkpoints.sorter(name, memory));
         }
         let sort = self.checkpoints.sort(name, memory);
-        push(&sort)?;
+        let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
+        let progress = self.context.progress;
+        progress.start("passages", Unit::Bytes, Some(bytes.sum()));
+        let position = AtomicU64::new(0);
+        self.each_unit(|unit, parser| {
+            if !sort.has(unit) {
+                push(unit, parser, &sort)?;
+                sort.done(unit);
+            }
+            let bytes = self.reread.bytes(unit);
+            progress.at(position.fetch_add(bytes, Ordering::Relaxed) + bytes);
+            Ok(())
+        })?;
         let mut sorter = sort.into_sorter();
         if lasting || !sorter.parts().0.is_empty() {
             let sorts = &mut [(name, sorter.untyped(), true)];
@@ -119,17 +151,19 @@ impl Search<'_, '_> {
         Ok(sorter)
     }
 
-    /// Finds the repeats of all documents.
-    pub fn run(&self, stats: &mut Stats) -> Result<Repeats> {
-        let mut counts = [0, 0];
-        let repeats = match self.checkpoints.is_complete(REPEATS) {
-            true => {
-                counts = [STRETCHES, GRAMS].map(|name| self.checkpoints.count(name));
-                self.checkpoints.sorter(REPEATS, ByteSize(0))
-            }
-            false => self.find(&mut counts)?,
+    /// The repeats of all documents, which `find` finds unless they were saved.
+    pub fn run(
+        &self,
+        stats: &mut Stats,
+        find: impl FnOnce(&mut Stats) -> Result<Sort<Repeat>>,
+    ) -> Result<Repeats> {
+        let repeats = if self.checkpoints.is_complete(REPEATS) {
+            let counts = [STRETCHES, GRAMS, UNITS].map(|name| self.checkpoints.count(name));
+            [stats.stretches, stats.grams, stats.units] = counts;
+            self.checkpoints.sorter(REPEATS, ByteSize(0))
+        } else {
+            find(stats)?
         };
-        [stats.stretches, stats.grams] = counts;
         let (repeats, count) = self.write(repeats.finish()?, true)?;
         stats.repeats = count;
         Ok(repeats)
@@ -150,7 +184,19 @@ impl Search<'_, '_> {
         if checkpoints.is_complete(EXAMINED) {
             return Ok((sorts(true)?, checkpoints.count(STRETCHES), true));
         }
-        let stretches = self.of_units(STRETCHES, |sort| self.stretches(sort), false)?;
+        let stretches = self.of_units(STRETCHES, false, |unit, parser, sort| {
+            disk::point("passages: worker");
+            let mut stretches = Stretches::new(self.length, sort);
+            let mut gaps = Gaps::new(self.gaps);
+            let wanted = |number| self.only.is_none_or(|only| only.has(number));
+            self.reread.each(unit, wanted, |number, _, document| {
+                stretches.begin(number);
+                gaps.begin(number)?;
+                gaps.parse(parser, (document, self.parse), &mut stretches);
+                stretches.found.check()
+            })?;
+            stretches.found.finish()
+        })?;
         let lasting = !stretches.parts().0.is_empty();
         let mut classes = sorts(lasting)?;
         let count = group(stretches.finish()?.unique(), &mut classes, self.context)?;
@@ -165,22 +211,34 @@ impl Search<'_, '_> {
         Ok((classes, count, lasting))
     }
 
-    /// The repeats of all documents, and the numbers of stretches and of k-grams that were sorted.
-    fn find(&self, counts: &mut [u64; 2]) -> Result<Sort<Repeat>> {
+    /// Finds the repeats of all documents.
+    pub fn find(&self, stats: &mut Stats) -> Result<Sort<Repeat>> {
         let (classes, stretches, lasting) = self.classes()?;
         let mut repeats = classes.repeats;
         let (examined, _) = self.write(classes.examined.finish()?, true)?;
-        let grams = self.of_units(GRAMS, |sort| self.grams(&examined, sort), lasting)?;
+        let grams = self.of_units(GRAMS, lasting, |unit, parser, sort| {
+            let reader = examined.reader(PIECE_BYTES);
+            let mut grams = Grams::new(self.length, reader, sort);
+            let mut gaps = Gaps::new(self.gaps);
+            let wanted = |number| examined.has(number);
+            self.reread.each(unit, wanted, |number, _, document| {
+                grams.begin(number);
+                gaps.begin(number)?;
+                gaps.parse(parser, (document, self.parse), &mut grams);
+                grams.found.check()
+            })?;
+            grams.found.finish()
+        })?;
         drop(examined);
         let mut firsts = self.sorter("firsts", 8)?;
         let grams = shared_grams(grams.finish()?.unique(), &mut firsts, self.context)?;
-        *counts = [stretches, grams];
+        (stats.stretches, stats.grams) = (stretches, grams);
         disk::point("passages: repeats");
         let (members, firsts) = (classes.members.finish()?, firsts.finish()?);
         resolve(members, firsts, self.context, |repeat| repeats.push(repeat))?;
         if lasting {
             let sorts = &mut [(REPEATS, repeats.untyped(), true)];
-            let (grams, done) = (&[(GRAMS, counts[1])], &[MEMBERS, EXAMINED, GRAMS]);
+            let (grams, done) = (&[(GRAMS, grams)], &[MEMBERS, EXAMINED, GRAMS]);
             self.checkpoints.save_all(sorts, grams, done)?;
         }
         Ok(repeats)
@@ -205,55 +263,6 @@ impl Search<'_, '_> {
         };
         let units = 0..reread.units();
         work_and_commit(STAGE, reread.threads(), units, worker, |()| Ok(()))
-    }
-
-    /// Sorts the stretches of all documents.
-    fn stretches(&self, sort: &UnitSort<'_, Stretch>) -> Result<()> {
-        let bytes = (0..self.reread.units()).map(|unit| self.reread.bytes(unit));
-        let progress = self.context.progress;
-        progress.start("passages", Unit::Bytes, Some(bytes.sum()));
-        let position = AtomicU64::new(0);
-        self.each_unit(|unit, parser| {
-            if !sort.has(unit) {
-                disk::point("passages: worker");
-                let mut stretches = Stretches::new(self.length, sort);
-                let mut gaps = Gaps::new(self.gaps);
-                let wanted = |number| self.only.is_none_or(|only| only.has(number));
-                self.reread.each(unit, wanted, |number, _, document| {
-                    stretches.begin(number);
-                    gaps.begin(number)?;
-                    gaps.parse(parser, (document, self.parse), &mut stretches);
-                    stretches.found.check()
-                })?;
-                stretches.found.finish()?;
-                sort.done(unit);
-            }
-            let bytes = self.reread.bytes(unit);
-            progress.at(position.fetch_add(bytes, Ordering::Relaxed) + bytes);
-            Ok(())
-        })
-    }
-
-    /// Sorts the k-grams of the examined stretches.
-    fn grams(&self, examined: &Repeats, sort: &UnitSort<'_, Hashed>) -> Result<()> {
-        self.each_unit(|unit, parser| {
-            if sort.has(unit) {
-                return Ok(());
-            }
-            let reader = examined.reader(PIECE_BYTES);
-            let mut grams = Grams::new(self.length, reader, sort);
-            let mut gaps = Gaps::new(self.gaps);
-            let wanted = |number| examined.has(number);
-            self.reread.each(unit, wanted, |number, _, document| {
-                grams.begin(number);
-                gaps.begin(number)?;
-                gaps.parse(parser, (document, self.parse), &mut grams);
-                grams.found.check()
-            })?;
-            grams.found.finish()?;
-            sort.done(unit);
-            Ok(())
-        })
     }
 
     /// Writes the repeats, which come in order. With `join`, those that continue each other are

@@ -14,7 +14,7 @@
 //! other, so that those with the middle of a span are the last ones that begin before it.
 //!
 //! # Cost
-//! O(n log n). Memory: [`REUSE_BYTES`] for each reuse, and 8 bytes for the date of each document.
+//! O(n log n). Memory: [`REUSE_BYTES`] for each reuse.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,25 +22,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::chain::Reuse;
 use super::join::PairMatches;
 use super::located::{ListedMatch, Places, next_bytes};
-use super::places::Place;
-use super::repeats::Search;
-use super::tables::{How, create, share};
+use super::places::{Place, Repeats};
+use super::repeats::{Search, UNDATED};
+use super::tables::{How, create, pair_row, place_row, share};
 use super::{REUSE_CLUSTERS_FILE, REUSE_FILE, REUSE_MATCHES_FILE, REUSE_PLACES_FILE, STAGE, Stats};
 use lookalike_base::Result;
 use lookalike_base::numbers::counted;
 use lookalike_base::union_find::UnionFind;
-use lookalike_engine::collection::Catalogue;
+use lookalike_engine::collection::{Catalogue, each_document, has_captures};
 use lookalike_store::item::item;
-use lookalike_store::table::cells;
+use lookalike_store::table::{Cell, cells};
 use lookalike_store::workspace::{ResultFile, Workspace};
 use lookalike_store::{List, Sort, Sorted};
-use lookalike_text::read::{day, stated_date};
+use lookalike_text::read::{RecordKind, day, stated_date};
 
 /// Bytes of memory for each reuse: itself in a list that may be half full, once more with its
 /// cluster, its root, and the counts of a cluster.
 const REUSE_BYTES: u64 = 4 * size_of::<(Reuse, u32)>() as u64;
-/// The date of a document that states none.
-const UNDATED: u64 = u64::MAX;
 
 item! {
     /// A reuse in one of its documents. The longest ones come first.
@@ -126,10 +124,6 @@ impl Reuses {
     ) -> Result<Clustered> {
         let mut sets = UnionFind::new(self.all.len() as u32);
         let places = places(self.spans.finish()?, &mut sets, search)?;
-        let dates = match self.all.is_empty() {
-            true => Vec::new(),
-            false => dates(search)?,
-        };
         let (mut roots, mut clusters) = (sets.roots(), 0);
         for n in 0..roots.len() {
             // A root is the first reuse of its cluster.
@@ -140,10 +134,9 @@ impl Reuses {
         }
         let mut sorter = search.sorter("clusters", 4)?;
         places.each(|ReusedPlace { place, end, reuse }| {
-            let date = dates.get(place.document as usize);
             sorter.push(ClusterPlace {
                 cluster: roots.get(reuse as usize).copied().unwrap_or_default(),
-                date: date.map_or(UNDATED, |date| date.load(Ordering::Relaxed)),
+                date: search.date(place.document),
                 place,
                 end,
             })
@@ -196,21 +189,20 @@ impl Reuses {
             let Some((number, (reuse, cluster))) = next else {
                 return Ok(());
             };
-            found.row(names, &bytes, |row| {
-                matches.row(&[&cells! { number }[..], row].concat())
-            })?;
+            let (of, number) = ([found.a, found.b], Cell::from(number));
+            pair_row(&mut matches, names, of, &[number], &found.cells(&bytes))?;
             let (first, [of_a, of_b], seen) = open.get_or_insert((found, bytes.clone(), 0));
             *seen += 1;
             if *seen < reuse.matches {
                 return Ok(());
             }
-            let (docno_a, docno_b) = (names.get(found.a)?, names.get(found.b)?);
-            table.row(&cells! {
-                number, cluster, &docno_a, &docno_b, first.begin_a, found.begin_a + found.tokens,
-                first.begin_b, found.begin_b + found.tokens, reuse.tokens,
+            let rest = cells! {
+                first.begin_a, found.begin_a + found.tokens, first.begin_b,
+                found.begin_b + found.tokens, reuse.tokens,
                 share(reuse.tokens.into(), reuse.span.into()), reuse.matches, of_a.start,
-                bytes[0].end, of_b.start, bytes[1].end, found.a, found.b,
-            })?;
+                bytes[0].end, of_b.start, bytes[1].end,
+            };
+            pair_row(&mut table, names, of, &cells! { number, cluster }, &rest)?;
             (next, open) = (all.next(), None);
             Ok(())
         })?;
@@ -219,21 +211,17 @@ impl Reuses {
         let (mut counts, mut open) = (counts.into_iter(), None);
         of_clusters.each(|found: ClusterPlace| {
             let (bytes, date) = (next_bytes(&mut located)?, found.date);
-            let Place { document, token } = found.place;
             let dated = Some(date).filter(|&date| date != UNDATED).and_then(day);
-            let docno = names.get(document)?;
-            let row = cells! {
-                dated.as_deref(), &docno, token, found.end, bytes.start, bytes.end, document,
-            };
-            let cluster = found.cluster;
+            let (cluster, place) = (found.cluster, (found.place, found.end, &bytes));
+            let dated = dated.as_deref();
             if open.replace(cluster) != Some(cluster)
                 && let Some([places, documents, longest]) = counts.next()
             {
                 let by = if date == UNDATED { "order" } else { "date" };
-                let counts = cells! { cluster, places, documents, longest, by };
-                clusters.row(&[&counts[..], &row].concat())?;
+                let counts = cells! { cluster, places, documents, longest, by, dated };
+                place_row(&mut clusters, names, place, &counts, &[])?;
             }
-            listed.row(&[&cells! { cluster }[..], &row].concat())
+            place_row(&mut listed, names, place, &cells! { cluster, dated }, &[])
         })?;
         // The files of the sort are removed at its end.
         located.next()?;
@@ -285,29 +273,46 @@ fn places(
     Ok(places)
 }
 
-/// The dates that the records of the documents state. Warns about those that cannot be read.
-fn dates(search: &Search<'_, '_>) -> Result<Vec<AtomicU64>> {
+/// The dates that the records of all documents state, if reuses are looked for, and else those of
+/// captures, which the collection keeps. Warns about those that cannot be read.
+pub(super) fn dates(
+    workspace: &Workspace,
+    search: &Search<'_, '_>,
+    repeats: &Repeats,
+) -> Result<Vec<AtomicU64>> {
+    let of_records = search.reuse.is_some();
+    if repeats.ends.last() <= Some(&0) || !of_records && !has_captures(&workspace.manifest) {
+        return Ok(Vec::new());
+    }
     let all = (0..search.documents).map(|_| AtomicU64::new(UNDATED));
     let all: Vec<AtomicU64> = all.collect();
     let unread = AtomicU64::new(0);
-    search.each_unit(|unit, _| {
-        search.reread.each_record(unit, |number, record, bytes| {
-            let field = record.kind.field(bytes, "date");
-            let stated = field.or_else(|| record.kind.date(bytes));
-            let read = stated.as_ref().and_then(|text| stated_date(text.trim()));
-            match (read, all.get(number as usize)) {
-                (Some(date), Some(of)) => of.store(date, Ordering::Relaxed),
-                _ => {
-                    unread.fetch_add(u64::from(stated.is_some()), Ordering::Relaxed);
-                }
+    let take = |number: u32, stated: Option<&str>| {
+        let read = stated.and_then(|text| stated_date(text.trim()));
+        match (read, all.get(number as usize)) {
+            (Some(date), Some(of)) => of.store(date, Ordering::Relaxed),
+            _ => {
+                unread.fetch_add(u64::from(stated.is_some()), Ordering::Relaxed);
             }
-            Ok(())
-        })
-    })?;
+        }
+        Ok(())
+    };
+    if of_records {
+        search.each_unit(|unit, _| {
+            search.reread.each_record(unit, |number, record, bytes| {
+                let is_capture = matches!(record.kind, RecordKind::Warc | RecordKind::Arc);
+                let field = (!is_capture).then(|| record.kind.field(bytes, "date"));
+                let stated = field.flatten().or_else(|| record.kind.date(bytes));
+                take(number, stated.as_deref())
+            })
+        })?;
+    } else {
+        each_document(workspace, |number, document| take(number, document.date.0))?;
+    }
     let unread = unread.into_inner();
     if unread > 0 {
         search.context.progress.lost(&format!(
-            "warning: --gap: {} cannot be read; their places come last",
+            "warning: {} cannot be read; their documents count as undated",
             counted(unread, "date")
         ));
     }

@@ -45,7 +45,7 @@ pub struct Shared {
 /// Two documents that share passages.
 #[derive(Debug)]
 pub struct SharedPair {
-    /// The documents, in the order of the input.
+    /// The documents, in the order of their dates or else of the input.
     pub documents: [u32; 2],
     /// Their names.
     pub names: [String; 2],
@@ -110,21 +110,13 @@ pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Resu
         .map(|pair| (pair.documents, Least::new(MOST_PASSAGES)))
         .collect();
     let mut row = Vec::new();
-    let (file, ends) = match shared.gaps {
-        Some(_) => (REUSE_FILE, ["end_a", "end_b"]),
-        None => (MATCHES_FILE, ["begin_a", "begin_b"]),
+    let (file, more) = match shared.gaps {
+        Some(_) => (REUSE_FILE, " end_a end_b"),
+        None => (MATCHES_FILE, " begin_a begin_b"),
     };
     let mut table = Table::open(&directory.join(file))?;
-    let [end_a, end_b] = ends;
-    table.want_names(&[
-        "document_a",
-        "document_b",
-        "begin_a",
-        "begin_b",
-        "tokens",
-        end_a,
-        end_b,
-    ])?;
+    let names = "document_a document_b begin_a begin_b tokens".to_string() + more;
+    table.want_names(&names.split(' ').collect::<Vec<_>>())?;
     while table.next(&mut row)? {
         context.tick(STAGE, table.number())?;
         let [a, b, begin_a, begin_b, words, end_a, end_b] = cells(&table, &row)?;

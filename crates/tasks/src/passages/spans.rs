@@ -5,14 +5,14 @@ use std::ops::Range;
 use super::gaps::Gaps;
 use super::places::{PIECE_BYTES, Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
-use super::tables::{COVERAGE, How, SPANS, create};
+use super::tables::{How, columns, create, with_captures};
 use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
 use lookalike_base::Result;
 use lookalike_base::progress::Unit;
 use lookalike_base::workers::in_order;
-use lookalike_engine::collection::{Column, ColumnBuilder, DocumentRecord, each_place};
+use lookalike_engine::collection::{Captured, Column, ColumnBuilder, DocumentRecord, each_place};
 use lookalike_store::disk;
-use lookalike_store::table::{cells, push_row};
+use lookalike_store::table::{self, cells, push_row};
 use lookalike_store::workspace::{InputList, ResultFile, Workspace};
 use lookalike_text::parse::{ParseConfig, Parser, TokenKind, each_token};
 use lookalike_text::read::RawDocument;
@@ -189,6 +189,8 @@ struct Maker<'a, 'w> {
     /// Of the document.
     parse: ParseConfig,
     records: &'a Column,
+    /// Of the spans and of the coverage.
+    columns: [&'a [table::Column]; 2],
     parser: Parser,
     inputs: InputList,
     text: String,
@@ -243,7 +245,9 @@ impl Maker<'_, '_> {
             counts.spans, counts.longest, counts.bytes, counts.repeated_bytes, &file, record,
             number,
         };
-        push_row(&mut self.lines.coverage, &COVERAGE, &cells);
+        let captured = Captured::of(document);
+        let cells = with_captures(cells.to_vec(), &[&captured]);
+        push_row(&mut self.lines.coverage, self.columns[1], &cells);
         self.lines.stats.add(&counts);
         self.pass(pass)
     }
@@ -284,6 +288,7 @@ impl Maker<'_, '_> {
         if !positions.find(&self.text, &self.parse, tokens) {
             return Err(self.search.reread.changed(document));
         }
+        let (columns, captured) = (self.columns[0], Captured::of(document));
         let put = |ranges: &[Range<u32>], out: &mut String| {
             let mut bytes = 0;
             for range in ranges {
@@ -297,7 +302,7 @@ impl Maker<'_, '_> {
                     &document.docno, range.start, range.end, first.begin, last.end, first.line,
                     last.line, file, record,
                 };
-                push_row(out, &SPANS, &cells);
+                push_row(out, columns, &with_captures(cells.to_vec(), &[&captured]));
             }
             bytes
         };
@@ -330,6 +335,7 @@ pub(super) fn write(
 ) -> Result<Vec<ResultFile>> {
     let directory = workspace.directory();
     let records = records(workspace)?;
+    let columns = [SPANS_FILE, COVERAGE_FILE].map(|name| columns(workspace, name));
     let begin = |name| create(workspace, name, how);
     let mut spans = begin(SPANS_FILE)?;
     let mut removable = begin(REMOVABLE_FILE)?;
@@ -345,6 +351,7 @@ pub(super) fn write(
             search,
             parse: search.parse.clone(),
             records: &records,
+            columns: columns.each_ref().map(Vec::as_slice),
             parser: Parser::new(search.parse),
             inputs: InputList::open(directory)?,
             text: String::new(),

@@ -1,31 +1,36 @@
-//! The columns of the result files, and the files as Parquet tables.
+//! The columns and the rows of the result files, and the files as Parquet tables.
 
+use std::ops::Range;
+
+use super::places::Place;
 use super::{
-    BOILERPLATE_FILE, COMMON_FILE, COMMON_PLACES_FILE, COVERAGE_FILE, MATCHES_FILE, OVERLAPS_FILE,
-    REMOVABLE_FILE, REUSE_CLUSTERS_FILE, REUSE_FILE, REUSE_MATCHES_FILE, REUSE_PLACES_FILE,
-    SPANS_FILE, STAGE,
+    BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, COMMON_FILE, COMMON_PLACES_FILE, COVERAGE_FILE,
+    MATCHES_FILE, OVERLAPS_FILE, REMOVABLE_FILE, REUSE_CLUSTERS_FILE, REUSE_FILE,
+    REUSE_MATCHES_FILE, SPANS_FILE, STAGE,
 };
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
-use lookalike_engine::collection;
+use lookalike_engine::collection::{self, Captured, Names};
 use lookalike_engine::table::TypedTable;
 use lookalike_store::disk::AtomicFile;
-use lookalike_store::table::{Cell, Column, Table, columns};
+use lookalike_store::table::{Cell, Column, Table, cells, columns};
 use lookalike_store::workspace::{ResultFile, Workspace};
 
 /// Parameters that a file states: name and value.
 pub(super) type How = [(&'static str, String)];
 
 /// A range of a document.
-pub(super) const SPANS: [Column; 9] = columns! {
+const SPANS: [Column; 9] = columns! {
     docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64,
     begin_line: I64, end_line: I64, file: Text, record: I64,
 };
 
-pub(super) const COVERAGE: [Column; 11] = columns! {
-    docno: Text, tokens: I64, repeated_tokens: I64, removable_tokens: I64, spans: I64,
-    longest: I64 or "-", bytes: I64, repeated_bytes: I64, file: Text, record: I64, document: I64,
+/// A place of a passage. Only boilerplate has the text.
+const PLACE_AND_TEXT: [Column; 7] = columns! {
+    docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64, document: I64,
+    text: Text,
 };
+const PLACE: &[Column] = PLACE_AND_TEXT.split_at(6).0;
 
 const MATCHES: [Column; 12] = columns! {
     docno_a: Text, docno_b: Text, begin_a: I64, begin_b: I64, tokens: I64, begin_byte_a: I64,
@@ -33,30 +38,14 @@ const MATCHES: [Column; 12] = columns! {
     document_b: I64,
 };
 
+const COVERAGE: [Column; 11] = columns! {
+    docno: Text, tokens: I64, repeated_tokens: I64, removable_tokens: I64, spans: I64,
+    longest: I64 or "-", bytes: I64, repeated_bytes: I64, file: Text, record: I64, document: I64,
+};
+
 const OVERLAPS: [Column; 10] = columns! {
     docno_a: Text, docno_b: Text, matches: I64 or "-", longest: I64 or "-", tokens_a: I64,
     share_a: F64, tokens_b: I64, share_b: F64, document_a: I64, document_b: I64,
-};
-
-/// A passage, the number of documents or groups that have it, and its first place. Only boilerplate
-/// has the text.
-const COMMON: [Column; 10] = columns! {
-    passage: I64, tokens: I64, documents: I64, places: I64, docno: Text, begin_token: I64,
-    end_token: I64, begin_byte: I64, end_byte: I64, document: I64,
-};
-const BOILERPLATE: [Column; 11] = columns! {
-    passage: I64, tokens: I64, groups: I64, places: I64, docno: Text, begin_token: I64,
-    end_token: I64, begin_byte: I64, end_byte: I64, document: I64, text: Text,
-};
-
-/// A place of a passage, and the group of its document if there are groups.
-const COMMON_PLACES: [Column; 7] = columns! {
-    passage: I64, docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64,
-    document: I64,
-};
-const BOILERPLATE_PLACES: [Column; 8] = columns! {
-    passage: I64, group: Text, docno: Text, begin_token: I64, end_token: I64, begin_byte: I64,
-    end_byte: I64, document: I64,
 };
 
 /// A reuse of two documents: where it begins and ends in each, its matched tokens, their share of
@@ -66,38 +55,84 @@ const REUSE: [Column; 17] = columns! {
     end_b: I64, tokens: I64, density: F64, matches: I64, begin_byte_a: I64, end_byte_a: I64,
     begin_byte_b: I64, end_byte_b: I64, document_a: I64, document_b: I64,
 };
-const REUSE_MATCHES: [Column; 13] = columns! {
-    reuse: I64, docno_a: Text, docno_b: Text, begin_a: I64, begin_b: I64, tokens: I64,
-    begin_byte_a: I64, end_byte_a: I64, begin_byte_b: I64, end_byte_b: I64, common: I64,
-    document_a: I64, document_b: I64,
+
+/// A passage, and the number of documents or groups that have it, before its first place.
+const COMMON: [Column; 4] = columns! { passage: I64, tokens: I64, documents: I64, places: I64 };
+const BOILERPLATE: [Column; 4] = columns! { passage: I64, tokens: I64, groups: I64, places: I64 };
+
+/// A passage and the group of its document, a reuse, and a cluster with the day of a place, before
+/// a place or a match.
+const PASSAGE: [Column; 1] = columns! { passage: I64 };
+const GROUPED: [Column; 2] = columns! { passage: I64, group: Text };
+const REUSED: [Column; 1] = columns! { reuse: I64 };
+const CLUSTERED: [Column; 2] = columns! { cluster: I64, date: Text or "-" };
+
+/// A cluster, before its earliest place: that of the least `date`, or the first one by `order`.
+const REUSE_CLUSTERS: [Column; 6] = columns! {
+    cluster: I64, places: I64, documents: I64, longest: I64, earliest_by: Text, date: Text or "-",
 };
 
-/// A cluster and its earliest place: the place of the least `date`, or the first one by `order`.
-const REUSE_CLUSTERS: [Column; 12] = columns! {
-    cluster: I64, places: I64, documents: I64, longest: I64, earliest_by: Text, date: Text or "-",
-    docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64, document: I64,
-};
-const REUSE_PLACES: [Column; 8] = columns! {
-    cluster: I64, date: Text or "-", docno: Text, begin_token: I64, end_token: I64,
-    begin_byte: I64, end_byte: I64, document: I64,
+/// What captures add to a row, of which the last files have a date already: a day.
+const OF_ONE: [Column; 2] = columns! { url: Text or "", date: Text or "" };
+const OF_REUSE: [Column; 2] = columns! { url: Text or "", capture_date: Text or "" };
+const OF_TWO: [Column; 4] = columns! {
+    url_a: Text or "", url_b: Text or "", date_a: Text or "", date_b: Text or "",
 };
 
 /// The columns of a result file.
-fn columns(file: &str) -> &'static [Column] {
-    match file {
-        SPANS_FILE | REMOVABLE_FILE => &SPANS,
-        COVERAGE_FILE => &COVERAGE,
-        MATCHES_FILE => &MATCHES,
-        OVERLAPS_FILE => &OVERLAPS,
-        COMMON_FILE => &COMMON,
-        COMMON_PLACES_FILE => &COMMON_PLACES,
-        BOILERPLATE_FILE => &BOILERPLATE,
-        REUSE_FILE => &REUSE,
-        REUSE_MATCHES_FILE => &REUSE_MATCHES,
-        REUSE_CLUSTERS_FILE => &REUSE_CLUSTERS,
-        REUSE_PLACES_FILE => &REUSE_PLACES,
-        _ => &BOILERPLATE_PLACES,
-    }
+pub(super) fn columns(workspace: &Workspace, file: &str) -> Vec<Column> {
+    const NONE: &[Column] = &[];
+    let parts: [&[Column]; 3] = match file {
+        SPANS_FILE | REMOVABLE_FILE => [NONE, &SPANS, &OF_ONE],
+        COVERAGE_FILE => [NONE, &COVERAGE, &OF_ONE],
+        MATCHES_FILE => [NONE, &MATCHES, &OF_TWO],
+        OVERLAPS_FILE => [NONE, &OVERLAPS, &OF_TWO],
+        COMMON_FILE => [&COMMON, PLACE, &OF_ONE],
+        COMMON_PLACES_FILE => [&PASSAGE, PLACE, &OF_ONE],
+        BOILERPLATE_FILE => [&BOILERPLATE, &PLACE_AND_TEXT, &OF_ONE],
+        BOILERPLATE_PLACES_FILE => [&GROUPED, PLACE, &OF_ONE],
+        REUSE_FILE => [NONE, &REUSE, &OF_TWO],
+        REUSE_MATCHES_FILE => [&REUSED, &MATCHES, &OF_TWO],
+        REUSE_CLUSTERS_FILE => [&REUSE_CLUSTERS, PLACE, &OF_REUSE],
+        _ => [&CLUSTERED, PLACE, &OF_REUSE],
+    };
+    let captures = collection::has_captures(&workspace.manifest);
+    parts[..if captures { 3 } else { 2 }].concat()
+}
+
+/// Appends a row: `first`, the docnos of two documents, `rest`, and their numbers.
+pub(super) fn pair_row(
+    table: &mut Table<AtomicFile>,
+    names: &Names,
+    of: [u32; 2],
+    first: &[Cell<'_>],
+    rest: &[Cell<'_>],
+) -> Result<()> {
+    let [(docno_a, a), (docno_b, b)] = [names.named(of[0])?, names.named(of[1])?];
+    let (docnos, numbers) = (cells! { &docno_a, &docno_b }, cells! { of[0], of[1] });
+    let row = [first, &docnos, rest, &numbers].concat();
+    table.row(&with_captures(row, &[&a, &b]))
+}
+
+/// Appends a row: `first`, the place from `place` to token `end` with its bytes, and `last`.
+pub(super) fn place_row(
+    table: &mut Table<AtomicFile>,
+    names: &Names,
+    place: (Place, u32, &Range<u64>),
+    first: &[Cell<'_>],
+    last: &[Cell<'_>],
+) -> Result<()> {
+    let (Place { document, token }, end, bytes) = place;
+    let (docno, captured) = names.named(document)?;
+    let place = cells! { &docno, token, end, bytes.start, bytes.end, document };
+    table.row(&with_captures([first, &place, last].concat(), &[&captured]))
+}
+
+/// A row with its last cells: the addresses and the dates of its documents.
+pub(super) fn with_captures<'c>(mut row: Vec<Cell<'c>>, of: &[&'c Captured]) -> Vec<Cell<'c>> {
+    row.extend(of.iter().map(|it| Cell::from(it.url.as_ref())));
+    row.extend(of.iter().map(|it| Cell::from(it.date.as_ref())));
+    row
 }
 
 /// Begins a result file.
@@ -111,7 +146,8 @@ pub(super) fn create(workspace: &Workspace, name: &str, how: &How) -> Result<Tab
             .filter(|(name, _)| *name != "where"),
     );
     parameters.extend(how.iter().cloned());
-    Table::create(workspace.directory(), name, &parameters, columns(name))
+    let columns = columns(workspace, name);
+    Table::create(workspace.directory(), name, &parameters, &columns)
 }
 
 /// Writes a Parquet table with the rows of a text file. The search that found the rows may have
@@ -121,12 +157,12 @@ pub(super) fn write(
     file: &ResultFile,
     context: &Context<'_>,
 ) -> Result<ResultFile> {
-    let (directory, columns) = (workspace.directory(), columns(&file.name));
-    let mut lines = TypedTable::open(&directory.join(&file.name), columns)?;
+    let (directory, columns) = (workspace.directory(), columns(workspace, &file.name));
+    let mut lines = TypedTable::open(&directory.join(&file.name), &columns)?;
     let parameters = lines.table().comments().iter();
     let parameters: Vec<_> = parameters.map(|(n, v)| (n.as_str(), v.clone())).collect();
     let name = file.name.replace(".tsv", ".parquet");
-    let mut table = Table::create(directory, &name, &parameters, columns)?;
+    let mut table = Table::create(directory, &name, &parameters, &columns)?;
     while let Some(put) = lines.row(|cells| table.row(cells))? {
         put?;
         context.tick(STAGE, lines.table().number())?;

@@ -37,12 +37,11 @@ use super::places::{Place, Repeat, Repeats};
 use super::repeats::{REPEATS, Search, UNITS};
 use super::{STAGE, Stats};
 use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::keywords;
 use lookalike_store::checkpoint::UnitSort;
 use lookalike_store::{Sort, Sorted};
-use lookalike_text::parse::{TokenConsumer, Tokens};
+use lookalike_text::parse::{Parser, TokenConsumer, Tokens};
 
 /// Bits of a key for the number of tokens.
 const COUNT_BITS: u32 = 32;
@@ -125,44 +124,42 @@ impl TokenConsumer for UnitHash {
     }
 }
 
-/// Puts the units of all documents into a sort.
-fn sort(search: &Search<'_, '_>, config: &UnitsConfig, sort: &UnitSort<'_, Hashed>) -> Result<()> {
-    search.each_unit(|unit, parser| {
-        if sort.has(unit) {
-            return Ok(());
-        }
-        let (mut text, mut found) = (String::new(), Vec::new());
-        let mut gaps = Gaps::new(search.gaps);
-        let wanted = |number| search.only.is_none_or(|only| only.has(number));
-        search.reread.each(unit, wanted, |document, _, raw| {
-            text.clear();
-            parser.text_as_read(raw, &mut text);
-            gaps.begin(document)?;
-            let blanked =
-                (!gaps.is_empty()).then(|| gaps.blank(&text, &search.parse.of(&raw.docno)));
-            let words = blanked.as_deref().unwrap_or(&text);
-            let mut token = 0;
-            for block in Blocks::new(&text, config.unit == TextUnit::Paragraph) {
-                let mut hash = UnitHash::default();
-                let block = words.get(block).unwrap_or_default();
-                parser.plain(&raw.docno, block.as_bytes(), &mut hash);
-                if hash.tokens >= config.least {
-                    found.push(Hashed {
-                        hash: hash.hash << COUNT_BITS | u128::from(hash.tokens),
-                        place: Place { document, token },
-                    });
-                }
-                token += hash.tokens;
-                if found.len() >= ITEMS {
-                    sort.push(&mut found)?;
-                }
+/// Puts the lines or paragraphs of the documents of a unit of the inputs into a sort.
+fn sort(
+    search: &Search<'_, '_>,
+    config: &UnitsConfig,
+    unit: usize,
+    parser: &mut Parser,
+    sort: &UnitSort<'_, Hashed>,
+) -> Result<()> {
+    let (mut text, mut found) = (String::new(), Vec::new());
+    let mut gaps = Gaps::new(search.gaps);
+    let wanted = |number| search.only.is_none_or(|only| only.has(number));
+    search.reread.each(unit, wanted, |document, _, raw| {
+        text.clear();
+        parser.text_as_read(raw, &mut text);
+        gaps.begin(document)?;
+        let blanked = (!gaps.is_empty()).then(|| gaps.blank(&text, &search.parse.of(&raw.docno)));
+        let words = blanked.as_deref().unwrap_or(&text);
+        let mut token = 0;
+        for block in Blocks::new(&text, config.unit == TextUnit::Paragraph) {
+            let mut hash = UnitHash::default();
+            let block = words.get(block).unwrap_or_default();
+            parser.plain(&raw.docno, block.as_bytes(), &mut hash);
+            if hash.tokens >= config.least {
+                found.push(Hashed {
+                    hash: hash.hash << COUNT_BITS | u128::from(hash.tokens),
+                    place: Place { document, token },
+                });
             }
-            Ok(())
-        })?;
-        sort.push(&mut found)?;
-        sort.done(unit);
+            token += hash.tokens;
+            if found.len() >= ITEMS {
+                sort.push(&mut found)?;
+            }
+        }
         Ok(())
-    })
+    })?;
+    sort.push(&mut found)
 }
 
 /// Finds the repeated units of all documents, as repeats of k-grams of one token.
@@ -171,28 +168,20 @@ pub(super) fn find(
     config: &UnitsConfig,
     stats: &mut Stats,
 ) -> Result<Repeats> {
-    let checkpoints = search.checkpoints;
-    let repeats = match checkpoints.is_complete(REPEATS) {
-        true => {
-            stats.units = checkpoints.count(UNITS);
-            checkpoints.sorter(REPEATS, ByteSize(0))
+    search.run(stats, |stats| {
+        let units = search.of_units(UNITS, false, |unit, parser, all| {
+            sort(search, config, unit, parser, all)
+        })?;
+        let lasting = !units.parts().0.is_empty();
+        let units = units.finish()?.unique();
+        let mut repeats = search.sorter_if(lasting, REPEATS, 2)?;
+        stats.units = compare(search, config, units, &mut repeats)?;
+        if lasting {
+            let sorts = &mut [(REPEATS, repeats.untyped(), true)];
+            (search.checkpoints).save_all(sorts, &[(UNITS, stats.units)], &[UNITS])?;
         }
-        false => {
-            let units = search.of_units(UNITS, |all| sort(search, config, all), false)?;
-            let lasting = !units.parts().0.is_empty();
-            let units = units.finish()?.unique();
-            let mut repeats = search.sorter_if(lasting, REPEATS, 2)?;
-            stats.units = compare(search, config, units, &mut repeats)?;
-            if lasting {
-                let sorts = &mut [(REPEATS, repeats.untyped(), true)];
-                checkpoints.save_all(sorts, &[(UNITS, stats.units)], &[UNITS])?;
-            }
-            repeats
-        }
-    };
-    let (repeats, count) = search.write(repeats.finish()?, true)?;
-    stats.repeats = count;
-    Ok(repeats)
+        Ok(repeats)
+    })
 }
 
 /// Passes on the units that equal others, with the first one. Returns the number of units.
