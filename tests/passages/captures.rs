@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::reuse::{Doc, addressed, documents, write};
-use super::support::{call, passages};
+use super::support::{call, passages, program};
 use crate::common::{cells_of, parquet_rows, temporary};
 use serde_json::Value;
 
@@ -179,4 +179,83 @@ fn the_page_and_the_terminal_name_captures() {
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }
+}
+
+/// Captures that contain items of a test set are named by their addresses and dates, and the bytes of
+/// other corpora are as before.
+#[test]
+fn contaminated_captures_are_named() {
+    let home = temporary();
+    let at = home.path();
+    let mut docs = documents(5, 8, 30);
+    addressed(&mut docs);
+    for (n, doc) in docs.iter_mut().enumerate() {
+        let own = (0..30).map(|word| format!("d{}w{word}", n / 2));
+        doc.words.extend(own);
+    }
+    write(&docs, &at.join("in"), 2);
+    for doc in &mut docs {
+        doc.url = None;
+    }
+    write(&docs, &at.join("plain"), 2);
+    let item = |n: usize| {
+        let text: String = (3..25).map(|word| format!("d{n}w{word} ")).collect();
+        serde_json::json!({"id": format!("i{n}"), "text": text}).to_string() + "\n"
+    };
+    fs::write(at.join("test.jsonl"), (0..5).map(item).collect::<String>()).unwrap();
+    for corpus in ["in", "plain"] {
+        let line = format!("contamination {corpus} --test-set test.jsonl -o {corpus}.out --quiet");
+        assert!(program(at, &line));
+    }
+    addressed(&mut docs);
+    let named = |row: &Row, before: &str| {
+        let cell = |name: &str| row.get(&format!("{before}{name}")).cloned();
+        [cell("docno"), cell("url"), cell("date")]
+    };
+    let expected = |docno: &str| {
+        let number = docno
+            .strip_prefix('d')
+            .and_then(|number| number.parse::<usize>().ok());
+        let doc = number
+            .map(|number| &docs[number])
+            .filter(|doc| doc.date.is_some());
+        let url = doc.and_then(|doc| doc.url.clone()).unwrap_or_default();
+        [
+            Some(docno.into()),
+            Some(url),
+            Some(doc.and_then(|doc| doc.date.clone()).unwrap_or_default()),
+        ]
+    };
+    let mut dated = 0;
+    for (name, before, docs) in [("items.tsv", "best_", 4), ("drop.tsv", "", 8)] {
+        let rows = cells_of(&at.join("in.out").join(name));
+        let plain = cells_of(&at.join("plain.out").join(name));
+        assert_eq!(
+            rows.iter()
+                .filter(|row| !row[&format!("{before}docno")].is_empty())
+                .count(),
+            docs
+        );
+        assert_eq!(rows.len(), plain.len());
+        for (row, plain) in rows.iter().zip(&plain) {
+            let of = named(row, before);
+            assert_eq!(of, expected(of[0].as_ref().unwrap()), "{row:?}");
+            assert_eq!(named(plain, before), [of[0].clone(), None, None]);
+            dated += usize::from(of[2] != Some(String::new()));
+        }
+    }
+    for line in fs::read_to_string(at.join("in.out/contaminated.jsonl"))
+        .unwrap()
+        .lines()
+    {
+        let line: Value = serde_json::from_str(line).unwrap();
+        for listed in line["listed"].as_array().unwrap() {
+            let text = |name: &str| Some(listed[name].as_str().unwrap_or_default().to_string());
+            assert_eq!(
+                [text("docno"), text("url"), text("date")],
+                expected(&text("docno").unwrap())
+            );
+        }
+    }
+    assert!(dated > 5, "{dated}");
 }

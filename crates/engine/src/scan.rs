@@ -192,20 +192,19 @@ impl<'a> Scan<'a> {
     /// Reads the inputs. Each thread makes a worker with `start`, and calls `each` with it for
     /// every record that it reads. `end` gets the workers, on this thread.
     ///
-    /// `each` is also told whether the document is large: then it has to give back the memory that
-    /// its buffers took for it.
     pub fn run<W: Send>(
         &self,
         start: impl Fn() -> W + Sync,
-        each: impl Fn(&mut W, Place, Interpreted<'_>, bool) -> Result<()> + Sync,
+        each: impl Fn(&mut W, Place, Interpreted<'_>, Scanned<'_>) -> Result<()> + Sync,
         end: impl FnMut(W) -> Result<()>,
     ) -> Result<()> {
         let (stage, context) = (self.stage, self.context);
         context.start(stage, Unit::Bytes, InputFile::total(self.inputs));
         let work = |tasks: &Tasks<'_, (u32, &Stretch), W>| {
             let mut worker = start();
-            let mut act =
-                |place, found: Interpreted<'_>, large| each(&mut worker, place, found, large);
+            let mut act = |place, found: Interpreted<'_>, of: Scanned<'_>| {
+                each(&mut worker, place, found, of)
+            };
             while let Some((number, stretch)) = tasks.next() {
                 for file in stretch.files.clone() {
                     disk::point("scan: worker");
@@ -239,7 +238,7 @@ impl<'a> Scan<'a> {
         &self,
         (stretch, of): (u32, &Stretch),
         file: u32,
-        act: &mut dyn FnMut(Place, Interpreted<'_>, bool) -> Result<()>,
+        act: &mut dyn FnMut(Place, Interpreted<'_>, Scanned<'_>) -> Result<()>,
     ) -> Result<()> {
         let (input, stop) = (&self.inputs[file as usize], self.context.stop);
         self.read.check_programs(self.context)?;
@@ -299,7 +298,7 @@ impl<'a> Scan<'a> {
         record: &Record,
         bytes: &[u8],
         place: Place,
-        act: &mut dyn FnMut(Place, Interpreted<'_>, bool) -> Result<()>,
+        act: &mut dyn FnMut(Place, Interpreted<'_>, Scanned<'_>) -> Result<()>,
     ) -> Result<bool> {
         let most = self.read;
         let length = bytes.len() as u64;
@@ -330,9 +329,23 @@ impl<'a> Scan<'a> {
                 Interpreted::Skipped(_) => {}
             }
             let numbered = !matches!(found, Interpreted::Skipped(_));
-            return act(place, found, large).map(|()| numbered);
+            let of = Scanned {
+                record,
+                bytes,
+                large,
+            };
+            return act(place, found, of).map(|()| numbered);
         }
     }
+}
+
+/// A record that is read.
+#[derive(Clone, Copy)]
+pub struct Scanned<'r> {
+    pub record: &'r Record,
+    pub bytes: &'r [u8],
+    /// Whether it is large: then its memory in buffers is to be given back.
+    pub large: bool,
 }
 
 /// What a scan of shingles finds.
@@ -375,27 +388,29 @@ impl Scan<'_> {
         act: impl Fn(u32, Shingled<'_>) -> Result<()> + Sync,
     ) -> Result<()> {
         let start = || (Shingler::<K>::new(config), Vec::new());
-        let each =
-            |worker: &mut (Shingler<K>, Vec<K>), place: Place, found: Interpreted<'_>, large| {
-                let document = match found {
-                    Interpreted::Document(document) => document,
-                    Interpreted::Rejected(_) => return act(place.file, Shingled::Rejected),
-                    Interpreted::Skipped(_) => return Ok(()),
-                };
-                let (shingler, set) = worker;
-                let mut done = Ok(());
-                let facts = shingler.in_passes(&document, SET_BYTES, set, |_, set| {
-                    let mut keys = set.iter().map(|key| key.to_u128());
-                    if done.is_ok() {
-                        done = act(place.file, Shingled::Shingles(&mut keys));
-                    }
-                });
-                if large {
-                    shingler.shrink();
-                }
-                let bytes = document.body.len() as u64;
-                done.and_then(|()| act(place.file, Shingled::Document(&facts, bytes)))
+        let each = |worker: &mut (Shingler<K>, Vec<K>),
+                    place: Place,
+                    found: Interpreted<'_>,
+                    of: Scanned<'_>| {
+            let document = match found {
+                Interpreted::Document(document) => document,
+                Interpreted::Rejected(_) => return act(place.file, Shingled::Rejected),
+                Interpreted::Skipped(_) => return Ok(()),
             };
+            let (shingler, set) = worker;
+            let mut done = Ok(());
+            let facts = shingler.in_passes(&document, SET_BYTES, set, |_, set| {
+                let mut keys = set.iter().map(|key| key.to_u128());
+                if done.is_ok() {
+                    done = act(place.file, Shingled::Shingles(&mut keys));
+                }
+            });
+            if of.large {
+                shingler.shrink();
+            }
+            let bytes = document.body.len() as u64;
+            done.and_then(|()| act(place.file, Shingled::Document(&facts, bytes)))
+        };
         self.run(start, each, |_| Ok(()))
     }
 }

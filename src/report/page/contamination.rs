@@ -163,6 +163,7 @@ fn one_document(item: &ShownItem, document: &ListedDocument, parse: &ParseConfig
                     " of the item (" (part(document.covered, item)) ")"
                 }
                 @if let Some(url) = &texts.url { p { (link(url)) } }
+                @if let Some(date) = &texts.date { p { (isolated(date)) } }
             }
         }
         @for window in &texts.windows {

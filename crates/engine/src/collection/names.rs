@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::documents::DocumentRecord;
 use lookalike_base::ids::Key;
@@ -14,7 +14,7 @@ use lookalike_store::{
 };
 
 /// The address and the date of a capture of a web archive; neither for another document.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captured {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
 use lookalike_base::threads::lock;
+use lookalike_engine::collection::Captured;
 use lookalike_engine::scan::Place;
 use lookalike_store::Aside;
 use lookalike_store::table::Cell;
@@ -23,6 +24,8 @@ pub(super) struct Dropped {
     /// The number of its record in its file or stretch of the corpus.
     pub record: u64,
     pub docno: String,
+    #[serde(flatten)]
+    pub captured: Captured,
     /// The item of which it covers most, and the number of tokens.
     pub item: u32,
     pub covered: u32,

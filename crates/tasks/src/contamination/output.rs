@@ -160,14 +160,19 @@ impl Output {
         let (sets, before) = (search.sets, search.scan.records_before());
         let directory = &self.directory;
         let format = [("format", "lookalike 1".to_string())];
-        let mut items = Table::create(directory.path(), ITEMS_FILE, &format, &ITEMS)?;
+        let [mut of_items, mut of_drop] = [ITEMS.to_vec(), DROP.to_vec()];
+        if search.captures.load(Relaxed) {
+            of_items.extend(columns! { best_url: Text or "", best_date: Text or "" });
+            of_drop.extend(columns! { url: Text or "", date: Text or "" });
+        }
+        let mut items = Table::create(directory.path(), ITEMS_FILE, &format, &of_items)?;
         let mut found = directory.file(FOUND_FILE)?;
         let listed = lock(&search.listed);
         for number in 0..sets.items.len() {
             let entries = &listed.items[number];
             self.item(number, entries, search, &before, &mut items, &mut found)?;
         }
-        let mut drop = Table::create(directory.path(), DROP_FILE, &format, &DROP)?;
+        let mut drop = Table::create(directory.path(), DROP_FILE, &format, &of_drop)?;
         let mut rejects = directory.file(REJECTS_FILE)?;
         for (_, line) in sets.sets.iter().flat_map(|set| &set.lines) {
             rejects.put(line.as_bytes())?;
@@ -188,7 +193,8 @@ impl Output {
                 let (record, covered) = (before[stretch as usize] + row.record, row.covered);
                 drop.row(&cells! {
                     file, record, &row.docno, set, &item.id, covered, item.tokens,
-                    share(covered, item.tokens),
+                    share(covered, item.tokens), row.captured.url.as_ref(),
+                    row.captured.date.as_ref(),
                 })?;
             }
         }
@@ -221,14 +227,12 @@ impl Output {
             Ok::<Value, Error>(member.unwrap_or_default())
         };
         let member = best.map(member).transpose()?;
-        let docno = member
-            .as_ref()
-            .map(|member| member["docno"].as_str().unwrap_or_default());
+        let named = |name| member.as_ref().and_then(|of: &Value| of[name].as_str());
         let best_share = best.map(|best| share(best.covered, tokens));
         let (file, record) = best.map(place).unzip();
         items.row(&cells! {
             set, &item.id, tokens, covered, share(covered, tokens), documents, best_share, file,
-            record, docno,
+            record, named("docno"), named("url"), named("date"),
         })?;
         if entries.is_empty() {
             return Ok(());

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::grams::{Finder, Grams, PLACES_BYTES};
 use super::items::{Item, TestSets};
@@ -19,7 +19,8 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::threads::lock;
 use lookalike_engine::cluster::reject_line;
-use lookalike_engine::scan::{Place, Scan};
+use lookalike_engine::collection::Captured;
+use lookalike_engine::scan::{Place, Scan, Scanned};
 use lookalike_store::to_json;
 use lookalike_text::parse::{Parser, SpanFinder};
 use lookalike_text::read::{InputFile, Interpreted, RawDocument, Reject, SourceSpan, warnings};
@@ -73,6 +74,8 @@ pub(super) struct Search<'a> {
     first: Mutex<Option<(Place, String)>>,
     /// Warnings about documents that no file lists, and the first one, by its place.
     unlisted: Mutex<(u64, Option<(Place, String)>)>,
+    /// Whether documents with items are captures.
+    pub(super) captures: AtomicBool,
 }
 
 /// A document that was found.
@@ -90,6 +93,8 @@ struct Worker<'a> {
     report: CorpusReport,
     items: Vec<u32>,
     hits: Vec<Hit>,
+    /// The capture that the document is.
+    captured: Captured,
     drop: Vec<u8>,
     rejects: Vec<u8>,
 }
@@ -130,6 +135,7 @@ impl<'a> Search<'a> {
             budget: context.budget,
             first: Mutex::default(),
             unlisted: Mutex::default(),
+            captures: AtomicBool::default(),
         })
     }
 
@@ -146,31 +152,33 @@ impl<'a> Search<'a> {
             report: CorpusReport::default(),
             items: Vec::new(),
             hits: Vec::new(),
+            captured: Captured::default(),
             drop: Vec::new(),
             rejects: Vec::new(),
         };
-        let each = |worker: &mut Worker<'_>, place: Place, found: Interpreted<'_>, large| {
-            if worker.drop.len() + worker.rejects.len() >= ROWS_BYTES
-                || worker.stretch != place.stretch
-            {
-                self.write_rows(worker)?;
-                worker.stretch = place.stretch;
-            }
-            worker.report.records += 1;
-            match found {
-                Interpreted::Skipped(kind) => {
-                    *worker.report.skipped.entry(kind).or_default() += 1;
+        let each =
+            |worker: &mut Worker<'_>, place: Place, found: Interpreted<'_>, of: Scanned<'_>| {
+                if worker.drop.len() + worker.rejects.len() >= ROWS_BYTES
+                    || worker.stretch != place.stretch
+                {
+                    self.write_rows(worker)?;
+                    worker.stretch = place.stretch;
                 }
-                Interpreted::Rejected(reject) => self.rejected(reject, place, worker),
-                Interpreted::Document(document) => {
-                    self.document(&document, place, worker)?;
-                    if large {
-                        worker.parser.shrink();
+                worker.report.records += 1;
+                match found {
+                    Interpreted::Skipped(kind) => {
+                        *worker.report.skipped.entry(kind).or_default() += 1;
+                    }
+                    Interpreted::Rejected(reject) => self.rejected(reject, place, worker),
+                    Interpreted::Document(document) => {
+                        self.document(&document, (place, of), worker)?;
+                        if of.large {
+                            worker.parser.shrink();
+                        }
                     }
                 }
-            }
-            Ok(())
-        };
+                Ok(())
+            };
         self.scan.run(start, each, |mut worker| {
             self.write_rows(&mut worker)?;
             report.add(worker.report);
@@ -253,9 +261,10 @@ impl<'a> Search<'a> {
     fn document(
         &self,
         document: &RawDocument<'_>,
-        place: Place,
+        place: (Place, Scanned<'_>),
         worker: &mut Worker<'_>,
     ) -> Result<()> {
+        let (place, read) = place;
         worker.finder.clear();
         let facts = worker.parser.parse(document, &mut worker.finder);
         let source = SourceSpan {
@@ -283,6 +292,11 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         worker.report.found += 1;
+        let date = read.record.kind.capture_date(read.bytes);
+        let url = document.url.as_deref().filter(|_| date.is_some());
+        let url = url.map(String::from);
+        self.captures.fetch_or(date.is_some(), Ordering::Relaxed);
+        worker.captured = Captured { url, date };
         let (items, finder) = (&mut worker.items, &worker.finder);
         items.clear();
         for &class in finder.classes() {
@@ -368,6 +382,7 @@ impl<'a> Search<'a> {
             file: place.file,
             record: place.record,
             docno: document.docno.to_string(),
+            captured: worker.captured.clone(),
             item: best.item,
             covered: best.covered,
         };
@@ -426,7 +441,8 @@ impl<'a> Search<'a> {
         .into_iter();
         let mut shown = shown.into_iter();
         for (hit, (runs, all)) in worker.hits.iter().zip(&runs) {
-            let mut text = self.fragment(document, hit, runs, *all, &bytes);
+            let names = (&*document.docno, &worker.captured);
+            let mut text = self.fragment(names, hit, runs, *all, &bytes);
             if let Some((windows, more)) = shown.next() {
                 let windows = windows.iter().zip(&mut texts).map(|(window, text)| {
                     let item = self.sets.span(window.item.clone());
@@ -438,6 +454,7 @@ impl<'a> Search<'a> {
                 let texts = ShownTexts {
                     docno: document.docno.to_string(),
                     url: document.url.as_deref().map(String::from),
+                    date: worker.captured.date.clone(),
                     windows: windows.collect(),
                     more,
                 };
@@ -456,7 +473,7 @@ impl<'a> Search<'a> {
     /// What is written of a document and an item, after the place of the document.
     fn fragment(
         &self,
-        document: &RawDocument<'_>,
+        names: (&str, &Captured),
         hit: &Hit,
         runs: &[Run<'_>],
         all: bool,
@@ -465,9 +482,15 @@ impl<'a> Search<'a> {
         use std::fmt::Write;
         let json = |text: &str| serde_json::Value::from(text).to_string();
         let tokens = self.sets.items[hit.item as usize].tokens;
-        let mut text = format!(
-            "\"docno\":{},\"covered\":{},\"share\":{},\"runs\":[",
-            json(&document.docno),
+        let (docno, Captured { url, date }) = names;
+        let mut text = format!("\"docno\":{},", json(docno));
+        for (name, fact) in [("url", url), ("date", date)] {
+            let fact = fact.as_ref().map(|fact| json(fact));
+            text.extend(fact.map(|fact| format!("\"{name}\":{fact},")));
+        }
+        let _ = write!(
+            text,
+            "\"covered\":{},\"share\":{},\"runs\":[",
             hit.covered,
             share(hit.covered, tokens).json(),
         );

@@ -216,6 +216,9 @@ pub struct ShownTexts {
     pub docno: String,
     /// Its address.
     pub url: Option<String>,
+    /// The date of a capture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
     /// The texts, in the order of the item.
     pub windows: Vec<ShownWindow>,
     /// Windows that are left out.

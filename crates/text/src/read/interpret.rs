@@ -229,6 +229,12 @@ impl RecordKind {
         let found = found.trim();
         (!found.is_empty()).then(|| usual_date(found))
     }
+
+    /// The date of a record of a web archive that is a capture.
+    pub fn capture_date(&self, bytes: &[u8]) -> Option<String> {
+        let is_archive = matches!(self, RecordKind::Warc | RecordKind::Arc);
+        is_archive.then(|| self.date(bytes)).flatten()
+    }
 }
 
 /// The names of the facts that documents of all formats have, if they have an address. A field of a

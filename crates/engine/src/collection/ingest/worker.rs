@@ -267,8 +267,7 @@ pub(super) fn read_document(
     };
     let facts = shingle(&document);
     let fields = kept_fields(&document, (record, bytes), facts.words, config, out);
-    let is_capture = matches!(record.kind, RecordKind::Warc | RecordKind::Arc);
-    let date = is_capture.then(|| record.kind.date(bytes)).flatten();
+    let date = record.kind.capture_date(bytes);
     let element = matches!(record.kind, RecordKind::Element(_));
     let of = (record.source, element);
     let warnings = warnings(&document, of, facts.words, facts.notices);
