@@ -140,10 +140,10 @@ fn pairs_are_ranked_with_the_later_document_first() {
     let (table, _) = page.split_once("<details").unwrap();
     let rows: Vec<String> = table.split("<tr>").skip(2).map(plain).collect();
     assert_eq!(rows.len(), 3, "{table}");
-    // The share of each, and the days, if both are known and differ.
+    // The share of each, and the dates, if both are known and differ.
     assert!(
         rows[0].starts_with(
-            "1 title new new title old old 40 25 0 50 0 the document 2021 02 03 the other 2020 01 31"
+            "1 title new new title old old 40 25 0 50 0 the document 2021 02 03t04 05 06z the other 2020 01 31"
         ),
         "{rows:?}"
     );

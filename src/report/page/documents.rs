@@ -84,16 +84,6 @@ pub(super) fn named(document: &ShownDocument) -> Markup {
     }
 }
 
-/// The day that the record states, if it is written as `2004-01-31`.
-pub(super) fn day(known: Option<&Known>) -> Option<&str> {
-    let day = known?.date.as_deref()?.get(..10)?;
-    let digit = |(at, c): (usize, char)| match at {
-        4 | 7 => c == '-',
-        _ => c.is_ascii_digit(),
-    };
-    day.chars().enumerate().all(digit).then_some(day)
-}
-
 /// The date for readers: `2004-01-31 12:00:00`.
 pub(super) fn date(known: Option<&Known>) -> Option<String> {
     let date = known?.date.as_deref()?;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::documents::{day, files_bytes, named, title};
+use super::documents::{files_bytes, named, title};
 use super::frame::{Frame, Sheet, many};
 use super::ledger::{FILES_NAMED, unread};
 use super::markup::{Markup, begin, end, html, isolated, visible};
@@ -136,16 +136,13 @@ impl Page<'_> {
         format!("Shared passages of {of}")
     }
 
-    /// The dates that both documents of a pair state, without the times unless they are of one day,
-    /// and which of them is the later document.
+    /// The dates that both documents of a pair state, and which of them is the later document.
     fn later(&self, pair: &SharedPair) -> Option<(usize, [&str; 2])> {
         let [a, b] = pair.documents.map(|n| self.read.known.get(&n));
         let stated = [a?.date.as_deref()?.trim(), b?.date.as_deref()?.trim()];
-        let [Some(of_a), Some(of_b)] = stated.map(stated_date) else {
-            return None;
-        };
-        let days = day(a).zip(day(b)).filter(|(a, b)| a != b);
-        (of_a != of_b).then(|| (usize::from(of_a < of_b), days.map_or(stated, Into::into)))
+        let [a, b] = stated.map(stated_date);
+        let is_later = b? > a?;
+        (a != b).then_some((usize::from(is_later), stated))
     }
 
     /// The pairs in a table, and what is said of all of them.

@@ -10,7 +10,7 @@ use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::stored_as_text;
 use lookalike_base::numbers::counted;
-use lookalike_base::threads::lock;
+use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::collection::each_document;
 use lookalike_store::workspace::{InputList, Workspace};
 use lookalike_text::read::host;
@@ -106,42 +106,33 @@ impl Groups {
     /// Finds the group of each document. The names take at most an eighth of the memory for sorts.
     pub fn read(workspace: &Workspace, search: &Search<'_, '_>, by: &By) -> Result<Groups> {
         let most = search.memory / 8;
-        let mut of = vec![NONE; search.documents as usize];
-        let mut names = Names::default();
-        let put = |of: &mut [u32], number: u32, name: u32| {
-            if let Some(place) = of.get_mut(number as usize) {
-                *place = name;
+        let of = vec![NONE; search.documents as usize];
+        let found = Mutex::new((of, Names::default()));
+        let put = |number: u32, name: Option<String>| {
+            let (of, names) = &mut *lock(&found);
+            if let (Some(place), Some(name)) = (of.get_mut(number as usize), name) {
+                *place = names.number(name, most);
             }
+            Ok(())
         };
         match by {
             By::Host => each_document(workspace, |number, document| {
-                if let Some(host) = document.url.and_then(host_of) {
-                    put(&mut of, number, names.number(host, most));
-                }
-                Ok(())
+                put(number, document.url.and_then(host_of))
             })?,
             By::Source => {
                 let mut inputs = InputList::open(workspace.directory())?;
                 each_document(workspace, |number, document| {
-                    if let Some(input) = inputs.entry_of(document.file)? {
-                        put(&mut of, number, names.number(input.name.clone(), most));
-                    }
-                    Ok(())
+                    let input = inputs.entry_of(document.file)?;
+                    put(number, input.map(|input| input.name.clone()))
                 })?;
             }
-            By::Field(field) => {
-                let shared = Mutex::new((&mut of, &mut names));
-                search.each_unit(|unit, _| {
-                    search.reread.each_record(unit, |number, record, bytes| {
-                        if let Some(value) = record.kind.field(bytes, field) {
-                            let (of, names) = &mut *lock(&shared);
-                            put(of, number, names.number(value, most));
-                        }
-                        Ok(())
-                    })
-                })?;
-            }
+            By::Field(field) => search.each_unit(|unit, _| {
+                search.reread.each_record(unit, |number, record, bytes| {
+                    put(number, record.kind.field(bytes, field))
+                })
+            })?,
         }
+        let (of, names) = unlocked(found);
         let count = names.numbers.len();
         if names.more > 0 {
             let groups = counted(count as u64 + names.more, "group");

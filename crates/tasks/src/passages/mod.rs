@@ -26,6 +26,7 @@
 //!    in its text.
 //! 4. `sweep`, `join` and `matches`: pairs of documents, their matches, and common passages also
 //!    follow from the repeats. A condition ([`PassagesConfig::condition`]) limits these pairs.
+//!    Of two documents with dates, the earlier one is the first of the pair.
 //! 5. `chain` and `reuses`: the matches of a pair are chained over gaps, and the places of all
 //!    chains are put together.
 //!
@@ -41,7 +42,7 @@
 //!
 //! # Cost
 //! The inputs are read three times, and twice more for matches. Memory: what reading takes; 28
-//! bytes for each document, and 4 more for its group; 32 bytes for each of
+//! bytes for each document, 4 more for its group, and 8 for its date; 32 bytes for each of
 //! [`MatchesConfig::max_documents`], or for each document if there are fewer; and the rest of the
 //! budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and an
 //! eighth the names of groups; more of them are refused. One document of a pair is in memory: 56
