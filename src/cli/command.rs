@@ -96,6 +96,12 @@ impl Setup {
         }
     }
 
+    /// Says whether the result is in no file.
+    pub fn always(mut self, always: bool) -> Setup {
+        self.printed.always = always;
+        self
+    }
+
     /// Allows these programs, whatever directory names them.
     pub fn naming(mut self, programs: &[Converter]) -> Setup {
         self.limits.programs = programs.iter().map(Converter::given).collect();
@@ -122,12 +128,6 @@ impl Printed {
             json,
             always: true,
         }
-    }
-
-    /// As these flags, for a result that is in no file.
-    pub fn always(self) -> Printed {
-        let always = true;
-        Printed { always, ..self }
     }
 }
 

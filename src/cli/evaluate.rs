@@ -122,7 +122,7 @@ pub struct Options {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.memory.alone(self.output.printed().always())
+        self.memory.alone(self.output.printed()).always(true)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

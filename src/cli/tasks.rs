@@ -228,8 +228,9 @@ impl Command for StatusOptions {
     fn setup(&self) -> Setup {
         Setup {
             limits: Default::default(),
-            printed: self.print.printed().always(),
+            printed: self.print.printed(),
         }
+        .always(true)
     }
 
     fn run(&self, out: &Out<'_>, _: &Context<'_>) -> Result<()> {

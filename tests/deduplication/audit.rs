@@ -166,7 +166,7 @@ fn check(audit: &Audit, oracle: &Oracle<'_>, question: &Question<'_>, met: &mut 
 
     // Counts.
     let kept = fates.iter().filter(|fate| **fate == Fate::Kept).count();
-    assert_eq!(audit.summary.kept, kept as u64, "{what}");
+    assert_eq!(audit.source.summary.kept, kept as u64, "{what}");
     for table in &audit.tables {
         let source = table.source.as_ref().map(|source| match source {
             Source::Host => "host",
@@ -1005,7 +1005,10 @@ fn the_other_collection_is_not_counted() {
     let how = "dedup in -o kept --shingle-size 3 --threshold 0.9 --against out --quiet";
     done(&place, &format!("{how} --report --verdicts r.jsonl"));
     let audit = audited(&place, "kept", &AuditConfig::default());
-    assert_eq!((audit.summary.documents, audit.summary.kept), (3, 1));
+    assert_eq!(
+        (audit.source.summary.documents, audit.source.summary.kept),
+        (3, 1)
+    );
     assert_eq!(audit.tables[0].rows.len(), 1);
     assert_eq!(audit.tables[0].rows[0].value, "b.jsonl");
     let docno = |number: u32| audit.documents[&number].docno.as_str();

@@ -77,8 +77,8 @@ pub struct Answering {
 impl Answering {
     /// The flags as a [`Setup`].
     pub fn setup(&self) -> Setup {
-        let printed = self.print.printed().always();
-        self.memory.with(self.threads, printed)
+        let setup = self.memory.with(self.threads, self.print.printed());
+        setup.always(true)
     }
 }
 

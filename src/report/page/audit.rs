@@ -132,10 +132,10 @@ impl Page<'_> {
         let audit = self.audit;
         let of = |id: &str, name: &str, table| (id.to_string(), name.to_string(), table);
         let mut all = Vec::new();
-        if audit.summary.documents > audit.summary.kept {
+        if audit.source.summary.documents > audit.source.summary.kept {
             all.push(of("reasons", "By reason", self.reasons()));
         }
-        let any = audit.summary.documents > 0;
+        let any = audit.source.summary.documents > 0;
         for (at, table) in audit.tables.iter().enumerate().filter(|_| any) {
             let name = match &table.source {
                 None => "input file".into(),
@@ -214,10 +214,10 @@ impl Page<'_> {
     fn below(&self) -> Markup {
         let audit = self.audit;
         html! {
-            "lookalike dedup --rule " (audit.rule)
-            @for policy in &audit.keep { " --keep " (isolated(&policy.to_string())) }
+            "lookalike dedup --rule " (audit.source.config.rule)
+            @for policy in &audit.source.config.keep { " --keep " (isolated(&policy.to_string())) }
             ", " (self.noun()) " of at least " (audit.criterion.threshold)
-            @if let Some(against) = &audit.against {
+            @if let Some(against) = &audit.source.against {
                 ", compared with the documents of " (isolated(against))
             }
         }
@@ -225,7 +225,7 @@ impl Page<'_> {
 
     /// The finding in one sentence, and the numbers.
     fn found(&self) -> Markup {
-        let summary = &self.audit.summary;
+        let summary = &self.audit.source.summary;
         let (read, kept) = (summary.documents, summary.kept);
         let removed = read - kept;
         let of = many(read, "document");
@@ -291,7 +291,7 @@ impl Page<'_> {
     }
 
     fn reasons(&self) -> Markup {
-        let summary = &self.audit.summary;
+        let summary = &self.audit.source.summary;
         let reasons: Vec<Removal> = self.audit.reasons().collect();
         html! {
             (table("", &["reason", ">documents", ">share of all", "why a document was removed"], &html! {

@@ -98,9 +98,7 @@ pub(crate) struct Options {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        let mut setup = self.limits.setup();
-        setup.printed.always = self.csv;
-        setup
+        self.limits.setup().always(self.csv)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
@@ -188,8 +186,6 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
         if context.stop.requested() {
             // Committed files are kept, and the same command continues from them.
             let _ = child.kill();
-            let _ = child.wait();
-            return Err(Error::Interrupted { stage: "compare" });
         }
         std::thread::sleep(LOOK);
     };

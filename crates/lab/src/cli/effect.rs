@@ -49,7 +49,7 @@ pub(crate) struct EffectOptions {
 
 impl Command for EffectOptions {
     fn setup(&self) -> Setup {
-        self.memory.alone(self.print.printed().always())
+        self.memory.alone(self.print.printed()).always(true)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -34,10 +34,8 @@ pub(crate) struct Options {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        let mut setup = self.end.limits.setup();
         // A description is in no file.
-        setup.printed.always = self.directory.is_none();
-        setup
+        (self.end.limits.setup()).always(self.directory.is_none())
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

@@ -8,8 +8,9 @@ use crate::perturb::{
 };
 use clap::Args;
 use lookalike::report::rows::Rows;
+use lookalike_base::Result;
+use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
 
 use lookalike::cli::flags::{InputFlags, Memory, Output};
 use lookalike::cli::{Command, Out, Setup};
@@ -139,13 +140,11 @@ fn config(options: &Options) -> Result<PerturbConfig> {
     ];
     for (name, given, of_chowdhury) in given {
         if given && of_chowdhury != chowdhury {
-            let (other, this) = if chowdhury {
-                ("cherkasova", "chowdhury")
-            } else {
-                ("chowdhury", "cherkasova")
-            };
-            return Err(Error::parameter(name, format!("with --recipe {this}"))
-                .because(format!("use it with --recipe {other}")));
+            let [this, other] = [chowdhury, of_chowdhury].map(|chowdhury| {
+                let name = if chowdhury { "chowdhury" } else { "cherkasova" };
+                format!("with --recipe {name}")
+            });
+            return refuse(name, this, format!("use it {other}"));
         }
     }
     let recipe = if chowdhury {
@@ -170,11 +169,7 @@ fn config(options: &Options) -> Result<PerturbConfig> {
         detector: options.input.limits.detect_charset,
         recipe,
         originals: options.originals,
-        background: match (options.background, options.no_background) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        },
+        background: (options.background || options.no_background).then_some(options.background),
         seed: options.seed,
     })
 }

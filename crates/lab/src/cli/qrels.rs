@@ -72,7 +72,7 @@ pub(crate) struct Options {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        self.memory.alone(self.print.printed().always())
+        self.memory.alone(self.print.printed()).always(true)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {

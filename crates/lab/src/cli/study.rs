@@ -52,9 +52,7 @@ pub(crate) struct Options {
 
 impl Command for Options {
     fn setup(&self) -> Setup {
-        let mut setup = self.limits.setup();
-        setup.printed.always = self.csv;
-        setup
+        self.limits.setup().always(self.csv)
     }
 
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
@@ -73,7 +71,7 @@ impl Command for Options {
         let (study, cost) = report::write_study(&mut workspace, &config, context)?;
         out.result(&(&study, &cost), || {
             if self.csv {
-                return Ok(report::study_csv(&comparison(&study, &cost)));
+                return Ok(report::study_csv(&comparison(&study, &cost)?));
             }
             let page = self.directory.join(DIRECTORY).join(PAGE_FILE);
             let table = report::study(&study, &cost, out.columns())?;

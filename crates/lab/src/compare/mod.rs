@@ -161,19 +161,6 @@ pub struct Agreement {
     pub both: Vec<Vec<u64>>,
 }
 
-/// Opens the directories of methods, which must have been run.
-fn opened(base: &Workspace, config: &CompareConfig) -> Result<Vec<Workspace>> {
-    let mut workspaces = Vec::with_capacity(config.methods.len());
-    for spec in &config.methods {
-        let workspace = methods::open(base, spec)?;
-        if !workspace.manifest.has::<ResultsEntry>() {
-            return Err(Error::no_stage(methods::directory(base, spec), "method"));
-        }
-        workspaces.push(workspace);
-    }
-    Ok(workspaces)
-}
-
 /// Compares methods that were run on a collection.
 pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> Result<Comparison> {
     let count = config.methods.len();
@@ -204,7 +191,15 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
     let least = PROCESS_BYTES + count as u64 * LIST_BYTES;
     let what = || format!("comparing {}", counted(count as u64, "method"));
     context.budget.require(least, what)?;
-    let workspaces = opened(base, config)?;
+    let open = |spec: &Spec| {
+        let workspace = methods::open(base, spec)?;
+        let known = workspace
+            .manifest
+            .has::<ResultsEntry>()
+            .then_some(workspace);
+        known.ok_or_else(|| Error::no_stage(methods::directory(base, spec), "method"))
+    };
+    let workspaces = (config.methods.iter().map(open)).collect::<Result<Vec<_>>>()?;
     let agreement = agree(&workspaces, |_, _| true, context)?;
     let mut rows = Vec::with_capacity(count);
     for (n, workspace) in workspaces.iter().enumerate() {
@@ -214,25 +209,19 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
         });
         rows.push(row(workspace, names[n].clone(), against.collect()));
     }
-    let families = match &config.edits {
-        Some(edits) => Some(families::run(base, &workspaces, config, edits, context)?),
-        None => None,
-    };
-    let queries = match &config.queries {
-        Some(queries) => {
-            let named: Vec<(String, Workspace)> = names.into_iter().zip(workspaces).collect();
-            let how = (queries, config.cost);
-            Some(queries::run(base, &named, &truths, how, context)?)
-        }
-        None => None,
-    };
+    let run = |edits| families::run(base, &workspaces, config, edits, context);
+    let families = config.edits.as_deref().map(run).transpose()?;
+    let queries = config.queries.as_ref().map(|queries| {
+        let named: Vec<(String, Workspace)> = names.into_iter().zip(workspaces).collect();
+        queries::run(base, &named, &truths, (queries, config.cost), context)
+    });
     Ok(Comparison {
         documents: stats.documents,
         representatives: stats.representatives,
         methods: rows,
         agreement,
         families,
-        queries,
+        queries: queries.transpose()?,
     })
 }
 

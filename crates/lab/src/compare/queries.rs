@@ -446,7 +446,7 @@ pub(super) fn run(
         }
     }
     if let Some(against) = &against {
-        increases(&mut rows, against);
+        increases(&mut rows.iter_mut().collect::<Vec<_>>(), against);
     }
     Ok(QueryResults {
         queries: queries.count().into(),
@@ -458,7 +458,7 @@ pub(super) fn run(
 
 /// Sets the increase of recall of each row relative to the row of a method with the same ground
 /// truth.
-pub fn increases(rows: &mut [QueryRow], against: &str) {
+pub fn increases(rows: &mut [&mut QueryRow], against: &str) {
     let base = rows.iter().filter(|row| row.method == against);
     let base = base.map(|row| (row.truth.clone(), row.recall));
     let base: HashMap<String, Option<f64>> = base.collect();
@@ -501,7 +501,7 @@ mod tests {
             row("b", "u", Some(0.6)),
             row("c", "t", None),
         ];
-        increases(&mut rows, "a");
+        increases(&mut rows.iter_mut().collect::<Vec<_>>(), "a");
         let found: Vec<Option<f64>> = rows.iter().map(|row| row.increase).collect();
         assert_eq!(found[..2], [Some(0.0), None]);
         assert!((found[2].unwrap() - 0.2).abs() < 1e-12);

@@ -48,29 +48,9 @@ fn members<S: Serializer>(
     serializer.collect_map(values.iter().copied())
 }
 
-/// Rows, until a stop is requested: a result with many factors takes milliseconds.
-struct Rows<'s> {
-    rows: Vec<FormulaRow>,
-    stop: &'s Stop,
-}
-
-impl Rows<'_> {
-    fn push(
-        &mut self,
-        (place, about): (&'static str, &'static str),
-        values: Vec<(&'static str, f64)>,
-        result: Option<f64>,
-    ) -> Result<()> {
-        self.stop.check("formulas")?;
-        self.rows.push(FormulaRow {
-            place,
-            about,
-            values,
-            result,
-        });
-        Ok(())
-    }
-}
+/// Takes the place and the sense of a formula, its values and its result.
+type Push<'p> =
+    &'p mut dyn FnMut([&'static str; 2], Vec<(&'static str, f64)>, Option<f64>) -> Result<()>;
 
 /// Each of some values with each of some others.
 fn pairs<A: Copy, B: Copy>(all: &[A], with: &[B]) -> impl Iterator<Item = (A, B)> {
@@ -152,25 +132,33 @@ impl FormulaValues {
             let given = format!("for {results} results");
             return refuse("values", given, format!("for at most {MOST_ROWS} results"));
         }
-        let mut rows = Rows {
-            rows: Vec::with_capacity(results),
-            stop,
+        let mut rows = Vec::with_capacity(results);
+        let push: Push<'_> = &mut |[place, about], values, result| {
+            // A result with many factors takes milliseconds.
+            stop.check("formulas")?;
+            rows.push(FormulaRow {
+                place,
+                about,
+                values,
+                result,
+            });
+            Ok(())
         };
         match paper {
-            FormulaPaper::Kolcz2008 => self.kolcz(&mut rows),
-            FormulaPaper::Bernstein2006 => self.bernstein(&mut rows),
-            FormulaPaper::Fetterly2003 => self.fetterly(&mut rows),
+            FormulaPaper::Kolcz2008 => self.kolcz(push),
+            FormulaPaper::Bernstein2006 => self.bernstein(push),
+            FormulaPaper::Fetterly2003 => self.fetterly(push),
         }?;
-        Ok(rows.rows)
+        Ok(rows)
     }
 
-    fn kolcz(&self, rows: &mut Rows<'_>) -> Result<()> {
+    fn kolcz(&self, push: Push<'_>) -> Result<()> {
         let kept = "probability that a randomised lexicon keeps its signature";
         for (n, lexicons) in pairs(&self.changes, &self.lexicons) {
             let result = signature_stability(self.left_out, n, lexicons);
             let (changes, lexicons) = (("changes", n.into()), ("lexicons", lexicons.into()));
             let values = vec![("left-out", self.left_out), changes, lexicons];
-            rows.push(("Equation 1", kept), values, result)?;
+            push(["Equation 1", kept], values, result)?;
         }
         let unchanged = |terms: u64, n: u32| {
             let left_out = (terms as f64 * self.left_out).floor() as u64;
@@ -179,7 +167,7 @@ impl FormulaValues {
         let of = |terms: u64, n: u32| vec![("terms", terms as f64), ("changes", n.into())];
         let none = "probability that a drawn lexicon has none of the changed terms left out";
         for (terms, n) in pairs(&self.terms, &self.changes) {
-            rows.push(("Equation 6", none), of(terms, n), unchanged(terms, n))?;
+            push(["Equation 6", none], of(terms, n), unchanged(terms, n))?;
         }
         let first = "probability that this lexicon is the first that is unaffected";
         for (n, lexicons) in pairs(&self.changes, &self.lexicons) {
@@ -189,17 +177,17 @@ impl FormulaValues {
             let mut values = of(terms, n);
             values.push(("lexicons", lexicons.into()));
             let result = unchanged(terms, n).and_then(|q| first_success(q, lexicons.into()));
-            rows.push(("Equation 7", first), values, result)?;
+            push(["Equation 7", first], values, result)?;
         }
         let expected = "expected number of lexicons until one is unaffected";
         for (terms, n) in pairs(&self.terms, &self.changes) {
             let result = unchanged(terms, n).and_then(expected_trials);
-            rows.push(("Table 4", expected), of(terms, n), result)?;
+            push(["Table 4", expected], of(terms, n), result)?;
         }
         Ok(())
     }
 
-    fn bernstein(&self, rows: &mut Rows<'_>) -> Result<()> {
+    fn bernstein(&self, push: Push<'_>) -> Result<()> {
         let number = "probability that this number of shared chunks is selected";
         let fewer = "probability that fewer shared chunks are selected, and the pair is missed";
         for (chunks, every) in pairs(&self.chunks, &self.every) {
@@ -207,15 +195,15 @@ impl FormulaValues {
             let of = |name, value: u32| vec![("chunks", n), ("every", k), (name, value.into())];
             for selected in 0..=self.shared {
                 let result = selected_of_shared(n, k, selected);
-                rows.push(("Section 4.3", number), of("selected", selected), result)?;
+                push(["Section 4.3", number], of("selected", selected), result)?;
             }
             let result = missed(n, k, self.shared);
-            rows.push(("Section 4.3", fewer), of("shared", self.shared), result)?;
+            push(["Section 4.3", fewer], of("shared", self.shared), result)?;
         }
         Ok(())
     }
 
-    fn fetterly(&self, rows: &mut Rows<'_>) -> Result<()> {
+    fn fetterly(&self, push: Push<'_>) -> Result<()> {
         let about = "probability that two documents share super-shingles";
         let (samples, number, shared) = (self.samples, self.super_shingles, self.shared);
         for &resemblance in &self.resemblance {
@@ -226,7 +214,7 @@ impl FormulaValues {
                 ("shared", shared.into()),
             ];
             let result = super_shingles_shared(resemblance, samples, number, shared);
-            rows.push(("Section 3", about), values, result)?;
+            push(["Section 3", about], values, result)?;
         }
         Ok(())
     }

@@ -190,8 +190,7 @@ impl PerturbConfig {
     }
 
     pub(super) fn background(&self) -> bool {
-        let chowdhury = matches!(self.recipe, Recipe::Chowdhury(_));
-        self.background.unwrap_or(chowdhury)
+        self.background.unwrap_or(self.needs_terms())
     }
 
     pub(super) fn needs_terms(&self) -> bool {

@@ -60,16 +60,6 @@ impl Edit {
     }
 }
 
-/// An edit that does not match the text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("edit {edit} does not fit: found {found}")]
-pub struct Misfit {
-    /// Which edit of the list, from 0.
-    pub edit: usize,
-    /// The word at its place.
-    pub found: String,
-}
-
 /// Applies edits to a text of words separated by white space; the words of the copy are joined by
 /// one space.
 ///
@@ -85,8 +75,9 @@ pub struct Misfit {
 /// ```
 ///
 /// # Errors
-/// The first edit that names a word other than the one at its place, or that is out of order.
-pub fn apply(original: &str, edits: &[Edit]) -> Result<String, Misfit> {
+/// The number of the first edit that names a word other than the one at its place, or that is out of
+/// order, and what is there.
+pub fn apply(original: &str, edits: &[Edit]) -> Result<String, (usize, String)> {
     fn push(copy: &mut String, word: &str) {
         if !copy.is_empty() {
             copy.push(' ');
@@ -97,10 +88,7 @@ pub fn apply(original: &str, edits: &[Edit]) -> Result<String, Misfit> {
     let mut left = words(original);
     let mut position = 0u64;
     for (number, edit) in edits.iter().enumerate() {
-        let misfit = |found: &str| Misfit {
-            edit: number,
-            found: found.into(),
-        };
+        let misfit = |found: &str| (number, found.to_string());
         if edit.at() < position {
             return Err(misfit("an earlier edit"));
         }
@@ -284,7 +272,7 @@ mod tests {
         };
         assert_eq!(apply("", &[insert(0)]).unwrap(), "x");
         assert_eq!(apply("a b", &[insert(2), insert(2)]).unwrap(), "a b x x");
-        let misfit = |text, edits: &[Edit]| apply(text, edits).unwrap_err().edit;
+        let misfit = |text, edits: &[Edit]| apply(text, edits).unwrap_err().0;
         assert_eq!(misfit("a b", &[insert(3)]), 0);
         assert_eq!(misfit("a b", &[remove(1, "b"), remove(1, "b")]), 1);
         assert_eq!(misfit("a b", &[remove(0, "a"), remove(1, "c")]), 1);

@@ -101,7 +101,7 @@ use lookalike_text::read::{Inputs, Skipped};
 
 pub use config::{Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, Recipe};
 pub use documents::ReadCounts;
-pub use edits::{Edit, Misfit, apply};
+pub use edits::{Edit, apply};
 
 use documents::{Survey, Surveyed, each_document, survey};
 use words::TermList;
@@ -374,8 +374,8 @@ impl Original<'_> {
                 made.left_out += 1;
                 continue;
             };
-            let copy = apply(self.text, &drawn.edits).map_err(|misfit| {
-                let (edit, document, found) = (misfit.edit, self.docno, misfit.found);
+            let copy = apply(self.text, &drawn.edits).map_err(|(edit, found)| {
+                let document = self.docno;
                 let message = format!("edit {edit} of {document} does not fit: found {found}");
                 let help =
                     "this is a defect of lookalike; please report it with the document and --seed";

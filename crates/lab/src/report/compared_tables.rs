@@ -9,18 +9,14 @@ const FOUND: &str = "ignored,keys,pairs,found_alone,clusters,exact_only,document
 
 /// The results and costs of method number `n`.
 fn found(comparison: &Comparison, n: usize) -> Vec<String> {
-    let Some(row) = comparison.methods.get(n) else {
-        return Vec::new();
-    };
-    let alone = comparison.agreement.alone.get(n).copied().unwrap_or(0);
-    let found = [row.ignored, row.keys, row.pairs, alone, row.clusters];
-    let clusters = [row.exact_only, row.documents, row.largest];
-    let mut cells: Vec<String> = found
-        .into_iter()
-        .chain(clusters)
-        .map(|n| n.field())
-        .collect();
-    cells.push(row.sets.field());
+    let (row, alone) = (&comparison.methods[n], comparison.agreement.alone[n]);
+    let mut cells = fields![row.ignored, row.keys, row.pairs, alone, row.clusters];
+    cells.extend(fields![
+        row.exact_only,
+        row.documents,
+        row.largest,
+        row.sets
+    ]);
     cells.extend([row.wall_seconds, row.cpu_seconds].map(|s| format!("{s:.3}")));
     cells.extend(fields![row.peak_bytes, row.disk_bytes]);
     cells

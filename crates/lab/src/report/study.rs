@@ -20,7 +20,7 @@ use lookalike_base::numbers::{count, counted};
 pub fn study(study: &Study, cost: &StudyCost, width: usize) -> Result<String> {
     let mut out = String::new();
     let view = View::new(study)?;
-    let (comparison, adaptive) = (comparison(study, cost), Adaptive::of(&view));
+    let (comparison, adaptive) = (comparison(study, cost)?, Adaptive::of(&view));
     if let Some(ratios) = ratios(&adaptive, &view) {
         ratios.print(width, &mut out);
         out.push('\n');

@@ -43,7 +43,8 @@
 
 use crate::report::csv::{AsField, Csv, fields};
 use crate::study::{
-    ClassSpread, GroupRatios, Metric, PairKind, Scope, Study, View, mean, plans, ratio_name,
+    ClassSpread, GroupRatios, Metric, Moments, PairKind, Scope, Study, View, mean, plans,
+    ratio_name,
 };
 use lookalike_base::Result;
 
@@ -64,14 +65,8 @@ pub fn files(study: &Study) -> Result<Vec<(&'static str, Vec<u8>)>> {
 
 /// Mean, standard deviation, minimum and maximum.
 fn moments(spread: &ClassSpread) -> [String; 4] {
-    let of = spread.moments;
-    [
-        of.map(|m| m.mean),
-        of.map(|m| m.deviation),
-        of.map(|m| m.least),
-        of.map(|m| m.greatest),
-    ]
-    .map(|of| of.field())
+    let each = |m: Moments| [m.mean, m.deviation, m.least, m.greatest].map(Some);
+    spread.moments.map_or([None; 4], each).map(|of| of.field())
 }
 
 /// The columns `group,words,pairs`.

@@ -89,11 +89,8 @@ impl Asked<'_> {
     fn ask_each(&self, bench: &Bench<'_>, of: &str) -> Result<Vec<Found>> {
         let ask = |n| self.ask(bench, &with_lexicons(of, n), n);
         let mut found: Vec<Found> = LEXICONS.into_iter().map(ask).collect::<Result<_>>()?;
-        let mut rows: Vec<QueryRow> = found.iter().map(|of| of.row.clone()).collect();
+        let mut rows: Vec<&mut QueryRow> = found.iter_mut().map(|of| &mut of.row).collect();
         increases(&mut rows, &with_lexicons(of, LEXICONS[0]));
-        for (found, row) in found.iter_mut().zip(rows) {
-            found.row = row;
-        }
         Ok(found)
     }
 }

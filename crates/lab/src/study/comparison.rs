@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::results::{Study, StudyCost, Trial, USUAL};
-use super::view::{ClassSpread, Moments};
+use super::results::{Study, StudyCost, USUAL};
+use super::view::{ClassSpread, Metric, Moments, PairKind, Scope, Tried, View, mean};
+use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::fraction;
-use lookalike_base::precision::Counts;
 use lookalike_tasks::plan::saving;
 
 /// One way to find the pairs.
@@ -46,48 +46,29 @@ pub struct StudyComparison {
     pub verdict: String,
 }
 
-/// Pairs of all groups whose estimate reaches threshold number `from`; they are true from threshold
-/// `at`.
-fn counts(trial: &Trial, from: usize, at: usize) -> Counts {
-    let tables = trial
-        .groups
-        .iter()
-        .flat_map(|group| [&group.same, &group.cross]);
-    tables.fold(Counts::default(), |sum, table| sum + table.counts(from, at))
-}
-
 /// Compares the runs of a study.
-pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
-    let thresholds = &study.config.thresholds;
+pub fn comparison(study: &Study, cost: &StudyCost) -> Result<StudyComparison> {
+    let view = View::new(study)?;
+    let thresholds = view.thresholds();
     let at = study.config.nearest(USUAL).unwrap_or(0);
-    let shingles = |trial: &Trial| trial.groups.iter().map(|group| group.shingles).sum::<u64>();
-    let all = study.trials.first().map_or(0, shingles).max(1) as f64;
-    let moments = |of: &mut dyn Iterator<Item = Option<f64>>| ClassSpread::of(of).moments;
+    let all = view.whole(Scope::All).shingles.max(1) as f64;
     let mut rows = Vec::new();
-    for n in std::iter::once(1).chain(study.config.ratios.iter().copied()) {
-        let trials: Vec<&Trial> = study.trials.iter().filter(|trial| trial.n == n).collect();
-        let number = trials.len().max(1) as f64;
-        // The mean over the trials.
-        let mean = |all: &mut dyn Iterator<Item = u64>| all.map(|n| n as f64).sum::<f64>() / number;
-        let groups = || trials.iter().flat_map(|trial| &trial.groups);
-        let of = |from: usize| -> Vec<Counts> {
-            trials.iter().map(|trial| counts(trial, from, at)).collect()
-        };
-        let found = |of: &[Counts]| mean(&mut of.iter().map(|counts| counts.found()));
-        let recall = |of: &[Counts]| moments(&mut of.iter().map(|counts| counts.recall()));
-        let plain = of(at);
+    for ratio in &view.ratios {
+        let (n, trials) = (ratio.n, &ratio.trials);
+        let mean = |of: &dyn Fn(&Tried) -> u64| mean(trials.iter().map(of)).unwrap_or(0.0);
+        let spread = |metric| ratio.spread(metric, Scope::All, PairKind::All, at).moments;
         let (name, run) = match n {
             1 => ("exact".into(), Some(&cost.exact)),
-            _ => (format!("1/{n}"), cost.trials.get(&n)),
+            _ => (ratio.name(), cost.trials.get(&n)),
         };
         let row = Way {
             name,
-            share: mean(&mut groups().map(|group| group.sampled)) / all,
-            precision: moments(&mut plain.iter().map(|counts| counts.precision())),
-            recall: recall(&plain),
-            found: found(&plain),
+            share: mean(&|of| of.sizes(Scope::All).sampled) / all,
+            precision: spread(Metric::Precision),
+            recall: spread(Metric::Recall),
+            found: mean(&|of| of.verified(at, at).found()),
             looked_up: 0.0,
-            nothing_sampled: mean(&mut groups().map(|group| group.nothing_sampled)),
+            nothing_sampled: mean(&|of| of.sizes(Scope::All).nothing_sampled),
             cpu_seconds: run.map(|cost| cost.cpu_seconds),
         };
         rows.push(row.clone());
@@ -95,14 +76,14 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
         let mut lower = vec![at, at.saturating_sub(3)];
         lower.dedup();
         for from in lower.into_iter().filter(|_| n > 1) {
-            let verified = of(from);
-            let mut whole = verified.iter().map(|c| (c.correct > 0).then_some(1.0));
+            let verified = || trials.iter().map(|of| of.verified(from, at));
+            let whole = verified().map(|counts| (counts.correct > 0).then_some(1.0));
             rows.push(Way {
                 name: format!("1/{n}, verified from {}", thresholds[from]),
-                precision: moments(&mut whole),
-                recall: recall(&verified),
-                found: mean(&mut verified.iter().map(|counts| counts.correct)),
-                looked_up: found(&verified),
+                precision: ClassSpread::of(whole).moments,
+                recall: ClassSpread::of(verified().map(|counts| counts.recall())).moments,
+                found: mean(&|of| of.verified(from, at).correct),
+                looked_up: mean(&|of| of.verified(from, at).found()),
                 cpu_seconds: None,
                 ..row.clone()
             });
@@ -124,14 +105,13 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> StudyComparison {
             cpu_seconds: Some(planned.cost.cpu_seconds),
         });
     }
-    let verdict = verdict(cost);
-    StudyComparison {
+    Ok(StudyComparison {
         threshold: thresholds[at],
         lowest: thresholds[0],
         reading_seconds: cost.reading.cpu_seconds,
         rows,
-        verdict,
-    }
+        verdict: verdict(cost),
+    })
 }
 
 /// Whether sampling pays off.

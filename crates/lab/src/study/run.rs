@@ -169,7 +169,7 @@ pub fn write(
         "program": concat!("lookalike ", env!("CARGO_PKG_VERSION")),
         "config": study.config,
         "cost": cost,
-        "comparison": comparison(study, cost),
+        "comparison": comparison(study, cost)?,
     });
     put(COST_FILE, format!("{json:#}\n").as_bytes())?;
     for name in &earlier {

@@ -85,7 +85,7 @@ use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::evaluate::qrels::{Held, key_of};
+use lookalike_tasks::evaluate::qrels::{Held, Judgement, key_of};
 use lookalike_tasks::query::{Stored, StoredQueries, stored_bytes};
 
 use labels::{LABEL_BYTES, Labels};
@@ -166,9 +166,10 @@ impl Documents {
         struct Name {
             key: u128,
             document: u32,
-            first: u32,
-            words: u64,
-            md5: [u8; 16],
+            /// Its place in `wanted`.
+            place: u32,
+            /// The representative. Exact duplicates have its words and its MD5.
+            stored: Stored,
         }
         let all = &labels.judgements.all;
         let mut keys: Vec<u128> = all.iter().map(|label| label.key).collect();
@@ -177,19 +178,22 @@ impl Documents {
         let name = |key| Name {
             key,
             document: NONE,
-            first: NONE,
-            words: 0,
-            md5: [0; 16],
+            place: NONE,
+            stored: Stored {
+                document: NONE,
+                words: 0,
+                md5: [0; 16],
+            },
         };
-        let mut names: Vec<Name> = keys.iter().map(|&key| name(key)).collect();
+        let mut names: Vec<Name> = keys.into_iter().map(name).collect();
         each_document(from, |document, record| {
             context.tick(STAGE, document)?;
-            if let Ok(at) = keys.binary_search(&key_of(record.docno)) {
+            if let Ok(at) = names.binary_search_by_key(&key_of(record.docno), |name| name.key)
+                && names[at].document == NONE
+            {
                 let name = &mut names[at];
-                if name.document == NONE {
-                    name.document = document;
-                    (name.words, name.md5) = (record.words, record.md5);
-                }
+                name.document = document;
+                (name.stored.words, name.stored.md5) = (record.words, record.md5);
             }
             Ok(())
         })?;
@@ -197,38 +201,26 @@ impl Documents {
         let mut next = 0;
         Catalogue::each_representative(from, |document, first| {
             while let Some(name) = names.get_mut(next).filter(|name| name.document == document) {
-                name.first = first;
+                name.stored.document = first;
                 next += 1;
             }
             Ok(())
         })?;
-        let unknown = names.iter().filter(|name| name.first == NONE).count() as u64;
-        names.sort_unstable_by_key(|name| name.first);
+        names.sort_unstable_by_key(|name| name.stored.document);
+        let known = names.partition_point(|name| name.stored.document != NONE);
         let mut wanted: Vec<Stored> = Vec::new();
-        for name in names.iter().filter(|name| name.first != NONE) {
-            if wanted.last().is_none_or(|last| last.document != name.first) {
-                // Exact duplicates have the words and the MD5 of their representative.
-                wanted.push(Stored {
-                    document: name.first,
-                    words: name.words,
-                    md5: name.md5,
-                });
+        for name in &mut names[..known] {
+            if wanted.last().map(|last| last.document) != Some(name.stored.document) {
+                wanted.push(name.stored);
             }
+            name.place = wanted.len() as u32 - 1;
         }
         names.sort_unstable_by_key(|name| name.key);
-        let at = |key: u128| names.binary_search_by_key(&key, |name| name.key).ok();
-        let documents = all
-            .iter()
-            .map(|label| at(label.key).map_or(NONE, |at| names[at].document));
-        let documents: Vec<u32> = documents.collect();
-        let place = |key: u128| {
-            let first = names[at(key)?].first;
-            let place = wanted.binary_search_by_key(&first, |wanted| wanted.document);
-            place.ok().map(|place| place as u32)
+        let of = |label: &Judgement| {
+            let name = &names[names.partition_point(|name| name.key < label.key)];
+            (name.document, name.place)
         };
-        let places: Vec<u32> = (all.iter().map(|label| place(label.key)))
-            .map(|place| place.unwrap_or(NONE))
-            .collect();
+        let (documents, places): (Vec<u32>, Vec<u32>) = all.iter().map(of).unzip();
         let place = |label: u32| places[label as usize];
         let mut order: Vec<u32> = (0..places.len() as u32)
             .filter(|&label| place(label) != NONE)
@@ -244,7 +236,7 @@ impl Documents {
             places,
             ends,
             docnos: names.len() as u64,
-            unknown,
+            unknown: (names.len() - known) as u64,
         })
     }
 

@@ -710,7 +710,7 @@ fn runs_of_a_study_are_the_same_as_csv_and_as_json() {
     let context = run.context(&stop, &silent);
     let (study, cost) =
         lookalike_lab::report::write_study(&mut workspace, &config(&[2, 4]), &context).unwrap();
-    let compared = comparison(&study, &cost);
+    let compared = comparison(&study, &cost).unwrap();
     let text = lookalike_lab::report::study_csv(&compared);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let head = reader.headers().unwrap().clone();

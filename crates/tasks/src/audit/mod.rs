@@ -45,7 +45,7 @@ mod tally;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::dedup::{self, Decided, DedupSource, DedupSummary, Policy, Removal, Rule};
+use crate::dedup::{self, Decided, DedupSource, Removal};
 use lookalike_base::ids::Threshold;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::memory::Memory;
@@ -107,15 +107,10 @@ pub struct Audit {
     pub program: String,
     /// Digest of everything that decided what was removed.
     pub digest: String,
-    /// The rule of the choice, and the order of preference.
-    pub rule: Rule,
-    pub keep: Vec<Policy>,
+    /// What `dedup` recorded.
+    pub source: DedupSource,
     /// The measure and the threshold.
     pub criterion: Criterion,
-    /// The other collection, if there is one.
-    pub against: Option<String>,
-    /// The counts that `dedup` recorded.
-    pub summary: DedupSummary,
     /// Documents by input file, and by each other source.
     pub tables: Vec<SourceTable>,
     /// Clusters of two documents or more.
@@ -148,7 +143,7 @@ impl Audit {
 
     /// The reasons for which a document was removed.
     pub fn reasons(&self) -> impl Iterator<Item = Removal> + '_ {
-        let removed = Removal::ALL.into_iter().zip(self.summary.removed);
+        let removed = Removal::ALL.into_iter().zip(self.source.summary.removed);
         removed
             .filter(|(_, number)| *number > 0)
             .map(|(reason, _)| reason)
@@ -262,11 +257,8 @@ pub fn audit(
         kept: kept.into(),
         program: workspace.manifest.program.clone(),
         digest,
-        rule: source.config.rule,
-        keep: source.config.keep,
+        source,
         criterion,
-        against: source.against,
-        summary: source.summary,
         tables,
         all_clusters,
         clusters,

@@ -231,8 +231,7 @@ fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable>
 /// The first characters of a value.
 fn shorten(text: &str) -> &str {
     let end = text.char_indices().nth(NAME_CHARS);
-    text.get(..end.map_or(text.len(), |(end, _)| end))
-        .unwrap_or(text)
+    &text[..end.map_or(text.len(), |(end, _)| end)]
 }
 
 /// Takes the fields of records.
@@ -249,20 +248,15 @@ impl FieldSink for Columns<'_> {
     type Value = Noted;
 
     fn value(&self, column: usize, text: Option<&str>) -> Result<Noted> {
-        let (Some(source), Some(of)) = (self.sources.get(column), self.columns.get(column)) else {
-            return Ok(NOTHING);
-        };
-        if let (Some(found), true) = (self.found.get(column), text.is_some()) {
-            found.store(true, Ordering::Relaxed);
+        if text.is_some() {
+            self.found[column].store(true, Ordering::Relaxed);
         }
-        of.note(text.and_then(|text| source.value(text)).as_deref())
+        let value = text.and_then(|text| self.sources[column].value(text));
+        self.columns[column].note(value.as_deref())
     }
 
     fn put(&self, column: usize, first: u32, values: &[Noted]) -> Result<()> {
-        match self.columns.get(column) {
-            Some(column) => column.put(first - self.first, values),
-            None => Ok(()),
-        }
+        self.columns[column].put(first - self.first, values)
     }
 }
 

@@ -45,15 +45,13 @@ impl Filter {
 
     fn insert(&mut self, hash: u64) {
         let (word, bits) = self.place(hash);
-        if let Some(word) = self.0.get_mut(word) {
-            *word |= bits;
-        }
+        self.0[word] |= bits;
     }
 
     #[inline]
     fn may_have(&self, hash: u64) -> bool {
         let (word, bits) = self.place(hash);
-        self.0.get(word).is_some_and(|word| word & bits == bits)
+        self.0[word] & bits == bits
     }
 }
 
@@ -118,12 +116,9 @@ impl Grams {
             let tokens = field.tokens.clone();
             if field.short {
                 made.insert(sets, tokens.start, tokens.len());
-                let (filter, lengths) = match &mut made.short {
-                    Some((filter, lengths)) => (filter, lengths),
-                    None => continue,
-                };
-                let least = lengths.first().copied().unwrap_or(1);
-                filter.insert(xxh3_64(sets.stretch(tokens.start, least)));
+                if let Some((filter, lengths)) = &mut made.short {
+                    filter.insert(xxh3_64(sets.stretch(tokens.start, lengths[0])));
+                }
                 continue;
             }
             for at in tokens.start..tokens.end + 1 - n {
@@ -149,15 +144,11 @@ impl Grams {
                 let class = self.firsts.len() as u32;
                 self.firsts.push(at as u32);
                 self.lengths.push(tokens as u16);
-                if let Some(place) = self.table.get_mut(slot) {
-                    *place = hash >> 32 << 32 | u64::from(class + 1);
-                }
+                self.table[slot] = hash >> 32 << 32 | u64::from(class + 1);
                 class
             }
         };
-        if let Some(place) = self.class_of.get_mut(at) {
-            *place = class;
-        }
+        self.class_of[at] = class;
     }
 
     /// The class with these bytes, or the slot of the table where it belongs.
@@ -166,7 +157,7 @@ impl Grams {
         let mut slot = hash as usize & mask;
         loop {
             // The table always has free slots.
-            let entry = self.table.get(slot).copied().unwrap_or(0);
+            let entry = self.table[slot];
             let Some(class) = (entry as u32).checked_sub(1) else {
                 return Err(slot);
             };
@@ -179,10 +170,7 @@ impl Grams {
 
     fn bytes<'s>(&self, sets: &'s TestSets, class: u32) -> &'s [u8] {
         let class = class as usize;
-        match (self.firsts.get(class), self.lengths.get(class)) {
-            (Some(&first), Some(&tokens)) => sets.stretch(first as usize, tokens.into()),
-            _ => &[],
-        }
+        sets.stretch(self.firsts[class] as usize, self.lengths[class].into())
     }
 
     /// Lists the items of each class, in order.
@@ -193,13 +181,9 @@ impl Grams {
         // Calls `act` with each class of each item, once.
         let each = |last: &mut Vec<u32>, act: &mut dyn FnMut(u32, u32)| {
             for (number, item) in (0..).zip(&sets.items) {
-                for class in item
-                    .fields(sets)
-                    .flat_map(|field| self.classes(field.tokens.clone()))
-                {
-                    if let Some(last) = last.get_mut(class as usize).filter(|last| **last != number)
-                    {
-                        *last = number;
+                let fields = item.fields(sets);
+                for class in fields.flat_map(|field| self.classes(field.tokens.clone())) {
+                    if std::mem::replace(&mut last[class as usize], number) != number {
                         act(class, number);
                     }
                 }
@@ -222,8 +206,8 @@ impl Grams {
 
     /// The classes that begin at these tokens of the test sets, in order.
     fn classes(&self, tokens: std::ops::Range<usize>) -> impl Iterator<Item = u32> + '_ {
-        let classes = self.class_of.get(tokens).unwrap_or_default();
-        classes.iter().copied().filter(|&class| class != NONE)
+        let classes = self.class_of[tokens].iter().copied();
+        classes.filter(|&class| class != NONE)
     }
 
     /// Number of classes.
@@ -233,17 +217,12 @@ impl Grams {
 
     /// The class that begins at a token of the test sets.
     pub(super) fn class_at(&self, token: usize) -> Option<u32> {
-        self.class_of
-            .get(token)
-            .copied()
-            .filter(|&class| class != NONE)
+        Some(self.class_of[token]).filter(|&class| class != NONE)
     }
 
     /// The number of tokens of a class.
     pub(super) fn length(&self, class: u32) -> usize {
-        self.lengths
-            .get(class as usize)
-            .map_or(0, |&tokens| tokens.into())
+        self.lengths[class as usize].into()
     }
 
     /// The items that have a class.
@@ -303,16 +282,13 @@ impl<'g> Finder<'g> {
 
     /// Whether the document has a class.
     pub(super) fn has(&self, class: u32) -> bool {
-        let word = self.has.get(class as usize / 64);
-        word.is_some_and(|word| word >> (class % 64) & 1 == 1)
+        self.has[class as usize / 64] >> (class % 64) & 1 == 1
     }
 
     /// Forgets the document.
     pub(super) fn clear(&mut self) {
         for class in self.classes.drain(..) {
-            if let Some(word) = self.has.get_mut(class as usize / 64) {
-                *word = 0;
-            }
+            self.has[class as usize / 64] = 0;
         }
         self.long.clear();
         self.short.clear();
@@ -324,12 +300,9 @@ impl<'g> Finder<'g> {
         let Ok(class) = self.grams.find(self.sets, hash, bytes) else {
             return;
         };
-        if let Some(word) = self.has.get_mut(class as usize / 64) {
-            let bit = 1 << (class % 64);
-            if *word & bit == 0 {
-                *word |= bit;
-                self.classes.push(class);
-            }
+        if !self.has(class) {
+            self.has[class as usize / 64] |= 1 << (class % 64);
+            self.classes.push(class);
         }
         if !self.keep {
             return;
@@ -374,9 +347,8 @@ impl<'g> Finder<'g> {
         let Some((filter, lengths)) = &set.short else {
             return;
         };
-        let least = lengths.first().copied().unwrap_or(1);
         for token in 0..starts {
-            let Some(bytes) = stretch(tokens, token, least) else {
+            let Some(bytes) = stretch(tokens, token, lengths[0]) else {
                 return;
             };
             let hash = xxh3_64(bytes);

@@ -74,7 +74,7 @@ impl<'f> ByClass<'f> {
             return;
         };
         let first = self.short.partition_point(|place| place.class < class);
-        for place in self.short.get(first..).unwrap_or_default() {
+        for place in &self.short[first..] {
             if place.class != class || runs.len() > MOST_RUNS {
                 return;
             }
@@ -88,7 +88,6 @@ impl<'f> ByClass<'f> {
     }
 
     fn of_long<'s>(&self, grams: &Grams, field: &'s Field, runs: &mut Vec<Run<'s>>) {
-        let class_of = |at: u32| self.long.get(at as usize).map_or(0, |place| place.class);
         // The class at a token of the field, if it is at this place of the document.
         let same = |token: usize, place: Option<&Place>, document: u32| {
             let class = field.tokens.contains(&token).then(|| grams.class_at(token));
@@ -99,12 +98,13 @@ impl<'f> ByClass<'f> {
             let Some(class) = grams.class_at(token) else {
                 return;
             };
-            let first = self.order.partition_point(|&at| class_of(at) < class);
-            for &at in self.order.get(first..).unwrap_or_default() {
+            let lower = |at: &u32| self.long[*at as usize].class < class;
+            for &at in &self.order[self.order.partition_point(lower)..] {
                 let at = at as usize;
-                let Some(place) = self.long.get(at).filter(|place| place.class == class) else {
+                let place = &self.long[at];
+                if place.class != class {
                     break;
-                };
+                }
                 let before = at.checked_sub(1).and_then(|at| self.long.get(at));
                 if let (Some(left), Some(document)) =
                     (token.checked_sub(1), place.token.checked_sub(1))

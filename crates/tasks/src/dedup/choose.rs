@@ -136,7 +136,7 @@ pub struct Choice {
     /// The documents that are removed before the choice.
     listed: Option<Listed>,
     /// The documents that are kept whatever the rule says, because a `revisit` record refers to them.
-    referred: Option<Bits>,
+    pub(super) referred: Option<Bits>,
     /// The documents whose records are damaged.
     pub(super) damaged: Option<Bits>,
     /// The first document of the cluster of each document if the listed ones are left out, and by
@@ -262,16 +262,6 @@ impl Choice {
     pub(super) fn is_damaged(&self, document: u32) -> bool {
         let damaged = self.damaged.as_ref();
         damaged.is_some_and(|damaged| damaged.contains(document))
-    }
-
-    /// Keeps these documents whatever the rule says.
-    pub(super) fn keep(&mut self, referred: Bits) {
-        self.referred = Some(referred);
-    }
-
-    /// Whether documents are kept only because `revisit` records refer to them.
-    pub(super) fn has_referred(&self) -> bool {
-        self.referred.is_some()
     }
 
     /// Whether a document is kept only because a `revisit` record refers to it.

@@ -119,7 +119,7 @@ impl Decided {
             if references.kept > 0 {
                 let digest = found.documents.digest();
                 list = Some(list.unwrap_or_default().rotate_left(1) ^ digest);
-                choice.keep(found.documents);
+                choice.referred = Some(found.documents);
             }
         }
         Ok(Decided {

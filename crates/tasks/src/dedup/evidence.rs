@@ -284,7 +284,7 @@ impl Sinks {
         Ok(Sinks {
             kept: kept.transpose()?,
             removed: evidence(REMOVED_NAMES, number + 1)?,
-            referred: match knowledge.choice.has_referred() {
+            referred: match knowledge.choice.referred.is_some() {
                 true => evidence(REFERRED_NAMES, number + 2)?,
                 false => Evidence::default(),
             },

@@ -189,38 +189,27 @@ impl FieldSink for Preferences<'_> {
     type Value = u128;
 
     fn value(&self, column: usize, text: Option<&str>) -> Result<u128> {
-        let (Some(policy), Some(found)) = (self.policies.get(column), self.found.get(column))
-        else {
-            return Ok(0);
-        };
-        let value = preference(policy, text);
-        match (value, text) {
-            (Some(_), Some(_)) => found.read.fetch_add(1, Ordering::Relaxed),
-            (None, Some(text)) => {
-                found.unread(text);
-                0
+        let (policy, found) = (&self.policies[column], &self.found[column]);
+        let read = preference(policy, text);
+        let value = read.unwrap_or(u128::MAX);
+        if let Some(text) = text {
+            match read {
+                Some(_) => _ = found.read.fetch_add(1, Ordering::Relaxed),
+                None => found.unread(text),
             }
-            (_, None) => 0,
-        };
-        let value = value.unwrap_or(u128::MAX);
-        if let (Policy::Prefer { .. }, Some(text)) = (policy, text)
-            && let Some(seen) = self.seen.get(column)
-        {
-            lock(seen).count(text, value);
+            if let Policy::Prefer { .. } = policy {
+                lock(&self.seen[column]).count(text, value);
+            }
         }
         Ok(value)
     }
 
     fn put(&self, column: usize, first: u32, values: &[u128]) -> Result<()> {
-        match self.values.get(column) {
-            Some(Some(rows)) => {
-                let halves = values.iter();
-                rows.put(
-                    first,
-                    halves.map(|&value| [(value >> 64) as u64, value as u64]),
-                )
-            }
-            _ => Ok(()),
+        let halves = values.iter();
+        let halves = halves.map(|&value| [(value >> 64) as u64, value as u64]);
+        match &self.values[column] {
+            Some(rows) => rows.put(first, halves),
+            None => Ok(()),
         }
     }
 }

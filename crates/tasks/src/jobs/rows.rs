@@ -16,9 +16,9 @@ use lookalike_base::byte_size::ByteSize;
 use lookalike_base::progress::{Context, Stop};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::SegmentEntry;
-use lookalike_store::Aside;
 use lookalike_store::disk::{self, SharedFile};
 use lookalike_store::received::{self, is_part};
+use lookalike_store::{Aside, check_sum};
 
 use super::exchange::Leaving;
 use super::{LEAST_BYTES, STAGE};
@@ -174,7 +174,6 @@ impl Rows {
         let opened = disk::open(path)?;
         let size = opened.metadata().map_err(Error::io("inspect", path))?;
         let size = size.size();
-        let file = SharedFile::new(opened);
         let least = (HEAD.len() + FOOTER) as u64;
         if size < least {
             return Err(corrupt(format!("at least {least} bytes"), size.to_string()));
@@ -183,7 +182,11 @@ impl Rows {
         // One request of a store, unless the facts are long.
         let mut end = vec![0; size.min(index + FACTS) as usize];
         let end_at = size - end.len() as u64;
-        read_exact(&file, &mut end, end_at, path)?;
+        let read = |out: &mut [u8], at: u64| {
+            let read = opened.read_exact_at(out, at);
+            read.map_err(Error::io("read", path))
+        };
+        read(&mut end, end_at)?;
         let footer = &end[end.len() - FOOTER..];
         let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|n| footer[at + n]));
         let (begin, facts) = (number(0), number(8));
@@ -209,19 +212,17 @@ impl Rows {
             Some(before) => drop(end.drain(..before as usize)),
             None => {
                 end = vec![0; length as usize];
-                read_exact(&file, &mut end, begin, path)?;
+                read(&mut end, begin)?;
             }
         }
         let (before, sum) = end.split_at(end.len() - 8);
-        let found = xxh3_64(before);
-        if sum != found.to_le_bytes() {
-            let expected = u64::from_le_bytes(std::array::from_fn(|n| sum[n]));
-            let (expected, found) = (format!("xxh3 {expected:016x}"), format!("{found:016x}"));
-            return Err(corrupt(expected, found));
-        }
+        let stated = u64::from_le_bytes(std::array::from_fn(|n| sum[n]));
+        check_sum(stated, xxh3_64(before), |stated, found| {
+            corrupt(format!("xxh3 {stated}"), found)
+        })?;
         let rows = Rows {
             path: path.into(),
-            file,
+            file: SharedFile::new(opened),
             end,
             facts: facts as usize,
             places: origin.places,
@@ -347,27 +348,9 @@ impl Rows {
             take(&blob)?;
         }
         let found = hash.digest();
-        match found == sum {
-            true => Ok(()),
-            false => {
-                let what = "checksum of the rows of a place";
-                let (expected, found) = (format!("{sum:016x}"), format!("{found:016x}"));
-                Err(Error::corrupt(&self.path, what).expected(expected, found))
-            }
-        }
+        check_sum(sum, found, |expected, found| {
+            let what = "checksum of the rows of a place";
+            Error::corrupt(&self.path, what).expected(expected, found)
+        })
     }
-}
-
-fn read_exact(file: &SharedFile, out: &mut [u8], at: u64, path: &Path) -> Result<()> {
-    let mut done = 0;
-    while done < out.len() {
-        let read = file.read_at(&mut out[done..], at + done as u64);
-        let read = read.map_err(Error::io("read", path))?;
-        if read == 0 {
-            let found = format!("{} bytes", at + done as u64);
-            return Err(Error::corrupt(path, "rows of a task").expected("more bytes", found));
-        }
-        done += read;
-    }
-    Ok(())
 }

@@ -4,7 +4,7 @@ use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
-use lookalike_base::workers::on_threads;
+use lookalike_base::workers::{Queue, on_threads};
 use lookalike_engine::collection::{
     self, Captured, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
 };
@@ -14,7 +14,7 @@ use lookalike_store::workspace::Workspace;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::indexed::{Asked, Indexed, Looker, prefix};
@@ -333,7 +333,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             return self.look_up_by_index(indexed, queries, account, context);
         }
         let index = BatchIndex::new(&self.keys);
-        let next = AtomicUsize::new(0);
+        let segments = Queue::new(collection::segments(&self.workspace.manifest));
         let work = |_| -> Result<Vec<Best>> {
             let mut best: Vec<Best> = queries.clone().map(|_| Best::default()).collect();
             let mut look = Look {
@@ -344,19 +344,15 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 counts: vec![0; self.queries.len()],
                 met: Vec::new(),
             };
-            let segments = collection::segments(&self.workspace.manifest);
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(segment) = segments.get(at) else {
-                    return Ok(best);
-                };
+            while let Some(segment) = segments.next() {
                 disk::point("query: worker");
                 context.stop.check(STAGE)?;
                 look.segment(segment, &mut best, context)?;
                 if account.ends() {
-                    return Ok(best);
+                    break;
                 }
             }
+            Ok(best)
         };
         let mut results = on_threads(STAGE, context.budget.threads, work, None)?.into_iter();
         let mut best = results.next().unwrap_or_default();
@@ -407,13 +403,12 @@ impl<'a, K: Key> QueryBatch<'a, K> {
     ) -> Result<Vec<Best>> {
         let threads = context.budget.threads.min(queries.len());
         let together = account.together / threads as u64 / indexed.bytes_together();
-        let groups = self.groups(queries.clone(), threads as u64, together);
-        let next = AtomicUsize::new(0);
+        let groups = Queue::new(self.groups(queries.clone(), threads as u64, together));
         let work = |_| -> Result<Vec<(usize, Best)>> {
             let mut answered = Vec::new();
             let mut looker = Looker::new(indexed);
             let mut keys: Vec<K> = Vec::new();
-            while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+            while let Some(group) = groups.next() {
                 disk::point("query: worker");
                 keys.clear();
                 let mut ends = Vec::with_capacity(group.len());
@@ -427,7 +422,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 }
                 let lists = looker.read(&keys)?;
                 let mut begin = 0;
-                for (n, query) in group.clone().enumerate() {
+                for (n, query) in group.enumerate() {
                     if account.ends() {
                         return Ok(answered);
                     }

@@ -57,7 +57,7 @@ use lookalike_base::keywords::keywords;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
-use lookalike_base::workers::on_threads;
+use lookalike_base::workers::{Queue, on_threads};
 use lookalike_engine::collection::{
     self, Captured, Catalogue, CatalogueEntry, Sameness, TextDigest,
 };
@@ -66,13 +66,12 @@ use lookalike_methods::{self as methods, Keyer, Spec};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::Parser;
 use lookalike_text::read::{
-    Coming, InputFile, Interpreted, Notice, RawDocument, ReadConfig, Reject, SourceSpan,
-    each_as_it_comes, warnings,
+    Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, SourceSpan, each_as_it_comes,
+    warnings,
 };
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -319,7 +318,7 @@ pub fn run(
                     keyer.keys(&String::from_utf8_lossy(&text), set);
                     text.clear();
                     text.shrink_to(TEXT_KEPT);
-                    Ok(Own::of(facts))
+                    Ok(facts)
                 })
             })
         }
@@ -334,29 +333,10 @@ struct Asking<'a> {
     reply: &'a mut dyn FnMut(Reply) -> Result<()>,
 }
 
-/// What a query needs of its document, besides the keys.
-struct Own {
-    words: u64,
-    md5: [u8; 16],
-    text: TextDigest,
-    /// The warnings of the parser.
-    notices: Vec<Notice>,
-}
-
-impl Own {
-    fn of(facts: DocumentFacts) -> Own {
-        Own {
-            notices: facts.notices,
-            words: facts.words,
-            md5: facts.md5,
-            text: TextDigest::new(facts.text),
-        }
-    }
-}
-
 /// Writes the keys of a document and returns facts about it. If the keys would need more memory
 /// than the last argument, returns what they need.
-type Keying<'a, K> = Box<dyn FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<Own, u64> + 'a>;
+type Keying<'a, K> =
+    Box<dyn FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<DocumentFacts, u64> + 'a>;
 
 impl Asking<'_> {
     fn shingles<K: Key>(&mut self, base: &Workspace, config: &QueryConfig) -> Result<QueryStats> {
@@ -374,7 +354,7 @@ impl Asking<'_> {
                 // Frees the buffer of a token as long as the document before the next document is
                 // read.
                 shingler.shrink();
-                Ok(Own::of(facts))
+                Ok(facts)
             })
         })
     }
@@ -576,25 +556,20 @@ impl<K: Key> Batches<'_, '_, K> {
             return unkeyed.iter().try_for_each(|found| self.key_alone(found));
         }
         let (keying, room, stop) = (self.keying, self.room, self.context.stop);
-        let next = AtomicUsize::new(0);
+        let queue = Queue::new(unkeyed.iter().enumerate());
         let work = |_| {
             let mut keys = keying();
             let mut keyed = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(document) = unkeyed.get(at) else {
-                    return Ok(keyed);
-                };
+            while let Some((at, document)) = queue.next() {
                 stop.check(STAGE)?;
                 let mut set = Vec::new();
                 let made = keys(document, &mut set, room);
                 keyed.push((at, made.map(|facts| (facts, set))));
             }
+            Ok(keyed)
         };
-        let mut keyed: Vec<_> = on_threads(STAGE, threads, work, None)?
-            .into_iter()
-            .flatten()
-            .collect();
+        let keyed = on_threads(STAGE, threads, work, None)?.into_iter();
+        let mut keyed: Vec<_> = keyed.flatten().collect();
         keyed.sort_unstable_by_key(|(at, _)| *at);
         for (document, (_, made)) in unkeyed.iter().zip(keyed) {
             match made {
@@ -625,7 +600,7 @@ impl<K: Key> Batches<'_, '_, K> {
     }
 
     /// Adds a query to the batch, which is looked up first if it is full.
-    fn put(&mut self, document: &RawDocument<'_>, own: Own, set: &[K]) -> Result<()> {
+    fn put(&mut self, document: &RawDocument<'_>, own: DocumentFacts, set: &[K]) -> Result<()> {
         let docno = &*document.docno;
         let of = (SourceSpan::default(), self.has_elements);
         for warning in warnings(document, of, own.words, own.notices) {
@@ -655,7 +630,7 @@ impl<K: Key> Batches<'_, '_, K> {
             docno: docno.into(),
             words: own.words,
             md5: own.md5,
-            text: own.text,
+            text: TextDigest::new(own.text),
             keys: set.len() as u64,
         };
         self.batch.push(asked, set);

@@ -48,15 +48,6 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Ve
     frame.page(&sections.collect::<Vec<_>>())
 }
 
-/// The heads of columns with the numbers of methods.
-fn method_heads(comparison: &Comparison) -> Markup {
-    html! {
-        @for (n, row) in comparison.methods.iter().enumerate() {
-            th.n scope="col" aria-label=(plain(&row.method)) { span.no { (n + 1) } }
-        }
-    }
-}
-
 /// A number with a typographic minus sign.
 fn signed(number: i128) -> String {
     let sign = if number < 0 { "\u{2212}" } else { "" };
@@ -164,11 +155,7 @@ fn found(comparison: &Comparison) -> Markup {
 
 /// The class of a tinted cell: from `h0`, nothing, to `h5`, everything.
 fn tint(part: u64, whole: u64) -> String {
-    let level = match whole {
-        0 => 0,
-        whole => (part as f64 * 5.0 / whole as f64).floor() as u64,
-    };
-    format!("n h{}", level.min(5))
+    format!("n h{}", (part * 5 / whole.max(1)).min(5))
 }
 
 fn agreement(comparison: &Comparison) -> Markup {
@@ -198,7 +185,11 @@ fn agreement(comparison: &Comparison) -> Markup {
             }
             (sticky("Agreement", &html! {
                 thead { tr {
-                    (heads(&["Method"])) (method_heads(comparison)) (heads(&[">Only here"]))
+                    (heads(&["Method"]))
+                    @for (n, row) in comparison.methods.iter().enumerate() {
+                        th.n scope="col" aria-label=(plain(&row.method)) { span.no { (n + 1) } }
+                    }
+                    (heads(&[">Only here"]))
                 } }
                 tbody.heat {
                     @for (a, (row, both)) in rows() {

@@ -4,7 +4,7 @@ use super::panels::head;
 use super::plotted::plotted;
 use crate::report::grid::sticky;
 use crate::report::reproduced::{Reproduced, ReproducedPaper};
-use crate::reproduce::{Cell, Claim, Column, Exhibit, Finding, Form, Paper, Reproduction};
+use crate::reproduce::{Claim, Column, Exhibit, Finding, Form, Paper, Reproduction};
 use lookalike::report::page::frame::Frame;
 use lookalike::report::page::markup::{Markup, html, visible};
 use lookalike_base::numbers::{count, counted};
@@ -164,11 +164,6 @@ fn is_text(column: &Column) -> bool {
 }
 
 fn rows(exhibit: &Exhibit) -> Markup {
-    let cells = |row: &[Cell]| -> Vec<(usize, String)> {
-        let each = row.iter().zip(&exhibit.columns);
-        let each = each.map(|(cell, column)| cell.shown(column.form));
-        each.enumerate().collect()
-    };
     sticky(
         &exhibit.title,
         &html! {
@@ -182,8 +177,8 @@ fn rows(exhibit: &Exhibit) -> Markup {
             } }
             tbody {
                 @for row in &exhibit.rows { tr {
-                    @for (n, text) in cells(row) {
-                        @let column = &exhibit.columns[n];
+                    @for (n, (cell, column)) in row.iter().zip(&exhibit.columns).enumerate() {
+                        @let text = cell.shown(column.form);
                         @if n == 0 {
                             th.name[is_text(column)].n[!is_text(column)] scope="row" { (visible(&text)) }
                         } @else {

@@ -20,7 +20,7 @@ pub fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
     study.config.check()?;
     // The counts are checked before they are compared.
     let view = View::new(study)?;
-    let compared = comparison(study, cost);
+    let compared = comparison(study, cost)?;
     let all = view.whole(Scope::All);
     let frame = Frame {
         title: "Sampling study",
