@@ -516,10 +516,8 @@ fn by_root(clusters: &[ShownCluster]) -> HashMap<u32, usize> {
 fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, firsts: &[u32]) {
     let by_root = by_root(clusters);
     for (document, &first) in (0..).zip(firsts) {
-        if let Some(cluster) = by_root
-            .get(&sets.find(document))
-            .and_then(|&at| clusters.get_mut(at))
-        {
+        if let Some(&at) = by_root.get(&sets.find(document)) {
+            let cluster = &mut clusters[at];
             cluster.exact += u64::from(first != document);
             if cluster.shown.len() < MEMBERS_LISTED {
                 cluster.shown.push(Member {
@@ -554,10 +552,10 @@ fn link(
     each_measured_pair(workspace, List::Pairs, sampled, |pair, sizes| {
         n += 1;
         context.tick(STAGE, n)?;
-        let at = by_root.get(&sets.find(pair.a));
-        let Some(cluster) = at.and_then(|&at| clusters.get_mut(at)) else {
+        let Some(&at) = by_root.get(&sets.find(pair.a)) else {
             return Ok(());
         };
+        let cluster = &mut clusters[at];
         // If pairs are not listed, links may be below the threshold.
         if !listed && !criterion.reached(pair.shared.into(), sizes.0.into(), sizes.1.into()) {
             return Ok(());
@@ -572,23 +570,20 @@ fn link(
         if at_a.is_some() && at_b.is_some() && (joins || different <= ALL_LINKS) {
             cluster.links.push(Link { a, b, similarity });
         }
-        if a == cluster.root
-            && let Some(member) = at_b.and_then(|at| cluster.shown.get_mut(at))
-        {
-            member.similarity = Some(similarity);
+        if let Some(at) = at_b.filter(|_| a == cluster.root) {
+            cluster.shown[at].similarity = Some(similarity);
         }
         Ok(())
     })?;
     // An exact duplicate has the similarity of the first document with its words.
     for cluster in clusters {
         for at in 0..cluster.shown.len() {
-            let first = cluster.shown.get(at);
-            let first = first.and_then(|member| cluster.place(member.first));
-            let similarity = first.and_then(|first| cluster.shown.get(first)?.similarity);
-            if let Some(member) = cluster.shown.get_mut(at)
-                && member.first != member.document
-            {
-                member.similarity = similarity;
+            let Member {
+                document, first, ..
+            } = cluster.shown[at];
+            if first != document {
+                let first = cluster.place(first);
+                cluster.shown[at].similarity = first.and_then(|at| cluster.shown[at].similarity);
             }
         }
     }

@@ -436,7 +436,7 @@ fn straight(growth: &[Prefix]) -> Vec<Cell> {
     let instances = |n: usize| growth.get(n).map_or(0, |prefix| prefix.instances);
     let (half, all) = (instances(growth.len() / 2 - 1), instances(growth.len() - 1));
     let line = line.filter(|_| instances(0) < all);
-    let explained = line.map(|(.., explained)| explained);
+    let explained = line.map(|(_, explained)| explained);
     cells![explained, half, all]
 }
 

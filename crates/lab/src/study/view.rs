@@ -58,7 +58,6 @@ impl Metric {
 /// Statistics over the trials of a ratio. Undefined values are left out and counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ClassSpread {
-    pub defined: usize,
     pub undefined: usize,
     /// `None` if all values are undefined.
     pub moments: Option<Moments>,
@@ -77,17 +76,10 @@ pub struct Moments {
 
 impl ClassSpread {
     pub(crate) fn of(values: impl IntoIterator<Item = Option<f64>>) -> ClassSpread {
-        let mut defined = Vec::new();
-        let mut undefined = 0;
-        for value in values {
-            match value {
-                Some(value) => defined.push(value),
-                None => undefined += 1,
-            }
-        }
+        let all: Vec<Option<f64>> = values.into_iter().collect();
+        let defined: Vec<f64> = all.iter().flatten().copied().collect();
         ClassSpread {
-            defined: defined.len(),
-            undefined,
+            undefined: all.len() - defined.len(),
             moments: Moments::of(&defined),
         }
     }
@@ -341,7 +333,7 @@ mod tests {
     #[test]
     fn a_spread_leaves_out_what_is_undefined() {
         let spread = ClassSpread::of([Some(0.25), None, Some(0.75), Some(0.5)]);
-        assert_eq!((spread.defined, spread.undefined), (3, 1));
+        assert_eq!(spread.undefined, 1);
         let moments = spread.moments.unwrap();
         assert_eq!((moments.least, moments.greatest), (0.25, 0.75));
         assert_eq!(moments.mean, 0.5);

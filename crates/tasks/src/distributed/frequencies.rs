@@ -90,35 +90,31 @@ impl Chunks {
 }
 
 /// Sends the fingerprints of parts to their ranges.
-pub struct Frequencies {
-    chunks: Chunks,
-}
+pub struct Frequencies(Chunks);
 
 impl Frequencies {
     /// A task without rows yet.
     pub fn new(config: &Config) -> Self {
-        Frequencies {
-            chunks: Chunks::new(config),
-        }
+        Frequencies(Chunks::new(config))
     }
 }
 
 impl Stage for Frequencies {
     fn take(&mut self, place: u32, blob: &[u8], _: &mut Vec<Row>) -> Result<()> {
-        self.chunks.documents.add(place, blob)
+        self.0.documents.add(place, blob)
     }
 
     fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
-        if !self.chunks.next()? {
+        if !self.0.next()? {
             return Ok(false);
         }
-        let chunk = &self.chunks.chunk;
+        let chunk = &self.0.chunk;
         let keys = chunk.shortened();
         let counted: Vec<[u64; 2]> = keys
             .chunk_by(|a, b| a == b)
             .map(|same| [same[0], class(same.len() as u64)])
             .collect();
-        let sampler = &self.chunks.documents.sampler;
+        let sampler = &self.0.documents.sampler;
         for range in counted.chunk_by(|a, b| sampler.place(a[0]) == sampler.place(b[0])) {
             let mut blob = vec![KEYS];
             put(&mut blob, chunk.part.into());

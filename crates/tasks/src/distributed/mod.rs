@@ -63,6 +63,7 @@ mod verify;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lookalike_base::error::refuse;
 use lookalike_base::measure::Criterion;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{Rule, SizeGroups};
@@ -106,26 +107,23 @@ pub struct Config {
 impl Config {
     /// Refuses what the stages cannot do.
     pub fn check(&self) -> Result<()> {
-        let wrong = |name: &'static str, given: String, limit: &str| {
-            Error::parameter(name, given).because(limit)
-        };
         self.shingle.check()?;
         self.sampling.check(self.size_groups.count())?;
         if self.sampling == Sampling::Broder97 {
             let why =
                 "it drops fingerprints by the length of their lists, which no task knows; use 1/25";
-            return Err(wrong("sampling", self.sampling.to_string(), why));
+            return refuse("sampling", &self.sampling, why);
         }
         if self.places == 0 {
-            return Err(wrong("partitions", "0".into(), "at least 1"));
+            return refuse("partitions", "0", "at least 1");
         }
         if self.criterion.measure.of_words() {
             let why = "use resemblance, containment, cosine or dice";
-            return Err(wrong("score", self.criterion.measure.to_string(), why));
+            return refuse("score", self.criterion.measure, why);
         }
         if self.bands.is_some() && self.sampling != Sampling::Full {
             let why = "min-hashes are a sample already; leave it at full";
-            return Err(wrong("sampling", self.sampling.to_string(), why));
+            return refuse("sampling", &self.sampling, why);
         }
         Ok(())
     }
