@@ -494,7 +494,7 @@ mod tests {
             recall,
             ..QueryRow::default()
         };
-        let mut rows = vec![
+        let mut rows = [
             row("a", "t", Some(0.5)),
             row("a", "u", Some(0.0)),
             row("b", "t", Some(0.6)),
