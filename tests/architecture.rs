@@ -554,9 +554,9 @@ const SIZES: &[Row] = &[
     ("rewrite", [3076, 0, 147]),
     ("engine", [23037, 8, 1299]),
     ("methods", [3504, 1, 88]),
-    ("tasks", [23379, 14, 1253]),
-    ("lab", [10303, 3, 500]),
-    ("lookalike", [12990, 4, 377]),
+    ("tasks", [23274, 13, 1250]),
+    ("lab", [10197, 2, 494]),
+    ("lookalike", [12986, 4, 377]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
