@@ -18,6 +18,8 @@
 //!    If memory has no room for a byte for each key, a counter has two bits, and sixteen counters
 //!    share a byte that continues them. Most keys are in one document, so most counters need only
 //!    the two bits. The table then has three times as many counters, so fewer keys share one.
+//!    Counters stop, so keys of very many documents are also counted in some documents only, in a
+//!    small table of counters that do not stop.
 //! 2. *Choose*: the order is (in the region, class of the counter, key) before (outside, key). A
 //!    document takes its first p keys in this order, where p is the length of its prefix. Keys whose
 //!    counter is 1 are in no other document. They take up places, but do not enter the sort.
@@ -28,8 +30,9 @@
 //! # Invariants
 //! - Counters are at least the document frequency, so a key that is left out is in one document
 //!   only. A counter that is too high changes the order, which may be any order.
-//! - Classes do not depend on the order in which threads count: counters stop at [`MOST`], and all
-//!   counters from there on have the same class.
+//! - Classes do not depend on the order in which threads count: counters stop at [`MOST`], and the
+//!   class of a counter that stopped is given by the small table. Which documents count there is
+//!   given by their numbers.
 //! - What is chosen depends on the collection, the sampling, the criterion and the size of the table.
 //!
 //! # Cost
@@ -39,7 +42,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use crate::collection::{Column, SegmentEntry, SetReader, keys_of, position};
 use crate::sample::Sampled;
@@ -90,6 +93,10 @@ const IN_A_BYTE: usize = 4;
 const ON_A_BYTE: usize = 16;
 /// Bytes of the counters that share a byte, with that byte.
 const GROUP: usize = ON_A_BYTE / IN_A_BYTE + 1;
+/// Bits of the table of keys whose counters stop, and about how many documents count there. More keys
+/// than counters would differ by chance only, so documents are few enough for that.
+const FREQUENT_BITS: u32 = 16;
+const COUNT_FREQUENT: u64 = 1 << 16;
 /// The most keys whose counters are brought into the cache together.
 const TOGETHER: usize = 1 << 10;
 
@@ -109,6 +116,14 @@ pub struct Selection {
     /// Whether a counter has two bits, and shares the byte that continues it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub packed: bool,
+    /// Keys whose counters stop are counted in one of this number of documents. If it is 0, as in
+    /// directories of versions before, these keys are in no order.
+    #[serde(default, skip_serializing_if = "is_none_counted")]
+    pub frequent_in: u32,
+}
+
+fn is_none_counted(frequent_in: &u32) -> bool {
+    *frequent_in == 0
 }
 
 impl Selection {
@@ -132,6 +147,7 @@ impl Selection {
             },
             bits: (shingles.max(1).ilog2() + 1).clamp(LEAST_BITS, MOST_BITS),
             packed: false,
+            frequent_in: documents.div_ceil(COUNT_FREQUENT).max(1) as u32,
         };
         selection.within(spare)
     }
@@ -203,6 +219,11 @@ impl Selection {
         }
     }
 
+    /// Whether a document counts its keys also in the table of frequent ones.
+    fn counts_frequent(&self, document: u32) -> bool {
+        self.frequent_in > 0 && mix_key(document.into()).is_multiple_of(self.frequent_in.into())
+    }
+
     /// How far a key is shifted to the right to be the number of its counter.
     fn shift<K: Key>(&self) -> u32 {
         K::BITS - self.bits
@@ -269,11 +290,6 @@ const CLASS_OF: [u8; 256] = {
     classes
 };
 
-#[inline]
-fn class(counter: u8) -> u8 {
-    CLASS_OF[usize::from(counter)]
-}
-
 /// Counters of the keys of a region.
 struct RegionCounters<K> {
     /// The least key of the first counter, and [`Selection::shift`].
@@ -283,6 +299,8 @@ struct RegionCounters<K> {
     places: usize,
     packed: bool,
     bytes: Vec<AtomicU8>,
+    /// Counters of frequent keys, by the last bits of the place.
+    frequent: Vec<AtomicU32>,
 }
 
 impl<K: Key> RegionCounters<K> {
@@ -293,6 +311,7 @@ impl<K: Key> RegionCounters<K> {
             places: selection.places() as usize,
             packed: selection.packed,
             bytes: counters_in_large_pages(selection.bytes() as usize),
+            frequent: (0..1 << FREQUENT_BITS).map(|_| AtomicU32::new(0)).collect(),
         }
     }
 
@@ -333,23 +352,52 @@ impl<K: Key> RegionCounters<K> {
             if self.packed {
                 self.bring(keys);
             }
-            classes.extend(keys.iter().filter_map(|&key| self.counted(key)).map(class));
+            classes.extend(keys.iter().filter_map(|&key| self.class(key)));
         }
     }
 
-    /// What the counter of a key says; `None` outside the region.
+    /// The class of a key; `None` outside the region.
     #[inline]
-    fn counted(&self, key: K) -> Option<u8> {
+    fn class(&self, key: K) -> Option<u8> {
         let place = self.place(key)?;
+        Some(match self.counted(place) {
+            MOST.. => self.class_of_frequent(place),
+            n => CLASS_OF[usize::from(n)],
+        })
+    }
+
+    /// The class of a counter that stopped: two for each doubling.
+    fn class_of_frequent(&self, place: usize) -> u8 {
+        let n = self.frequent(place).load(Ordering::Relaxed);
+        let Some(log) = n.checked_ilog2() else {
+            return CLASS_OF[usize::from(MOST)];
+        };
+        let half = if log > 0 { (n >> (log - 1)) & 1 } else { 0 };
+        CLASS_OF[usize::from(MOST)] + (2 * log + half) as u8 + 1
+    }
+
+    fn frequent(&self, place: usize) -> &AtomicU32 {
+        &self.frequent[place % (1 << FREQUENT_BITS)]
+    }
+
+    /// What a counter says.
+    #[inline]
+    fn counted(&self, place: usize) -> u8 {
         let byte = self.byte(place).load(Ordering::Relaxed);
         if !self.packed {
-            return Some(byte);
+            return byte;
         }
         let (at, rest) = self.rest(place);
-        Some(match (byte >> at) & FULL {
+        match (byte >> at) & FULL {
             FULL => rest.load(Ordering::Relaxed).saturating_add(FULL),
             n => n,
-        })
+        }
+    }
+
+    fn add_frequent(&self, keys: &[K]) {
+        for place in keys.iter().filter_map(|&key| self.place(key)) {
+            self.frequent(place).fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     fn add(&self, keys: &[K], alone: bool) {
@@ -394,8 +442,8 @@ fn add_one(counter: &AtomicU8, alone: bool) {
     }
 }
 
-/// Number of classes: 1, 2, 3, 4, 5-8, ..., 65-128, more.
-const CLASSES: usize = 10;
+/// Number of classes: 1, 2, 3, 4, 5-8, ..., 65-128, more; and 64 of counters that stopped.
+const CLASSES: usize = 10 + 64;
 
 /// Counters of all documents' keys in the region.
 pub struct Selector<'a, K> {
@@ -522,8 +570,12 @@ impl<'a, K: Key> Selector<'a, K> {
         let mut sets = SetReader::<K>::open(all.places, all.parameters, segment)?;
         for document in documents_of(segment) {
             stop.tick(stage, document)?;
+            let frequent = self.selection.counts_frequent(document);
             self.read(&mut sets, document, |keys, _| {
                 self.counters.add(keys, alone);
+                if frequent {
+                    self.counters.add_frequent(keys);
+                }
                 Ok(())
             })?;
         }
@@ -619,6 +671,11 @@ impl<'a, K: Key> Selector<'a, K> {
         let most = u64::from(most(a).min(most(b)));
         (self.sampled.rates().len() > 1 || most >= least)
             && u64::from(size_a.max(size_b)) <= criterion.largest_partner(size_a.min(size_b))
+    }
+
+    /// Bytes of all counters.
+    pub fn bytes(&self) -> u64 {
+        self.selection.bytes() + size_of_val(self.counters.frequent.as_slice()) as u64
     }
 
     /// The selection.
@@ -915,6 +972,7 @@ mod tests {
             sixteenths,
             bits,
             packed: false,
+            frequent_in: 1,
         }
     }
 
@@ -933,10 +991,42 @@ mod tests {
             (129, 9),
         ];
         for (counter, expected) in classes {
-            assert_eq!(class(counter), expected, "{counter}");
+            assert_eq!(CLASS_OF[counter], expected, "{counter}");
         }
         for counter in MOST..=u8::MAX {
-            assert_eq!(usize::from(class(counter)), CLASSES - 1);
+            assert_eq!(CLASS_OF[usize::from(counter)], CLASS_OF[128] + 1);
+        }
+    }
+
+    /// A key of more documents is in the same class or in a higher one, also if its counter stopped;
+    /// in twice as many, it is in a higher one.
+    #[test]
+    fn classes_of_frequent_keys_rise() {
+        let numbers = [1, 2, 100, 199, 210, 299, 300, 425, 1_000, 50_000, 100_000];
+        for packed in [false, true] {
+            let selection = Selection {
+                packed,
+                ..selection(16, 18)
+            };
+            let counters = RegionCounters::new(&selection);
+            let classes = numbers.iter().map(|&n| {
+                let key = mix_key(n);
+                (0..n).for_each(|_| counters.add(&[key], true));
+                (0..n).for_each(|_| counters.add_frequent(&[key]));
+                (n, counters.class(key).unwrap())
+            });
+            let classes: Vec<(u64, u8)> = classes.collect();
+            for (&(n, class), &(more, next)) in classes.iter().zip(&classes[1..]) {
+                assert!(
+                    class <= next && (class < next || more < 2 * n),
+                    "{classes:?}"
+                );
+            }
+            let most = RegionCounters::<u64>::new(&selection);
+            most.frequent
+                .iter()
+                .for_each(|n| n.store(u32::MAX, Ordering::Relaxed));
+            assert_eq!(usize::from(most.class_of_frequent(0)), CLASSES - 1);
         }
     }
 
@@ -966,13 +1056,14 @@ mod tests {
                         scope.spawn(move || add(part));
                     }
                 });
-                let counted = keys.iter().map(|&(key, _)| counters.counted(key).unwrap());
+                let place = |key| counters.place(key).unwrap();
+                let counted = keys.iter().map(|&(key, _)| counters.counted(place(key)));
                 counted.collect::<Vec<u8>>()
             };
             let alone = count(1);
             for ((counted, threads), &(_, times)) in alone.iter().zip(count(4)).zip(&keys) {
                 assert!(u32::from(*counted) >= times.min(MOST.into()), "{times}");
-                assert_eq!(class(*counted), class(threads));
+                assert_eq!((*counted).min(MOST), threads.min(MOST));
             }
             let all = alone.iter().zip(&keys);
             let unique = all.filter(|(counted, (_, times))| **counted == 1 && *times == 1);

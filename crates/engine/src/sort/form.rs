@@ -368,7 +368,7 @@ fn means<'a, K: Key>(
     let choosers = context.budget.threads as u64 * Chooser::<K>::BYTES;
     let documents = sampled.documents() as u64;
     let shareable = Column::most_bytes(documents, records);
-    let used = shareable + selector.selection().bytes() + choosers;
+    let used = shareable + selector.bytes() + choosers;
     Ok(Means {
         selector: Some(selector),
         expected,

@@ -258,6 +258,7 @@ impl SpanFinder {
             Some(&SLOW) | None if c.is_whitespace() => {
                 self.step_as(c, Class::Separator, place, act);
             }
+            _ if c.is_ascii_uppercase() => self.step_as(c, Class::Upper, place, act),
             _ => self.step_as(c, Class::Letter, place, act),
         }
     }
@@ -518,6 +519,9 @@ mod tests {
                 .zip(names)
                 .map(|(span, name)| canonical_token(&text[span], name, &config))
                 .collect();
+            // The parts of a token that should have been two would read the same.
+            let whole = |token: &String| !token.contains(' ');
+            assert!(config.tokens != TokenKind::Words || tokens.iter().all(whole));
             assert_eq!(
                 tokens.join(" "),
                 canonical(text, &config),
