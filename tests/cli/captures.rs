@@ -482,9 +482,12 @@ fn several_captures_of_an_address_are_listed_with_their_dates() {
         !output.status.success() && error.contains(listed),
         "{error}"
     );
-    let shown = done(place, &["show", "out", "1.warc:8", "--json"]);
-    let shown: Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!(shown["date"], "2024-02-01T00:00:07Z");
+    let dated = "http://e.org/7@2024-02";
+    for one in ["1.warc:8", dated, &format!("{dated}-01T00:00:07Z")] {
+        let shown = done(place, &["show", "out", one, "--json"]);
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(shown["date"], "2024-02-01T00:00:07Z", "{one}");
+    }
 }
 
 /// A directory with an index, made before captures were stored: it is read as it is, and documents

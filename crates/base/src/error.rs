@@ -705,9 +705,11 @@ impl Error {
                 "give the directory that `lookalike run INPUT... -o DIR` made"
             }
             Error::NoDocument { near, .. } if near.is_empty() => {
-                "give a docno, or a place as FILE:RECORD; documents.tsv of a run has both"
+                "give a docno, an address, or a place as FILE:RECORD; documents.tsv of a run has them"
             }
-            Error::SeveralDocuments { .. } => "name one of them by its place, as FILE:RECORD",
+            Error::SeveralDocuments { .. } => {
+                "name one of them by its place, as FILE:RECORD, or a capture as ADDRESS@DATE"
+            }
             Error::Locked { .. } => "wait for it to end, or stop it; no file needs to be removed",
             Error::Rejected { .. } => "see rejects.jsonl; without --strict they are only reported",
             Error::Interrupted { .. } => "repeat the same command to continue",

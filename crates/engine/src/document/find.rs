@@ -51,7 +51,15 @@ const COMPARED: u32 = 1_000_000;
 /// `NoDocument`, `SeveralDocuments`; those of reading.
 pub fn find(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Found> {
     let named = match with_docno(workspace, name, context)? {
-        none if none.all == 0 && name.contains("://") => with_address(workspace, name, context)?,
+        none if none.all == 0 && name.contains("://") => {
+            let dated = name.rsplit_once('@').unwrap_or_default();
+            match with_address(workspace, (name, ""), context)? {
+                none if none.all == 0 && !dated.1.is_empty() => {
+                    with_address(workspace, dated, context)?
+                }
+                named => named,
+            }
+        }
         named => named,
     };
     match (named.first.as_slice(), named.all) {
@@ -113,13 +121,16 @@ fn check_now_and_then(document: u32, context: &Context<'_>) -> Result<()> {
     }
 }
 
-/// The documents whose records state an address, or else another spelling of it.
-fn with_address(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Named> {
+/// The documents whose records state an address, or else another spelling of it, and a date that
+/// begins as given.
+fn with_address(workspace: &Workspace, of: (&str, &str), context: &Context<'_>) -> Result<Named> {
+    let (name, date) = of;
     let [mut found, mut same] = [(); 2].map(|()| Named::default());
     let address = page_address(name);
     collection::each_document(workspace, |number, document| {
         check_now_and_then(number, context)?;
         match document.url {
+            _ if !document.date.0.unwrap_or_default().starts_with(date) => {}
             Some(url) if url == name => found.add(number),
             Some(url) if page_address(url) == address => same.add(number),
             _ => {}
