@@ -725,6 +725,17 @@ fn counts_of_a_catalogue_are_those_of_its_documents() {
             );
         }
     }
+    // Inputs behind this number would never be read.
+    let mut changed = whole.clone();
+    changed["inputs"]["files"] = 7.into();
+    put_manifest(place.path(), &changed);
+    for command in ["check verify d", "add d new.jsonl"] {
+        let text = said(&start(place.path(), &words(command)));
+        assert!(
+            text.contains("inputs.jsonl is corrupt"),
+            "{command}: {text}"
+        );
+    }
     put_manifest(place.path(), &whole);
     done(place.path(), &words("check verify d"));
 }

@@ -34,7 +34,7 @@ impl Captured {
 
     /// As a name begins with it: the date and the address as cells of a text file, with a tab after
     /// each; a tab alone for no capture.
-    pub(crate) fn stored(&self) -> String {
+    pub fn stored(&self) -> String {
         let url = self.url.as_deref().unwrap_or_default();
         match &self.date {
             Some(date) => format!("{}\t{}\t", cell(date), cell(url)),
@@ -43,7 +43,7 @@ impl Captured {
     }
 
     /// Reads a name that begins with a capture: the capture, and the docno.
-    pub(crate) fn split(name: &str) -> (Captured, &str) {
+    pub fn split(name: &str) -> (Captured, &str) {
         let (stored, docno) = name.split_at(Captured::end(name.as_bytes()));
         let mut cells = stored.split('\t').map(|cell| {
             let text = unescaped(cell.as_bytes()).filter(|text| !text.is_empty())?;

@@ -386,7 +386,8 @@ pub fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
     let list = &entry.list;
     let path = directory.join(&list.name);
     if disk::size(&path)? <= list.bytes {
-        return disk::check(&path, list.bytes, &list.checksum);
+        disk::check(&path, list.bytes, &list.checksum)?;
+        return copy_beginning(directory, entry, |_| Ok(())).map(|_| ());
     }
     let checksum = copy_beginning(directory, entry, |_| Ok(()))?;
     let mut all = InputList::open(directory)?;
@@ -428,7 +429,8 @@ pub(super) fn append(
     put_all(out, &path, entry.clone(), new.iter())
 }
 
-/// Reads the part of the list that the manifest names; returns its size and checksum.
+/// Reads the part of the list that the manifest names; returns its checksum. Refuses a manifest that
+/// counts other lines: of those behind its number, no command would read the inputs.
 fn copy_beginning(
     directory: &Path,
     entry: &InputsEntry,
@@ -437,7 +439,7 @@ fn copy_beginning(
     let path = directory.join(&entry.list.name);
     let mut file = disk::open(&path)?;
     let mut buffer = vec![0; disk::READ_BUFFER];
-    let (mut left, mut hash) = (entry.list.bytes, Xxh3::new());
+    let (mut left, mut hash, mut lines) = (entry.list.bytes, Xxh3::new(), 0);
     while left > 0 {
         let n = disk::read_some(&mut file, &mut buffer, &path)? as u64;
         if n == 0 {
@@ -445,8 +447,13 @@ fn copy_beginning(
         }
         let bytes = &buffer[..n.min(left) as usize];
         hash.update(bytes);
+        lines += memchr::memchr_iter(b'\n', bytes).count() as u64;
         put(bytes)?;
         left -= bytes.len() as u64;
+    }
+    if left == 0 && lines != entry.files {
+        let stated = counted(entry.files, "line");
+        return Err(Error::corrupt(&path, "list of inputs").expected(stated, lines));
     }
     Ok(hash.digest())
 }

@@ -13,11 +13,11 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::{
     ResultFormat, each_reject, pair_columns, parameters_of, reject_line,
 };
-use lookalike_engine::collection::{self, insert_segment};
+use lookalike_engine::collection::{self, Captured, insert_segment};
 use lookalike_engine::join::Take;
 use lookalike_engine::pipeline::{self, JoinParameters, Summary};
 use lookalike_store::disk;
-use lookalike_store::table::{Cell, Column, cells, columns, header, push_row};
+use lookalike_store::table::{Cell, Column, cells, columns, header, only_if, push_row};
 use lookalike_store::workspace::{Workspace, resolved};
 use lookalike_store::{self as store, PartFile};
 use lookalike_text::read::SaidOnce;
@@ -96,11 +96,11 @@ fn bases(facts: &[Facts]) -> Vec<u64> {
     bases
 }
 
-/// Numbers and docnos of the documents of a pair.
-fn documents<'f>(bases: &[u64], found: &'f Found) -> Result<[(u64, &'f str); 2]> {
+/// Numbers of the documents of a pair, their captures and docnos.
+fn documents<'f>(bases: &[u64], found: &'f Found) -> Result<[(u64, (Captured, &'f str)); 2]> {
     let document = |name: &'f [u8]| {
-        let (task, number, docno) = named_document(name)?;
-        Some((number_of(bases, task, number)?, docno))
+        let (task, number, named) = named_document(name)?;
+        Some((number_of(bases, task, number)?, Captured::split(named)))
     };
     match (document(&found.a), document(&found.b)) {
         (Some(a), Some(b)) => Ok([a, b]),
@@ -236,10 +236,15 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     let facts = plan.facts(context)?;
     let bases = bases(&facts);
     let measure = plan.written.join.measure;
-    let columns = pair_columns("shingles", measure, false);
-    let exact = columns! {
+    let mut segments = facts.iter().flat_map(|share| &share.segments);
+    let captures = segments.any(|segment| segment.stats.captures > 0);
+    let columns = pair_columns("shingles", measure, captures);
+    let mut exact = columns! {
         docno: Text, representative: Text, document: I64, representative_document: I64,
+        url: Text or "", date: Text or "", representative_url: Text or "",
+        representative_date: Text or "",
     };
+    only_if(&mut exact[4..], captures);
     let (written, some) = (&plan.written, Some(&plan.written.sampling));
     let parameters = parameters_of(None, &written.collection, some, Some(&written.join));
     let begin = |path: &Path, columns: &[Column]| {
@@ -256,17 +261,23 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     let mut line = String::new();
     plan.each_found(context, |found| {
         context.advance(STAGE, listed.pairs + listed.exact_duplicates)?;
-        let [(a, docno_a), (b, docno_b)] = documents(&bases, &found)?;
+        let [(a, (at_a, docno_a)), (b, (at_b, docno_b))] = documents(&bases, &found)?;
+        let texts = [&at_a.url, &at_b.url, &at_a.date, &at_b.date];
+        let [url_a, url_b, date_a, date_b] = texts.map(Option::as_ref);
         line.clear();
         if found.exact {
             listed.exact_duplicates += 1;
-            push_row(&mut line, &exact, &cells![docno_b, docno_a, b, a]);
+            let cells = cells![docno_b, docno_a, b, a, url_b, date_b, url_a, date_a];
+            push_row(&mut line, &exact, &cells);
             return equal.put(line.as_bytes());
         }
         listed.pairs += 1;
         let [shared, of_a, of_b] = found.numbers;
         let value = Cell::Measured(measure, [shared.into(), of_a.into(), of_b.into()]);
-        let cells = cells![docno_a, docno_b, value, shared, of_a, of_b, a, b];
+        // A text file has no union.
+        let cells = cells![
+            docno_a, docno_b, value, shared, of_a, of_b, a, b, 0u64, url_a, url_b, date_a, date_b,
+        ];
         push_row(&mut line, &columns, &cells);
         near.put(line.as_bytes())
     })?;

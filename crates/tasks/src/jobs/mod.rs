@@ -288,8 +288,8 @@ impl Stage for Results {
     }
 }
 
-/// The name of a document: the task that read it, its number in the share, and its docno if the
-/// plan wants only pairs. As bytes, names are in the order of the inputs.
+/// The name of a document: the task that read it, its number in the share, and if the plan wants
+/// only pairs, its capture and its docno. As bytes, names are in the order of the inputs.
 fn document_name(task: u32, number: u64, docno: &str, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(&task.to_be_bytes());
@@ -297,7 +297,7 @@ fn document_name(task: u32, number: u64, docno: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(docno.as_bytes());
 }
 
-/// What [`document_name`] wrote: the task, the number, and the docno.
+/// What [`document_name`] wrote: the task, the number, and what follows them.
 fn named_document(name: &[u8]) -> Option<(u32, u64, &str)> {
     let (task, rest) = name.split_first_chunk()?;
     let (number, docno) = rest.split_first_chunk()?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::distributed::Intake;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{self, DocumentReader, Share, TextReader};
+use lookalike_engine::collection::{self, Captured, DocumentReader, Share, TextReader};
 use lookalike_engine::pipeline;
 use lookalike_store::Kind;
 
@@ -52,10 +52,10 @@ pub(super) fn run(
             }
             if document.words > 0 {
                 let docno = match written.pairs_only {
-                    true => &*document.docno,
-                    false => "",
+                    true => Captured::of(&document).stored() + &document.docno,
+                    false => String::new(),
                 };
-                document_name(task.number, documents, docno, &mut name);
+                document_name(task.number, documents, &docno, &mut name);
                 intake.add_read((document.md5, document.words), &text, &name, &mut out)?;
                 rows.take(&mut out)?;
             }

@@ -469,8 +469,8 @@ fn documents_are_counted_beyond_32_bits() {
                     name.into_boxed_slice()
                 };
                 let found = Found {
-                    a: name(0, a, "first"),
-                    b: name(number, b, "second\t"),
+                    a: name(0, a, "\tfirst"),
+                    b: name(number, b, "\tsecond\t"),
                     ranks: Default::default(),
                     numbers: [1, 2, 2],
                     exact,
