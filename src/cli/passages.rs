@@ -515,6 +515,15 @@ fn table(stats: &Stats, config: &PassagesConfig, removed: bool, out: &Path) -> S
         rows.count("common passages", stats.common);
     }
     let mut text = format!("{title}\n{}", timed(rows, &stats.cost));
+    let most = config.and_then(|config| config.matches.as_ref());
+    if let Some(most) = most.filter(|_| matches && stats.common > 0) {
+        let most = count(most.max_documents.into());
+        let _ = writeln!(
+            text,
+            "a common passage is in more than {most} documents, and makes no pairs of them: \
+             --max-documents sets the limit"
+        );
+    }
     let mut files = FILES[..3].to_vec();
     if matches {
         match config.and_then(PassagesConfig::reuse) {
