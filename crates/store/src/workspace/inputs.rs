@@ -385,11 +385,18 @@ fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
 pub fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
     let list = &entry.list;
     let path = directory.join(&list.name);
-    if disk::size(&path)? <= list.bytes {
-        disk::check(&path, list.bytes, &list.checksum)?;
-        return copy_beginning(directory, entry, |_| Ok(())).map(|_| ());
+    let size = disk::size(&path)?;
+    let (checksum, counted) = copy_beginning(directory, entry, |_| Ok(()))?;
+    let same = format!("{checksum:016x}") == list.checksum && size >= list.bytes;
+    if same {
+        check_lines(&path, entry, counted)?;
     }
-    let checksum = copy_beginning(directory, entry, |_| Ok(()))?;
+    if same && size == list.bytes {
+        return Ok(());
+    }
+    if size <= list.bytes {
+        return disk::check(&path, list.bytes, &list.checksum);
+    }
     let mut all = InputList::open(directory)?;
     let (mut lines, mut places) = (0, HashSet::new());
     // Appended lines are new: the same bytes twice are damage.
@@ -399,7 +406,7 @@ pub fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
         lines += 1;
     }
     let whole = all.entry.is_none() && lines > entry.files;
-    if format!("{checksum:016x}") == list.checksum && whole {
+    if same && whole {
         return Ok(());
     }
     disk::check(&path, list.bytes, &list.checksum)
@@ -425,17 +432,27 @@ pub(super) fn append(
 ) -> Result<InputsEntry> {
     let path = directory.join(&entry.list.name);
     let mut out = AtomicFile::create(&path)?;
-    copy_beginning(directory, entry, |bytes| out.put(bytes))?;
+    let (_, lines) = copy_beginning(directory, entry, |bytes| out.put(bytes))?;
+    check_lines(&path, entry, lines)?;
     put_all(out, &path, entry.clone(), new.iter())
 }
 
-/// Reads the part of the list that the manifest names; returns its checksum. Refuses a manifest that
-/// counts other lines: of those behind its number, no command would read the inputs.
+/// Refuses a manifest that counts other lines: of those behind its number, no command would read the
+/// inputs.
+fn check_lines(path: &Path, entry: &InputsEntry, lines: u64) -> Result<()> {
+    if lines == entry.files {
+        return Ok(());
+    }
+    let stated = counted(entry.files, "line");
+    Err(Error::corrupt(path, "list of inputs").expected(stated, lines))
+}
+
+/// Reads the part of the list that the manifest names; returns its checksum and its lines.
 fn copy_beginning(
     directory: &Path,
     entry: &InputsEntry,
     mut put: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<u64> {
+) -> Result<(u64, u64)> {
     let path = directory.join(&entry.list.name);
     let mut file = disk::open(&path)?;
     let mut buffer = vec![0; disk::READ_BUFFER];
@@ -451,11 +468,7 @@ fn copy_beginning(
         put(bytes)?;
         left -= bytes.len() as u64;
     }
-    if left == 0 && lines != entry.files {
-        let stated = counted(entry.files, "line");
-        return Err(Error::corrupt(&path, "list of inputs").expected(stated, lines));
-    }
-    Ok(hash.digest())
+    Ok((hash.digest(), lines))
 }
 
 /// Refuses inputs that differ from the list.

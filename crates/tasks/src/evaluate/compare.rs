@@ -363,12 +363,13 @@ fn distinct(
             stop(pairs.table(), of.context)?;
             counts[list].lines += 1;
             let [x, y] = listed.documents;
+            let x = documents.find(x, pairs.table())?;
+            let y = documents.find(y, pairs.table())?;
             if x == y {
                 counts[list].to_themselves += 1;
                 continue;
             }
-            let a = side.root(documents.find(x, pairs.table())?);
-            let b = side.root(documents.find(y, pairs.table())?);
+            let (a, b) = (side.root(x), side.root(y));
             if a == b {
                 counts[list].identical += 1;
                 continue;

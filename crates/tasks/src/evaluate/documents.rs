@@ -115,6 +115,8 @@ pub(super) struct Documents {
     /// The captures of each address that a list has in place of a docno, as far as an error lists
     /// them.
     addresses: HashMap<u32, Vec<(u32, String)>>,
+    /// The same while the directories are read.
+    captures: HashMap<u32, Vec<(u32, String)>>,
     /// On docnos that are not unique or not known.
     pub(super) notes: Vec<String>,
 }
@@ -233,8 +235,10 @@ impl Documents {
         if let Some(path) = &sources.config.documents {
             documents.collection(path, KNOWN, context)?;
         }
+        // Only now: what the directories call a docno is one, also if it is an address.
         let flags = &documents.flags;
         let is_docno = |number: &u32| flags[*number as usize] & (KNOWN | IN_RUN) != 0;
+        documents.addresses = std::mem::take(&mut documents.captures);
         documents.addresses.retain(|number, _| !is_docno(number));
         if let (Some(directory), None) = (directory, &sources.run.directory) {
             let mut expected = String::from("a docno of the ground truth");
@@ -356,8 +360,16 @@ impl Documents {
             self.groups = vec![0; self.keys.len()];
         }
         let mut names = vec!["docno", "size_group", "cluster"];
-        if table.first()?.iter().any(|name| name == "date") {
-            names.extend(["url", "date"]);
+        // A table of another program may call a column so.
+        let own = table.comment("format").is_some();
+        let head = table.first()?;
+        let of_captures = ["url", "date"];
+        if own
+            && of_captures
+                .iter()
+                .all(|name| head.iter().any(|of| of == name))
+        {
+            names.extend(of_captures);
         }
         each_row(table, &names, context, |table, row| {
             let number = self.of(table, &row[0])?;
@@ -366,7 +378,7 @@ impl Documents {
                 && !date.is_empty()
                 && let Some(address) = self.keys.rank(xxh3_128(url))
             {
-                let captures = self.addresses.entry(address).or_default();
+                let captures = self.captures.entry(address).or_default();
                 if captures.len() <= NAMED && captures.iter().all(|(other, _)| *other != number) {
                     captures.push((number, format!("{} of {}", shorten(&row[0]), shorten(date))));
                 }

@@ -41,8 +41,8 @@
 //! sorts, up to the next file, is done again.
 //!
 //! # Cost
-//! The inputs are read three times, and twice more for matches. Memory: what reading takes; 28
-//! bytes for each document, 4 more for its group, and 8 for its date; 32 bytes for each of
+//! The inputs are read three times, twice more for matches, and once more for the dates of reuses.
+//! Memory: what reading takes; 28 bytes for each document, 4 more for its group, and 8 for its date; 32 bytes for each of
 //! [`MatchesConfig::max_documents`], or for each document if there are fewer; and the rest of the
 //! budget for the sorts. An eighth of it holds the common passages (about 50 bytes each) and an
 //! eighth the names of groups; more of them are refused. One document of a pair is in memory: 56

@@ -103,16 +103,18 @@ pub fn moment(text: &str) -> Option<(i64, i64)> {
     Some((seconds, 0))
 }
 
-/// Reads a number as a date, in seconds since 1970. Eight digits are a day, and fourteen are a second
-/// of a day. If the calendar lacks that day, the number is no date up to the year 2199. Other numbers count
+/// Reads a number as a date, in seconds since 1970. Eight digits that begin with a year from 1000 to
+/// 2199, or with 9999, are a day (`None` if the calendar lacks that day), and fourteen are a second of
+/// a day. Other numbers count
 /// seconds, from 10^11 on milliseconds, from 10^14 on microseconds, and from 10^17 on nanoseconds.
 pub fn seconds(number: f64) -> Option<f64> {
     /// Where a unit begins, and its parts of a second. 10^11 seconds are the year 5138, and 10^11
     /// milliseconds 1973.
     const UNITS: [(f64, f64); 3] = [(1e17, 1e9), (1e14, 1e6), (1e11, 1e3)];
-    let years = |unit: f64| number.fract() == 0.0 && (1000.0..10000.0).contains(&(number / unit));
+    let is_year = |year: f64| (1000.0..2200.0).contains(&year) || year.trunc() == 9999.0;
+    let years = |unit: f64| number.fract() == 0.0 && is_year(number / unit);
     let written = || moment(&number.to_string()).map(|(seconds, _)| seconds as f64);
-    if years(1e4) && (number < 2.2e7 || written().is_some()) {
+    if years(1e4) {
         return written();
     }
     let unit = UNITS.iter().find(|unit| number.abs() >= unit.0);
@@ -264,7 +266,7 @@ mod tests {
             ("18710304120000", Some("1871-03-04")),
             ("16230231", None),
             ("99991231", Some("9999-12-31")),
-            ("22001301", Some("1970-09-12")),
+            ("22001231", Some("1970-09-12")),
             ("1871/03/04", Some("1871-03-04")),
             ("March 4, 1871", Some("1871-03-04")),
             ("1871", Some("1871-01-01")),
