@@ -641,4 +641,17 @@ fn evaluate_takes_addresses_of_captures() {
         assert!(!output.status.success(), "{command:?}");
         assert!(listed.iter().all(|part| error.contains(part)), "{error}");
     }
+    // A docno that is another document's address stays a docno.
+    let near = (1000..1060).map(|n| format!("w{n} ")).collect::<String>();
+    let line = serde_json::json!({"id": "http://e.org/1", "text": near + "w1 w2"});
+    fs::write(place.join("page.jsonl"), format!("{line}\n")).unwrap();
+    run("named", &[a, "page.jsonl"]);
+    let told = done(place, &["evaluate", "named", "--truth", "named", "--json"]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let (all, counts) = (
+        &told["pairs"][0]["documents"]["all"],
+        &told["run"]["counts"],
+    );
+    assert_eq!((&all["true_pairs"], &all["found"]), (&1.into(), &1.into()));
+    assert_eq!(counts["identical"], 0, "{told}");
 }
