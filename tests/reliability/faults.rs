@@ -371,7 +371,7 @@ fn may_be_passed_over(subject: &Subject, attempt: &Attempt, class: &str, repeat:
         }
         Op::Open if name == "lock" => is_look,
         // A new directory has no manifest, which its reading tells.
-        Op::Inspect if name.ends_with("/manifest.json") => attempt.nth == 1,
+        Op::Inspect if name == "manifest.json" => attempt.nth == 1,
         // Where a directory is looked for and not found, names like it are a help, no more.
         Op::List => matches!(name, "plan" | "study"),
         // A list of parts that cannot be read does not keep the files beside it from saying that
