@@ -1,7 +1,7 @@
 //! The documents that any input names, numbered by the hashes of their docnos.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -112,18 +112,22 @@ pub(super) struct Documents {
     pub closed: bool,
     /// The bounds of the size groups, if documents have size groups.
     pub size_groups: Option<SizeGroups>,
-    /// The captures of each address that a list has in place of a docno, as far as an error lists
-    /// them.
-    addresses: HashMap<u32, Vec<(u32, String)>>,
-    /// The same while the directories are read.
-    captures: HashMap<u32, Vec<(u32, String)>>,
+    /// For each docno of a list that is an address: its capture, or [`SEVERAL`]. Empty without
+    /// captures.
+    addresses: Vec<u32>,
+    /// The same while the directories are read, and the tables that have captures.
+    captures: Vec<u32>,
+    tables: Vec<PathBuf>,
     /// On docnos that are not unique or not known.
     pub(super) notes: Vec<String>,
 }
 
+/// In place of the capture of an address that several have.
+const SEVERAL: u32 = NONE - 1;
+
 /// Memory of a document: half of its hash, flags, size group; representative and cluster on each
-/// side; the documents identical to it; and [`super::classes::Classes`].
-pub(super) const DOCUMENT_BYTES: u64 = 8 + 2 + 2 * 8 + 4 + 12;
+/// side; the documents identical to it; the capture of an address; and [`super::classes::Classes`].
+pub(super) const DOCUMENT_BYTES: u64 = 8 + 2 + 2 * 8 + 4 + 4 + 12;
 
 item! {
     /// The hash of a docno.
@@ -236,10 +240,12 @@ impl Documents {
             documents.collection(path, KNOWN, context)?;
         }
         // Only now: what the directories call a docno is one, also if it is an address.
-        let flags = &documents.flags;
-        let is_docno = |number: &u32| flags[*number as usize] & (KNOWN | IN_RUN) != 0;
         documents.addresses = std::mem::take(&mut documents.captures);
-        documents.addresses.retain(|number, _| !is_docno(number));
+        for (capture, flags) in documents.addresses.iter_mut().zip(&documents.flags) {
+            if flags & (KNOWN | IN_RUN) != 0 {
+                *capture = NONE;
+            }
+        }
         if let (Some(directory), None) = (directory, &sources.run.directory) {
             let mut expected = String::from("a docno of the ground truth");
             let mut table = Table::open(&directory.join(DOCUMENTS))?;
@@ -370,6 +376,8 @@ impl Documents {
                 .all(|name| head.iter().any(|of| of == name))
         {
             names.extend(of_captures);
+            self.captures.resize(self.keys.len(), NONE);
+            self.tables.push(path.into());
         }
         each_row(table, &names, context, |table, row| {
             let number = self.of(table, &row[0])?;
@@ -378,10 +386,12 @@ impl Documents {
                 && !date.is_empty()
                 && let Some(address) = self.keys.rank(xxh3_128(url))
             {
-                let captures = self.captures.entry(address).or_default();
-                if captures.len() <= NAMED && captures.iter().all(|(other, _)| *other != number) {
-                    captures.push((number, format!("{} of {}", shorten(&row[0]), shorten(date))));
-                }
+                let capture = &mut self.captures[address as usize];
+                *capture = if [NONE, number].contains(capture) {
+                    number
+                } else {
+                    SEVERAL
+                };
             }
             repeated += u64::from(self.flags[document] & flag != 0);
             self.flags[document] |= flag;
@@ -423,17 +433,33 @@ impl Documents {
             let expected = "a docno that was there when the file was read first";
             table.bad(expected, "a new one")
         })?;
-        match self.addresses.get(&number).map(Vec::as_slice) {
-            None => Ok(number),
-            Some([(document, _)]) => Ok(*document),
-            Some(captures) => {
-                let more = if captures.len() > NAMED { ", ..." } else { "" };
-                let names = captures.iter().take(NAMED).map(|(_, name)| name.as_str());
-                let names = names.collect::<Vec<_>>().join(", ") + more;
-                let found = format!("an address of several: {names}");
+        match self.addresses.get(number as usize) {
+            None | Some(&NONE) => Ok(number),
+            Some(&SEVERAL) => {
+                let found = format!("an address of several: {}", self.captures_of(key)?);
                 Err(table.bad("a docno, or the address of one capture", found))
             }
+            Some(&document) => Ok(document),
         }
+    }
+
+    /// The first captures that have an address, with their dates.
+    fn captures_of(&self, address: u128) -> Result<String> {
+        let (mut names, mut row) = (Vec::new(), Vec::new());
+        for path in &self.tables {
+            let mut table = Table::open(path)?;
+            table.want_names(&["docno", "url", "date"])?;
+            while names.len() <= NAMED && table.next(&mut row)? {
+                let name = || format!("{} of {}", shorten(&row[0]), shorten(&row[2]));
+                if !row[2].is_empty() && xxh3_128(&row[1]) == address && !names.contains(&name()) {
+                    names.push(name());
+                }
+            }
+        }
+        if let Some(more) = names.get_mut(NAMED) {
+            *more = "...".into();
+        }
+        Ok(names.join(", "))
     }
 
     /// The number of the document whose docno is in a field.

@@ -11,9 +11,9 @@
 //!
 //! A pair list is the output directory of a run, a `pairs.tsv`, or a list of another program. Such
 //! a list has lines of two docnos and an optional resemblance. Columns are separated by tabs,
-//! commas (RFC 4180) or spaces; a line may also be a JSON object. Files may be compressed. An address
-//! stands for the docno of the only capture that has it, if the list is compared with a directory or
-//! its `documents.tsv`, and is no docno there.
+//! commas (RFC 4180) or spaces; a line may also be a JSON object. Files may be compressed. If the list
+//! is compared with a directory or its `documents.tsv`, it may name a capture by its address. An
+//! address that several captures have is refused, and a docno of the directory counts as a docno.
 //!
 //! # What is counted
 //! Pairs are unordered. A pair that is listed several times counts once, with its highest

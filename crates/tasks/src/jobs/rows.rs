@@ -5,6 +5,7 @@
 //! about the task, as JSON; for each place the offset, the length and the xxh3 of its rows; and
 //! [`FOOTER`]. So a task that needs one place of a file reads its end and one range.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -183,8 +184,12 @@ impl Rows {
         let mut end = vec![0; size.min(index + FACTS) as usize];
         let end_at = size - end.len() as u64;
         let read = |out: &mut [u8], at: u64| {
-            let read = opened.read_exact_at(out, at);
-            read.map_err(Error::io("read", path))
+            opened
+                .read_exact_at(out, at)
+                .map_err(|error| match error.kind() {
+                    ErrorKind::UnexpectedEof => corrupt(format!("{size} bytes"), "fewer".into()),
+                    _ => Error::io("read", path)(error),
+                })
         };
         read(&mut end, end_at)?;
         let footer = &end[end.len() - FOOTER..];

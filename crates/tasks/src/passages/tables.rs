@@ -67,7 +67,8 @@ const GROUPED: [Column; 2] = columns! { passage: I64, group: Text };
 const REUSED: [Column; 1] = columns! { reuse: I64 };
 const CLUSTERED: [Column; 2] = columns! { cluster: I64, date: Text or "-" };
 
-/// A cluster, before its earliest place: that of the least `date`, or the first one by `order`.
+/// A cluster. The row ends with its earliest place. `earliest_by` is `date` if a record states its
+/// date, and `order` if the place is the first in the order of the input.
 const REUSE_CLUSTERS: [Column; 6] = columns! {
     cluster: I64, places: I64, documents: I64, longest: I64, earliest_by: Text, date: Text or "-",
 };
