@@ -38,28 +38,24 @@ fn bin(value: f64) -> usize {
     ((value * 100.0 + 1e-9) as usize).min(HUNDREDTHS - 1)
 }
 
-/// The values from which the measure of two documents is printed.
+/// A pair to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Similarity {
-    pub amount: u64,
+pub(super) struct ShownPair {
+    pub pair: Pair,
     /// Shingles of each that were compared, or words where the measure is of these.
     pub sizes: (u32, u32),
 }
 
-impl Similarity {
-    pub(super) fn text(self, measure: Measure) -> String {
+impl ShownPair {
+    /// The measure of both documents.
+    pub(super) fn score(&self, measure: Measure) -> String {
         let (a, b) = self.sizes;
-        measure.text(self.amount, a.into(), b.into())
+        measure.text(self.pair.amount(measure), a.into(), b.into())
     }
-}
 
-/// A pair to be shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ShownPair {
-    pub a: u32,
-    pub b: u32,
-    pub shared: u32,
-    pub similarity: Similarity,
+    pub(super) fn documents(&self) -> [u32; 2] {
+        [self.pair.a, self.pair.b]
+    }
 }
 
 /// Clusters with at most this number of different documents show all links between them; larger
@@ -83,15 +79,7 @@ pub(super) struct ShownCluster {
     /// The first members.
     pub shown: Vec<Member>,
     /// Pairs of different members that make it a cluster.
-    pub links: Vec<Link>,
-}
-
-/// A listed pair of members.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
-    pub a: u32,
-    pub b: u32,
-    pub similarity: Similarity,
+    pub links: Vec<ShownPair>,
 }
 
 /// A member of a cluster.
@@ -100,8 +88,8 @@ pub(super) struct Member {
     pub document: u32,
     /// The first document that equals it, or itself if it is the first.
     pub first: u32,
-    /// The score of this member and the representative; `None` if that pair is not listed.
-    pub similarity: Option<Similarity>,
+    /// This member and the representative; `None` if that pair is not listed.
+    pub link: Option<ShownPair>,
 }
 
 /// The chosen clusters and pairs.
@@ -156,7 +144,7 @@ impl Chosen {
     /// precedes, and their representatives, as long as there is room for their words. Pairs that
     /// the page shows anyway are left out.
     pub(super) fn texts(&self, clusters: usize) -> HashSet<u32> {
-        let pairs: HashSet<(u32, u32)> = self.pairs().map(|pair| (pair.a, pair.b)).collect();
+        let pairs: HashSet<[u32; 2]> = self.pairs().map(ShownPair::documents).collect();
         let words = |document: u32| {
             let document = self.documents.get(&document);
             document.map_or(0, |document| document.words.min(WORDS_COMPARED as u64))
@@ -170,7 +158,7 @@ impl Chosen {
                     false => words(cluster.root),
                 };
                 let needed = first + words(member.document) + WORDS_OF_HEAD;
-                if needed <= room && !pairs.contains(&(cluster.root, member.document)) {
+                if needed <= room && !pairs.contains(&[cluster.root, member.document]) {
                     room -= needed;
                     texts.extend([cluster.root, member.document]);
                 }
@@ -181,7 +169,7 @@ impl Chosen {
 
     /// The documents of these pairs.
     pub(super) fn compared(&self) -> HashSet<u32> {
-        self.pairs().flat_map(|pair| [pair.a, pair.b]).collect()
+        self.pairs().flat_map(ShownPair::documents).collect()
     }
 }
 
@@ -232,7 +220,7 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
         size_of::<Rank>(),
         size_of::<(u32, usize)>(),
     ]);
-    let links = LINKS_PER_MEMBER as usize * size_of::<Link>();
+    let links = LINKS_PER_MEMBER as usize * size_of::<ShownPair>();
     let member = 2 * sum(&[size_of::<Member>(), size_of::<(u64, usize)>(), links]);
     // The nearest pairs, twice their number at random, as many below, and the data shown of all.
     let pair = 8 * sum(&[size_of::<(u64, Pair)>(), size_of::<ShownPair>()]);
@@ -263,6 +251,7 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
 /// Pairs that were chosen, and the clusters by size.
 pub(super) struct Survey<'w> {
     workspace: &'w Workspace,
+    context: &'w Context<'w>,
     sets: UnionFind,
     sampled: Sampled,
     /// The largest first.
@@ -302,7 +291,7 @@ pub(super) fn choose(
     let least = Some(config.clusters);
     let mut survey = Survey::new(workspace, config, least, memory, context)?;
     let all = std::mem::take(&mut survey.ranked);
-    survey.gather(&all, true, memory, context)
+    survey.gather(&all, true, memory)
 }
 
 impl<'w> Survey<'w> {
@@ -312,7 +301,7 @@ impl<'w> Survey<'w> {
         config: &PageConfig,
         least: Option<usize>,
         memory: &mut Memory,
-        context: &Context<'_>,
+        context: &'w Context<'w>,
     ) -> Result<Survey<'w>> {
         let documents = Catalogue::stats(workspace)?.documents as u32;
         let first = collection::against(&workspace.manifest).documents;
@@ -350,25 +339,19 @@ impl<'w> Survey<'w> {
             Ok(())
         })?;
         let shown = |(_, pair): (u64, Pair)| {
-            let (amount, sizes) = (pair.amount(measure), sampled.measured(pair.a, pair.b));
-            ShownPair {
-                a: pair.a,
-                b: pair.b,
-                shared: pair.shared,
-                similarity: Similarity { amount, sizes },
-            }
+            let sizes = sampled.measured(pair.a, pair.b);
+            ShownPair { pair, sizes }
         };
-        let [nearest, random, below] = [nearest, random, below]
-            .map(|least| least.sorted().into_iter().map(shown).collect::<Vec<_>>());
+        let sorted = |least: Least<_>| least.sorted().into_iter().map(shown).collect();
         let mut pairs = ChosenPairs {
-            nearest,
-            random,
-            below,
+            nearest: sorted(nearest),
+            random: sorted(random),
+            below: sorted(below),
             searched: None,
         };
         pairs.random.retain(|pair| !pairs.nearest.contains(pair));
         pairs.random.truncate(config.pairs);
-        pairs.random.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        pairs.random.sort_unstable_by_key(ShownPair::documents);
         if n == 0 && pairs.below.is_empty() && config.pairs > 0 && may_search(workspace) {
             let (search, found) = closest::closest(workspace, memory, context)?;
             pairs.searched = Some(search);
@@ -380,6 +363,7 @@ impl<'w> Survey<'w> {
         }
         Ok(Survey {
             workspace,
+            context,
             ranked: largest(&mut sets, first..documents, least),
             sets,
             sampled,
@@ -395,11 +379,10 @@ impl<'w> Survey<'w> {
         ranks: &[Rank],
         pairs: bool,
         memory: &mut Memory,
-        context: &Context<'_>,
     ) -> Result<Chosen> {
-        let workspace = self.workspace;
+        let (workspace, context) = (self.workspace, self.context);
         let mut clusters: Vec<ShownCluster> = ranks.iter().map(ShownCluster::of).collect();
-        let (sets, sampled) = (&mut self.sets, &self.sampled);
+        let sets = &mut self.sets;
         let mut firsts: Vec<u32> = Catalogue::representatives(workspace)?.iter().collect();
         let root = |document| Some(sets.find(document));
         if !clusters.is_empty() {
@@ -409,7 +392,7 @@ impl<'w> Survey<'w> {
         }
         members(&mut clusters, sets, &firsts);
         drop(firsts);
-        link(workspace, &mut clusters, sets, sampled, context)?;
+        self.link(&mut clusters)?;
         let mut chosen = Chosen {
             clusters,
             of_pairs: match pairs {
@@ -425,6 +408,50 @@ impl<'w> Survey<'w> {
         }
         chosen.documents = look_up(workspace, wanted, memory, STAGE, context)?;
         Ok(chosen)
+    }
+
+    /// Fills in the links of each cluster, and those of members and representative that are listed.
+    fn link(&mut self, clusters: &mut [ShownCluster]) -> Result<()> {
+        let Some(entry) = self.workspace.manifest.get::<PairsEntry>() else {
+            return Ok(());
+        };
+        let criterion = entry.config.criterion();
+        let listed = pairs_listed(self.workspace);
+        let by_root = by_root(clusters);
+        let mut trees = UnionFind::new(Catalogue::stats(self.workspace)?.documents as u32);
+        let mut n = 0u64;
+        each_measured_pair(self.workspace, List::Pairs, &self.sampled, |pair, sizes| {
+            n += 1;
+            self.context.tick(STAGE, n)?;
+            let Some(&at) = by_root.get(&self.sets.find(pair.a)) else {
+                return Ok(());
+            };
+            let cluster = &mut clusters[at];
+            // If pairs are not listed, links may be below the threshold.
+            if !listed && !criterion.reached(pair.shared.into(), sizes.0.into(), sizes.1.into()) {
+                return Ok(());
+            }
+            let different = cluster.members.saturating_sub(cluster.exact);
+            let joins = trees.union(pair.a, pair.b);
+            // Pairs name the first of the documents that are equal.
+            let (at_a, at_b) = (cluster.place(pair.a), cluster.place(pair.b));
+            let link = ShownPair { pair, sizes };
+            if at_a.is_some() && at_b.is_some() && (joins || different <= ALL_LINKS) {
+                cluster.links.push(link);
+            }
+            if let Some(at) = at_b.filter(|_| pair.a == cluster.root) {
+                cluster.shown[at].link = Some(link);
+            }
+            Ok(())
+        })?;
+        // An exact duplicate has the similarity of the first document with its words.
+        for cluster in clusters {
+            for at in 0..cluster.shown.len() {
+                let first = cluster.place(cluster.shown[at].first);
+                cluster.shown[at].link = first.and_then(|first| cluster.shown[first].link);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -523,69 +550,9 @@ fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, firsts: &[u32]) 
                 cluster.shown.push(Member {
                     document,
                     first,
-                    similarity: None,
+                    link: None,
                 });
             }
         }
     }
-}
-
-/// Fills in the links of each cluster, and the similarity of members and representative if that
-/// pair is listed.
-fn link(
-    workspace: &Workspace,
-    clusters: &mut [ShownCluster],
-    sets: &mut UnionFind,
-    sampled: &Sampled,
-    context: &Context<'_>,
-) -> Result<()> {
-    let Some(entry) = workspace.manifest.get::<PairsEntry>() else {
-        return Ok(());
-    };
-    let config = entry.config;
-    let criterion = config.criterion();
-    let listed = pairs_listed(workspace);
-    let by_root = by_root(clusters);
-    let documents = Catalogue::stats(workspace)?.documents as u32;
-    let mut trees = UnionFind::new(documents);
-    let mut n = 0u64;
-    each_measured_pair(workspace, List::Pairs, sampled, |pair, sizes| {
-        n += 1;
-        context.tick(STAGE, n)?;
-        let Some(&at) = by_root.get(&sets.find(pair.a)) else {
-            return Ok(());
-        };
-        let cluster = &mut clusters[at];
-        // If pairs are not listed, links may be below the threshold.
-        if !listed && !criterion.reached(pair.shared.into(), sizes.0.into(), sizes.1.into()) {
-            return Ok(());
-        }
-        let amount = pair.amount(config.measure);
-        let similarity = Similarity { amount, sizes };
-        let different = cluster.members.saturating_sub(cluster.exact);
-        let joins = trees.union(pair.a, pair.b);
-        // Pairs name the first of the documents that are equal.
-        let (a, b) = (pair.a, pair.b);
-        let (at_a, at_b) = (cluster.place(a), cluster.place(b));
-        if at_a.is_some() && at_b.is_some() && (joins || different <= ALL_LINKS) {
-            cluster.links.push(Link { a, b, similarity });
-        }
-        if let Some(at) = at_b.filter(|_| a == cluster.root) {
-            cluster.shown[at].similarity = Some(similarity);
-        }
-        Ok(())
-    })?;
-    // An exact duplicate has the similarity of the first document with its words.
-    for cluster in clusters {
-        for at in 0..cluster.shown.len() {
-            let Member {
-                document, first, ..
-            } = cluster.shown[at];
-            if first != document {
-                let first = cluster.place(first);
-                cluster.shown[at].similarity = first.and_then(|at| cluster.shown[at].similarity);
-            }
-        }
-    }
-    Ok(())
 }

@@ -63,7 +63,7 @@ fn advice(page: &Page<'_>) -> Vec<(String, String)> {
     let nothing = chosen.searched == Some(Search::Complete) && chosen.below.is_empty();
     let measure = page.wording.measure;
     let hundredths = chosen.below.first().map(|pair| {
-        let text = pair.similarity.text(measure);
+        let text = pair.score(measure);
         text.get(2..4)
             .and_then(|digits| digits.parse().ok())
             .unwrap_or(0u32)

@@ -131,15 +131,15 @@ pub(super) fn beside(
     ) else {
         return html! {};
     };
-    let score = match member.similarity {
-        Some(similarity) => short(&similarity.text(page.wording.measure)),
+    let score = match &member.link {
+        Some(link) => short(&link.score(page.wording.measure)),
         None => page.wording.below(),
     };
     html! {
         details.pair id={ "pair-" (cluster.root) "-" (member.document) } open[open] {
             summary {
                 (isolated(&second.docno)) " beside " (isolated(&first.docno)) " "
-                span.soft.small { @if page.listed || member.similarity.is_some() { (score) } }
+                span.soft.small { @if page.listed || member.link.is_some() { (score) } }
             }
             div.in { (compared(page.read, page.config.replay.as_ref(), [first, second])) }
         }
@@ -161,7 +161,7 @@ fn similarity(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Optio
     if member.first == cluster.root {
         return Some("1.000000".into());
     }
-    Some(member.similarity?.text(page.wording.measure))
+    Some(member.link?.score(page.wording.measure))
 }
 
 fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Markup {
@@ -271,8 +271,8 @@ fn one(page: &Page<'_>, cluster: &ShownCluster, places: &[u32]) -> Value {
     });
     let members: Vec<Value> = members.collect();
     let links = cluster.links.iter().flat_map(|link| {
-        let similarity = link.similarity.text(page.wording.measure);
-        [json!(at(link.a)), json!(at(link.b)), json!(similarity)]
+        let [a, b] = link.documents().map(|document| json!(at(document)));
+        [a, b, json!(link.score(page.wording.measure))]
     });
     let links: Vec<Value> = links.collect();
     json!([

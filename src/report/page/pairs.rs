@@ -64,17 +64,17 @@ pub(super) fn marks(page: &Page<'_>) -> Markup {
 
 pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup {
     let documents = &page.chosen.documents;
-    let (Some(a), Some(b)) = (documents.get(&pair.a), documents.get(&pair.b)) else {
+    let [Some(a), Some(b)] = pair.documents().map(|number| documents.get(&number)) else {
         return html! {};
     };
-    let (size_a, size_b) = pair.similarity.sizes;
+    let (size_a, size_b) = pair.sizes;
     let wording = page.wording;
     let sampled = match page.summary.is_sampled() {
         true => "sampled ",
         false => "",
     };
     let feature = format!("{sampled}{}", wording.feature());
-    let shared = many(pair.shared.into(), &feature);
+    let shared = many(pair.pair.shared.into(), &feature);
     let threshold = wording.threshold.to_f64();
     let shared = match wording.measure.of_words() {
         false => format!(
@@ -89,9 +89,9 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
         ),
     };
     html! {
-        details.pair id={ "pair-" (pair.a) "-" (pair.b) } open[open] {
+        details.pair id={ "pair-" (pair.pair.a) "-" (pair.pair.b) } open[open] {
             summary {
-                b { (short_below(&pair.similarity.text(wording.measure), threshold)) }
+                b { (short_below(&pair.score(wording.measure), threshold)) }
                 (names(a, b))
             }
             div.in {

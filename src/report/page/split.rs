@@ -119,7 +119,7 @@ fn write(
             ..some.last().map_or(0, |part| part.ranks.end);
         let ranks = ranked.get(ranks).unwrap_or_default();
         let mut memory = memory;
-        let chosen = survey.gather(ranks, false, &mut memory, context)?;
+        let chosen = survey.gather(ranks, false, &mut memory)?;
         memory.check(what)?;
         let wanted = (&chosen.different(), &chosen.roots());
         let aside = Some(Aside::new(workspace.directory()));
@@ -132,7 +132,7 @@ fn write(
         first += some.len();
     }
     sheets.index()?;
-    let chosen = survey.gather(&[], true, &mut memory, context)?;
+    let chosen = survey.gather(&[], true, &mut memory)?;
     let wanted = (&chosen.compared(), &none);
     let room = &mut memory;
     let read = texts::read(workspace, &chosen.documents, wanted, room, None, context)?;
