@@ -8,11 +8,12 @@ use lookalike_base::workers::{Queue, on_threads};
 use lookalike_engine::collection::{
     self, Captured, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
 };
-use lookalike_engine::index::{IndexSearcher as LookUps, Lists};
+use lookalike_engine::index::IndexSearcher;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -40,10 +41,9 @@ pub(super) struct QueryBatch<'a, K> {
     /// The keys of each query, little-endian, and the end of each query's keys.
     sets: Vec<u8>,
     ends: Vec<usize>,
-    /// The keys of the queries in the current lookup, each with its query, sorted.
-    keys: Vec<(K, u32)>,
     /// Queries by MD5.
     md5s: HashMap<[u8; 16], Vec<u32>>,
+    of: PhantomData<K>,
     /// How long the last pass over the sets took.
     pass: Duration,
 }
@@ -84,47 +84,6 @@ impl Matched {
     }
 }
 
-/// The memory for matches that all threads use, and its limit.
-#[derive(Default)]
-struct Account {
-    most: u64,
-    /// Memory for the lists of keys that are looked up together.
-    together: u64,
-    held: AtomicU64,
-    over: AtomicBool,
-    /// Whether it is of one query, whose matches are counted to the end.
-    alone: bool,
-}
-
-impl Account {
-    fn take(&self, bytes: u64) {
-        if self.held.fetch_add(bytes, Ordering::Relaxed) + bytes > self.most {
-            self.over.store(true, Ordering::Relaxed);
-        }
-    }
-
-    fn give(&self, bytes: u64) {
-        self.held.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed)
-    }
-
-    /// Whether the look-up ends here: several queries are looked up again in halves.
-    fn ends(&self) -> bool {
-        !self.alone && self.is_over()
-    }
-
-    /// Whether there is room for all matches plus a second copy of one query's, needed to hand it
-    /// on.
-    fn allows(&self, best: &[Best]) -> bool {
-        let kept = |best: &Best| best.heap.iter().map(|found| found.0.bytes()).sum::<u64>();
-        let largest = best.iter().map(kept).max().unwrap_or(0);
-        !self.is_over() && self.held.load(Ordering::Relaxed) + largest <= self.most
-    }
-}
-
 /// The best matches of a query, and the number of all its matches.
 #[derive(Default)]
 struct Best {
@@ -136,20 +95,6 @@ struct Best {
 }
 
 impl Best {
-    /// Counts a match, and keeps it as long as the account is not over its limit.
-    fn push(&mut self, found: Matched, top: Option<usize>, account: &Account) {
-        let bytes = found.bytes();
-        self.found += 1;
-        self.bytes += bytes;
-        self.largest = self.largest.max(bytes);
-        if !account.is_over() {
-            account.take(bytes);
-            if let Some(worst) = self.keep(found, top) {
-                account.give(worst.bytes());
-            }
-        }
-    }
-
     /// Keeps a match and returns the one that it displaces.
     fn keep(&mut self, found: Matched, top: Option<usize>) -> Option<Matched> {
         self.heap.push(Reverse(found));
@@ -177,8 +122,8 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             queries: Vec::new(),
             sets: Vec::new(),
             ends: Vec::new(),
-            keys: Vec::new(),
             md5s: HashMap::new(),
+            of: PhantomData,
             pass: FIRST_PASS,
         })
     }
@@ -250,24 +195,32 @@ impl<'a, K: Key> QueryBatch<'a, K> {
                 continue;
             }
             if !self.has_index() {
-                self.load(queries.clone())?;
+                if self.columns.is_none() {
+                    let representatives = Catalogue::representatives(self.workspace)?;
+                    self.columns = Some((representatives, Catalogue::stored(self.workspace)?));
+                }
                 readings += 1;
             }
+            let is_alone = queries.len() == 1;
             // A query alone needs no memory for lists that it shares with others.
-            let together = match self.has_index() && queries.len() > 1 {
+            let together = match self.has_index() && !is_alone {
                 true => most / 4,
                 false => 0,
             };
-            let account = Account {
+            let look_up = LookUp {
+                batch: self,
+                context,
+                queries: queries.clone(),
                 most: most - together,
                 together,
-                alone: queries.len() == 1,
-                ..Account::default()
+                held: AtomicU64::new(0),
+                over: AtomicBool::new(false),
             };
             let begun = Instant::now();
-            let best = self.look_up(queries.clone(), &account, context)?;
+            let best = look_up.run()?;
+            let allowed = look_up.allows(&best);
             self.pass = begun.elapsed();
-            if account.allows(&best) {
+            if allowed {
                 for (asked, best) in self.queries[queries].iter_mut().zip(best) {
                     each(answer(asked, best))?;
                 }
@@ -276,7 +229,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             // Retry in halves, the first half first. For a single query, report the memory that it
             // needs.
             let middle = queries.start + queries.len() / 2;
-            if !account.alone {
+            if !is_alone {
                 waiting.extend([middle..queries.end, queries.start..middle]);
                 continue;
             }
@@ -298,77 +251,15 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         self.queries.clear();
         self.sets.clear();
         self.ends.clear();
-        self.keys.clear();
         self.md5s.clear();
         Ok(readings)
-    }
-
-    /// Sorts the keys of some of the queries.
-    fn load(&mut self, queries: Range<usize>) -> Result<()> {
-        if self.columns.is_none() {
-            let representatives = Catalogue::representatives(self.workspace)?;
-            self.columns = Some((representatives, Catalogue::stored(self.workspace)?));
-        }
-        let mut keys = std::mem::take(&mut self.keys);
-        keys.clear();
-        for query in queries {
-            let query = query as u32;
-            let set = self.set(query).chunks_exact(K::BYTES);
-            keys.extend(set.map(|key| (K::get_le(key), query)));
-        }
-        keys.sort_unstable();
-        self.keys = keys;
-        Ok(())
-    }
-
-    /// Looks up queries, in the index or else in the sets; their keys are loaded then. If the account is
-    /// over its limit, the result is incomplete; if it is of one query, all its matches are counted.
-    fn look_up(
-        &self,
-        queries: Range<usize>,
-        account: &Account,
-        context: &Context<'_>,
-    ) -> Result<Vec<Best>> {
-        if let Some(indexed) = &self.indexed {
-            return self.look_up_by_index(indexed, queries, account, context);
-        }
-        let index = BatchIndex::new(&self.keys);
-        let segments = Queue::new(collection::segments(&self.workspace.manifest));
-        let work = |_| -> Result<Vec<Best>> {
-            let mut best: Vec<Best> = queries.clone().map(|_| Best::default()).collect();
-            let mut look = Look {
-                batch: self,
-                index: &index,
-                queries: &queries,
-                account,
-                counts: vec![0; self.queries.len()],
-                met: Vec::new(),
-            };
-            while let Some(segment) = segments.next() {
-                disk::point("query: worker");
-                context.stop.check(STAGE)?;
-                look.segment(segment, &mut best, context)?;
-                if account.ends() {
-                    break;
-                }
-            }
-            Ok(best)
-        };
-        let mut results = on_threads(STAGE, context.budget.threads, work, None)?.into_iter();
-        let mut best = results.next().unwrap_or_default();
-        for result in results {
-            for (best, other) in best.iter_mut().zip(result) {
-                best.merge(other, self.config.top);
-            }
-        }
-        Ok(best)
     }
 
     /// The number of keys of a query that are looked up in any case.
     fn first_keys(&self, asked: &Asked) -> u64 {
         match asked.keys {
             0 => 0,
-            keys => LookUps::wanted(prefix(self.config, keys, asked.words)).min(keys),
+            keys => IndexSearcher::wanted(prefix(self.config, keys, asked.words)).min(keys),
         }
     }
 
@@ -391,82 +282,6 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             groups.push(begin..queries.end);
         }
         groups
-    }
-
-    /// Answers queries from the index; the threads share the queries.
-    fn look_up_by_index(
-        &self,
-        indexed: &Indexed<'_>,
-        queries: Range<usize>,
-        account: &Account,
-        context: &Context<'_>,
-    ) -> Result<Vec<Best>> {
-        let threads = context.budget.threads.min(queries.len());
-        let together = account.together / threads as u64 / indexed.bytes_together();
-        let groups = Queue::new(self.groups(queries.clone(), threads as u64, together));
-        let work = |_| -> Result<Vec<(usize, Best)>> {
-            let mut answered = Vec::new();
-            let mut looker = Looker::new(indexed);
-            let mut keys: Vec<K> = Vec::new();
-            while let Some(group) = groups.next() {
-                disk::point("query: worker");
-                keys.clear();
-                let mut ends = Vec::with_capacity(group.len());
-                if group.len() > 1 {
-                    for query in group.clone() {
-                        let set = self.set(query as u32).chunks_exact(K::BYTES);
-                        let first = self.first_keys(&self.queries[query]) as usize;
-                        keys.extend(set.take(first).map(K::get_le));
-                        ends.push(keys.len());
-                    }
-                }
-                let lists = looker.read(&keys)?;
-                let mut begin = 0;
-                for (n, query) in group.enumerate() {
-                    if account.ends() {
-                        return Ok(answered);
-                    }
-                    context.stop.check(STAGE)?;
-                    let end = ends.get(n).copied().unwrap_or(0);
-                    let read = (&lists, begin..end);
-                    begin = end;
-                    let mut best = Best::default();
-                    self.ask_index(query, &mut looker, read, &mut best, account, context)?;
-                    answered.push((query - queries.start, best));
-                }
-            }
-            Ok(answered)
-        };
-        let mut best: Vec<Best> = queries.clone().map(|_| Best::default()).collect();
-        let answered = on_threads(STAGE, threads, work, None)?.into_iter();
-        answered.flatten().for_each(|(at, found)| best[at] = found);
-        Ok(best)
-    }
-
-    fn ask_index(
-        &self,
-        query: usize,
-        looker: &mut Looker<'_>,
-        read: (&Lists, Range<usize>),
-        best: &mut Best,
-        account: &Account,
-        context: &Context<'_>,
-    ) -> Result<()> {
-        let asked = &self.queries[query];
-        let (set, indexed) = (self.set(query as u32), looker.indexed);
-        let mut looked_at = 0u32;
-        looker.query::<K>(self.config, asked, set, read, |document, facts| {
-            looked_at += 1;
-            context.tick(STAGE, looked_at)?;
-            let named = || indexed.documents.named(document.number, facts);
-            if let Some(found) = self.found(query as u32, &document, named)? {
-                best.push(found, self.config.top, account);
-            }
-            Ok(match account.ends() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            })
-        })
     }
 
     /// The match of a query and a document, if it is to be listed.
@@ -539,86 +354,183 @@ fn answer(asked: &mut Asked, best: Best) -> Answer {
     }
 }
 
-/// Where the keys with the same leading bits are among the sorted keys of a batch.
-struct BatchIndex {
+/// The sorted keys of the queries of a look-up, and where those with the same leading bits are.
+struct BatchIndex<K> {
+    /// Each with its query.
+    keys: Vec<(K, u32)>,
     starts: Vec<u32>,
     shift: u32,
 }
 
-impl BatchIndex {
-    fn new<K: Key>(keys: &[(K, u32)]) -> BatchIndex {
+impl<K: Key> BatchIndex<K> {
+    fn new(mut keys: Vec<(K, u32)>) -> BatchIndex<K> {
+        keys.sort_unstable();
         let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, 30);
         let shift = K::BITS - bits;
         let mut starts = vec![0u32; (1 << bits) + 1];
-        for (key, _) in keys {
+        for (key, _) in &keys {
             starts[(key.to_u128() >> shift) as usize + 1] += 1;
         }
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        BatchIndex { starts, shift }
+        BatchIndex {
+            keys,
+            starts,
+            shift,
+        }
     }
 
+    /// The queries that have a key.
     #[inline]
-    fn of<K: Key>(&self, key: K) -> std::ops::Range<usize> {
+    fn queries(&self, key: K) -> impl Iterator<Item = u32> {
         let at = (key.to_u128() >> self.shift) as usize;
-        self.starts[at] as usize..self.starts[at + 1] as usize
+        let range = self.starts[at] as usize..self.starts[at + 1] as usize;
+        let same = self.keys[range]
+            .iter()
+            .filter(move |(other, _)| *other == key);
+        same.map(|(_, query)| *query)
     }
 }
 
-/// The state of one thread that reads the collection.
-struct Look<'a, 'b, K> {
-    batch: &'a QueryBatch<'b, K>,
-    index: &'a BatchIndex,
-    /// The queries of the current lookup.
-    queries: &'a Range<usize>,
-    account: &'a Account,
-    counts: Vec<u64>,
-    met: Vec<u32>,
+/// A look-up of some queries of a batch. All threads use its memory for matches.
+struct LookUp<'l, 'b, K> {
+    batch: &'l QueryBatch<'b, K>,
+    context: &'l Context<'l>,
+    queries: Range<usize>,
+    /// The limit of the memory for matches, and what they take.
+    most: u64,
+    held: AtomicU64,
+    over: AtomicBool,
+    /// Memory for the lists of keys that are looked up together.
+    together: u64,
 }
 
-impl<K: Key> Look<'_, '_, K> {
+impl<K: Key> LookUp<'_, '_, K> {
+    /// Looks up the queries, in the index or else in the sets. If the memory is over its limit, the
+    /// result is incomplete; of one query, all matches are counted.
+    fn run(&self) -> Result<Vec<Best>> {
+        match &self.batch.indexed {
+            Some(indexed) => self.by_index(indexed),
+            None => self.by_sets(),
+        }
+    }
+
+    /// Counts a match, and keeps it as long as the memory is not over its limit.
+    fn push(&self, best: &mut Best, found: Matched) {
+        let bytes = found.bytes();
+        best.found += 1;
+        best.bytes += bytes;
+        best.largest = best.largest.max(bytes);
+        if self.is_over() {
+            return;
+        }
+        if self.held.fetch_add(bytes, Ordering::Relaxed) + bytes > self.most {
+            self.over.store(true, Ordering::Relaxed);
+        }
+        if let Some(worst) = best.keep(found, self.batch.config.top) {
+            self.held.fetch_sub(worst.bytes(), Ordering::Relaxed);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// Whether the look-up ends here: several queries are looked up again in halves.
+    fn ends(&self) -> bool {
+        self.queries.len() > 1 && self.is_over()
+    }
+
+    /// Whether there is room for all matches plus a second copy of one query's, needed to hand it
+    /// on.
+    fn allows(&self, best: &[Best]) -> bool {
+        let kept = |best: &Best| best.heap.iter().map(|found| found.0.bytes()).sum::<u64>();
+        let largest = best.iter().map(kept).max().unwrap_or(0);
+        !self.is_over() && self.held.load(Ordering::Relaxed) + largest <= self.most
+    }
+
+    fn nothing(&self) -> Vec<Best> {
+        self.queries.clone().map(|_| Best::default()).collect()
+    }
+
+    /// Reads all sets; the threads share the segments.
+    fn by_sets(&self) -> Result<Vec<Best>> {
+        let keys = self.queries.clone().flat_map(|query| {
+            let set = self.batch.set(query as u32).chunks_exact(K::BYTES);
+            set.map(move |key| (K::get_le(key), query as u32))
+        });
+        let index = BatchIndex::new(keys.collect());
+        let segments = Queue::new(collection::segments(&self.batch.workspace.manifest));
+        let work = |_| -> Result<Vec<Best>> {
+            let (mut best, mut counts) = (self.nothing(), vec![0; self.batch.queries.len()]);
+            while let Some(segment) = segments.next() {
+                disk::point("query: worker");
+                self.context.stop.check(STAGE)?;
+                self.segment(segment, &index, &mut counts, &mut best)?;
+                if self.ends() {
+                    break;
+                }
+            }
+            Ok(best)
+        };
+        let threads = self.context.budget.threads;
+        let mut results = on_threads(STAGE, threads, work, None)?.into_iter();
+        let mut best = results.next().unwrap_or_default();
+        for result in results {
+            for (best, other) in best.iter_mut().zip(result) {
+                best.merge(other, self.batch.config.top);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Looks up the queries in a segment. `counts` has a 0 for each query of the batch.
     fn segment(
-        &mut self,
+        &self,
         segment: &SegmentEntry,
+        index: &BatchIndex<K>,
+        counts: &mut [u64],
         best: &mut [Best],
-        context: &Context<'_>,
     ) -> Result<()> {
         let batch = self.batch;
         let Some((representatives, stored)) = &batch.columns else {
             return Ok(());
         };
-        let workspace = batch.workspace;
-        let mut documents = DocumentReader::of(workspace, segment)?;
-        let mut sets = SetReader::<K>::of(workspace, segment)?;
+        let mut documents = DocumentReader::of(batch.workspace, segment)?;
+        let mut sets = SetReader::<K>::of(batch.workspace, segment)?;
         let mut number = segment.first_document;
-        let mut set: Vec<u8> = Vec::new();
+        let (mut set, mut met): (Vec<u8>, Vec<u32>) = (Vec::new(), Vec::new());
         // The other measures need only the number of shared keys.
         let whole = matches!(batch.config.criterion.measure, Measure::Smallest(_));
         while let Some(document) = documents.next()? {
-            context.tick(STAGE, number)?;
+            self.context.tick(STAGE, number)?;
             let takes_part = representatives.has(number);
             let size = stored.get(number);
             let size = size.ok_or_else(|| documents.not_catalogued(number))?;
             set.clear();
             sets.next(size, |keys| {
-                if takes_part {
-                    for &key in keys {
-                        self.met(key);
+                for &key in keys.iter().filter(|_| takes_part) {
+                    for query in index.queries(key) {
+                        let count = &mut counts[query as usize];
+                        if *count == 0 {
+                            met.push(query);
+                        }
+                        *count += 1;
                     }
                     if whole {
-                        keys.iter().for_each(|key| key.put_le(&mut set));
+                        key.put_le(&mut set);
                     }
                 }
                 Ok(())
             })?;
             let same = batch.md5s.get(&document.md5).filter(|_| takes_part);
             for &query in same.into_iter().flatten() {
-                if self.queries.contains(&(query as usize)) && self.counts[query as usize] == 0 {
-                    self.met.push(query);
+                if self.queries.contains(&(query as usize)) && counts[query as usize] == 0 {
+                    met.push(query);
                 }
             }
-            for query in self.met.drain(..) {
+            for query in met.drain(..) {
                 let compared = Compared {
                     number,
                     md5: document.md5,
@@ -626,15 +538,14 @@ impl<K: Key> Look<'_, '_, K> {
                     words: document.words,
                     keys: size.into(),
                     set: &set,
-                    shared: std::mem::take(&mut self.counts[query as usize]),
+                    shared: std::mem::take(&mut counts[query as usize]),
                 };
                 let named = || Ok((document.docno.clone(), Captured::of(&document)));
                 if let Some(found) = batch.found(query, &compared, named)? {
-                    let best = &mut best[query as usize - self.queries.start];
-                    best.push(found, batch.config.top, self.account);
+                    self.push(&mut best[query as usize - self.queries.start], found);
                 }
             }
-            if self.account.ends() {
+            if self.ends() {
                 return Ok(());
             }
             number += 1;
@@ -643,17 +554,61 @@ impl<K: Key> Look<'_, '_, K> {
         sets.finish()
     }
 
-    #[inline]
-    fn met(&mut self, key: K) {
-        let range = self.index.of(key);
-        for (other, query) in &self.batch.keys[range] {
-            if *other == key {
-                let count = &mut self.counts[*query as usize];
-                if *count == 0 {
-                    self.met.push(*query);
+    /// Answers the queries from the index; the threads share the queries.
+    fn by_index(&self, indexed: &Indexed<'_>) -> Result<Vec<Best>> {
+        let (batch, context) = (self.batch, self.context);
+        let threads = context.budget.threads.min(self.queries.len());
+        let together = self.together / threads as u64 / indexed.bytes_together();
+        let groups = batch.groups(self.queries.clone(), threads as u64, together);
+        let groups = Queue::new(groups);
+        let work = |_| -> Result<Vec<(usize, Best)>> {
+            let mut answered = Vec::new();
+            let mut looker = Looker::new(indexed);
+            let mut keys: Vec<K> = Vec::new();
+            while let Some(group) = groups.next() {
+                disk::point("query: worker");
+                keys.clear();
+                let mut ends = Vec::with_capacity(group.len());
+                if group.len() > 1 {
+                    for query in group.clone() {
+                        let set = batch.set(query as u32).chunks_exact(K::BYTES);
+                        let first = batch.first_keys(&batch.queries[query]) as usize;
+                        keys.extend(set.take(first).map(K::get_le));
+                        ends.push(keys.len());
+                    }
                 }
-                *count += 1;
+                let lists = looker.read(&keys)?;
+                let mut begin = 0;
+                for (n, query) in group.enumerate() {
+                    if self.ends() {
+                        return Ok(answered);
+                    }
+                    context.stop.check(STAGE)?;
+                    let end = ends.get(n).copied().unwrap_or(0);
+                    let read = (&lists, begin..end);
+                    begin = end;
+                    let (asked, set) = (&batch.queries[query], batch.set(query as u32));
+                    let (mut best, mut looked_at) = (Best::default(), 0u32);
+                    looker.query::<K>(batch.config, asked, set, read, |document, facts| {
+                        looked_at += 1;
+                        context.tick(STAGE, looked_at)?;
+                        let named = || indexed.documents.named(document.number, facts);
+                        if let Some(found) = batch.found(query as u32, &document, named)? {
+                            self.push(&mut best, found);
+                        }
+                        Ok(match self.ends() {
+                            true => ControlFlow::Break(()),
+                            false => ControlFlow::Continue(()),
+                        })
+                    })?;
+                    answered.push((query - self.queries.start, best));
+                }
             }
-        }
+            Ok(answered)
+        };
+        let mut best = self.nothing();
+        let answered = on_threads(STAGE, threads, work, None)?.into_iter();
+        answered.flatten().for_each(|(at, found)| best[at] = found);
+        Ok(best)
     }
 }

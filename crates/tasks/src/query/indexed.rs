@@ -145,7 +145,7 @@ struct SetBuffers {
 
 /// A thread that answers queries from the index.
 pub(super) struct Looker<'a> {
-    pub(super) indexed: &'a Indexed<'a>,
+    indexed: &'a Indexed<'a>,
     search: IndexSearcher,
     state: SetBuffers,
 }
