@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::choose::{Choice, Fate};
 use super::places::Places;
-use super::{DedupConfig, DedupSummary, STAGE, Unusable};
+use super::{DedupConfig, DedupSummary, Form, STAGE, Unusable};
 use lookalike_base::measure::Measure;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -18,17 +18,15 @@ use lookalike_engine::collection::{self, DocumentRecord, InputRecord, InputRecor
 use lookalike_engine::sample::Sampled;
 use lookalike_engine::table as read;
 use lookalike_rewrite::annotate::{Annotation, Survivor};
-use lookalike_rewrite::output::{OutputDirectory, OutputFile};
+use lookalike_rewrite::output::{OutputDirectory, OutputFile, Outputs};
 use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::InputFile;
 
 /// The evidence for removed documents.
-pub(super) const REMOVED_FILE: &str = "removed.jsonl";
-/// The lists of `--ids-only`.
+const REMOVED_FILE: &str = "removed.jsonl";
+/// The kept documents of `--ids-only`.
 pub(super) const KEPT_LIST: &str = "kept.tsv";
-/// The lists of `--ids-only`.
-pub(super) const REMOVED_LIST: &str = "removed.tsv";
 
 /// The evidence as a table.
 pub const REMOVED_TABLE: &str = "removed.parquet";
@@ -37,7 +35,7 @@ pub const KEPT_TABLE: &str = "kept.parquet";
 
 /// The evidence for documents as JSON lines, as a list of `--ids-only`, and as a table.
 type FileNames = [&'static str; 3];
-pub(super) const REMOVED_NAMES: FileNames = [REMOVED_FILE, REMOVED_LIST, REMOVED_TABLE];
+pub(super) const REMOVED_NAMES: FileNames = [REMOVED_FILE, "removed.tsv", REMOVED_TABLE];
 /// The evidence for documents that are kept only because `revisit` records refer to them.
 pub(super) const REFERRED_NAMES: FileNames = ["referred.jsonl", "referred.tsv", "referred.parquet"];
 
@@ -157,16 +155,44 @@ impl Knowledge<'_> {
         Ok(line)
     }
 
-    /// Counts every document, and writes the evidence to `removed` and the lists to `lists`.
+    /// Counts every document, and writes the evidence and the lists. With lists, there is no
+    /// directory of removed records.
     pub fn write(
         &self,
-        removed: Option<&OutputDirectory>,
-        lists: Option<&OutputDirectory>,
+        outputs: &Outputs,
         config: &DedupConfig,
         context: &Context<'_>,
     ) -> Result<DedupSummary> {
+        let lists = (config.form == Form::Lists).then_some(&outputs.kept);
+        let directory = lists.or(outputs.removed.as_ref());
+        let captures = collection::has_captures(&self.workspace.manifest);
+        let (mut columns, mut of_kept) = (REMOVED, KEPT);
+        columns[11].name = self.measure.column();
+        if captures {
+            [columns[15]] = columns! { address: Text or "" };
+        }
+        only_if(&mut columns[16..], captures);
+        only_if(&mut of_kept[5..], captures);
+        let is_table = config.results == ResultFormat::Parquet;
+        let name = if is_table { KEPT_TABLE } else { KEPT_LIST };
+        // The copies of the inputs have the numbers below.
+        let number = self.inputs.len() as u32;
+        let kept = lists.map(|output| begin(output, name, number, &of_kept));
+        let mut kept = kept.transpose()?;
+        let evidence = |[lines, list, table]: FileNames, number| {
+            let begun = directory.map(|output| match (is_table, lists) {
+                (true, _) => begin(output, table, number, &columns).map(Evidence::Table),
+                (_, Some(_)) => begin(output, list, number, &columns).map(Evidence::Table),
+                (_, None) => output.create(lines, number).map(Evidence::Lines),
+            });
+            begun.transpose()
+        };
+        let mut removed = evidence(REMOVED_NAMES, number + 1)?;
+        let mut referred = match self.choice.referred.is_some() {
+            true => evidence(REFERRED_NAMES, number + 2)?,
+            false => None,
+        };
         let mut summary = DedupSummary::default();
-        let mut sinks = Sinks::new(self, removed, lists, config.results)?;
         let mut entries = InputRecords::all(self.workspace);
         while let Some(entry) = entries.next_record()? {
             let (number, document) = match entry {
@@ -180,36 +206,63 @@ impl Knowledge<'_> {
                 }
             };
             context.advance(STAGE, number)?;
-            let fate = self.choice.fate(number);
             summary.documents += 1;
-            match fate {
-                None => summary.kept += 1,
-                Some(fate) => summary.removed[fate.reason as usize] += 1,
+            if let Some(fate) = self.choice.fate(number) {
+                summary.removed[fate.reason as usize] += 1;
+                self.put(&mut removed, number, &document, fate)?;
+                continue;
             }
-            sinks.put(self, number, &document, fate)?;
+            summary.kept += 1;
+            if let Some(table) = &mut kept {
+                let place = self.place(number)?;
+                table.row(&cells! {
+                    place.file, place.record, document.offset, &place.docno, number,
+                    place.address.as_ref(), place.date.as_ref(),
+                })?;
+            }
+            if self.choice.is_referred(number)
+                && let Some(fate) = self.choice.by_rule(number)
+            {
+                self.put(&mut referred, number, &document, fate)?;
+            }
         }
-        sinks.finish()?;
+        // The complete files get their places.
+        let lists = [kept.map(Evidence::Table), removed, referred];
+        lists
+            .into_iter()
+            .flatten()
+            .try_for_each(|list| match list {
+                Evidence::Lines(lines) => lines.finish(),
+                Evidence::Table(table) => table.finish()?.finish(),
+            })?;
         Ok(summary)
     }
 
-    /// Adds a removed document to its list.
-    fn removed_row(
+    /// Adds a removed document to its list, if there is one.
+    fn put(
         &self,
-        table: &mut Table<OutputFile>,
+        list: &mut Option<Evidence>,
         document: u32,
         of: &DocumentRecord,
         fate: Fate,
     ) -> Result<()> {
+        let table = match list {
+            None => return Ok(()),
+            Some(Evidence::Lines(out)) => {
+                let line = self.line(document, of, fate)?;
+                let put = out.write_all(line.as_bytes());
+                return put.map_err(Error::io("write", out.path()));
+            }
+            Some(Evidence::Table(table)) => table,
+        };
         let place = self.place(document)?;
         let other = fate.survivor.map(|survivor| self.place(survivor));
         let other = other.transpose()?;
-        let score = self.score(document, fate);
-        let cluster = self.choice.cluster(document);
         let other = other.as_ref();
         let (file, record) = other.map(|place| (place.file, place.record)).unzip();
         let docno = other.map(|place| &place.docno);
-        let (value, shared) = score.unzip();
-        let (cluster, cluster_size) = cluster.unzip();
+        let (value, shared) = self.score(document, fate).unzip();
+        let (cluster, cluster_size) = self.choice.cluster(document).unzip();
         table.row(&cells! {
             place.file, place.record, &place.docno, of.offset, &place.docno, document,
             fate.reason.text(), file, record, docno, fate.survivor, value, shared, cluster,
@@ -218,6 +271,13 @@ impl Knowledge<'_> {
             other.and_then(|other| other.date.as_ref()),
         })
     }
+}
+
+/// A list of documents with the reasons for their removal.
+enum Evidence {
+    /// Of JSON.
+    Lines(OutputFile),
+    Table(Table<OutputFile>),
 }
 
 /// The columns of `removed.tsv`, `removed.parquet` and the same for `referred`. The resemblance has the name of the measure.
@@ -236,7 +296,7 @@ const KEPT: [Column; 7] = columns! {
     address: Text or "", date: Text or "",
 };
 
-/// The docnos in a list of removed documents ([`REMOVED_LIST`]).
+/// The docnos in a list of removed documents (`removed.tsv`).
 ///
 /// # Errors
 /// `BadLine`, `Io`.
@@ -250,89 +310,6 @@ pub fn removed_docnos(list: &Path) -> Result<impl Iterator<Item = Result<String>
     }))
 }
 
-/// The lists that are written.
-struct Sinks {
-    kept: Option<Table<OutputFile>>,
-    removed: Evidence,
-    referred: Evidence,
-}
-
-impl Sinks {
-    fn new(
-        knowledge: &Knowledge<'_>,
-        removed: Option<&OutputDirectory>,
-        lists: Option<&OutputDirectory>,
-        format: ResultFormat,
-    ) -> Result<Sinks> {
-        // The copies of the inputs have the numbers below.
-        let number = knowledge.inputs.len() as u32;
-        let name = match format {
-            ResultFormat::None | ResultFormat::Tsv => KEPT_LIST,
-            ResultFormat::Parquet => KEPT_TABLE,
-        };
-        let captures = collection::has_captures(&knowledge.workspace.manifest);
-        let (mut columns, mut of_kept) = (REMOVED, KEPT);
-        columns[11].name = knowledge.measure.column();
-        if captures {
-            [columns[15]] = columns! { address: Text or "" };
-        }
-        only_if(&mut columns[16..], captures);
-        only_if(&mut of_kept[5..], captures);
-        let kept = lists.map(|output| begin(output, name, number, &of_kept));
-        let evidence =
-            |names, number| Evidence::new(names, number, removed, lists, &columns, format);
-        Ok(Sinks {
-            kept: kept.transpose()?,
-            removed: evidence(REMOVED_NAMES, number + 1)?,
-            referred: match knowledge.choice.referred.is_some() {
-                true => evidence(REFERRED_NAMES, number + 2)?,
-                false => Evidence::default(),
-            },
-        })
-    }
-
-    /// Adds a document to the lists that are wanted.
-    fn put(
-        &mut self,
-        knowledge: &Knowledge<'_>,
-        document: u32,
-        of: &DocumentRecord,
-        fate: Option<Fate>,
-    ) -> Result<()> {
-        if let Some(fate) = fate {
-            return self.removed.put(knowledge, document, of, fate);
-        }
-        if let Some(table) = &mut self.kept {
-            let place = knowledge.place(document)?;
-            let cells = cells! {
-                place.file, place.record, of.offset, &place.docno, document,
-                place.address.as_ref(), place.date.as_ref(),
-            };
-            table.row(&cells)?;
-        }
-        match knowledge.choice.is_referred(document) {
-            true => match knowledge.choice.by_rule(document) {
-                Some(fate) => self.referred.put(knowledge, document, of, fate),
-                None => Ok(()),
-            },
-            false => Ok(()),
-        }
-    }
-
-    /// Puts the complete files in their places.
-    fn finish(self) -> Result<()> {
-        let lines = [self.removed.lines, self.referred.lines];
-        for lines in lines.into_iter().flatten() {
-            lines.finish()?;
-        }
-        let tables = [self.kept, self.removed.table, self.referred.table];
-        for table in tables.into_iter().flatten() {
-            table.finish()?.finish()?;
-        }
-        Ok(())
-    }
-}
-
 fn begin(
     output: &OutputDirectory,
     name: &str,
@@ -341,54 +318,6 @@ fn begin(
 ) -> Result<Table<OutputFile>> {
     let file = output.create(name, number)?;
     Table::new(&output.path(name), file, &[], columns)
-}
-
-/// A list of documents with the reasons for their removal, as lines of JSON or as a table.
-#[derive(Default)]
-struct Evidence {
-    lines: Option<OutputFile>,
-    table: Option<Table<OutputFile>>,
-}
-
-impl Evidence {
-    /// Begins the list with one of the names. Only one of the two directories is there.
-    fn new(
-        [lines, list, table]: FileNames,
-        number: u32,
-        removed: Option<&OutputDirectory>,
-        lists: Option<&OutputDirectory>,
-        columns: &[Column],
-        format: ResultFormat,
-    ) -> Result<Evidence> {
-        let (jsonl, table) = match format {
-            ResultFormat::Parquet => (None, removed.or(lists).map(|output| (output, table))),
-            ResultFormat::None | ResultFormat::Tsv => (removed, lists.map(|output| (output, list))),
-        };
-        let table = table.map(|(output, name)| begin(output, name, number, columns));
-        let create = |output: &OutputDirectory| output.create(lines, number);
-        Ok(Evidence {
-            lines: jsonl.map(create).transpose()?,
-            table: table.transpose()?,
-        })
-    }
-
-    fn put(
-        &mut self,
-        knowledge: &Knowledge<'_>,
-        document: u32,
-        of: &DocumentRecord,
-        fate: Fate,
-    ) -> Result<()> {
-        if let Some(table) = &mut self.table {
-            knowledge.removed_row(table, document, of, fate)?;
-        }
-        if let Some(out) = &mut self.lines {
-            let line = knowledge.line(document, of, fate)?;
-            let put = out.write_all(line.as_bytes());
-            put.map_err(Error::io("write", out.path()))?;
-        }
-        Ok(())
-    }
 }
 
 fn json(value: &impl Serialize) -> Result<String> {

@@ -631,8 +631,7 @@ pub fn run(
     let names = names_of(own);
     outputs.begin((&names, &names), context)?;
     let (kept, removed) = (&outputs.kept, outputs.removed.as_ref());
-    let lists = (config.form == Form::Lists).then_some(kept);
-    let mut summary = knowledge.write(removed, lists, config, context)?;
+    let mut summary = knowledge.write(&outputs, config, context)?;
     summary.references = decided.references;
     summary.files = own.len() as u64;
     let segments = collection::own_segments(&workspace.manifest).iter();
