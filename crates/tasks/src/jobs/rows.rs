@@ -5,7 +5,7 @@
 //! about the task, as JSON; for each place the offset, the length and the xxh3 of its rows; and
 //! [`FOOTER`]. So a task that needs one place of a file reads its end and one range.
 
-use std::io::ErrorKind;
+use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -17,6 +17,7 @@ use lookalike_base::byte_size::ByteSize;
 use lookalike_base::progress::{Context, Stop};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::SegmentEntry;
+use lookalike_source::{FromPlace, Stoppable};
 use lookalike_store::disk::{self, SharedFile};
 use lookalike_store::received::{self, is_part};
 use lookalike_store::{Aside, check_sum};
@@ -290,66 +291,43 @@ impl Rows {
             return Ok(());
         }
         let (begin, length, sum) = self.entry(place);
-        let end = begin.saturating_add(length);
-        let file = self.file.until(Some(end));
-        let (mut at, mut hash) = (begin, Xxh3::new());
-        let mut buffer = Vec::new();
-        let (mut used, mut blob) = (0, Vec::new());
+        let file = self.file.until(Some(begin.saturating_add(length)));
+        let inner = FromPlace { file, at: begin }.take(length);
+        let stop = context.stop.clone();
+        let mut rows =
+            BufReader::with_capacity(READ.min(length as usize), Stoppable { inner, stop });
         let cut = || {
             Error::corrupt(&self.path, "rows of a task").expected("a whole row", "one that is cut")
         };
-        // Takes the next bytes, up to `most`.
-        let mut next = |most: u64, out: &mut Vec<u8>| -> Result<()> {
-            let mut left = most;
-            while left > 0 {
-                context.stop.check(STAGE)?;
-                if used == buffer.len() {
-                    let room = READ.min((end - at) as usize);
-                    if room == 0 {
-                        return Err(cut());
-                    }
-                    buffer.resize(room, 0);
-                    let read = file.read_at(&mut buffer, at);
-                    let read = read.map_err(Error::io("read", &self.path))?;
-                    if read == 0 {
-                        return Err(cut());
-                    }
-                    buffer.truncate(read);
-                    hash.update(&buffer);
-                    at += read as u64;
-                    used = 0;
-                }
-                let taken = left.min((buffer.len() - used) as u64) as usize;
-                out.extend_from_slice(&buffer[used..used + taken]);
-                used += taken;
-                left -= taken as u64;
-            }
-            Ok(())
+        let failed = |error: io::Error| match error.kind() {
+            ErrorKind::UnexpectedEof => cut(),
+            _ => match context.stop.check(STAGE) {
+                Ok(()) => Error::io("read", &self.path)(error),
+                Err(stopped) => stopped,
+            },
         };
-        let mut left = length;
+        let (mut left, mut hash, mut blob) = (length, Xxh3::new(), Vec::new());
         while left > 0 {
-            let (mut row, mut shift) = (0u64, 0);
-            loop {
-                blob.clear();
-                next(1, &mut blob)?;
-                left = left.checked_sub(1).ok_or_else(cut)?;
-                row |= u64::from(blob[0] & 127) << shift;
-                shift += 7;
-                if blob[0] < 128 {
-                    break;
-                }
+            context.stop.check(STAGE)?;
+            let (mut row, mut shift, mut byte) = (0u64, 0, [128]);
+            while byte[0] >= 128 {
                 if shift > 35 {
                     return Err(cut());
                 }
+                rows.read_exact(&mut byte).map_err(failed)?;
+                hash.update(&byte);
+                left -= 1;
+                row |= u64::from(byte[0] & 127) << shift;
+                shift += 7;
             }
             let rest = left.checked_sub(row).filter(|_| row <= MOST_ROW);
             left = rest.ok_or_else(cut)?;
             context.budget.require(LEAST_BYTES + 2 * row, || {
                 format!("a row of {} in {}", ByteSize(row), self.path.display())
             })?;
-            blob.clear();
-            blob.reserve_exact(row as usize);
-            next(row, &mut blob)?;
+            blob.resize(row as usize, 0);
+            rows.read_exact(&mut blob).map_err(failed)?;
+            hash.update(&blob);
             take(&blob)?;
         }
         let found = hash.digest();
