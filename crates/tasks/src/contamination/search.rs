@@ -55,6 +55,9 @@ pub(super) struct OfItem {
     pub best: AtomicU32,
 }
 
+/// A number of remarks, and the first one, by its place.
+type Said = (u64, Option<(Place, String)>);
+
 /// What all threads share.
 pub(super) struct Search<'a> {
     pub inputs: &'a [InputFile],
@@ -70,10 +73,8 @@ pub(super) struct Search<'a> {
     /// The memory for what is listed beyond the first documents of each item, within the budget.
     room: u64,
     budget: Budget,
-    /// The first reject, by its place.
-    first: Mutex<Option<(Place, String)>>,
-    /// Warnings about documents that no file lists, and the first one, by its place.
-    unlisted: Mutex<(u64, Option<(Place, String)>)>,
+    /// Of rejects, and of warnings about documents.
+    said: [Mutex<Said>; 2],
     /// Whether documents with items are captures.
     pub(super) captures: AtomicBool,
 }
@@ -133,8 +134,7 @@ impl<'a> Search<'a> {
             listed: Mutex::new(Listed::new(sets.items.len(), config.most, room)),
             room,
             budget: context.budget,
-            first: Mutex::default(),
-            unlisted: Mutex::default(),
+            said: <[Mutex<Said>; 2]>::default(),
             captures: AtomicBool::default(),
         })
     }
@@ -169,7 +169,11 @@ impl<'a> Search<'a> {
                     Interpreted::Skipped(kind) => {
                         *worker.report.skipped.entry(kind).or_default() += 1;
                     }
-                    Interpreted::Rejected(reject) => self.rejected(reject, place, worker),
+                    Interpreted::Rejected(reject) => {
+                        let reason = reject.reason.text();
+                        *worker.report.rejected.entry(reason).or_default() += 1;
+                        self.say(&reject, false, place, worker);
+                    }
                     Interpreted::Document(document) => {
                         self.document(&document, (place, of), worker)?;
                         if of.large {
@@ -206,13 +210,14 @@ impl<'a> Search<'a> {
 
     /// The first record that was rejected, in a line.
     pub(super) fn first_reject(&self) -> Option<String> {
-        lock(&self.first).as_ref().map(|(_, line)| line.clone())
+        let (_, first) = &*lock(&self.said[0]);
+        first.as_ref().map(|(_, line)| line.clone())
     }
 
     /// A line for the warnings that no file lists.
     pub(super) fn unlisted(&self) -> Option<String> {
-        let (count, first) = &*lock(&self.unlisted);
-        let (_, first) = first.as_ref()?;
+        let (count, first) = &*lock(&self.said[1]);
+        let (_, first) = first.as_ref().filter(|_| self.spill.is_none())?;
         Some(format!(
             "warning: the corpus: {}; the first: {}; with -o, {REJECTS_FILE} lists them",
             counted(*count, "warning"),
@@ -232,17 +237,17 @@ impl<'a> Search<'a> {
         tokens.map(bit).sum()
     }
 
-    fn rejected(&self, reject: Reject, place: Place, worker: &mut Worker<'_>) {
-        let reason = reject.reason.text();
-        *worker.report.rejected.entry(reason).or_default() += 1;
-        let path = &self.inputs[place.file as usize].path;
+    /// Lists a record that was rejected, or a warning about one that was `used`.
+    fn say(&self, reject: &Reject, used: bool, place: Place, worker: &mut Worker<'_>) {
+        let path = self.inputs[place.file as usize].path.to_string_lossy();
         if self.spill.is_some() {
-            let line = reject_line(&path.to_string_lossy(), &reject, false);
+            let line = reject_line(&path, reject, used);
             worker.rejects.extend_from_slice(line.as_bytes());
         }
-        let mut first = lock(&self.first);
+        let (count, first) = &mut *lock(&self.said[usize::from(used)]);
+        *count += 1;
         if first.as_ref().is_none_or(|(other, _)| place < *other) {
-            *first = Some((place, reject.line(&path.to_string_lossy())));
+            *first = Some((place, reject.line(&path)));
         }
     }
 
@@ -274,17 +279,7 @@ impl<'a> Search<'a> {
         };
         let of = (source, self.config.read.record.is_some());
         for warning in warnings(document, of, facts.words, facts.notices) {
-            let path = self.inputs[place.file as usize].path.to_string_lossy();
-            if self.spill.is_some() {
-                let line = reject_line(&path, &warning, true);
-                worker.rejects.extend_from_slice(line.as_bytes());
-                continue;
-            }
-            let (count, first) = &mut *lock(&self.unlisted);
-            *count += 1;
-            if first.as_ref().is_none_or(|(other, _)| place < *other) {
-                *first = Some((place, warning.line(&path)));
-            }
+            self.say(&warning, true, place, worker);
         }
         worker.report.documents += 1;
         worker.report.tokens += facts.words;
