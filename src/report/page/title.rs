@@ -1,6 +1,8 @@
 //! The title of a page.
 
-use std::path::{Component, Path};
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use lookalike_base::Result;
 use lookalike_engine::collection;
@@ -14,33 +16,24 @@ pub(super) fn collection_name(workspace: &Workspace) -> Result<String> {
     for _ in 0..collection::against(&workspace.manifest).files {
         inputs.next()?;
     }
-    // The components of the path that all inputs share so far, the last one of the first included.
-    let mut shared: Option<Vec<String>> = None;
+    // The path that all inputs share so far, with the name of the first.
+    let mut shared: Option<PathBuf> = None;
     while let Some(entry) = inputs.next()? {
-        let path = components(Path::new(&entry.path));
-        shared = Some(match shared {
-            None => path,
+        let path = Path::new(&entry.path);
+        shared = Some(match &shared {
+            None => path.into(),
             Some(shared) => {
-                let same = shared.iter().zip(&path).take_while(|(a, b)| a == b);
-                let same = same.count();
-                shared.into_iter().take(same).collect()
+                let mut places = shared.ancestors();
+                let place = places.find(|place| path.starts_with(place));
+                place.map_or_else(PathBuf::new, Path::to_path_buf)
             }
         });
     }
     // A directory named by a number says nothing.
-    let says = |name: &String| name.chars().any(char::is_alphabetic);
-    let name = shared.and_then(|shared| shared.into_iter().rfind(says));
-    Ok(name.unwrap_or_else(|| {
-        let directory = workspace.directory();
-        let name = directory.file_name().unwrap_or(directory.as_os_str());
-        name.to_string_lossy().into_owned()
-    }))
-}
-
-fn components(path: &Path) -> Vec<String> {
-    let names = path.components().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
-        _ => None,
-    });
-    names.collect()
+    let says = |name: &Cow<'_, str>| name.chars().any(char::is_alphabetic);
+    let directory = workspace.directory();
+    let own = directory.file_name().unwrap_or(directory.as_os_str());
+    let shared = shared.unwrap_or_default();
+    let name = shared.iter().map(OsStr::to_string_lossy).rfind(says);
+    Ok(name.unwrap_or(own.to_string_lossy()).into_owned())
 }
