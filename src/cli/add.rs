@@ -8,7 +8,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::{Limits, Programs, WalkFlags};
 use super::run::Verbose;
 
@@ -55,10 +55,6 @@ pub struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.limits.setup().naming(&self.programs.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let (directory, selection) = (&self.directory, self.walk.selection());
         pipeline::look(directory)?;

@@ -12,7 +12,7 @@ use lookalike_base::Result;
 use lookalike_store::workspace::refuse_remote;
 use lookalike_store::{disk, remote};
 
-use super::command::Run;
+use super::command::{Run, Setup};
 use super::context::ProgressForm;
 use super::flags::StoreFlags;
 use super::renamed;
@@ -64,6 +64,8 @@ pub struct Arguments<P: Program> {
     pub progress: ProgressForm,
     #[command(flatten)]
     pub stores: StoreFlags,
+    #[arg(skip)]
+    pub setup: Setup,
     /// The first path that is an address and cannot be one.
     #[arg(skip)]
     pub remote: Option<PathBuf>,
@@ -106,9 +108,13 @@ macro_rules! commands {
         const GROUPS: &[(&str, &[&str])] = &[$((stringify!($group), &[$(stringify!($name)),*])),*];
 
         impl $crate::cli::Run for Commands {
-            fn main(&self, host: &dyn $crate::cli::Host) -> $crate::Result<std::process::ExitCode> {
+            fn main(
+                &self,
+                setup: &$crate::cli::Setup,
+                host: &dyn $crate::cli::Host,
+            ) -> $crate::Result<std::process::ExitCode> {
                 match self {
-                    $($(Commands::$name(options) => options.main(host),)*)*
+                    $($(Commands::$name(options) => options.main(setup, host),)*)*
                 }
             }
         }
@@ -161,7 +167,15 @@ impl<P: Program> Arguments<P> {
         })?;
         let read = Self::from_arg_matches(&matches);
         let mut read = read.map_err(|error| error.format(&mut command))?;
-        (read.remote, read.addresses) = addresses(&command, &matches);
+        let (mut chosen, mut given, mut named) = (&command, &matches, Vec::new());
+        while let Some((name, of)) = given.subcommand()
+            && let Some(inner) = chosen.find_subcommand(name)
+        {
+            (chosen, given) = (inner, of);
+            named.push(name);
+        }
+        read.setup = Setup::of(chosen, given);
+        (read.remote, read.addresses) = addresses(chosen, given, &named.join(" "));
         read.renamed = renamed;
         Ok(read)
     }
@@ -190,22 +204,13 @@ const WRITTEN: [(&str, &[&str]); 6] = [
 fn addresses(
     command: &clap::Command,
     matches: &clap::ArgMatches,
+    named: &str,
 ) -> (Option<PathBuf>, Vec<PathBuf>) {
     let (mut wrong, mut all) = (None, Vec::new());
-    let (mut command, mut matches, mut named) = (Some(command), matches, Vec::new());
-    while let Some((name, of)) = matches.subcommand() {
-        command = command.and_then(|command| command.find_subcommand(name));
-        matches = of;
-        named.push(name);
-    }
-    let named = named.join(" ");
     let written = WRITTEN.iter().filter(|(of, _)| *of == named);
     let written: Vec<&str> = written.flat_map(|(_, ids)| *ids).copied().collect();
-    let arguments = command.into_iter().filter(|_| !named.is_empty());
-    let arguments = arguments.flat_map(clap::Command::get_arguments);
-    for argument in arguments
-        .filter(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>())
-    {
+    let is_path = |of: &&clap::Arg| of.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    for argument in command.get_arguments().filter(is_path) {
         let id = argument.get_id().as_str();
         for path in matches.get_raw(id).into_iter().flatten().map(PathBuf::from) {
             let possible = READ.contains(&id) || written.contains(&id);

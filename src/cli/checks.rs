@@ -35,10 +35,6 @@ pub struct CountOptions {
 }
 
 impl Command for CountOptions {
-    fn setup(&self) -> Setup {
-        self.answering.setup()
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let inputs = self.input.files(Path::new(""))?;
         let reads: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
@@ -53,7 +49,7 @@ impl Command for CountOptions {
         if let Some(output) = &self.output {
             write_records(rows, &counts, ("Counts", &below), output)?;
         }
-        out.result(&counts, || {
+        out.answer(&counts, || {
             Ok(format!("{}\n{below}\n", records(rows, out.columns())))
         })?;
         unread::lines(&counts.unread, context);
@@ -72,8 +68,7 @@ pub struct VerifyOptions {
 }
 
 impl Run for VerifyOptions {
-    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
-        self.memory.begin();
+    fn main(&self, _: &Setup, host: &dyn Host) -> Result<ExitCode> {
         let found = verify(&self.directory)?;
         for error in &found.errors {
             super::tell_error(error);
@@ -107,8 +102,7 @@ pub struct InspectOptions {
 }
 
 impl Run for InspectOptions {
-    fn main(&self, _: &dyn Host) -> Result<ExitCode> {
-        self.memory.begin();
+    fn main(&self, _: &Setup, _: &dyn Host) -> Result<ExitCode> {
         let failed = |error| Error::io("write", "standard output".as_ref())(error);
         let mut out = BufWriter::new(super::standard_output().map_err(failed)?);
         let terminal = std::io::stdout().is_terminal();

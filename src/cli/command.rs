@@ -2,10 +2,12 @@
 
 use std::process::ExitCode;
 
+use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::facade::Resources;
 use crate::report::terminal::wrapped;
+use lookalike_base::budget::Disk;
 use lookalike_base::byte_size::ByteSize;
 use lookalike_base::progress::{Context, Progress};
 use lookalike_base::{Error, Result, memory};
@@ -16,9 +18,6 @@ use super::context::Host;
 
 /// A command that calls the library under limits. Its type has its options.
 pub trait Command {
-    /// The limits and the form of the output, as the user gave them.
-    fn setup(&self) -> Setup;
-
     /// The stages that its progress numbers, in order; empty for a single one.
     fn stages(&self) -> &'static [&'static str] {
         &[]
@@ -31,14 +30,12 @@ pub trait Command {
 /// Anything that the first argument can name: a [`Command`], or one that needs no limits.
 pub trait Run {
     /// Runs it.
-    fn main(&self, host: &dyn Host) -> Result<ExitCode>;
+    fn main(&self, setup: &Setup, host: &dyn Host) -> Result<ExitCode>;
 }
 
 impl<C: Command> Run for C {
-    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
-        let setup = self.setup();
-        let printed = setup.printed;
-        let progress = host.progress(printed.quiet, self.stages());
+    fn main(&self, setup: &Setup, host: &dyn Host) -> Result<ExitCode> {
+        let progress = host.progress(setup.silent, self.stages());
         let stop = host.stop();
         remote::wait_until(&stop);
         let mut context = setup.limits.context(&stop, &*progress)?;
@@ -49,7 +46,7 @@ impl<C: Command> Run for C {
         let out = &Out {
             host,
             progress: &*progress,
-            printed,
+            setup,
         };
         self.run(out, &context).map_err(|error| match error {
             Error::BudgetTooSmall {
@@ -80,55 +77,51 @@ impl<C: Command> Run for C {
     }
 }
 
-/// The resources that a command may use, and the form of its output.
+/// What the flags say that many commands have.
+#[derive(Debug, Default)]
 pub struct Setup {
-    pub(crate) limits: Resources,
-    /// What it prints.
-    pub printed: Printed,
+    pub(super) limits: Resources,
+    /// Print no result that is also in a file.
+    quiet: bool,
+    /// Show no progress. A command that only prints a result has no flag for it.
+    silent: bool,
+    /// Print JSON, for programs.
+    pub(super) json: bool,
 }
 
 impl Setup {
-    /// For a command that computes a result without limits, and prints it.
-    pub fn printing(json: bool) -> Setup {
+    /// The flags that are given to a command. Without one for it, a command runs on one thread, and
+    /// writes little to the disk.
+    pub(super) fn of(command: &clap::Command, given: &ArgMatches) -> Setup {
+        let has = |id: &str| command.get_arguments().any(|arg| arg.get_id() == id);
+        let is_set = |id: &str| has(id) && given.get_flag(id);
+        let runs_stages = has("ignore_disk_space");
+        let programs = given.try_get_many("convert").ok().flatten();
+        let programs = programs.into_iter().flatten().map(Converter::given);
         Setup {
-            limits: Resources::default(),
-            printed: Printed::result(json),
+            limits: Resources {
+                memory: value(given, "memory"),
+                threads: match has("threads") {
+                    true => value(given, "threads"),
+                    false => Some(1),
+                },
+                disk: match runs_stages && !is_set("ignore_disk_space") {
+                    true => Disk::Available,
+                    false => Disk::Unchecked,
+                },
+                scratch: value(given, "scratch").filter(|_| runs_stages),
+                programs: programs.collect(),
+            },
+            quiet: is_set("quiet"),
+            silent: is_set("quiet") || !has("quiet"),
+            json: is_set("json"),
         }
-    }
-
-    /// Says whether the result is in no file.
-    pub fn always(mut self, always: bool) -> Setup {
-        self.printed.always = always;
-        self
-    }
-
-    /// Allows these programs, whatever directory names them.
-    pub fn naming(mut self, programs: &[Converter]) -> Setup {
-        self.limits.programs = programs.iter().map(Converter::given).collect();
-        self
     }
 }
 
-/// What a command prints.
-#[derive(Clone, Copy, Debug)]
-pub struct Printed {
-    /// No progress, and no result that is also in a file.
-    pub quiet: bool,
-    /// JSON, for programs.
-    pub json: bool,
-    /// The result is in no file, so it is printed even with `quiet`.
-    pub always: bool,
-}
-
-impl Printed {
-    /// The result alone, without progress.
-    pub fn result(json: bool) -> Printed {
-        Printed {
-            quiet: true,
-            json,
-            always: true,
-        }
-    }
+/// The value of a flag, if the command has it and it is given.
+fn value<T: Clone + Send + Sync + 'static>(given: &ArgMatches, id: &str) -> Option<T> {
+    given.try_get_one(id).ok().flatten().cloned()
 }
 
 /// Takes the result of a command.
@@ -136,7 +129,7 @@ pub struct Out<'h> {
     /// Where the command runs.
     pub(crate) host: &'h dyn Host,
     pub(super) progress: &'h dyn Progress,
-    pub(crate) printed: Printed,
+    pub(super) setup: &'h Setup,
 }
 
 /// The most columns of a table or a paragraph: wider ones are not easier to read.
@@ -165,24 +158,35 @@ impl Out<'_> {
         self.host.columns().unwrap_or(WIDTH).min(WIDTH)
     }
 
-    /// Prints the result: as JSON, or the text for people.
+    /// Prints a result that is also in a file: as JSON, or the text for people.
     pub fn result(
         &self,
         result: &impl Serialize,
         text: impl FnOnce() -> Result<String>,
     ) -> Result<()> {
-        match self.printed.json {
+        match self.setup.quiet && !self.setup.json {
+            true => Ok(()),
+            false => self.answer(result, text),
+        }
+    }
+
+    /// Prints a result that is in no file.
+    pub fn answer(
+        &self,
+        result: &impl Serialize,
+        text: impl FnOnce() -> Result<String>,
+    ) -> Result<()> {
+        match self.setup.json {
             true => self.say(&super::json(result)?),
-            false => self.note(text),
+            false => self.say(&self.fitted(text()?)),
         }
     }
 
     /// Prints text for people that is not part of the result in JSON.
     pub fn note(&self, text: impl FnOnce() -> Result<String>) -> Result<()> {
-        let printed = self.printed;
-        match !printed.json && (printed.always || !printed.quiet) {
-            true => self.say(&self.fitted(text()?)),
-            false => Ok(()),
+        match self.setup.json || self.setup.quiet {
+            true => Ok(()),
+            false => self.say(&self.fitted(text()?)),
         }
     }
 

@@ -16,7 +16,7 @@ use lookalike_tasks::contamination::{
     run as contamination,
 };
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::{Answering, InputFlags};
 use super::unread;
 
@@ -113,10 +113,6 @@ pub struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.answering.setup()
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = ContaminationConfig {
             against: self.test_set.clone(),
@@ -143,7 +139,7 @@ impl Command for Options {
         if self.strict {
             report.check_strict()?;
         }
-        out.result(&report, || {
+        out.answer(&report, || {
             Ok(table(&report, &config) + &next(&report, &config, &self.corpus.inputs))
         })?;
         if let Some(page) = &config.page {

@@ -20,7 +20,7 @@ use lookalike_tasks::dedup::{
     self, DedupConfig, DedupSummary, Form, Identical, Policy, Revisit, Rule, Search, Unusable,
 };
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::{AuditFlags, CollectionFlags, CriterionFlags};
 use super::run::{DEDUP_STAGES, ResultFlags};
 use super::unread;
@@ -272,12 +272,6 @@ struct ChoiceFlags {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        (self.end.limits)
-            .setup()
-            .naming(&self.collection.input.reading.convert)
-    }
-
     fn stages(&self) -> &'static [&'static str] {
         match self.from {
             Some(_) => &["dedup", "write"],

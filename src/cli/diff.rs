@@ -18,7 +18,7 @@ use lookalike_engine::table::Table;
 use lookalike_store::json;
 use lookalike_store::workspace::Workspace;
 
-use super::command::{Command, Out, Printed, Setup};
+use super::command::{Command, Out};
 use super::flags::{Json, Memory, Programs};
 use super::screen::ScreenFlags;
 use lookalike_engine::pipeline::{open_catalogued, open_for};
@@ -215,12 +215,6 @@ const WIDE: usize = 100;
 const SHOWN_BYTES: u64 = 120;
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.memory
-            .alone(Printed::result(self.json.json))
-            .naming(&self.programs.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         if self.length == 0 {
             return refuse("length", "0", "a passage has at least one token");

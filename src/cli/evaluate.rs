@@ -18,7 +18,7 @@ use lookalike_tasks::evaluate::{
     PairsAt, Ranking, RemovalShare, RunList, Sample, Scores, evaluate,
 };
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::{Memory, Output};
 
 /// Options of `evaluate`.
@@ -121,10 +121,6 @@ pub struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.memory.alone(self.output.printed()).always(true)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let list = |path: &PathBuf, own: &Option<_>| ListFile {
             // A directory has fixed columns, so --pair-columns applies only to lists.
@@ -169,8 +165,8 @@ impl Command for Options {
             evaluations.push(evaluation);
         }
         match &evaluations[..] {
-            [evaluation] => out.result(evaluation, || Ok(table(evaluation))),
-            all => out.result(&all, || Ok(side_by_side(all, out.columns()))),
+            [evaluation] => out.answer(evaluation, || Ok(table(evaluation))),
+            all => out.answer(&all, || Ok(side_by_side(all, out.columns()))),
         }
     }
 }

@@ -10,7 +10,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::pipeline::{open_catalogued, open_for, open_shared};
 use lookalike_tasks::versions::{By, VersionsConfig};
 
-use super::command::{Command, Out, Printed, Setup};
+use super::command::{Command, Out};
 use super::flags::{Answering, Memory, Programs};
 
 /// Options of `versions`.
@@ -62,10 +62,6 @@ pub struct VersionsOptions {
 }
 
 impl Command for VersionsOptions {
-    fn setup(&self) -> Setup {
-        self.answering.setup().naming(&self.programs.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = VersionsConfig {
             by: self.by,
@@ -74,7 +70,7 @@ impl Command for VersionsOptions {
         };
         let workspace = open_catalogued(&self.directory, context)?;
         let summary = write_versions(&workspace, &config, &self.output, self.samples, context)?;
-        out.result(&summary, || Ok(changes(&summary, out.columns())))
+        out.answer(&summary, || Ok(changes(&summary, out.columns())))
     }
 }
 
@@ -102,10 +98,6 @@ pub struct GraphOptions {
 }
 
 impl Command for GraphOptions {
-    fn setup(&self) -> Setup {
-        self.memory.alone(Printed::result(false))
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         if let Some(output) = &self.output {
             let mut workspace = open_for(&self.directory, output, context)?;

@@ -9,7 +9,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::pipeline;
 use lookalike_methods::{self as methods, Spec};
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::Limits;
 
 /// Options of `index`.
@@ -28,10 +28,6 @@ pub struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.limits.setup()
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let mut base = pipeline::open_texts(&self.directory)?;
         pipeline::catalogued(&mut base, context)?;

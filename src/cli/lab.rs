@@ -10,7 +10,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::{Error, Result};
 use lookalike_store::disk;
 
-use super::command::Run;
+use super::command::{Run, Setup};
 use super::context::Host;
 
 /// The file of the laboratory.
@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 impl Run for Options {
-    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+    fn main(&self, _: &Setup, host: &dyn Host) -> Result<ExitCode> {
         let Some(given) = host.arguments() else {
             return refuse("COMMAND", "lab", "a host has no program in its place");
         };

@@ -63,7 +63,7 @@ use context::Process;
 
 pub use arguments::{Program, described};
 #[doc(hidden)]
-pub use command::{Command, Out, Printed, Run, Setup};
+pub use command::{Command, Out, Run, Setup};
 pub use commands::Commands;
 pub use context::Host;
 #[doc(hidden)]
@@ -184,9 +184,10 @@ fn caught<P: Program>(arguments: &Arguments<P>, host: &dyn Host) -> Result<ExitC
     let main = || {
         remote::begin(!stores.is_empty());
         // Commands without `--memory` need a bound as well.
-        memory::begin(limits::default_memory(1));
+        let given = arguments.setup.limits.memory;
+        memory::begin(given.unwrap_or_else(|| limits::default_memory(1)));
         arguments.stores.configure(stores);
-        arguments.command.main(host)
+        arguments.command.main(&arguments.setup, host)
     };
     let done = catch_unwind(AssertUnwindSafe(|| Bounded::default().run(main)));
     done.unwrap_or_else(|panic| {

@@ -26,7 +26,7 @@ use lookalike_tasks::passages::{
     RemovalConfig, RemovalSummary, ReuseConfig, Scope, Stats, Task, TextUnit, UnitsConfig,
 };
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::{CollectionFlags, Limits};
 use super::report::write_page;
 use super::unread;
@@ -272,12 +272,6 @@ struct RemovalFlags {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.limits
-            .setup()
-            .naming(&self.collection.input.reading.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let (flags, removal) = (&self.collection, &self.removal);
         let inputs = flags.choice();

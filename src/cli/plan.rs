@@ -10,7 +10,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::{outputs, pipeline};
 use lookalike_tasks::plan;
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::{Limits, Planning, ThresholdFlag};
 
 /// Options of `plan`.
@@ -40,10 +40,6 @@ pub struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.limits.setup()
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let threshold = self.threshold.threshold.unwrap_or_default();
         let config = self.planning.config(threshold, self.precision)?;

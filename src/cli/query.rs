@@ -16,7 +16,7 @@ use lookalike_store::json;
 use lookalike_store::table::{Column, cells, columns, header, only_if, push_row};
 use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Warning};
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::{CriterionFlags, Limits, Reading, WalkFlags};
 use lookalike_engine::pipeline::{has_texts, open_catalogued};
 
@@ -109,10 +109,6 @@ impl FromStr for Containing {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.limits.setup().naming(&self.reading.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let base = open_catalogued(&self.directory, context)?;
         has_texts(&base)?;
@@ -135,7 +131,7 @@ impl Command for Options {
                 Err(_) => error,
             }
         })?;
-        let json = out.printed.json;
+        let json = out.setup.json;
         let screen = out.host.columns().filter(|_| !self.tsv && !json);
         let captures = collection::has_captures(&base.manifest);
         let mut columns = COLUMNS;

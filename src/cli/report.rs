@@ -16,7 +16,7 @@ use lookalike_tasks::contamination::REPORT_FILE;
 use lookalike_tasks::dedup;
 use lookalike_tasks::passages::{OVERLAPS_FILE, SPANS_FILE};
 
-use super::command::{Command, Out, Printed, Setup};
+use super::command::{Command, Out};
 use super::flags::{AuditFlags, Memory, Programs, Quiet, Threads};
 use lookalike_engine::pipeline::open_for;
 
@@ -91,17 +91,6 @@ pub struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        let printed = Printed {
-            quiet: self.quiet.quiet,
-            json: false,
-            always: false,
-        };
-        self.memory
-            .with(self.threads, printed)
-            .naming(&self.programs.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         if dedup::is_kept(&self.directory)? {
             return self.audit(out, context);

@@ -14,7 +14,7 @@ use lookalike_methods::{self as methods, Spec};
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::plan::{self, run_with_plan};
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::{CollectionFlags, JoinFlags, Limits, ResultsFlag};
 use super::unread;
 
@@ -158,12 +158,6 @@ pub(super) const DEDUP_STAGES: &[&str] = &[
 const STAGES: &[&str] = DEDUP_STAGES.split_at(7).0;
 
 impl Command for RunOptions {
-    fn setup(&self) -> Setup {
-        (self.end.limits)
-            .setup()
-            .naming(&self.collection.input.reading.convert)
-    }
-
     fn stages(&self) -> &'static [&'static str] {
         STAGES
     }
@@ -224,12 +218,6 @@ impl RunOptions {
 }
 
 impl Command for IngestOptions {
-    fn setup(&self) -> Setup {
-        self.limits
-            .setup()
-            .naming(&self.collection.input.reading.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let flags = &self.collection;
         let workspace = ingested(flags, &flags.config(context)?, context)?;
@@ -253,10 +241,6 @@ fn ingested(
 }
 
 impl Command for JoinOptions {
-    fn setup(&self) -> Setup {
-        self.end.limits.setup()
-    }
-
     fn stages(&self) -> &'static [&'static str] {
         STAGES
     }
@@ -300,10 +284,6 @@ fn search(
 }
 
 impl Command for ClusterOptions {
-    fn setup(&self) -> Setup {
-        self.end.limits.setup()
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let format = self.end.results.some()?;
         let mut workspace = pipeline::open(&self.directory)?;

@@ -12,7 +12,7 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::outputs;
 use lookalike_store::disk;
 
-use super::command::Run;
+use super::command::{Run, Setup};
 use super::context::Host;
 use super::{Program, described, topics};
 
@@ -60,7 +60,7 @@ fn valued(command: Command) -> Command {
 }
 
 impl<P: Program> Run for CompletionsOptions<P> {
-    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+    fn main(&self, _: &Setup, host: &dyn Host) -> Result<ExitCode> {
         let mut script = Vec::new();
         let command = described::<P>();
         // The pages stand beside the commands that have help.
@@ -83,7 +83,7 @@ impl<P: Program> Run for CompletionsOptions<P> {
 }
 
 impl<P: Program> Run for ManOptions<P> {
-    fn main(&self, _: &dyn Host) -> Result<ExitCode> {
+    fn main(&self, _: &Setup, _: &dyn Host) -> Result<ExitCode> {
         let directory = &self.directory;
         outputs::check_directory("DIR", directory)?;
         disk::create_directory(directory)?;

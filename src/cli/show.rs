@@ -10,7 +10,7 @@ use crate::report::terminal::{self, visible_lines};
 use clap::Args;
 use serde::Serialize;
 
-use super::command::{Command, Out, Printed, Setup};
+use super::command::{Command, Out};
 use super::flags::{Json, Memory, Programs};
 use super::screen::ScreenFlags;
 use lookalike_engine::pipeline::open_catalogued;
@@ -68,12 +68,6 @@ const FIXED_BYTES: u64 = 24 << 20;
 const COPIES: u64 = 6;
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.memory
-            .alone(Printed::result(self.json.json))
-            .naming(&self.programs.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let workspace = open_catalogued(&self.directory, context)?;
         let found = document::find(&workspace, &self.document, context)?;

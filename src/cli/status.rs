@@ -12,7 +12,7 @@ use lookalike_tasks::inspect::stages;
 
 use super::flags::Json;
 
-use super::command::Run;
+use super::command::{Run, Setup};
 use super::context::Host;
 
 /// Options of `status`.
@@ -26,10 +26,10 @@ pub struct Options {
 }
 
 impl Run for Options {
-    fn main(&self, host: &dyn Host) -> Result<ExitCode> {
+    fn main(&self, setup: &Setup, host: &dyn Host) -> Result<ExitCode> {
         let manifest = pipeline::look(&self.directory)?;
         let summary = Summary::of(&manifest);
-        if self.json.json {
+        if setup.json {
             host.say(&super::json(&summary)?)?;
             return Ok(ExitCode::SUCCESS);
         }

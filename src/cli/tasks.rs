@@ -18,7 +18,7 @@ use lookalike_rewrite::output;
 use lookalike_store::remote;
 use lookalike_tasks::jobs::{self, Outcome, Plan, Planned};
 
-use super::command::{Command, Out, Setup};
+use super::command::{Command, Out};
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Programs, ResultsFlag};
 use super::run::Verbose;
 
@@ -149,10 +149,6 @@ struct PlanPrinted {
 }
 
 impl Command for PlanOptions {
-    fn setup(&self) -> Setup {
-        self.limits.setup()
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let flags = &self.collection;
         if flags.strict {
@@ -208,10 +204,6 @@ impl Command for PlanOptions {
 }
 
 impl Command for RunOptions {
-    fn setup(&self) -> Setup {
-        self.limits.setup().naming(&self.programs.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let plan = Plan::read(&self.exchange)?;
         let ran = jobs::run(&plan, self.task, Duration::from_secs(self.wait), context)?;
@@ -225,17 +217,9 @@ impl Command for RunOptions {
 }
 
 impl Command for StatusOptions {
-    fn setup(&self) -> Setup {
-        Setup {
-            limits: Default::default(),
-            printed: self.print.printed(),
-        }
-        .always(true)
-    }
-
     fn run(&self, out: &Out<'_>, _: &Context<'_>) -> Result<()> {
         let states = Plan::read(&self.exchange)?.state()?;
-        out.result(&states, || {
+        out.answer(&states, || {
             let mut lines = vec![format!(
                 "{:<14}{:<14}{:>6}  missing",
                 "step", "tasks", "done"
@@ -260,10 +244,6 @@ impl Command for StatusOptions {
 }
 
 impl Command for FinishOptions {
-    fn setup(&self) -> Setup {
-        self.limits.setup()
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let format = self.results.some()?;
         let plan = Plan::read(&self.exchange)?;

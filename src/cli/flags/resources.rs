@@ -1,9 +1,6 @@
-//! Flags for memory, threads, disk space and output.
+//! Flags for memory, threads, disk space and output, which [`Setup`](crate::cli::Setup) reads.
 
-use crate::cli::command::{Printed, Setup};
-use crate::facade::Resources;
-use lookalike_base::budget::{ByteSize, Disk};
-use lookalike_base::memory;
+use lookalike_base::budget::ByteSize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -22,33 +19,6 @@ pub struct Memory {
     /// Example: --memory 1GiB
     #[arg(long, value_name = "SIZE", help_heading = "Resources")]
     memory: Option<ByteSize>,
-}
-
-impl Memory {
-    /// Bounds what a command that needs no other limits reads at once.
-    pub fn begin(self) {
-        if let Some(given) = self.memory {
-            memory::begin(given);
-        }
-    }
-
-    /// Resources for a command that runs on one thread and writes little to the disk.
-    pub fn alone(self, printed: Printed) -> Setup {
-        let limits = Resources {
-            memory: self.memory,
-            threads: Some(1),
-            disk: Disk::Unchecked,
-            ..Resources::default()
-        };
-        Setup { limits, printed }
-    }
-
-    /// Resources for a command that writes little to the disk.
-    pub fn with(self, threads: Threads, printed: Printed) -> Setup {
-        let mut setup = self.alone(printed);
-        setup.limits.threads = threads.threads;
-        setup
-    }
 }
 
 /// The number of threads.
@@ -72,14 +42,6 @@ pub struct Answering {
     threads: Threads,
     #[command(flatten)]
     print: Output,
-}
-
-impl Answering {
-    /// The flags as a [`Setup`].
-    pub fn setup(&self) -> Setup {
-        let setup = self.memory.with(self.threads, self.print.printed());
-        setup.always(true)
-    }
 }
 
 /// Memory, threads, disk space and output, for commands that run stages.
@@ -112,24 +74,6 @@ pub struct Limits {
     output: Output,
 }
 
-impl Limits {
-    /// The flags as a [`Setup`].
-    pub fn setup(&self) -> Setup {
-        let limits = Resources {
-            memory: self.memory.memory,
-            threads: self.threads.threads,
-            disk: match self.ignore_disk_space {
-                true => Disk::Unchecked,
-                false => Disk::Available,
-            },
-            scratch: self.scratch.clone(),
-            ..Resources::default()
-        };
-        let printed = self.output.printed();
-        Setup { limits, printed }
-    }
-}
-
 /// Whether to print only errors and results.
 #[derive(Debug, Args)]
 pub struct Quiet {
@@ -157,14 +101,4 @@ pub struct Output {
     quiet: Quiet,
     #[command(flatten)]
     json: Json,
-}
-
-impl Output {
-    pub fn printed(&self) -> Printed {
-        Printed {
-            quiet: self.quiet.quiet,
-            json: self.json.json,
-            always: false,
-        }
-    }
 }

@@ -13,7 +13,7 @@ use lookalike_engine::pipeline;
 use lookalike_methods::{METHODS, Spec};
 
 use lookalike::cli::flags::Limits;
-use lookalike::cli::{Command, Out, Setup};
+use lookalike::cli::{Command, Out};
 
 /// Methods whose pairs are the ground truth by default.
 const TRUTHS: [&str; 2] = ["shingles", "cosine"];
@@ -97,10 +97,6 @@ pub(crate) struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.limits.setup().always(self.csv)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = self.config()?;
         // Run the stages that every method needs once, so that their failure is reported once.
@@ -113,10 +109,10 @@ impl Command for Options {
         }
         let mut base = pipeline::open_texts(&self.directory)?;
         let comparison = report::write_comparison(&mut base, &config, context)?;
+        if self.csv {
+            return out.answer(&(), || Ok(report::compared_csv(&comparison)));
+        }
         out.result(&comparison, || {
-            if self.csv {
-                return Ok(report::compared_csv(&comparison));
-            }
             let place = self.directory.join(report::COMPARE_DIRECTORY);
             let page = place.join(report::COMPARE_PAGE);
             let table = report::compared(&comparison, out.columns());

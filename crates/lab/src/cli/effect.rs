@@ -9,7 +9,7 @@ use super::qrels::unknown_in;
 use crate::effect::{EffectConfig, EffectReport, METRICS, SystemEffect, Treatment, Values, run};
 use crate::report::grid::{Grid, WIDTH};
 use lookalike::cli::flags::{Memory, Output};
-use lookalike::cli::{Command, Out, Setup};
+use lookalike::cli::{Command, Out};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
@@ -48,10 +48,6 @@ pub(crate) struct EffectOptions {
 }
 
 impl Command for EffectOptions {
-    fn setup(&self) -> Setup {
-        self.memory.alone(self.print.printed()).always(true)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = EffectConfig {
             qrels: self.qrels.clone(),
@@ -65,7 +61,7 @@ impl Command for EffectOptions {
                 context.progress.note(&warning);
             }
         }
-        out.result(&report, || {
+        out.answer(&report, || {
             Ok(match self.tsv {
                 true => tsv(&report),
                 false => tables(&report, WIDTH.min(out.columns())),

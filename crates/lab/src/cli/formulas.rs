@@ -9,7 +9,7 @@ use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
 
-use lookalike::cli::{Command, Out, Setup};
+use lookalike::cli::{Command, Out};
 
 /// Options of `formulas`.
 #[derive(Debug, Args)]
@@ -49,10 +49,6 @@ fn one<T: FromStr>(text: &str, to: &mut T) -> Option<()> {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        Setup::printing(self.json)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let rows = self.values()?.rows(self.paper, context.stop)?;
         out.result(&rows, || Ok(report::formulas(&rows, out.columns())))

@@ -12,7 +12,7 @@ use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 use lookalike_methods::{self as methods, METHODS, Spec};
 
-use lookalike::cli::{Command, Out, ResultFlags, Setup, about_method, end_with_parent};
+use lookalike::cli::{Command, Out, ResultFlags, about_method, end_with_parent};
 
 /// Options of `method`.
 #[derive(Debug, Args)]
@@ -33,22 +33,17 @@ pub(crate) struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        // A description is in no file.
-        (self.end.limits.setup()).always(self.directory.is_none())
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let Some(spec) = &self.spec else {
             let all: BTreeMap<_, _> = METHODS.iter().map(|of| (of.name, of.about)).collect();
-            return out.result(&all, || Ok(list()));
+            return out.answer(&all, || Ok(list()));
         };
         let (spec, format) = (Spec::read(spec)?, self.end.results.some()?);
         let Some(directory) = &self.directory else {
             let about = spec.entry();
             let parameters = about.parameters.iter().map(|of| (of.name, of.default));
             let parameters: BTreeMap<_, _> = parameters.collect();
-            return out.result(&parameters, || Ok(about_method(about)));
+            return out.answer(&parameters, || Ok(about_method(about)));
         };
         if self.with_parent {
             end_with_parent();

@@ -13,7 +13,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
 
 use lookalike::cli::flags::{InputFlags, Memory, Output};
-use lookalike::cli::{Command, Out, Setup};
+use lookalike::cli::{Command, Out};
 
 /// The paper whose recipe makes the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -112,10 +112,6 @@ pub(crate) struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.memory.alone(self.print.printed())
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = config(self)?;
         config.check()?;

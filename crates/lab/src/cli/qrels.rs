@@ -16,7 +16,7 @@ use lookalike_tasks::evaluate::qrels::{
 };
 
 use lookalike::cli::flags::{Memory, Output};
-use lookalike::cli::{Command, Out, Setup};
+use lookalike::cli::{Command, Out};
 
 /// Options of `qrels`.
 #[derive(Debug, Args)]
@@ -71,10 +71,6 @@ pub(crate) struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.memory.alone(self.print.printed()).always(true)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = QrelsConfig {
             qrels: self.qrels.clone(),
@@ -88,7 +84,7 @@ impl Command for Options {
         for warning in warnings(&report, &self.clusters) {
             context.progress.note(&warning);
         }
-        out.result(&report, || {
+        out.answer(&report, || {
             Ok(table(&report, self.output.as_deref(), out.columns()))
         })
     }

@@ -9,7 +9,7 @@ use lookalike_base::Result;
 use lookalike_base::progress::Context;
 
 use lookalike::cli::flags::{Limits, Programs};
-use lookalike::cli::{Command, Out, Setup};
+use lookalike::cli::{Command, Out};
 
 /// Options of `reproduce`.
 #[derive(Debug, Args)]
@@ -50,10 +50,6 @@ fn papers(text: &str) -> std::result::Result<Vec<Paper>, String> {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.limits.setup().naming(&self.programs.convert)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let known = Known {
             labels: self.labels.clone(),

@@ -12,7 +12,7 @@ use lookalike_engine::pipeline;
 use lookalike_tasks::plan::Ratio;
 
 use lookalike::cli::flags::{Limits, List};
-use lookalike::cli::{Command, Out, Setup};
+use lookalike::cli::{Command, Out};
 
 /// Options of `study`.
 #[derive(Debug, Args)]
@@ -51,10 +51,6 @@ pub(crate) struct Options {
 }
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.limits.setup().always(self.csv)
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let printed = |page: &Path| format!("page in {}\n", page.display());
         if self.page {
@@ -69,10 +65,10 @@ impl Command for Options {
         config.check()?;
         let mut workspace = pipeline::open_texts(&self.directory)?;
         let (study, cost) = report::write_study(&mut workspace, &config, context)?;
+        if self.csv {
+            return out.answer(&(), || Ok(report::study_csv(&comparison(&study, &cost)?)));
+        }
         out.result(&(&study, &cost), || {
-            if self.csv {
-                return Ok(report::study_csv(&comparison(&study, &cost)?));
-            }
             let page = self.directory.join(DIRECTORY).join(PAGE_FILE);
             let table = report::study(&study, &cost, out.columns())?;
             Ok(format!("{table}\n{}", printed(&page)))

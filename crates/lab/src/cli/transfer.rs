@@ -10,7 +10,7 @@ use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 
 use lookalike::cli::flags::{Answering, ThresholdFlag};
-use lookalike::cli::{Command, Out, Setup};
+use lookalike::cli::{Command, Out};
 
 /// Options of `transfer`.
 #[derive(Debug, Args)]
@@ -57,10 +57,6 @@ pub(crate) struct Options {
 const UNKNOWN: u64 = 10;
 
 impl Command for Options {
-    fn setup(&self) -> Setup {
-        self.answering.setup()
-    }
-
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let config = TransferConfig {
             labels: self.labels.clone(),
@@ -74,7 +70,7 @@ impl Command for Options {
         for warning in warnings(&report, &config) {
             context.progress.note(&warning);
         }
-        out.result(&report, || Ok(table(&report)))
+        out.answer(&report, || Ok(table(&report)))
     }
 }
 
