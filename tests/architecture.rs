@@ -554,9 +554,9 @@ const SIZES: &[Row] = &[
     ("rewrite", [3076, 0, 147]),
     ("engine", [23086, 8, 1303]),
     ("methods", [3504, 1, 88]),
-    ("tasks", [23321, 14, 1250]),
-    ("lab", [10197, 2, 494]),
-    ("lookalike", [12995, 4, 377]),
+    ("tasks", [23188, 14, 1250]),
+    ("lab", [10170, 2, 494]),
+    ("lookalike", [12829, 4, 357]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
