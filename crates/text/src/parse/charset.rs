@@ -34,13 +34,13 @@ use std::str::Utf8Error;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
     Decoder, DecoderResult, EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE,
-    WINDOWS_1252,
+    WINDOWS_1252, X_USER_DEFINED,
 };
 
 use super::doubt;
 use crate::read::{Kind, Tag, Tags, find_any_case, in_its_order, is_one_of};
 use crate::read::{Notice, RawDocument, Reason};
-use lookalike_base::wide::{self, Wide, WideDecoder};
+use lookalike_base::wide::{self, Wide};
 use lookalike_base::words::words;
 
 /// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
@@ -67,34 +67,11 @@ const LEAST_BYTES: usize = 8;
 /// Maximum characters of a label in a notice: a label may be any bytes of any length.
 const LABEL_CHARS: usize = 40;
 
-/// The charset that bytes are decoded from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Coding {
-    Standard(&'static Encoding),
-    Wide(Wide),
-}
-
-impl Coding {
-    /// Its name in the Encoding standard, if it is there.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Coding::Standard(encoding) => encoding.name(),
-            Coding::Wide(wide) => wide.text(),
-        }
-    }
-
-    fn is_ascii_compatible(self) -> bool {
-        matches!(self, Coding::Standard(encoding) if encoding.is_ascii_compatible())
-    }
-}
-
-const PLAIN: Coding = Coding::Standard(UTF_8);
-
 /// The decision about a document's charset.
 #[derive(Debug)]
 pub(super) struct Charset {
     /// The charset to decode from.
-    pub(super) coding: Coding,
+    pub(super) coding: &'static Encoding,
     /// Length of the byte order mark, which is not part of the text.
     pub(super) start: usize,
     /// Whether the bytes from `start` on are UTF-8 already.
@@ -113,9 +90,9 @@ pub(super) fn decide(
     notices: &mut Vec<Notice>,
 ) -> Charset {
     let (mark, start) = match &document.body[..] {
-        [0xef, 0xbb, 0xbf, ..] => (Some(PLAIN), 3),
+        [0xef, 0xbb, 0xbf, ..] => (Some(UTF_8), 3),
         body => match Wide::of_mark(body) {
-            Some(wide) => (Some(Coding::Wide(wide)), wide::WIDTH),
+            Some(wide) => (Some(encoding_of(wide)), wide::WIDTH),
             None => (None, 0),
         },
     };
@@ -128,7 +105,7 @@ pub(super) fn decide(
             let told = |notice: &Notice| notice.0 == Reason::InvalidBytes;
             doubt::of(text, ascii, document.notices.iter().any(told))
         }
-        coding if coding == PLAIN => None,
+        coding if coding == UTF_8 => None,
         coding => {
             let from = match coding.is_ascii_compatible() {
                 true => ascii,
@@ -153,14 +130,14 @@ pub(super) fn decide(
 fn choose(
     document: &RawDocument<'_>,
     (text, ascii): (&[u8], usize),
-    mark: Option<Coding>,
+    mark: Option<&'static Encoding>,
     detector: bool,
     notices: &mut Vec<Notice>,
 ) -> Charset {
     let markup = document.content.is_markup();
     let utf8 = std::str::from_utf8(&text[ascii..]);
     let mut charset = Charset {
-        coding: PLAIN,
+        coding: UTF_8,
         start: 0,
         as_is: false,
         xml: markup && is_xml(text),
@@ -170,10 +147,7 @@ fn choose(
         Some(coding) => Some(coding),
         None => declared(document, text, markup, notices).map(|(coding, source)| {
             charset.source = source;
-            match coding {
-                Coding::Standard(encoding) => Coding::Standard(in_its_order(encoding, text)),
-                wide => wide,
-            }
+            in_its_order(coding, text)
         }),
     };
     if let (Some(coding), None, Ok(_)) = (declared, mark, utf8)
@@ -189,13 +163,13 @@ fn choose(
     if declared.is_none()
         && let Some(wide) = Wide::of_evidence(text)
     {
-        (charset.coding, charset.source) = (Coding::Wide(wide), "its first bytes");
+        (charset.coding, charset.source) = (encoding_of(wide), "its first bytes");
         return charset;
     }
-    let is_ascii = ascii == text.len() && declared.is_none_or(Coding::is_ascii_compatible);
+    let is_ascii = ascii == text.len() && declared.is_none_or(Encoding::is_ascii_compatible);
     match is_ascii.then(|| escapes_in(text)).flatten() {
         Some(Escapes::Japanese) if declared.is_none() => {
-            charset.coding = Coding::Standard(ISO_2022_JP);
+            charset.coding = ISO_2022_JP;
             charset.source = "its escape sequences";
             return charset;
         }
@@ -206,11 +180,11 @@ fn choose(
         _ => {}
     }
     let error = match (declared, utf8) {
-        (declared, Ok(_)) if declared.is_none_or(|coding| coding == PLAIN) => {
+        (declared, Ok(_)) if declared.is_none_or(|coding| coding == UTF_8) => {
             charset.as_is = true;
             return charset;
         }
-        (Some(coding), utf8) if coding != PLAIN || mark.is_some() => {
+        (Some(coding), utf8) if coding != UTF_8 || mark.is_some() => {
             charset.coding = coding;
             charset.as_is = coding.is_ascii_compatible() && ascii == text.len();
             if utf8.is_ok() && coding.is_ascii_compatible() && doubt::is_utf8(&text[ascii..]) {
@@ -231,7 +205,7 @@ fn choose(
 fn not_utf8(
     document: &RawDocument<'_>,
     text: &[u8],
-    (mut declared, ascii, error): (Option<Coding>, usize, Utf8Error),
+    (mut declared, ascii, error): (Option<&'static Encoding>, usize, Utf8Error),
     detector: bool,
     mut charset: Charset,
     notices: &mut Vec<Notice>,
@@ -249,7 +223,7 @@ fn not_utf8(
     if declared.is_none() && document.content.is_markup() {
         declared = first_label(labels(text, true), notices);
         charset.source = "meta tag";
-        if let Some(coding) = declared.filter(|coding| *coding != PLAIN) {
+        if let Some(coding) = declared.filter(|coding| *coding != UTF_8) {
             charset.coding = coding;
             return charset;
         }
@@ -266,21 +240,29 @@ fn not_utf8(
         ));
     }
     charset.source = if detector { "detector" } else { "default" };
-    charset.coding = Coding::Standard(if detector { detect(text) } else { WINDOWS_1252 });
+    charset.coding = if detector { detect(text) } else { WINDOWS_1252 };
     charset
 }
 
 /// Whether text that is valid UTF-8 is certainly not in the charset that it declares.
-fn contradicts(coding: Coding, text: &[u8], ascii: usize) -> bool {
-    match coding {
-        Coding::Standard(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => {
-            let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
-            text.len() >= LEAST_BYTES && !text.iter().any(is_control)
-        }
-        Coding::Standard(encoding) if encoding == SHIFT_JIS || encoding == EUC_JP => {
-            ascii == text.len() && escapes_in(text) == Some(Escapes::Japanese)
-        }
-        _ => false,
+fn contradicts(coding: &'static Encoding, text: &[u8], ascii: usize) -> bool {
+    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    if is_utf16(coding) {
+        return text.len() >= LEAST_BYTES && !text.iter().any(is_control);
+    }
+    [SHIFT_JIS, EUC_JP].contains(&coding)
+        && ascii == text.len()
+        && escapes_in(text) == Some(Escapes::Japanese)
+}
+
+fn is_utf16(coding: &'static Encoding) -> bool {
+    [UTF_16LE, UTF_16BE].contains(&coding)
+}
+
+fn encoding_of(wide: Wide) -> &'static Encoding {
+    match wide {
+        Wide::Utf16Le => UTF_16LE,
+        Wide::Utf16Be => UTF_16BE,
     }
 }
 
@@ -340,7 +322,7 @@ fn is_damaged_utf8(text: &[u8]) -> bool {
 }
 
 /// The charset of a label, or a notice that there is none.
-fn of_label(label: &[u8], source: &str, notices: &mut Vec<Notice>) -> Option<Coding> {
+fn of_label(label: &[u8], source: &str, notices: &mut Vec<Notice>) -> Option<&'static Encoding> {
     let label = label.trim_ascii();
     let known = Encoding::for_label_no_replacement(label);
     if known.is_none() && !label.is_empty() {
@@ -353,15 +335,12 @@ fn of_label(label: &[u8], source: &str, notices: &mut Vec<Notice>) -> Option<Cod
             format!("label {shown:?} of the {source} is not known"),
         ));
     }
-    known.map(Coding::Standard)
+    known
 }
 
 /// A declaration that can be read as ASCII is not in UTF-16, even if it names UTF-16.
-fn readable(coding: Coding) -> Coding {
-    match coding {
-        Coding::Standard(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => PLAIN,
-        coding => coding,
-    }
+fn readable(coding: &'static Encoding) -> &'static Encoding {
+    if is_utf16(coding) { UTF_8 } else { coding }
 }
 
 /// The result of the declarations: the first known label.
@@ -370,7 +349,7 @@ fn declared(
     text: &[u8],
     markup: bool,
     notices: &mut Vec<Notice>,
-) -> Option<(Coding, &'static str)> {
+) -> Option<(&'static Encoding, &'static str)> {
     if let Some(label) = &document.charset {
         let label = label.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '\'');
         let label = label.as_bytes();
@@ -384,8 +363,8 @@ fn declared(
     let head = &text[..text.len().min(PRESCAN_BYTES)];
     // The standard looks at only three characters in UTF-16.
     let coding = match head {
-        [b'<', 0, b'?', 0, b'x', 0, ..] => Some(Coding::Standard(UTF_16LE)),
-        [0, b'<', 0, b'?', 0, b'x', ..] => Some(Coding::Standard(UTF_16BE)),
+        [b'<', 0, b'?', 0, b'x', 0, ..] => Some(UTF_16LE),
+        [0, b'<', 0, b'?', 0, b'x', ..] => Some(UTF_16BE),
         _ if is_xml(head) => xml_label(head)
             .and_then(|label| of_label(label, "XML declaration", notices))
             .map(readable),
@@ -401,14 +380,13 @@ fn declared(
 fn first_label<'a>(
     labels: impl Iterator<Item = &'a [u8]>,
     notices: &mut Vec<Notice>,
-) -> Option<Coding> {
+) -> Option<&'static Encoding> {
     let mut unknown = Vec::new();
     for label in labels {
         if let Some(coding) = of_label(label, "meta tag", &mut unknown) {
             notices.append(&mut unknown);
-            let user_defined = coding == Coding::Standard(encoding_rs::X_USER_DEFINED);
-            return Some(match user_defined {
-                true => Coding::Standard(WINDOWS_1252),
+            return Some(match coding == X_USER_DEFINED {
+                true => WINDOWS_1252,
                 false => readable(coding),
             });
         }
@@ -543,7 +521,7 @@ fn label_in_content(content: &[u8]) -> Option<&[u8]> {
 
 /// Decodes in pieces, so that memory never has two copies of a large body.
 pub(super) struct Decoding<'a> {
-    decoder: AnyDecoder,
+    decoder: Decoder,
     input: &'a [u8],
     /// Number of bytes of the body before `input`.
     before: usize,
@@ -552,22 +530,11 @@ pub(super) struct Decoding<'a> {
     first_malformed: Option<usize>,
 }
 
-enum AnyDecoder {
-    Standard(Box<Decoder>),
-    Wide(WideDecoder),
-}
-
 impl<'a> Decoding<'a> {
     /// Decodes bytes that have this number of bytes before them.
-    pub(super) fn of(coding: Coding, input: &'a [u8], before: usize) -> Self {
-        let decoder = match coding {
-            Coding::Standard(encoding) => {
-                AnyDecoder::Standard(Box::new(encoding.new_decoder_without_bom_handling()))
-            }
-            Coding::Wide(wide) => AnyDecoder::Wide(WideDecoder::new(wide)),
-        };
+    pub(super) fn of(coding: &'static Encoding, input: &'a [u8], before: usize) -> Self {
         Decoding {
-            decoder,
+            decoder: coding.new_decoder_without_bom_handling(),
             input,
             before,
             done: false,
@@ -579,21 +546,11 @@ impl<'a> Decoding<'a> {
     /// room for several characters, at least 16 bytes.
     pub(super) fn next_piece(&mut self, out: &mut [u8]) -> usize {
         const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
-        let decoder = match &mut self.decoder {
-            AnyDecoder::Standard(decoder) => decoder,
-            AnyDecoder::Wide(decoder) => {
-                let (read, written) = decoder.decode(self.input, true, out);
-                self.input = &self.input[read..];
-                let first = decoder.malformed();
-                self.first_malformed = first.map(|at| self.before + at.from as usize);
-                return written;
-            }
-        };
         let mut written = 0;
         // Reserve room for a replacement character, which is added to the decoder's output.
         while !self.done && out.len() - written >= 16 {
             let room = out.len() - REPLACEMENT.len();
-            let (result, read, wrote) = decoder.decode_to_utf8_without_replacement(
+            let (result, read, wrote) = self.decoder.decode_to_utf8_without_replacement(
                 self.input,
                 &mut out[written..room],
                 true,
@@ -733,7 +690,7 @@ mod tests {
             let expected = encoding.decode_without_bom_handling(&body).0;
             for room in [16, 17, 40, 5000] {
                 let charset = Charset {
-                    coding: Coding::Standard(encoding),
+                    coding: encoding,
                     start: 0,
                     as_is: false,
                     xml: false,

@@ -53,7 +53,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use encoding_rs::{DecoderResult, Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
 use self::encoded::Files;
@@ -613,12 +613,12 @@ impl TextPart {
             });
             encoding = in_its_order(encoding, &head);
         }
-        let mut decoder = Decode::new(encoding);
+        let mut decoder = encoding.new_decoder_with_bom_removal();
         let mut bad = false;
         self.each(message, &mut |piece| {
-            bad |= decoder.push(piece, false, text)
+            bad |= decode_into(text, &mut decoder, piece, false);
         });
-        bad |= decoder.push(b"", true, text);
+        bad |= decode_into(text, &mut decoder, b"", true);
         if bad {
             notices.add(Reason::InvalidBytes, || {
                 format!("a part is not in {}", encoding.name())
@@ -1554,7 +1554,8 @@ impl Interpreter for Message {
         } else {
             let utf8 = decoded.is_some() || std::str::from_utf8(&subject).is_ok();
             let encoding = if utf8 { UTF_8 } else { WINDOWS_1252 };
-            let _ = Decode::new(encoding).push(&subject, true, &mut text);
+            let mut decoder = encoding.new_decoder_with_bom_removal();
+            let _ = decode_into(&mut text, &mut decoder, &subject, true);
         }
         text.push(b"\n");
         let mut marks = Marks::default();
@@ -1641,32 +1642,17 @@ fn escape(subject: &[u8], markup: bool) -> Cow<'_, [u8]> {
     out.into()
 }
 
-/// Decodes a charset to UTF-8, piece by piece.
-struct Decode(encoding_rs::Decoder);
-
-impl Decode {
-    fn new(encoding: &'static Encoding) -> Self {
-        Decode(encoding.new_decoder_with_bom_removal())
-    }
-
-    /// Returns whether there were bytes that are invalid in the charset; they become U+FFFD.
-    fn push(&mut self, mut bytes: &[u8], last: bool, into: &mut Text) -> bool {
-        let mut bad = false;
-        let mut piece = [0; PIECE];
-        loop {
-            let (result, read, written) = self
-                .0
-                .decode_to_utf8_without_replacement(bytes, &mut piece, last);
-            into.push(&piece[..written]);
-            bytes = &bytes[read..];
-            match result {
-                DecoderResult::InputEmpty => return bad,
-                DecoderResult::OutputFull => {}
-                DecoderResult::Malformed(..) => {
-                    bad = true;
-                    into.push("\u{fffd}".as_bytes());
-                }
-            }
+/// Decodes a piece to UTF-8. Returns whether there were bytes that are invalid in the charset; they
+/// become U+FFFD.
+fn decode_into(text: &mut Text, decoder: &mut Decoder, mut bytes: &[u8], last: bool) -> bool {
+    let (mut bad, mut piece) = (false, [0; PIECE]);
+    loop {
+        let (result, read, written, replaced) = decoder.decode_to_utf8(bytes, &mut piece, last);
+        text.push(&piece[..written]);
+        bytes = &bytes[read..];
+        bad |= replaced;
+        if result == CoderResult::InputEmpty {
+            return bad;
         }
     }
 }
