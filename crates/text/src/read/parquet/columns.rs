@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parquet::basic::{ConvertedType, IntType, LogicalType, Repetition, TimeUnit, Type as Physical};
+use parquet::basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{
     BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
@@ -544,6 +544,8 @@ enum Form {
     Plain,
 }
 
+/// The type of old writers, which the `parquet` crate also derives from the new ones, says enough of
+/// most.
 fn form(column: &ColumnDescPtr) -> Form {
     const TIMES: [(ConvertedType, i64); 2] = [
         (ConvertedType::TIMESTAMP_MILLIS, 1_000),
@@ -552,15 +554,6 @@ fn form(column: &ColumnDescPtr) -> Form {
     let converted = column.converted_type();
     match column.logical_type_ref() {
         Some(LogicalType::Uuid) => return Form::Uuid,
-        Some(LogicalType::String | LogicalType::Json | LogicalType::Enum) => return Form::Text,
-        Some(LogicalType::Integer(IntType { is_signed, .. })) => {
-            return Form::Integer { signed: *is_signed };
-        }
-        Some(LogicalType::Decimal(decimal)) => {
-            let scale = decimal.scale;
-            return Form::Decimal { scale };
-        }
-        Some(LogicalType::Date) => return Form::Date,
         Some(LogicalType::Timestamp(time)) => {
             let unit = match time.unit {
                 TimeUnit::MILLIS => 1_000,
@@ -719,8 +712,8 @@ impl Column {
         self.form == Form::Text
     }
 
-    /// Reads the next row; `false` if the column has no more.
-    pub fn next(&mut self) -> Result<bool> {
+    /// Reads the next row.
+    pub fn next(&mut self) -> Result<()> {
         self.definitions.clear();
         self.repetitions.clear();
         self.in_row.store(0, Ordering::Relaxed);
@@ -728,7 +721,10 @@ impl Column {
         // A row of many values must not keep its buffers.
         self.definitions.shrink_to(1 << 10);
         self.repetitions.shrink_to(1 << 10);
-        Ok(rows == 1)
+        match rows {
+            1 => Ok(()),
+            _ => Err(ParquetError::General("fewer values than rows".into())),
+        }
     }
 
     /// Value number `at` of those that are not null, if it is of bytes.

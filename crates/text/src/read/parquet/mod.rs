@@ -37,6 +37,7 @@ use std::sync::{Arc, Once};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
+    RowGroupMetaData,
 };
 
 use self::columns::{Chosen, Column, Role, TextColumns};
@@ -158,14 +159,20 @@ pub fn encrypted_column(file: &dyn ReadAt) -> Option<String> {
 /// # Errors
 /// `Bomb` if it is too large for the file.
 pub fn rows_of(metadata: &ParquetMetaData, length: u64, max_ratio: u64) -> Result<u64, Trouble> {
-    let groups = metadata.row_groups().iter();
-    let rows = groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
-    let rows = rows.fold(0, u64::saturating_add);
+    let rows = sum_of_rows(metadata.row_groups().iter());
     if rows > FREE_ROWS && rows > length.saturating_mul(max_ratio) {
         let what = format!("{rows} rows in {length} bytes, at most {max_ratio} in one");
         return Err(Trouble::Bomb(what));
     }
     Ok(rows)
+}
+
+fn rows_in(group: &RowGroupMetaData) -> u64 {
+    u64::try_from(group.num_rows()).unwrap_or(0)
+}
+
+fn sum_of_rows<'g>(groups: impl Iterator<Item = &'g RowGroupMetaData>) -> u64 {
+    groups.map(rows_in).fold(0, u64::saturating_add)
 }
 
 fn path_of(metadata: &ParquetMetaData, leaf: u64) -> Option<String> {
@@ -271,24 +278,25 @@ pub(super) struct ParquetFramer {
 
 enum State {
     Start,
-    /// Between row groups: the next one.
-    Group(ParquetMetaData, usize),
-    /// Rows of a row group.
-    Rows {
-        metadata: ParquetMetaData,
-        group: usize,
-        left: u64,
-        columns: Vec<Column>,
-    },
+    Rows(Box<RowsLeft>),
     End,
 }
 
-/// How reading a row ended, if not with a document.
-enum Row {
-    Document(RecordKind),
-    TooLarge(String, u64),
-    MissingText(String),
+/// What is left of a file.
+struct RowsLeft {
+    metadata: ParquetMetaData,
+    /// The row group after the one that is being read.
+    next: usize,
+    /// Rows that are left of that one, and its columns.
+    rows: u64,
+    columns: Vec<Column>,
 }
+
+/// The document of a row, or its docno and why it has none.
+type Row = Result<RecordKind, (String, Fault)>;
+
+/// The path of a column, and why it cannot be read.
+type BadColumn = (String, ParquetError);
 
 impl ParquetFramer {
     pub fn new(file: Arc<dyn ReadAt>, number: u32, whole: Origin, config: &ReadConfig) -> Self {
@@ -346,9 +354,7 @@ impl ParquetFramer {
     /// The columns of the file, for a message, while its rows are read.
     pub fn known(&self) -> Vec<Known> {
         match &self.state {
-            State::Group(metadata, _) | State::Rows { metadata, .. } => {
-                columns::known_columns(metadata)
-            }
+            State::Rows(left) => columns::known_columns(&left.metadata),
             State::Start | State::End => Vec::new(),
         }
     }
@@ -368,73 +374,52 @@ impl ParquetFramer {
 
     /// Appends the next row, or a reject, to the batch; `false` at the end.
     pub fn next_into(&mut self, batch: &mut Batch) -> bool {
-        loop {
-            match std::mem::replace(&mut self.state, State::End) {
-                State::Start => match self.open() {
-                    Ok(metadata) => {
-                        let first = usize::try_from(self.groups.start).unwrap_or(usize::MAX);
-                        let before = metadata.row_groups().iter().take(first);
-                        let rows = before.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
-                        self.first = rows.fold(0, u64::saturating_add);
-                        self.row = self.first;
-                        self.state = State::Group(metadata, first);
-                    }
-                    Err(fault) => {
-                        let docno = Some(self.origin.name().to_string());
-                        self.reject(batch, 0, docno, fault);
-                        return true;
-                    }
-                },
-                State::Group(metadata, group)
-                    if group >= metadata.num_row_groups() || group as u64 >= self.groups.end => {}
-                State::Group(metadata, group) => {
-                    let left = u64::try_from(metadata.row_group(group).num_rows()).unwrap_or(0);
-                    match self.columns(&metadata, group) {
-                        Ok(columns) => {
-                            self.state = State::Rows {
-                                metadata,
-                                group,
-                                left,
-                                columns,
-                            };
-                        }
-                        Err((path, error)) => {
-                            self.damaged(batch, metadata, group, left, &path, error);
-                            return true;
-                        }
-                    }
+        let mut left = match std::mem::replace(&mut self.state, State::End) {
+            State::Start => match self.open() {
+                Ok(metadata) => {
+                    let next = usize::try_from(self.groups.start).unwrap_or(usize::MAX);
+                    self.first = sum_of_rows(metadata.row_groups().iter().take(next));
+                    self.row = self.first;
+                    Box::new(RowsLeft {
+                        metadata,
+                        next,
+                        rows: 0,
+                        columns: Vec::new(),
+                    })
                 }
-                State::Rows {
-                    metadata,
-                    group,
-                    left: 0,
-                    ..
-                } => self.state = State::Group(metadata, group + 1),
-                State::Rows {
-                    metadata,
-                    group,
-                    left,
-                    mut columns,
-                } => {
-                    match self.read_row(&mut columns, &mut batch.bytes) {
-                        Ok((row, start)) => {
-                            self.deliver(batch, row, start);
-                            self.state = State::Rows {
-                                metadata,
-                                group,
-                                left: left - 1,
-                                columns,
-                            };
-                        }
-                        Err((path, error)) => {
-                            self.damaged(batch, metadata, group, left, &path, error);
-                        }
-                    }
+                Err(fault) => {
+                    let docno = Some(self.origin.name().to_string());
+                    self.reject(batch, 0, docno, fault);
                     return true;
                 }
-                State::End => return false,
+            },
+            State::Rows(left) => left,
+            State::End => return false,
+        };
+        while left.rows == 0 {
+            if left.next >= left.metadata.num_row_groups() || left.next as u64 >= self.groups.end {
+                return false;
+            }
+            let group = left.metadata.row_group(left.next);
+            left.next += 1;
+            left.rows = rows_in(group);
+            match self.columns(group) {
+                Ok(columns) => left.columns = columns,
+                Err(bad) => {
+                    self.damaged(batch, left, bad);
+                    return true;
+                }
             }
         }
+        match self.read_row(&mut left.columns, &mut batch.bytes) {
+            Ok((row, start)) => {
+                self.deliver(batch, row, start);
+                left.rows -= 1;
+                self.state = State::Rows(left);
+            }
+            Err(bad) => self.damaged(batch, left, bad),
+        }
+        true
     }
 
     fn open(&mut self) -> Result<ParquetMetaData, Fault> {
@@ -489,12 +474,7 @@ impl ParquetFramer {
     }
 
     /// Opens the chosen columns of a row group.
-    fn columns(
-        &self,
-        metadata: &ParquetMetaData,
-        group: usize,
-    ) -> Result<Vec<Column>, (String, ParquetError)> {
-        let group = metadata.row_group(group);
+    fn columns(&self, group: &RowGroupMetaData) -> Result<Vec<Column>, BadColumn> {
         let open = |chosen: &Chosen| {
             let column = guarded(|| Column::open(&self.file, group, chosen.leaf, self.limits));
             column.map_err(|error| (chosen.path.clone(), error))
@@ -508,7 +488,7 @@ impl ParquetFramer {
         &self,
         columns: &mut [Column],
         out: &mut Vec<u8>,
-    ) -> Result<(Row, usize), (String, ParquetError)> {
+    ) -> Result<(Row, usize), BadColumn> {
         let start = out.len();
         let (mut docno, mut url, mut title, mut kind) = (None, None, None, None);
         // Whether all columns of the text are UTF-8.
@@ -516,14 +496,7 @@ impl ParquetFramer {
         let mut marks = Marks::default();
         let mut kept: Vec<(String, String)> = Vec::new();
         for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
-            match guarded(|| column.next()) {
-                Ok(true) => {}
-                Ok(false) => {
-                    let error = ParquetError::General("fewer values than rows".into());
-                    return Err((chosen.path.clone(), error));
-                }
-                Err(error) => return Err((chosen.path.clone(), error)),
-            }
+            guarded(|| column.next()).map_err(|error| (chosen.path.clone(), error))?;
         }
         let mut parts = Vec::new();
         for (at, chosen) in self.chosen.iter().enumerate() {
@@ -595,9 +568,16 @@ impl ParquetFramer {
         let docno = docno.unwrap_or_else(|| self.origin.name_of(self.row + 1));
         // Lists without a string are an empty text, as in JSON.
         let row = match text.or(is_list.then_some(0)) {
-            None => Row::MissingText(docno),
-            Some(length) if length > self.config.max_document.0 => Row::TooLarge(docno, length),
-            Some(_) => Row::Document(RecordKind::Row(Box::new(RowFields {
+            None => {
+                let fault = Fault::new(Reason::MissingText, self.missing.clone());
+                Err((docno, fault))
+            }
+            Some(length) if length > self.config.max_document.0 => {
+                let limit = self.config.max_document.0;
+                let detail = format!("{length} bytes, at most {limit} are read");
+                Err((docno, Fault::new(Reason::TooLarge, detail)))
+            }
+            Some(_) => Ok(RecordKind::Row(Box::new(RowFields {
                 docno,
                 url,
                 title,
@@ -614,50 +594,36 @@ impl ParquetFramer {
     }
 
     fn deliver(&mut self, batch: &mut Batch, row: Row, start: usize) {
-        let (docno, fault) = match row {
-            Row::Document(kind) => {
+        match row {
+            Ok(kind) => {
                 self.delivered += (batch.bytes.len() - start) as u64;
                 self.push(batch, kind, self.span(1), start);
-                self.row += 1;
-                return;
             }
-            Row::TooLarge(docno, length) => {
-                let limit = self.config.max_document.0;
-                let detail = format!("{length} bytes, at most {limit} are read");
-                (docno, Fault::new(Reason::TooLarge, detail))
+            Err((docno, fault)) => {
+                batch.bytes.truncate(start);
+                let docno = (docno.len() <= HEAD).then_some(docno);
+                self.reject(batch, 1, docno, fault);
             }
-            Row::MissingText(docno) => {
-                let detail = self.missing.clone();
-                (docno, Fault::new(Reason::MissingText, detail))
-            }
-        };
-        batch.bytes.truncate(start);
-        let docno = (docno.len() <= HEAD).then_some(docno);
-        self.reject(batch, 1, docno, fault);
+        }
         self.row += 1;
     }
 
     /// Rejects the rest of a row group, and continues with the next one.
-    fn damaged(
-        &mut self,
-        batch: &mut Batch,
-        metadata: ParquetMetaData,
-        group: usize,
-        left: u64,
-        path: &str,
-        error: ParquetError,
-    ) {
-        let mut fault = fault_of(error);
-        let rows = counted(left, "row");
+    fn damaged(&mut self, batch: &mut Batch, mut left: Box<RowsLeft>, bad: BadColumn) {
+        let mut fault = fault_of(bad.1);
+        let rows = std::mem::take(&mut left.rows);
         fault.detail = format!(
-            "row group {group}, column {path}: {}; {rows} left out",
-            fault.detail
+            "row group {}, column {}: {}; {} left out",
+            left.next - 1,
+            bad.0,
+            fault.detail,
+            counted(rows, "row")
         );
         let failed = fault.failure.is_some();
-        self.reject(batch, left, None, fault);
-        self.row = self.row.saturating_add(left);
+        self.reject(batch, rows, None, fault);
+        self.row = self.row.saturating_add(rows);
         if !failed {
-            self.state = State::Group(metadata, group + 1);
+            self.state = State::Rows(left);
         }
     }
 

@@ -573,50 +573,37 @@ impl PageReader for Pages {
 
 /// Appends the decompressed bytes to `out`, at most `most` of them.
 fn decompress(codec: Compression, bytes: &[u8], out: &mut Vec<u8>, most: usize) -> Result<()> {
-    let failed = |error: &dyn std::fmt::Display| ParquetError::General(format!("{codec}: {error}"));
-    // One byte more shows a stream that is too long.
-    let limit = most as u64 + 1;
-    let start = out.len();
-    match codec {
-        Compression::UNCOMPRESSED => out.extend_from_slice(&bytes[..bytes.len().min(most)]),
-        Compression::SNAPPY => {
-            out.resize(start + most, 0);
-            let n = snap::raw::Decoder::new().decompress(bytes, &mut out[start..]);
-            out.truncate(start + n.map_err(|error| failed(&error))?);
-        }
-        Compression::GZIP(_) => {
-            let mut decoder = flate2::read::MultiGzDecoder::new(bytes).take(limit);
-            decoder.read_to_end(out).map_err(|error| failed(&error))?;
-        }
-        Compression::BROTLI(_) => {
-            let mut decoder = brotli::Decompressor::new(bytes, 64 << 10).take(limit);
-            decoder.read_to_end(out).map_err(|error| failed(&error))?;
-        }
-        Compression::ZSTD(_) => {
-            out.resize(start + most, 0);
-            let n = zstd::bulk::decompress_to_buffer(bytes, &mut out[start..]);
-            out.truncate(start + n.map_err(|error| failed(&error))?);
-        }
-        Compression::LZ4_RAW => {
-            out.resize(start + most, 0);
-            let n = lz4_flex::block::decompress_into(bytes, &mut out[start..]);
-            out.truncate(start + n.map_err(|error| failed(&error))?);
-        }
-        Compression::LZ4 => {
-            // Three framings have this name: Hadoop's, none, and LZ4's own.
-            out.resize(start + most, 0);
-            let n = hadoop_lz4(bytes, &mut out[start..])
-                .or_else(|| lz4_flex::block::decompress_into(bytes, &mut out[start..]).ok());
-            if let Some(n) = n {
-                out.truncate(start + n);
-                return Ok(());
-            }
-            out.truncate(start);
-            let mut decoder = lz4_flex::frame::FrameDecoder::new(bytes).take(limit);
-            decoder.read_to_end(out).map_err(|error| failed(&error))?;
-        }
-        Compression::LZO => return damaged("LZO, which is not supported"),
+    fn failed(error: impl std::fmt::Display) -> String {
+        error.to_string()
     }
+    let start = out.len();
+    out.resize(start + most, 0);
+    let room = &mut out[start..];
+    // A whole page, or else a stream.
+    let block = match codec {
+        Compression::SNAPPY => snap::raw::Decoder::new()
+            .decompress(bytes, room)
+            .map_err(failed),
+        Compression::ZSTD(_) => zstd::bulk::decompress_to_buffer(bytes, room).map_err(failed),
+        Compression::LZ4_RAW => lz4_flex::block::decompress_into(bytes, room).map_err(failed),
+        // Three framings have this name: Hadoop's, none, and LZ4's own.
+        Compression::LZ4 => hadoop_lz4(bytes, room)
+            .or_else(|| lz4_flex::block::decompress_into(bytes, room).ok())
+            .ok_or_else(String::new),
+        _ => Err(String::new()),
+    };
+    out.truncate(start + *block.as_ref().unwrap_or(&0));
+    let stream: Box<dyn Read + '_> = match (codec, block) {
+        (_, Ok(_)) => return Ok(()),
+        (Compression::GZIP(_), _) => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+        (Compression::BROTLI(_), _) => Box::new(brotli::Decompressor::new(bytes, 64 << 10)),
+        (Compression::LZ4, _) => Box::new(lz4_flex::frame::FrameDecoder::new(bytes)),
+        (Compression::LZO, _) => return damaged("LZO, which is not supported"),
+        (_, Err(error)) => return damaged(format!("{codec}: {error}")),
+    };
+    // One byte more shows a stream that is too long.
+    let read = stream.take(most as u64 + 1).read_to_end(out);
+    read.map_err(|error| ParquetError::General(format!("{codec}: {error}")))?;
     Ok(())
 }
 
