@@ -307,8 +307,9 @@ static OPERATORS: [&str; 51] = [
 ];
 
 fn is_operator(bytes: u32) -> bool {
-    const fn list() -> [u32; OPERATORS.len()] {
-        let mut list = [0; OPERATORS.len()];
+    /// The operators, and a bit for the last character of each, which is ASCII.
+    const fn list() -> ([u32; OPERATORS.len()], u128) {
+        let (mut list, mut last) = ([0; OPERATORS.len()], 0);
         let mut i = 0;
         while i < list.len() {
             let bytes = OPERATORS[i].as_bytes();
@@ -317,29 +318,13 @@ fn is_operator(bytes: u32) -> bool {
                 list[i] = list[i] << 8 | bytes[j] as u32;
                 j += 1;
             }
+            last |= 1 << bytes[j - 1];
             i += 1;
         }
-        list
+        (list, last)
     }
-    static PACKED: [u32; OPERATORS.len()] = list();
-    // The second character of each, and every later one.
-    let goes_on = matches!(
-        bytes as u8,
-        b'#' | b'&'
-            | b'*'
-            | b'+'
-            | b'-'
-            | b'.'
-            | b'/'
-            | b':'
-            | b';'
-            | b'<'
-            | b'='
-            | b'>'
-            | b'?'
-            | b'|'
-    );
-    goes_on && PACKED.contains(&bytes)
+    static PACKED: ([u32; OPERATORS.len()], u128) = list();
+    PACKED.1 >> (bytes & 0x7f) & 1 == 1 && PACKED.0.contains(&bytes)
 }
 
 /// Frequent ASCII characters that every language takes for the same.

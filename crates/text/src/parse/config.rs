@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::read::extension;
 use lookalike_base::Error;
+use lookalike_base::error::refuse;
 use lookalike_base::keywords::{keywords, stored_as_text};
 
 /// The unit into which a document's text is cut.
@@ -53,14 +54,7 @@ impl TokenKind {
 
     /// Whether the name of a document decides what its tokens are.
     pub fn is_by_name(&self) -> bool {
-        matches!(
-            self,
-            TokenKind::Auto(_)
-                | TokenKind::Code(Code {
-                    language: Language::Auto,
-                    ..
-                })
-        )
+        self.of("") != *self
     }
 
     /// What the tokens of a document with this name are: without [`TokenKind::Auto`], and without
@@ -138,11 +132,10 @@ impl FromStr for TokenKind {
                     .map_or(Ok(TokenKind::Code(code)), |_| Err(wrong()))
             }
             _ => {
-                let digits = text.strip_prefix("bytes:").ok_or_else(wrong)?;
-                if !digits.bytes().all(|b| b.is_ascii_digit()) {
-                    return Err(wrong());
-                }
-                digits.parse().map(TokenKind::Bytes).map_err(|_| wrong())
+                let digits = text.strip_prefix("bytes:");
+                let digits = digits.filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
+                let number = digits.and_then(|digits| digits.parse().ok());
+                number.map(TokenKind::Bytes).ok_or_else(wrong)
             }
         }
     }
@@ -457,30 +450,29 @@ impl ParseConfig {
     /// `BadParameter`.
     pub fn check(&self) -> lookalike_base::Result<()> {
         let tokens = &self.tokens;
-        match tokens {
-            TokenKind::Bytes(_) if !self.fold.is_none() => Err(Error::parameter("fold", self.fold)
-                .because(format!(
-                    "--tokens {tokens} takes the bytes as they are; use none"
-                ))),
+        let limit = match tokens {
+            TokenKind::Bytes(_) if !self.fold.is_none() => {
+                format!("--tokens {tokens} takes the bytes as they are; use none")
+            }
             TokenKind::Whitespace | TokenKind::Code(_) if self.fold.hyphens => {
-                Err(Error::parameter("fold", self.fold).because(format!(
-                    "--tokens {tokens} keeps hyphens; use --tokens words, or leave hyphens out"
-                )))
+                format!("--tokens {tokens} keeps hyphens; use --tokens words, or leave hyphens out")
             }
             // The form of a character would be several tokens of code.
             TokenKind::Code(_) | TokenKind::Auto(_) if self.fold.compat => {
-                Err(Error::parameter("fold", self.fold).because(
-                    "--tokens code has no compat, and neither has auto; use diacritics, digits, \
-                     arabic, identifiers, literals or none",
-                ))
+                "--tokens code has no compat, and neither has auto; use diacritics, digits, \
+                 arabic, identifiers, literals or none"
+                    .into()
             }
-            TokenKind::Words | TokenKind::Whitespace if self.fold.identifiers || self.fold.literals => {
-                Err(Error::parameter("fold", self.fold).because(format!(
+            TokenKind::Words | TokenKind::Whitespace
+                if self.fold.identifiers || self.fold.literals =>
+            {
+                format!(
                     "--tokens {tokens} has no identifiers and literals; add --tokens code or --tokens auto"
-                )))
+                )
             }
-            _ => Ok(()),
-        }
+            _ => return Ok(()),
+        };
+        refuse("fold", self.fold, limit)
     }
 }
 

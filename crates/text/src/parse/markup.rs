@@ -134,28 +134,36 @@ fn is_in(name: &[u8], names: &[&str]) -> bool {
     names.iter().any(|known| known.as_bytes() == name)
 }
 
-/// The first bytes of an attribute, or of the public identifier of a document type.
+/// The first [`NAME_BYTES`] of a name or a value.
 #[derive(Clone, Copy, Debug, Default)]
-struct Value {
-    bytes: [u8; 32],
+struct Name {
+    bytes: [u8; NAME_BYTES],
+    /// Bytes of all of it.
     len: usize,
 }
 
-impl Value {
+impl Name {
+    #[inline]
     fn push(&mut self, s: &[u8]) {
-        for (place, byte) in self.bytes.iter_mut().skip(self.len).zip(s) {
-            *place = *byte;
-            self.len += 1;
-        }
+        let room = &mut self.bytes[self.len.min(NAME_BYTES)..];
+        let n = s.len().min(room.len());
+        room[..n].copy_from_slice(&s[..n]);
+        self.len += s.len();
     }
 
+    /// All of it. A longer name is irrelevant and reads as empty.
+    #[inline]
     fn get(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }
 
+    fn begin(&self) -> &[u8] {
+        &self.bytes[..self.len.min(NAME_BYTES)]
+    }
+
     /// Whether one of these classes marks a word, a line or another text of hOCR.
     fn is_ocr(&self) -> bool {
-        let mut classes = self.get().split(u8::is_ascii_whitespace);
+        let mut classes = self.begin().split(u8::is_ascii_whitespace);
         classes.any(|class| {
             let kind = class
                 .strip_prefix(b"ocr")
@@ -165,30 +173,6 @@ impl Value {
                 Some([b'_', b'w' | b'l', ..] | b"_header" | b"_caption" | b"_textfloat")
             )
         })
-    }
-}
-
-/// Up to [`NAME_BYTES`] of a tag name. A longer name is irrelevant and reads as empty.
-#[derive(Clone, Copy, Debug, Default)]
-struct Name {
-    bytes: [u8; NAME_BYTES],
-    len: usize,
-}
-
-impl Name {
-    #[inline]
-    fn push(&mut self, s: &[u8]) {
-        if let Some(room) = self.bytes.get_mut(self.len..self.len + s.len()) {
-            room.copy_from_slice(s);
-            self.len += s.len();
-        } else {
-            self.len = NAME_BYTES + 1;
-        }
-    }
-
-    #[inline]
-    fn get(&self) -> &[u8] {
-        self.bytes.get(..self.len).unwrap_or_default()
     }
 }
 
@@ -324,17 +308,17 @@ pub(super) struct Scan {
     /// Where its value begins, and whether the value has tags.
     value: (usize, bool),
     /// The attributes `class`, `break` and `xmlns` of the current tag.
-    class: Value,
-    breaks: Value,
-    namespace: Option<Value>,
+    class: Name,
+    breaks: Name,
+    namespace: Option<Name>,
     /// Those of a word of ALTO: `CONTENT`, `SUBS_TYPE` and `SUBS_CONTENT`.
     content: Vec<u8>,
-    part: Value,
+    part: Name,
     whole: Vec<u8>,
     /// The word of ALTO whose first part was taken for all of it, and whose second is to come.
     divided: Vec<u8>,
     /// The document type's public identifier.
-    public: Value,
+    public: Name,
     /// The element whose end tag ends the current raw-text state.
     raw_name: Name,
 }
@@ -444,11 +428,11 @@ impl Scan {
         let namespace = self.namespace.filter(|_| !matches!(name, b"svg" | b"math"));
         self.xml = self.xml
             || namespace.is_some()
-            || memmem::find(self.public.get(), b"DTD XHTML").is_some();
+            || memmem::find(self.public.begin(), b"DTD XHTML").is_some();
         self.page = name == b"html";
         self.html = self.page
             || match namespace {
-                Some(namespace) => is_html(namespace.get()),
+                Some(namespace) => is_html(namespace.begin()),
                 None => !self.declared,
             };
     }
@@ -463,7 +447,7 @@ impl Scan {
             },
             Some(_) => {}
             None => {
-                let is_html = |name: Value| is_html(name.get());
+                let is_html = |name: Name| is_html(name.begin());
                 let begins = self.name.get() == b"html" || self.namespace.is_some_and(is_html);
                 if begins && !self.end_tag && !self.self_closing {
                     self.inside = Some((self.name, 1));
@@ -550,7 +534,7 @@ impl<S: Sink> TextEmitter<'_, S> {
             }
             return None;
         }
-        if !(self.scan.xml && self.scan.breaks.get() == b"no") {
+        if !(self.scan.xml && self.scan.breaks.begin() == b"no") {
             self.sink.word_break();
         }
         self.title_break();
@@ -601,7 +585,7 @@ impl<S: Sink> TextEmitter<'_, S> {
     /// A word of ALTO; one that a line end divides is whole where it begins, which may be in another
     /// file.
     fn word(&mut self) {
-        let word = match (&*self.scan.whole, self.scan.part.get()) {
+        let word = match (&*self.scan.whole, self.scan.part.begin()) {
             ([], _) => &self.scan.content,
             (whole, b"HypPart2") if whole == self.scan.divided => {
                 self.scan.divided.clear();
@@ -724,7 +708,7 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
         self.scan.bare.open = false;
         self.scan.bare.others += 1;
         if self.scan.attribute.get() == b"xmlns" {
-            self.scan.namespace = Some(Value::default());
+            self.scan.namespace = Some(Name::default());
         }
     }
 

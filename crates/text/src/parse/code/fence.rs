@@ -296,41 +296,25 @@ impl Cutter {
     /// Follows the text of a fence, and ends it.
     fn follow(&mut self, fence: Fence, c: char) {
         let memory = &mut self.memory;
-        let found = memory.closing == Some(memory.tag);
-        let ends = match (fence, c) {
-            (Fence::Hashes, '"') => {
-                memory.closing = Some(0);
-                memory.tag == 0
-            }
-            (Fence::Hashes, '#') => {
-                memory.closing = memory.closing.map(|closing| add(closing, c));
-                memory.closing == Some(memory.tag)
-            }
-            (Fence::Hashes, _) => {
-                memory.closing = None;
-                false
-            }
-            (Fence::Paren, '"') if found => true,
-            (Fence::Paren, ')') => {
-                memory.closing = Some(0);
-                false
-            }
+        let (tag, before) = (Some(memory.tag), memory.closing);
+        let more = before.map(|closing| add(closing, c));
+        let ends;
+        (memory.closing, ends) = match (fence, c) {
+            (Fence::Hashes, '"') => (Some(0), memory.tag == 0),
+            (Fence::Hashes, '#') => (more, more == tag),
+            (Fence::Hashes, _) => (None, false),
+            (Fence::Paren, '"') if before == tag => (None, true),
+            (Fence::Paren, ')') => (Some(0), false),
             (Fence::Lines, _) if is_line_end(c) => {
-                (memory.closing, memory.gap) = (Some(0), false);
-                found
+                memory.gap = false;
+                (Some(0), before == tag)
             }
             (Fence::Lines, _) if c.is_whitespace() => {
-                memory.gap = memory.closing != Some(0);
-                false
+                memory.gap = before != Some(0);
+                (before, false)
             }
-            _ if c.is_whitespace() || memory.gap => {
-                memory.closing = None;
-                false
-            }
-            _ => {
-                memory.closing = memory.closing.map(|closing| add(closing, c));
-                false
-            }
+            _ if c.is_whitespace() || memory.gap => (None, false),
+            _ => (more, false),
         };
         if ends {
             memory.closing = None;
