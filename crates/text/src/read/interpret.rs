@@ -60,7 +60,7 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
     let source = record.source;
     match outcome {
         Outcome::Foreign(parts, with) => {
-            let text = converted(parts, &with, config, record.origin.stop());
+            let text = converted(parts, &with, config, &record.origin.stop);
             in_place(record, text, config)
         }
         Outcome::Skipped(kind) => Interpreted::Skipped(kind),
@@ -359,13 +359,12 @@ impl Interpreter for WholeFile {
             let parts = RawDocument::of(docno, ContentKind::Text, bytes.into());
             return Outcome::Foreign(parts, with.clone());
         }
-        let markup = match config.format {
-            Some(format @ (Format::Html | Format::Text)) => format == Format::Html,
-            _ => match Format::of_extension(&docno) {
-                Some(format @ (Format::Html | Format::Text)) => format == Format::Html,
-                _ => looks_like_markup(bytes),
-            },
+        let is = |format: Option<Format>| match format? {
+            format @ (Format::Html | Format::Text) => Some(format == Format::Html),
+            _ => None,
         };
+        let said = is(config.format).or_else(|| is(Format::of_extension(&docno)));
+        let markup = said.unwrap_or_else(|| looks_like_markup(bytes));
         let content = match markup {
             true if config.format.is_none() => kind_of_markup(bytes),
             _ => ContentKind::of(markup),

@@ -124,29 +124,21 @@ impl Piece {
         bytes: u64,
         stop: &Stop,
     ) -> Vec<Piece> {
-        let Bounds {
-            begins: bounds,
-            sizes,
-            counts,
-        } = bounds(input, config, bytes, stop).unwrap_or_default();
-        let pieces = bounds.len().saturating_sub(1);
+        let found = bounds(input, config, bytes, stop).unwrap_or_default();
+        let pieces = found.begins.len().saturating_sub(1);
         if pieces < 2 {
             return Vec::new();
         }
+        let mut counts = found.counts.into_iter().map(OnceLock::from);
         let all = Arc::new(Pieces {
             input: input.clone(),
             file,
             config: config.clone(),
             counts: (0..pieces)
-                .map(|index| {
-                    counts
-                        .get(index)
-                        .copied()
-                        .map_or_else(OnceLock::new, OnceLock::from)
-                })
+                .map(|_| counts.next().unwrap_or_default())
                 .collect(),
-            bounds,
-            sizes,
+            bounds: found.begins,
+            sizes: found.sizes,
             failure: AtomicI32::new(0),
         });
         let piece = |index| Piece {

@@ -222,7 +222,7 @@ impl RecordReader {
     /// stops.
     pub fn open(input: &InputFile, file: u32, config: &ReadConfig, stop: &Stop) -> RecordReader {
         let mut reader = Self::opened(input, file, config, stop, None);
-        reader.origin = Arc::new(reader.origin.until(stop));
+        Arc::make_mut(&mut reader.origin).stop = stop.clone();
         reader
     }
 
@@ -234,22 +234,23 @@ impl RecordReader {
         until: Option<u64>,
     ) -> RecordReader {
         if let Some((reason, detail)) = &input.problem {
-            return Self::failed(input, file, config, Fault::new(*reason, detail.clone()));
+            let fault = Fault::new(*reason, detail.clone());
+            return Self::of(Err(fault), input, file, config);
         }
         if input.path.as_os_str() == "-" {
-            let waiting = StandardInput { stop: stop.clone() };
-            return Self::new(Box::new(waiting), input, file, config);
+            let waiting = Input::new(Box::new(StandardInput { stop: stop.clone() }));
+            return Self::of(Source::new(waiting), input, file, config);
         }
         match disk::open_input(&input.path) {
             Ok(opened) => {
                 let opened = SharedFile::new(opened);
-                let bytes = until_stop(opened.until(until), input, stop);
-                let mut reader = Self::new(bytes, input, file, config);
+                let bytes = Input::new(until_stop(opened.until(until), input, stop));
+                let mut reader = Self::of(Source::new(bytes), input, file, config);
                 reader.seekable = Some(Arc::new(opened.clone()));
                 reader.opened = Some(opened);
                 reader
             }
-            Err(error) => Self::failed(input, file, config, Fault::refused(&error)),
+            Err(error) => Self::of(Err(Fault::refused(&error)), input, file, config),
         }
     }
 
@@ -267,10 +268,9 @@ impl RecordReader {
         }
         let waiting = StandardInput { stop: stop.clone() };
         let source = Source::new(Input::by_line(Box::new(waiting)));
-        let stream = Stream::new(source, config.max_ratio);
         RecordReader {
             by_line: true,
-            ..Self::of(stream, input, file, config)
+            ..Self::of(source, input, file, config)
         }
     }
 
@@ -316,8 +316,9 @@ impl RecordReader {
                 reader.framed = 1;
             }
         }
-        let name = (&*input.docno, input.below);
-        reader.origin = Arc::new(Origin::new(name, Some(part)).until(stop));
+        let mut origin = Origin::new((&input.docno, input.below), Some(part));
+        origin.stop = stop.clone();
+        reader.origin = Arc::new(origin);
         reader
     }
 
@@ -360,12 +361,8 @@ impl RecordReader {
         file: u32,
         config: &ReadConfig,
     ) -> RecordReader {
-        Self::new(
-            Box::new(reader),
-            &InputFile::named("-", docno),
-            file,
-            config,
-        )
+        let source = Source::new(Input::new(Box::new(reader)));
+        Self::of(source, &InputFile::named("-", docno), file, config)
     }
 
     /// Reads the first `limit` bytes of a file. If it is a Parquet file, whose footer is at its
@@ -435,24 +432,14 @@ impl RecordReader {
         reader
     }
 
-    fn new(
-        reader: Box<dyn Read + Send>,
+    fn of(
+        source: Result<Source, Fault>,
         input: &InputFile,
         file: u32,
         config: &ReadConfig,
     ) -> RecordReader {
-        let stream = Stream::new(Source::new(Input::new(reader)), config.max_ratio);
-        Self::of(stream, input, file, config)
-    }
-
-    fn failed(input: &InputFile, file: u32, config: &ReadConfig, fault: Fault) -> RecordReader {
-        let stream = Stream::new(Err(fault), config.max_ratio);
-        Self::of(stream, input, file, config)
-    }
-
-    fn of(stream: Stream, input: &InputFile, file: u32, config: &ReadConfig) -> RecordReader {
         RecordReader {
-            stream,
+            stream: Stream::new(source, config.max_ratio),
             config: config.clone(),
             framed: 0,
             failure: None,
@@ -797,7 +784,7 @@ impl RecordReader {
                 return rejected(Reason::BinaryFile, kind);
             }
             self.stream.widen(wide);
-            self.origin = Arc::new(self.origin.decoded());
+            Arc::make_mut(&mut self.origin).decoded = true;
         }
         if head_of(&mut self.stream).is_empty() {
             // A fault takes precedence over the reject for an empty file.

@@ -198,7 +198,7 @@ pub struct Origin {
     /// Whether the file was decoded to UTF-8.
     pub(crate) decoded: bool,
     /// Ends the conversion of its documents.
-    stop: Stop,
+    pub(crate) stop: Stop,
 }
 
 impl PartialEq for Origin {
@@ -218,26 +218,6 @@ impl Origin {
             part,
             decoded: false,
             stop: Stop::default(),
-        }
-    }
-
-    /// The same file, read until a stop is requested.
-    pub(crate) fn until(&self, stop: &Stop) -> Origin {
-        Origin {
-            stop: stop.clone(),
-            ..self.clone()
-        }
-    }
-
-    pub(crate) fn stop(&self) -> &Stop {
-        &self.stop
-    }
-
-    /// The same file, decoded to UTF-8.
-    pub(crate) fn decoded(&self) -> Origin {
-        Origin {
-            decoded: true,
-            ..self.clone()
         }
     }
 

@@ -186,43 +186,16 @@ pub(super) struct JsonObject;
 impl Interpreter for JsonObject {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         // Checking alone is several times as fast as replacing, which is rarely needed.
-        let refusal = match std::str::from_utf8(bytes) {
-            Ok(text) => match read(text, config) {
-                Ok(parts) => return Outcome::Document(parts),
-                Err(refused) => refused,
-            },
-            Err(_) => {
-                // An invalid byte becomes three bytes.
-                let length: usize = bytes
-                    .utf8_chunks()
-                    .map(|chunk| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty()))
-                    .sum();
-                if length as u64 > config.max_document.0 {
-                    let detail = format!("{length} bytes as UTF-8");
-                    (None, (Reason::TooLarge, detail))
-                } else {
-                    match read(&String::from_utf8_lossy(bytes), config) {
-                        Ok(mut parts) => {
-                            let not_utf8 = (Reason::InvalidBytes, "not UTF-8".to_string());
-                            parts.notices.insert(0, not_utf8);
-                            return Outcome::Document(RawDocument {
-                                body: Cow::Owned(parts.body.into_owned()),
-                                docno: Cow::Owned(parts.docno.into_owned()),
-                                url: parts.url.map(|url| Cow::Owned(url.into_owned())),
-                                title: parts.title.map(|title| Cow::Owned(title.into_owned())),
-                                charset: Some("utf-8".into()),
-                                ..parts
-                            });
-                        }
-                        Err(refused) => refused,
-                    }
-                }
-            }
+        let parts = match std::str::from_utf8(bytes) {
+            Ok(text) => read(text, config),
+            Err(_) => read_replaced(bytes, config),
         };
-        let (docno, refusal) = refusal;
-        Outcome::Refused {
-            docno: docno.or_else(|| self.docno(bytes)).map(Cow::Owned),
-            refusal,
+        match parts {
+            Ok(parts) => Outcome::Document(parts),
+            Err((docno, refusal)) => Outcome::Refused {
+                docno: docno.or_else(|| self.docno(bytes)).map(Cow::Owned),
+                refusal,
+            },
         }
     }
 
@@ -274,11 +247,37 @@ impl Interpreter for JsonObject {
     }
 }
 
-/// Reads an object as a document. A refusal may have its docno.
-fn read<'t>(
-    text: &'t str,
-    config: &ReadConfig,
-) -> Result<RawDocument<'t>, (Option<String>, Notice)> {
+/// A document, or why there is none, perhaps with its docno.
+type Read<'t> = Result<RawDocument<'t>, (Option<String>, Notice)>;
+
+/// Reads an object that is not UTF-8.
+fn read_replaced(bytes: &[u8], config: &ReadConfig) -> Read<'static> {
+    // An invalid byte becomes three bytes.
+    let lengths = bytes.utf8_chunks();
+    let lengths =
+        lengths.map(|chunk| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty()));
+    let length: usize = lengths.sum();
+    if length as u64 > config.max_document.0 {
+        let detail = format!("{length} bytes as UTF-8");
+        return Err((None, (Reason::TooLarge, detail)));
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let mut parts = read(&text, config)?;
+    let not_utf8 = (Reason::InvalidBytes, "not UTF-8".to_string());
+    parts.notices.insert(0, not_utf8);
+    let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+    Ok(RawDocument {
+        body: Cow::Owned(parts.body.into_owned()),
+        docno: owned(parts.docno),
+        url: parts.url.map(owned),
+        title: parts.title.map(owned),
+        charset: Some("utf-8".into()),
+        ..parts
+    })
+}
+
+/// Reads an object as a document.
+fn read<'t>(text: &'t str, config: &ReadConfig) -> Read<'t> {
     let bad = |error: Malformed| (None, (Reason::BadJson, error.to_string()));
     let names = [
         Names::of(config.id_field.as_deref(), &ID_FIELDS),

@@ -199,15 +199,16 @@ pub fn doctype_end(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
+    #[default]
     Open,
     Empty,
     Close,
 }
 
 /// A tag, and its place in the markup.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tag<'a> {
     pub kind: Kind,
     pub name: &'a [u8],

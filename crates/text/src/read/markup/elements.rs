@@ -214,14 +214,7 @@ type Take<'t, 'a> = dyn FnMut(&'a [u8], &[u8]) + 't;
 impl<'p, 'a> Element<'p, 'a> {
     /// The element that these bytes begin with; its end may be missing.
     fn of(prolog: &'p Prolog, bytes: &'a [u8]) -> Self {
-        let nothing = Tag {
-            kind: Kind::Open,
-            name: &[],
-            attributes: &[],
-            start: 0,
-            end: 0,
-        };
-        let tag = Tags::of(bytes).next().unwrap_or(nothing);
+        let tag = Tags::of(bytes).next().unwrap_or_default();
         let end = memmem::rfind(bytes, b"</").unwrap_or(bytes.len());
         let content = bytes.get(tag.end..end).unwrap_or_default();
         Element {
@@ -566,9 +559,10 @@ impl Interpreter for Prolog {
             }
         }
         debug_assert!(body.len() <= declaration + bytes.len().max(length as usize));
-        let content = match html {
-            true => ContentKind::Markup,
-            false => ContentKind::Xml,
+        let content = if html {
+            ContentKind::Markup
+        } else {
+            ContentKind::Xml
         };
         Outcome::Document(RawDocument {
             url: url.map(Cow::Owned),
@@ -607,12 +601,8 @@ fn has_text(content: &[u8]) -> bool {
         at = tag.end;
         !gap.trim_ascii().is_empty()
     });
-    gaps.any(|text| text)
-        || !content
-            .get(at..)
-            .unwrap_or_default()
-            .trim_ascii()
-            .is_empty()
+    let rest = |at| content.get(at..).unwrap_or_default().trim_ascii();
+    gaps.any(|text| text) || !rest(at).is_empty()
 }
 
 /// Appends the content of a record, in which fields of [`TEXTS`] may be escaped once more. Returns

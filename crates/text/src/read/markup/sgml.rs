@@ -377,10 +377,7 @@ impl Interpreter for TrecSgml {
         let head = &bytes[..bytes.len().min(HEAD)];
         let docno = trec_docno(head).unwrap_or_default();
         let tag = open_tag(bytes).unwrap_or_default();
-        let inside = match tag {
-            [] => 0,
-            tag => tag.len() + 2,
-        };
+        let inside = if tag.is_empty() { 0 } else { tag.len() + 2 };
         let end = end_of(bytes).max(inside);
         let content = &bytes[inside..end];
         let (mut parts, mut left, mut used) = (Joined::default(), Left::default(), Vec::new());
@@ -474,30 +471,24 @@ impl Interpreter for Reuters {
             Some(body) => title.into_iter().chain([body]).collect(),
             None => vec![text],
         };
+        let mut joined = Joined::default();
+        parts.iter().for_each(|part| joined.push(part));
         // In the order of the document.
-        let place = |part: &[u8]| {
-            let begin = part.as_ptr().addr() - bytes.as_ptr().addr();
-            begin..begin + part.len()
-        };
-        let mut places: Vec<_> = parts.iter().map(|part| place(part)).collect();
-        places.sort_by_key(|place| place.start);
-        let (mut left, mut at) = (
-            Left::default(),
-            open_tag(bytes).map_or(0, |tag| tag.len() + 2),
-        );
-        for place in places {
-            left.add(&bytes[at..place.start]);
-            at = place.end;
+        let begin = |part: &[u8]| part.as_ptr().addr() - bytes.as_ptr().addr();
+        let mut parts = parts;
+        parts.sort_by_key(|part| begin(part));
+        let tag = open_tag(bytes);
+        let (mut left, mut at) = (Left::default(), tag.map_or(0, |tag| tag.len() + 2));
+        for part in parts {
+            left.add(&bytes[at..begin(part)]);
+            at = begin(part) + part.len();
         }
         left.add(&bytes[at..end_of(bytes).max(at)]);
-        let used: &[&[u8]] = if body.is_some() {
-            &[b"TITLE", b"BODY"]
-        } else {
-            &[b"TEXT"]
+        let used: &[&[u8]] = match body {
+            Some(_) => &[b"TITLE", b"BODY"],
+            None => &[b"TEXT"],
         };
-        let notice = left.line(open_tag(bytes).unwrap_or_default(), used);
-        let mut joined = Joined::default();
-        parts.into_iter().for_each(|part| joined.push(part));
+        let notice = left.line(tag.unwrap_or_default(), used);
         Outcome::Document(RawDocument {
             notices: notice.into_iter().collect(),
             ..document(docno, joined.end())
