@@ -168,7 +168,12 @@ fn blocks(text: &[u8], markup: bool) -> Vec<Range<usize>> {
     found
 }
 
-fn is_base64(byte: &u8) -> bool {
+/// Whether a line of base64 may have this byte; only at its end, if it is `=`.
+pub(super) fn is_base64(byte: &u8) -> bool {
+    is_digit(byte) || *byte == b'='
+}
+
+fn is_digit(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
 }
 
@@ -176,12 +181,12 @@ fn is_base64(byte: &u8) -> bool {
 fn base64(text: &[u8], found: &mut Vec<Range<usize>>) {
     let (mut from, mut at) = (0, LEAST_LINE - 1);
     while let Some(byte) = text.get(at) {
-        if !is_base64(byte) {
+        if !is_digit(byte) {
             at += LEAST_LINE;
             continue;
         }
         let before = text[from..at].iter().rev();
-        let start = at - before.take_while(|byte| is_base64(byte)).count();
+        let start = at - before.take_while(|byte| is_digit(byte)).count();
         let end = at + run(&text[at..]);
         let mut next = end;
         if end - start >= LEAST_LINE {
@@ -197,7 +202,7 @@ fn base64(text: &[u8], found: &mut Vec<Range<usize>>) {
 }
 
 fn run(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| is_base64(byte)).count()
+    text.iter().take_while(|byte| is_digit(byte)).count()
 }
 
 /// Where the base64 ends whose first line is this.
@@ -208,12 +213,7 @@ fn base64_end(text: &[u8], start: usize, first: usize) -> usize {
     loop {
         let rest = &text[end..];
         if rest.starts_with(b"=") {
-            return end
-                + rest
-                    .iter()
-                    .take(2)
-                    .take_while(|byte| **byte == b'=')
-                    .count();
+            return end + 1 + usize::from(rest.get(1) == Some(&b'='));
         }
         // The first line may begin behind other text.
         let is_first = end == first;
@@ -222,10 +222,8 @@ fn base64_end(text: &[u8], start: usize, first: usize) -> usize {
         lines += rest[..gap].iter().filter(|byte| **byte == b'\n').count();
         lines += usize::from(lines == 0 && rest[..gap].contains(&b'\r'));
         // Quoted lines of mail.
-        gap += rest[gap..]
-            .iter()
-            .take_while(|byte| b"> \t".contains(byte))
-            .count();
+        let marks = rest[gap..].iter();
+        gap += marks.take_while(|byte| b"> \t".contains(byte)).count();
         let line = run(&rest[gap..]);
         if is_first && inside {
             width = line;
@@ -306,7 +304,7 @@ impl Files {
             }
             // The last line of data is empty, and so are lines whose spaces were lost.
             let is_data = match base64 {
-                Some(_) => line.iter().all(|byte| is_base64(byte) || *byte == b'='),
+                Some(_) => line.iter().all(is_base64),
                 None => self.is_uu_line(line),
             };
             if !line.is_empty() && !is_data {
@@ -380,7 +378,7 @@ fn armour(text: &[u8]) -> Option<usize> {
             return Some(at + length);
         }
         let line = line.trim_ascii_end();
-        let is_data = line.iter().all(|byte| is_base64(byte) || *byte == b'=');
+        let is_data = line.iter().all(is_base64);
         if !is_data && (lines > 0 || memmem::find(line, b": ").is_none()) {
             break;
         }

@@ -56,7 +56,7 @@ use std::rc::Rc;
 use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
-use self::encoded::Files;
+use self::encoded::{Files, is_base64};
 use self::text::{ENTITY, Enriched, Visible};
 use super::ground::bytes::{
     self, MARK, begins_any_case, find_any_case, first_line, in_its_order, is_one_of, next_line,
@@ -716,7 +716,7 @@ impl Walk<'_> {
         }
         let is_message = matches!(mime, "message/rfc822" | "message/global" | "message/news");
         if header.attachment && depth > 0 && !is_message {
-            return self.leave(header, &body);
+            return self.leave(mime, header.transfer, &body);
         }
         let mut kind = kind_of(mime);
         if mime.starts_with("multipart/") {
@@ -737,7 +737,7 @@ impl Walk<'_> {
             };
         }
         let Some(kind) = kind else {
-            return self.leave(header, &body);
+            return self.leave(mime, header.transfer, &body);
         };
         self.text(header, kind, body, false);
     }
@@ -788,12 +788,12 @@ impl Walk<'_> {
     }
 
     /// Leaves out a part of this type. Signatures say nothing of their own.
-    fn leave(&mut self, header: &Header<'_>, body: &Range<usize>) {
-        let (mime, bytes) = (header.mime.as_str(), &self.message[body.clone()]);
+    fn leave(&mut self, mime: &str, transfer: Transfer, body: &Range<usize>) {
+        let bytes = &self.message[body.clone()];
         if mime.ends_with("-signature") || bytes.trim_ascii().is_empty() {
             return;
         }
-        if has_text(header, bytes, self.mbox) {
+        if has_text(mime, transfer, bytes, self.mbox) {
             self.count_unread(mime);
         }
         self.left.get_or_insert_with(|| shown(mime));
@@ -905,14 +905,9 @@ impl Walk<'_> {
         let same = |text: &TextPart| match text.kind {
             Kind::Other if !text.is_page() => false,
             Kind::Plain | Kind::Enriched if rank(&taken) == 0 && text.look.letters > 0 => {
-                let taken_letters = || {
-                    let taken = self.texts[taken.clone()].iter();
-                    taken
-                        .flat_map(|of| of.letters(self.message))
-                        .collect::<Vec<_>>()
-                };
-                text.look.letters == letters(&taken)
-                    && text.letters(self.message) == taken_letters()
+                let all = self.texts[taken.clone()].iter();
+                let all = all.flat_map(|of| of.letters(self.message));
+                text.look.letters == letters(&taken) && all.eq(text.letters(self.message))
             }
             Kind::Plain => true,
             _ => !self.differs(text, &self.texts[taken.clone()]),
@@ -960,12 +955,7 @@ impl Walk<'_> {
         match header.mime.starts_with("multipart/") {
             true => self.within(bytes, false, |walk| {
                 if !walk.multipart(header, &all, depth) {
-                    let mime = header.mime.clone();
-                    let header = Header {
-                        mime,
-                        ..Header::default()
-                    };
-                    walk.leave(&header, &all);
+                    walk.leave(&header.mime, Transfer::AsIs, &all);
                 }
             }),
             false => self.within(bytes, false, |walk| {
@@ -1079,19 +1069,18 @@ fn notice_in(text: &[u8]) -> usize {
 }
 
 /// Whether a part that is not read has text: by its bytes, unless its type says what else it is.
-fn has_text(header: &Header<'_>, bytes: &[u8], mbox: bool) -> bool {
+fn has_text(mime: &str, transfer: Transfer, bytes: &[u8], mbox: bool) -> bool {
     const OTHER: [&str; 5] = words("image audio video font model");
     const FOR_PROGRAMS: [&str; 6] = words(
         "text/css text/javascript text/ecmascript text/rfc822-headers message/external-body \
          application/pgp-encrypted",
     );
-    let mime = header.mime.as_str();
     let kind = mime.split('/').next().unwrap_or_default();
     if OTHER.contains(&kind) || FOR_PROGRAMS.contains(&mime) {
         return false;
     }
     let (mut head, bytes) = (Vec::new(), &bytes[..bytes.len().min(LOOK_BINARY)]);
-    decode(bytes, header.transfer, mbox, &mut |piece| {
+    decode(bytes, transfer, mbox, &mut |piece| {
         head.extend_from_slice(piece);
     });
     binary_file_kind(&head).is_none() && (surely_text(&head) || Wide::of(&head).is_some())
@@ -1131,25 +1120,20 @@ fn message_behind(text: &[u8], at_begin: bool) -> Option<usize> {
 fn decode(bytes: &[u8], transfer: Transfer, mbox: bool, out: &mut dyn FnMut(&[u8])) -> bool {
     let mut broken = false;
     let mut base64 = Base64::default();
-    let mut plain = false;
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         let line = if mbox { unescape(line) } else { line };
         match transfer {
             Transfer::AsIs => out(line),
             Transfer::Quoted => broken |= quoted(line, out),
+            Transfer::Base64 if !broken && line.trim_ascii().iter().all(is_base64) => {
+                base64.push(line, out);
+            }
+            // Mailing lists append plain text below the encoded text.
             Transfer::Base64 => {
-                // Mailing lists append plain text below the encoded text.
-                let encoded = !plain && line.trim_ascii().iter().all(|&byte| is_base64(byte));
-                if encoded {
-                    base64.push(line, out);
-                } else {
-                    if !plain {
-                        out(b"\n");
-                    }
-                    plain = true;
-                    broken = true;
-                    out(line);
+                if !std::mem::replace(&mut broken, true) {
+                    out(b"\n");
                 }
+                out(line);
             }
         }
     }
@@ -1209,10 +1193,6 @@ fn unescape(line: &[u8]) -> &[u8] {
     }
 }
 
-fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
-}
-
 /// An incremental Base64 decoder.
 #[derive(Default)]
 struct Base64 {
@@ -1222,36 +1202,34 @@ struct Base64 {
 
 impl Base64 {
     fn push(&mut self, text: &[u8], out: &mut dyn FnMut(&[u8])) {
-        let mut piece = [0; PIECE];
-        let mut length = 0;
-        for &byte in text {
-            let value = match byte {
-                b'A'..=b'Z' => byte - b'A',
-                b'a'..=b'z' => byte - b'a' + 26,
-                b'0'..=b'9' => byte - b'0' + 52,
-                b'+' | b'-' => 62,
-                b'/' | b'_' => 63,
-                b'=' => {
-                    // Padding; another Base64 stretch may follow.
-                    (self.bits, self.count) = (0, 0);
-                    continue;
-                }
-                _ => continue,
-            };
-            self.bits = self.bits << 6 | u32::from(value);
-            self.count += 6;
-            if self.count >= 8 {
-                self.count -= 8;
-                piece[length] = (self.bits >> self.count) as u8;
-                self.bits &= (1 << self.count) - 1;
-                length += 1;
-                if length == PIECE {
-                    out(&piece);
-                    length = 0;
+        // No byte becomes more than one.
+        for text in text.chunks(PIECE) {
+            let (mut piece, mut length) = ([0; PIECE], 0);
+            for &byte in text {
+                let value = match byte {
+                    b'A'..=b'Z' => byte - b'A',
+                    b'a'..=b'z' => byte - b'a' + 26,
+                    b'0'..=b'9' => byte - b'0' + 52,
+                    b'+' | b'-' => 62,
+                    b'/' | b'_' => 63,
+                    b'=' => {
+                        // Padding; another Base64 stretch may follow.
+                        (self.bits, self.count) = (0, 0);
+                        continue;
+                    }
+                    _ => continue,
+                };
+                self.bits = self.bits << 6 | u32::from(value);
+                self.count += 6;
+                if self.count >= 8 {
+                    self.count -= 8;
+                    piece[length] = (self.bits >> self.count) as u8;
+                    self.bits &= (1 << self.count) - 1;
+                    length += 1;
                 }
             }
+            out(&piece[..length]);
         }
-        out(&piece[..length]);
     }
 
     /// Whether the input ended within a byte.
@@ -1293,55 +1271,38 @@ fn quoted(line: &[u8], out: &mut dyn FnMut(&[u8])) -> bool {
 ///
 /// The bytes of adjacent words in one charset are decoded together: some programs split characters.
 fn encoded_words(value: &[u8]) -> Option<String> {
-    memmem::find(value, b"=?")?;
-    let mut out = String::new();
-    let mut from = 0;
-    let mut last: Option<(&'static Encoding, Vec<u8>)> = None;
-    let mut any = false;
-    let end = |last: &mut Option<(&'static Encoding, Vec<u8>)>, out: &mut String| {
-        if let Some((encoding, bytes)) = last.take() {
-            out.push_str(&encoding.decode_without_bom_handling(&bytes).0);
-        }
+    // Stretches of bytes in one charset; without one, they are not encoded.
+    let mut stretches: Vec<(Option<&'static Encoding>, Vec<u8>)> = Vec::new();
+    let mut add = |encoding, bytes: &[u8]| match stretches.last_mut() {
+        Some((last, stretch)) if *last == encoding => stretch.extend_from_slice(bytes),
+        _ => stretches.push((encoding, bytes.to_vec())),
     };
+    let (mut from, mut any) = (0, false);
     while let Some(at) = memmem::find(&value[from..], b"=?").map(|at| from + at) {
-        let between = &value[from..at];
-        let Some(word) = encoded_word(&value[at..]) else {
-            end(&mut last, &mut out);
-            out.push_str(&String::from_utf8_lossy(&value[from..at + 2]));
+        let Some((encoding, bytes, length)) = encoded_word(&value[at..]) else {
+            add(None, &value[from..at + 2]);
             from = at + 2;
             continue;
         };
+        let between = &value[from..at];
         // White space between two encoded words is dropped.
-        let adjacent = any && between.trim_ascii().is_empty();
-        match &mut last {
-            Some((encoding, bytes)) if adjacent && *encoding == word.encoding => {
-                bytes.extend_from_slice(&word.bytes);
-            }
-            _ => {
-                end(&mut last, &mut out);
-                if !adjacent {
-                    out.push_str(&String::from_utf8_lossy(between));
-                }
-                last = Some((word.encoding, word.bytes));
-            }
+        if !std::mem::replace(&mut any, true) || !between.trim_ascii().is_empty() {
+            add(None, between);
         }
-        any = true;
-        from = at + word.length;
+        add(Some(encoding), &bytes);
+        from = at + length;
     }
-    end(&mut last, &mut out);
-    out.push_str(&String::from_utf8_lossy(&value[from..]));
-    any.then_some(out)
+    add(None, &value[from..]);
+    let decoded = stretches.iter().map(|(encoding, bytes)| match encoding {
+        Some(encoding) => encoding.decode_without_bom_handling(bytes).0,
+        None => String::from_utf8_lossy(bytes),
+    });
+    any.then(|| decoded.collect())
 }
 
-/// An encoded word: its bytes, and its length in the field.
-struct EncodedWord {
-    encoding: &'static Encoding,
-    bytes: Vec<u8>,
-    length: usize,
-}
-
-/// Decodes `=?charset?B?...?=` or `=?charset?Q?...?=`.
-fn encoded_word(bytes: &[u8]) -> Option<EncodedWord> {
+/// Decodes `=?charset?B?...?=` or `=?charset?Q?...?=`: the charset, the bytes, and the length in the
+/// field.
+fn encoded_word(bytes: &[u8]) -> Option<(&'static Encoding, Vec<u8>, usize)> {
     let mut parts = bytes.get(2..)?.splitn(4, |&byte| byte == b'?');
     let (charset, coding, text) = (parts.next()?, parts.next()?, parts.next()?);
     if !parts.next()?.starts_with(b"=") || text.contains(&b'\n') {
@@ -1367,12 +1328,9 @@ fn encoded_word(bytes: &[u8]) -> Option<EncodedWord> {
         }
         _ => return None,
     }
-    Some(EncodedWord {
-        encoding,
-        bytes: decoded,
-        // `=?`, two `?` and `?=` are around the three.
-        length: 2 + charset.len() + 1 + coding.len() + 1 + text.len() + 2,
-    })
+    // `=?`, two `?` and `?=` are around the three.
+    let length = 2 + charset.len() + 1 + coding.len() + 1 + text.len() + 2;
+    Some((encoding, decoded, length))
 }
 
 /// The Message-ID, if it looks like a unique one.

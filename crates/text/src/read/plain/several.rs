@@ -40,6 +40,16 @@ struct Kind {
     split: Option<&'static str>,
 }
 
+impl Kind {
+    /// The kind, if another expression splits its records.
+    const fn at(self, split: &'static str) -> Kind {
+        Kind {
+            split: Some(split),
+            ..self
+        }
+    }
+}
+
 /// A kind whose records begin with the line at which they are split.
 const fn kind(what: &'static str, has: &'static str, begins: &'static str) -> Kind {
     Kind {
@@ -54,15 +64,10 @@ const fn kind(what: &'static str, has: &'static str, begins: &'static str) -> Ki
 const KINDS: [Kind; 20] = [
     kind("references (RIS)", "ER  -", "^TY  - "),
     kind("references (MEDLINE)", "TI  -", r"^PMID- (?<docno>\d+)"),
-    Kind {
-        split: Some(r"^PT [A-Z]\s*$|^(?<end>EF)\s*$"),
-        ..kind("references (Web of Science)", "ER", r"^PT [A-Z]\s*$")
-    },
+    kind("references (Web of Science)", "ER", r"^PT [A-Z]\s*$")
+        .at(r"^PT [A-Z]\s*$|^(?<end>EF)\s*$"),
     kind("references (EndNote)", "%T ", "^%0 "),
-    Kind {
-        split: Some("^$"),
-        ..kind("references (refer)", "%A ", "^%T ")
-    },
+    kind("references (refer)", "%A ", "^%T ").at("^$"),
     kind(
         "references (BibTeX)",
         "title",
@@ -74,14 +79,12 @@ const KINDS: [Kind; 20] = [
         "^dn::? (?<docno>.+)",
     ),
     kind("contacts (vCard)", "END:VCARD", "(?i)^BEGIN:VCARD"),
-    Kind {
-        split: Some("^BEGIN:V(EVENT|TODO|JOURNAL)|^(?<end>END:VCALENDAR)"),
-        ..kind(
-            "entries of a calendar",
-            "END:V",
-            "^BEGIN:V(EVENT|TODO|JOURNAL)",
-        )
-    },
+    kind(
+        "entries of a calendar",
+        "END:V",
+        "^BEGIN:V(EVENT|TODO|JOURNAL)",
+    )
+    .at("^BEGIN:V(EVENT|TODO|JOURNAL)|^(?<end>END:VCALENDAR)"),
     kind("articles of a news batch", "#! rnews", r"^#! rnews \d"),
     kind(
         "documents of CoNLL-U",
@@ -89,10 +92,7 @@ const KINDS: [Kind; 20] = [
         "^# newdoc( id = (?<docno>.+))?",
     ),
     kind("documents of CoNLL", "-DOCSTART-", "^-DOCSTART-"),
-    Kind {
-        split: Some("^$"),
-        ..kind("sentences of CoNLL", "2\t", r"^1\t(\S+\t){7}")
-    },
+    kind("sentences of CoNLL", "2\t", r"^1\t(\S+\t){7}").at("^$"),
     kind(
         "sequences (GenBank)",
         "DEFINITION",
@@ -105,10 +105,8 @@ const KINDS: [Kind; 20] = [
     ),
     kind("records of MARC (MARCMaker)", "=245", "^=LDR"),
     kind("games (PGN)", "[White ", r"^\[Event "),
-    Kind {
-        split: Some("^0 @(?<docno>[^@]+)@|^(?<end>0 TRLR)"),
-        ..kind("persons (GEDCOM)", "1 NAME", "^0 @(?<docno>[^@]+)@")
-    },
+    kind("persons (GEDCOM)", "1 NAME", "^0 @(?<docno>[^@]+)@")
+        .at("^0 @(?<docno>[^@]+)@|^(?<end>0 TRLR)"),
     kind("terms (OBO)", "id: ", r"^\[Term\]"),
     kind("messages of a digest", "From: ", "^-{30}$"),
 ];

@@ -17,8 +17,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::archive::{Fields, WarcHead};
 use super::http;
-use crate::read::ground::bytes::{first_line, unbracket};
+use crate::read::ground::bytes::{first_line, is_one_of, unbracket};
 use crate::read::ground::outcome::HEAD;
+use lookalike_base::words::words;
 
 /// The most bytes of a record that [`revisit`] needs: its header and the header of the response.
 pub const REVISIT_HEAD: usize = 2 * HEAD;
@@ -63,14 +64,14 @@ pub struct Capture {
 /// such record has, or continues in other records. `measured` is false if the stated length of the
 /// record was wrong.
 pub fn capture(bytes: &[u8], measured: bool) -> Option<Capture> {
-    let head = Head::parse(bytes)?;
-    let whole = measured && !head.fields.truncated;
+    let head = WarcHead::of_capture(bytes)?;
+    let whole = measured && !head.truncated;
     Some(Capture {
         payload: whole.then(|| head.payload(bytes)).flatten(),
-        stated: head.fields.payload_digest.map(<[u8]>::to_vec),
-        id: head.id.to_vec(),
-        target: head.target.to_vec(),
-        date: head.date.to_vec(),
+        stated: head.payload_digest.map(<[u8]>::to_vec),
+        id: head.record_id?.to_vec(),
+        target: head.target?.to_vec(),
+        date: head.date?.to_vec(),
     })
 }
 
@@ -92,18 +93,11 @@ pub struct Reference {
 /// It has the fields of the record, in their order, except for those that describe the block or the
 /// reference. It keeps the record's id: the requests and metadata of the capture name it.
 pub fn revisit(head: &[u8], reference: &Reference) -> Option<Vec<u8>> {
-    const REPLACED: [&[u8]; 9] = [
-        b"content-length",
-        b"content-type",
-        b"warc-block-digest",
-        b"warc-payload-digest",
-        b"warc-profile",
-        b"warc-refers-to",
-        b"warc-refers-to-date",
-        b"warc-refers-to-target-uri",
-        b"warc-truncated",
-    ];
-    let parsed = Head::parse(head)?;
+    const REPLACED: [&str; 9] = words(
+        "content-length content-type warc-block-digest warc-payload-digest warc-profile \
+         warc-refers-to warc-refers-to-date warc-refers-to-target-uri warc-truncated",
+    );
+    let parsed = WarcHead::of_capture(head)?;
     let block = parsed.http_header(head).unwrap_or_default();
     let line = first_line(head);
     let end: &[u8] = match head.get(line.len()) {
@@ -120,7 +114,7 @@ pub fn revisit(head: &[u8], reference: &Reference) -> Option<Vec<u8>> {
         match name.to_ascii_lowercase().as_slice() {
             b"warc-type" => put(name, b"revisit"),
             b"warc-target-uri" => put(name, unbracket(value)),
-            replaced if REPLACED.contains(&replaced) => {}
+            _ if is_one_of(name, &REPLACED) => {}
             _ => put(name, value),
         }
     }
@@ -140,7 +134,7 @@ pub fn revisit(head: &[u8], reference: &Reference) -> Option<Vec<u8>> {
     if let Some(digest) = &reference.digest {
         put(b"WARC-Payload-Digest", digest);
     }
-    if let (false, Some(content_type)) = (block.is_empty(), parsed.fields.content_type) {
+    if let (false, Some(content_type)) = (block.is_empty(), parsed.content_type) {
         put(b"Content-Type", content_type);
     }
     // The body after the header of the response is left out.
@@ -153,41 +147,25 @@ pub fn revisit(head: &[u8], reference: &Reference) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The header of a record that has a payload, and all fields that such a record must have.
-struct Head<'a> {
-    is_response: bool,
-    id: &'a [u8],
-    target: &'a [u8],
-    date: &'a [u8],
-    fields: WarcHead<'a>,
-}
-
-impl<'a> Head<'a> {
-    fn parse(bytes: &'a [u8]) -> Option<Head<'a>> {
-        let fields = WarcHead::parse(bytes);
-        let is_response = fields.is(b"response");
-        let (id, target, date) = (fields.record_id?, fields.target?, fields.date?);
+impl<'a> WarcHead<'a> {
+    /// The header of a record that has a payload, and all fields that such a record must have.
+    fn of_capture(bytes: &'a [u8]) -> Option<WarcHead<'a>> {
+        let head = WarcHead::parse(bytes);
         // A field of several lines, or a longer one, is neither an id nor an address.
         let plain =
             |value: &[u8]| !value.is_empty() && value.len() <= HEAD && !value.contains(&b'\n');
-        let all = [Some(id), Some(target), Some(date), fields.payload_digest];
-        let usable = (is_response || fields.is(b"resource"))
-            && fields.segment.is_none()
-            && all.into_iter().flatten().all(plain);
-        usable.then_some(Head {
-            is_response,
-            id,
-            target,
-            date,
-            fields,
-        })
+        let needed = [head.record_id?, head.target?, head.date?];
+        let usable = (head.is(b"response") || head.is(b"resource"))
+            && head.segment.is_none()
+            && needed.into_iter().chain(head.payload_digest).all(plain);
+        usable.then_some(head)
     }
 
     /// The header of the HTTP response in the block, with the empty line that ends it.
     fn http_header<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let block = bytes.get(self.fields.block..)?;
+        let block = bytes.get(self.block..)?;
         let look = &block[..block.len().min(HEAD)];
-        if !self.is_response || !block.starts_with(b"HTTP/") || http::final_head(look) > 0 {
+        if !self.is(b"response") || !block.starts_with(b"HTTP/") || http::final_head(look) > 0 {
             return None;
         }
         let mut ends = [&b"\r\n\r\n"[..], b"\n\n", b"\n\r\n"]
@@ -198,11 +176,11 @@ impl<'a> Head<'a> {
     }
 
     fn payload(&self, bytes: &[u8]) -> Option<Payload> {
-        if !self.is_response {
-            return Some(Payload::of(bytes.get(self.fields.block..)?));
+        if !self.is(b"response") {
+            return Some(Payload::of(bytes.get(self.block..)?));
         }
         let header = self.http_header(bytes)?;
-        let body = bytes.get(self.fields.block + header.len()..)?;
+        let body = bytes.get(self.block + header.len()..)?;
         http::without_transfer_coding(header, body).map(|body| Payload::of(&body))
     }
 }

@@ -76,6 +76,12 @@ impl<'a> Head<'a> {
         self.mime.as_deref()
     }
 
+    /// The chunks of a body, if its transfer coding is chunked.
+    fn chunks(&self, body: &[u8]) -> Option<Chunks> {
+        let transfer = self.transfer.as_ref()?.to_ascii_lowercase();
+        transfer.contains("chunked").then(|| dechunk(body))
+    }
+
     /// Parses a value like `text/html; charset="utf-8"`.
     pub(crate) fn set_content_type(&mut self, value: Cow<'a, str>) {
         let mime = value.split(';').next().unwrap_or_default();
@@ -143,24 +149,19 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
     }
     let mut head = Head::of_response(block);
     let mut body = Cow::Borrowed(&block[head.body..]);
-    if let Some(transfer) = head.transfer.take()
-        && transfer.to_ascii_lowercase().contains("chunked")
-    {
-        match dechunk(&body) {
-            Chunks::Whole(bytes) => body = bytes.into(),
-            Chunks::Broken(bytes, at) => {
-                head.notices.push((
-                    Reason::BadChunks,
-                    format!("broken at byte {at} of the body"),
-                ));
-                body = bytes.into();
-            }
-            Chunks::None => {
-                head.notices
-                    .push((Reason::BadChunks, "the body is not chunked".into()));
-            }
+    let bad = match head.chunks(&body) {
+        Some(Chunks::Whole(bytes)) => {
+            body = bytes.into();
+            None
         }
-    }
+        Some(Chunks::Broken(bytes, at)) => {
+            body = bytes.into();
+            Some(format!("broken at byte {at} of the body"))
+        }
+        Some(Chunks::None) => Some("the body is not chunked".into()),
+        None => None,
+    };
+    head.notices.extend(bad.map(|bad| (Reason::BadChunks, bad)));
     if head.coding_count > MOST_CODINGS {
         let detail = format!(
             "{} content encodings, at most {MOST_CODINGS} are undone",
@@ -181,14 +182,10 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
 /// The body of a response without its transfer coding; `None` if the coding is broken. A body that
 /// is not chunked although its header says so was stored without the coding.
 pub(crate) fn without_transfer_coding<'a>(header: &[u8], body: &'a [u8]) -> Option<Cow<'a, [u8]>> {
-    let transfer = Head::of_response(header).transfer;
-    if !transfer.is_some_and(|transfer| transfer.to_ascii_lowercase().contains("chunked")) {
-        return Some(body.into());
-    }
-    match dechunk(body) {
-        Chunks::Whole(bytes) => Some(bytes.into()),
-        Chunks::Broken(..) => None,
-        Chunks::None => Some(body.into()),
+    match Head::of_response(header).chunks(body) {
+        Some(Chunks::Whole(bytes)) => Some(bytes.into()),
+        Some(Chunks::Broken(..)) => None,
+        Some(Chunks::None) | None => Some(body.into()),
     }
 }
 
@@ -245,13 +242,11 @@ pub(crate) fn final_head(block: &[u8]) -> usize {
             }
             _ => false,
         };
-        let next = at
-            + if interim {
-                Fields::after_line(head).body()
-            } else {
-                0
-            };
-        if next == at || !begins(&block[next..]) {
+        if !interim {
+            break;
+        }
+        let next = at + Fields::after_line(head).body();
+        if !begins(&block[next..]) {
             break;
         }
         at = next;
@@ -351,24 +346,21 @@ fn undo<'a>(
         "zstd" if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => &[BodyStream::Zstd],
         _ => &[],
     };
-    let mut best: Option<(Vec<u8>, bool)> = None;
+    let mut best = Vec::new();
     for &stream in streams {
         let (out, whole) = inflate_body(&body, stream, config.max_document.0, config.max_ratio)
             .map_err(|fault| (fault.reason, fault.detail))?;
         if whole {
             return Ok(out.into());
         }
-        if best.as_ref().is_none_or(|(best, _)| best.len() < out.len()) {
-            best = Some((out, whole));
+        if best.len() < out.len() {
+            best = out;
         }
     }
-    if let Some((out, _)) = best
-        && !out.is_empty()
-        && binary_kind(&out).is_none()
-    {
-        let detail = format!("{coding}: the stream is broken after {} bytes", out.len());
+    if !best.is_empty() && binary_kind(&best).is_none() {
+        let detail = format!("{coding}: the stream is broken after {} bytes", best.len());
         notices.push((Reason::BadContentEncoding, detail));
-        return Ok(out.into());
+        return Ok(best.into());
     }
     if body.is_empty() {
         return Ok(body);
