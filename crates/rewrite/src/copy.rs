@@ -191,11 +191,8 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
     }
 
     fn record(&mut self, span: &Span, edit: &mut dyn FileEdit) -> Result<(), Failed> {
-        if span.offset < self.at {
-            return Err(Failed::Place(span.offset));
-        }
         self.between(span.offset)?;
-        if self.at < span.offset {
+        if self.at != span.offset {
             return Err(Failed::Place(span.offset));
         }
         let first = self.window.peek().map_err(Failed::Reading)?;

@@ -78,6 +78,7 @@ impl OutputDirectory {
             return objects::look(directory, parameter, work);
         }
         refuse_below_another(parameter, directory)?;
+        let refused = |limit| refuse(parameter, directory.display(), limit);
         let above = (directory.ancestors().skip(1))
             .map(|above| match above.as_os_str().is_empty() {
                 true => Path::new("."),
@@ -85,19 +86,11 @@ impl OutputDirectory {
             })
             .find(|above| disk::is_directory(above).unwrap_or(true));
         if above.is_some_and(|above| !disk::is_writable(above)) {
-            return refuse(
-                parameter,
-                directory.display(),
-                "it cannot be created there; give another place",
-            );
+            return refused("it cannot be created there; give another place");
         }
         let entries = match disk::exists(directory)? {
             true if !disk::is_directory(directory)? => {
-                return refuse(
-                    parameter,
-                    directory.display(),
-                    "it is a file; give a new directory",
-                );
+                return refused("it is a file; give a new directory");
             }
             true => disk::list_all(directory)?,
             false => Vec::new(),
@@ -107,11 +100,7 @@ impl OutputDirectory {
         if begun || entries.iter().all(|name| name == PRIVATE) {
             return Ok(begun);
         }
-        refuse(
-            parameter,
-            directory.display(),
-            "it is not empty; give a new directory",
-        )
+        refused("it is not empty; give a new directory")
     }
 
     /// Opens a directory and locks it. What an output in a store has on this machine is in `work`.
@@ -181,7 +170,6 @@ impl OutputDirectory {
         }
         let path = self.path(name);
         let recorded = self.batch.list().of(name).to_vec();
-        let refuse = |expected: String, found: String| Err(changed(&path, &expected, &found));
         let mut expected = NOT_FINISHED.to_string();
         let mut content = None;
         for recorded in &recorded {
@@ -215,7 +203,7 @@ impl OutputDirectory {
             }
         }
         let found = content.map_or_else(|| "another file".into(), |content| shown(&content));
-        refuse(expected, found)
+        Err(changed(&path, &expected, &found))
     }
 
     fn state(&self) -> Result<State> {
@@ -355,21 +343,14 @@ impl OutputDirectory {
     /// Makes a hard link of an input. Returns whether the file system can.
     pub fn link(&self, from: &Path, name: &str, number: u32) -> Result<bool> {
         let temporary = self.temporary(number);
-        match disk::link(from, &temporary) {
-            Ok(()) => {}
+        if let Err(error) = disk::link(from, &temporary) {
+            use io::ErrorKind::{CrossesDevices, Unsupported};
+            let permitted = Some(rustix::io::Errno::PERM.raw_os_error()) != error.raw_os_error();
             // Another file system, or one without links: the file is copied.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::CrossesDevices | io::ErrorKind::Unsupported
-                ) =>
-            {
+            if !permitted || [CrossesDevices, Unsupported].contains(&error.kind()) {
                 return Ok(false);
             }
-            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::PERM.raw_os_error()) => {
-                return Ok(false);
-            }
-            Err(error) => return Err(Error::io("link", &self.path(name))(error)),
+            return Err(Error::io("link", &self.path(name))(error));
         }
         let (name, path) = (name.to_string(), self.path(name));
         let content = Content::Linked { linked: true };

@@ -254,16 +254,9 @@ impl ChunkReader for Chunks {
     }
 }
 
-/// Why copying a part failed: a stop request, or what the `parquet` crate says.
-enum Stopped {
-    Check(Error),
-    Parquet(ParquetError),
-}
-
-impl std::convert::From<ParquetError> for Stopped {
-    fn from(error: ParquetError) -> Self {
-        Stopped::Parquet(error)
-    }
+/// An error of our own among those of the `parquet` crate: a stop request, or of the edit.
+fn stopped(error: Error) -> ParquetError {
+    ParquetError::External(Box::new(error))
 }
 
 /// Makes errors of the paths of a copy.
@@ -274,11 +267,13 @@ struct Errors<'a> {
 }
 
 impl Errors<'_> {
-    fn of(&self, place: &str, stopped: impl Into<Stopped>) -> Error {
-        let error = match stopped.into() {
-            Stopped::Check(error) => return error,
-            Stopped::Parquet(error) => error,
-        };
+    fn of(&self, place: &str, mut error: ParquetError) -> Error {
+        if let ParquetError::External(other) = error {
+            match other.downcast::<Error>() {
+                Ok(own) => return *own,
+                Err(other) => error = ParquetError::External(other),
+            }
+        }
         if let Some(error) = self.failed.take() {
             return Error::io("write", self.source.to)(error);
         }
@@ -361,12 +356,12 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    fn error(&self, column: Option<&ColumnChunkMetaData>, stopped: impl Into<Stopped>) -> Error {
+    fn error(&self, column: Option<&ColumnChunkMetaData>, error: ParquetError) -> Error {
         let mut place = format!("row group {}", self.number);
         if let Some(column) = column {
             place += &format!(", column {}", column.column_path().string());
         }
-        self.errors.of(&place, stopped)
+        self.errors.of(&place, error)
     }
 
     /// Writes its rows. It has `all` rows.
@@ -403,7 +398,7 @@ impl Group<'_> {
                 in_piece: Arc::default(),
             };
             let done = match whole {
-                true => part.append(&mut out).map_err(Stopped::Parquet),
+                true => part.append(&mut out),
                 false => {
                     let column = (rows.edit.columns().iter()).position(|column| *column == leaf);
                     let texts = column.map(|column| Texts {
@@ -415,7 +410,7 @@ impl Group<'_> {
                     part.encode(&mut out, texts, stop)
                 }
             };
-            done.map_err(|stopped| self.error(Some(column), stopped))?;
+            done.map_err(|error| self.error(Some(column), error))?;
         }
         put_notes(&mut out)?;
         guarded(|| out.close()).map_err(|error| self.error(None, error))?;
@@ -581,14 +576,14 @@ impl Part<'_> {
         out: &mut SerializedRowGroupWriter<'_, W>,
         mut texts: Option<Texts<'_>>,
         stop: &Stop,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), ParquetError> {
         let in_piece = self.in_piece.clone();
         let pages = Pages::new(self.file.clone(), self.column, Limits::of_copy(), in_piece)?;
         let column = self.column.column_descr_ptr();
         let reader = guarded(|| Ok(get_column_reader(column, Box::new(pages))))?;
         let Some(mut writer) = guarded(|| out.next_column())? else {
             let missing = "the column is not in the schema";
-            return Err(ParquetError::General(missing.into()).into());
+            return Err(ParquetError::General(missing.into()));
         };
         fn none<T>(_: Range<u64>, _: &[i16], _: &mut [T]) -> Result<()> {
             Ok(())
@@ -617,10 +612,10 @@ impl Part<'_> {
             }
             _ => {
                 let other = "the column has another type than the schema says";
-                return Err(ParquetError::General(other.into()).into());
+                return Err(ParquetError::General(other.into()));
             }
         }
-        Ok(guarded(|| writer.close())?)
+        guarded(|| writer.close())
     }
 
     fn values<T: DataType>(
@@ -629,7 +624,7 @@ impl Part<'_> {
         writer: &mut ColumnWriterImpl<'_, T>,
         mut edit: impl FnMut(Range<u64>, &[i16], &mut [T::T]) -> Result<()>,
         stop: &Stop,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), ParquetError> {
         let rows = u64::try_from(self.group.num_rows()).unwrap_or(1).max(1);
         let bytes = u64::try_from(self.column.uncompressed_size()).unwrap_or(0);
         // Values that all are the same take no bytes, but the levels of each do.
@@ -640,20 +635,20 @@ impl Part<'_> {
         let (mut definitions, mut repetitions, mut values) = (Vec::new(), Vec::new(), Vec::new());
         let column = self.column.column_descr();
         let (nullable, list) = (column.max_def_level() > 0, column.max_rep_level() > 0);
-        let ended = || ParquetError::General("fewer values than rows".into());
+        let ended = || Err(ParquetError::General("fewer values than rows".into()));
         let mut at = 0;
         for run in self.runs {
             while at < run.start {
-                stop.check(STAGE).map_err(Stopped::Check)?;
+                stop.check(STAGE).map_err(stopped)?;
                 let gap = PIECE_ROWS.min(run.start - at) as usize;
                 self.in_piece.store(0, Ordering::Relaxed);
                 if guarded(|| reader.skip_records(gap))? != gap {
-                    return Err(ended().into());
+                    return ended();
                 }
                 at += gap as u64;
             }
             while at < run.end {
-                stop.check(STAGE).map_err(Stopped::Check)?;
+                stop.check(STAGE).map_err(stopped)?;
                 self.in_piece.store(0, Ordering::Relaxed);
                 let rows = piece.min(run.end - at);
                 definitions.clear();
@@ -665,9 +660,9 @@ impl Part<'_> {
                     reader.read_records(rows, levels.0, levels.1, &mut values)
                 })?;
                 if read.0 as u64 != rows {
-                    return Err(ended().into());
+                    return ended();
                 }
-                edit(at..at + rows, &definitions, &mut values).map_err(Stopped::Check)?;
+                edit(at..at + rows, &definitions, &mut values).map_err(stopped)?;
                 let levels = (
                     nullable.then_some(&definitions[..]),
                     list.then_some(&repetitions[..]),

@@ -301,10 +301,14 @@ pub fn list_outside(
 
 /// The real path of a file; `None` if it has none for a permanent reason.
 fn real(path: &Path) -> lookalike_base::Result<Option<PathBuf>> {
-    match disk::canonical(path) {
-        Ok(real) => Ok(Some(real)),
-        Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", path)),
-        Err(_) => Ok(None),
+    unless_lasting(disk::canonical(path), path)
+}
+
+/// What was found at a path; `None` after a permanent error.
+fn unless_lasting<T>(found: io::Result<T>, path: &Path) -> lookalike_base::Result<Option<T>> {
+    match found {
+        Err(error) if lasting(&error) => Ok(None),
+        found => found.map(Some).map_err(Error::io("inspect", path)),
     }
 }
 
@@ -644,15 +648,11 @@ fn absolute_path(path: &Path) -> lookalike_base::Result<PathBuf> {
         path
     };
     let up = path.components().any(|part| part == Component::ParentDir);
-    match if up {
-        disk::canonical(path)
-    } else {
-        std::path::absolute(path)
-    } {
-        Ok(absolute) => Ok(absolute),
-        Err(error) if !lasting(&error) => Err(error).map_err(Error::io("inspect", path)),
-        Err(_) => Ok(path.into()),
-    }
+    let absolute = match up {
+        true => disk::canonical(path),
+        false => std::path::absolute(path),
+    };
+    Ok(unless_lasting(absolute, path)?.unwrap_or_else(|| path.into()))
 }
 
 /// A relative path as a docno, joined by `/`, and whether any part of it was escaped.

@@ -61,24 +61,6 @@ struct Around {
 const MARK: &[u8] = b"\xef\xbb\xbf";
 const SEPARATOR: u8 = 0x1e;
 
-/// The first place in these bytes where an object begins between two records, whatever precedes the
-/// bytes: first on its line, after a line that does not end with a comma or an opening bracket.
-///
-/// Inside a string, the line end ends the record. Inside an object, the brace does
-/// ([`Braces::may_open`]), or a mark before it. Inside a top-level array, objects are separated by
-/// commas.
-fn certain_begin(bytes: &[u8]) -> Option<usize> {
-    memchr::memchr_iter(b'\n', bytes).find_map(|at| {
-        let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
-        let last = bytes[..at].iter().rfind(|byte| !space(byte))?;
-        let line = &bytes[at + 1..];
-        let line = line.strip_prefix(&[SEPARATOR][..]).unwrap_or(line);
-        let line = line.strip_prefix(MARK).unwrap_or(line);
-        let begins = line.first() == Some(&b'{') && !matches!(last, b',' | b'[');
-        begins.then_some(bytes.len() - line.len())
-    })
-}
-
 enum End {
     /// The closing brace was found.
     Closed,
@@ -187,8 +169,22 @@ impl Framer for JsonFramer {
         }
     }
 
+    /// An object begins between two records, whatever precedes the bytes, if it is first on its line,
+    /// after a line that does not end with a comma or an opening bracket.
+    ///
+    /// Inside a string, the line end ends the record. Inside an object, the brace does
+    /// ([`Braces::may_open`]), or a mark before it. Inside a top-level array, objects are separated by
+    /// commas.
     fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
-        certain_begin(bytes)
+        memchr::memchr_iter(b'\n', bytes).find_map(|at| {
+            let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+            let last = bytes[..at].iter().rfind(|byte| !space(byte))?;
+            let line = &bytes[at + 1..];
+            let line = line.strip_prefix(&[SEPARATOR][..]).unwrap_or(line);
+            let line = line.strip_prefix(MARK).unwrap_or(line);
+            let begins = line.first() == Some(&b'{') && !matches!(last, b',' | b'[');
+            begins.then_some(bytes.len() - line.len())
+        })
     }
 
     fn behind(&self) -> Option<Box<dyn Framer>> {
@@ -216,7 +212,7 @@ impl Framer for JsonFramer {
             match stream.skip_space(1).first().copied() {
                 None => return Step::End,
                 Some(b'{') => {
-                    // So that what precedes such an object does not matter ([`certain_begin`]).
+                    // So that what precedes such an object does not matter ([`Framer::certain_begin`]).
                     self.in_array &= separated;
                     self.inner *= u64::from(self.in_array);
                     let step = object(stream, sink);

@@ -91,17 +91,15 @@ pub(crate) fn binary_kind(bytes: &[u8]) -> Option<String> {
     if let Some((_, name)) = MAGICS.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return Some((*name).to_string());
     }
-    if bytes.starts_with(b"RIFF") && bytes.len() >= 12 {
-        return Some("a RIFF file (audio, film or image)".into());
-    }
-    if is_tar(bytes) {
-        return Some("a tar archive".into());
-    }
-    if is_cpio(bytes) {
-        return Some("a cpio archive".into());
-    }
-    if bytes.len() >= 12 && bytes[4..8] == *b"ftyp" {
-        return Some("an MP4 film".into());
+    let found = match bytes.get(..12).unwrap_or_default() {
+        [b'R', b'I', b'F', b'F', ..] => Some("a RIFF file (audio, film or image)"),
+        _ if is_tar(bytes) => Some("a tar archive"),
+        _ if is_cpio(bytes) => Some("a cpio archive"),
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some("an MP4 film"),
+        _ => None,
+    };
+    if let Some(name) = found {
+        return Some(name.into());
     }
     if let Some(name) = compression_of(bytes) {
         return Some(format!("a {name} stream"));

@@ -208,17 +208,6 @@ impl Tag {
         bytes.get(1..=self.name.len()) == Some(self.spelled.needle())
     }
 
-    /// The first place in these bytes, on a new line, where a record certainly begins, whatever
-    /// precedes the bytes: there, an open record, a stray stretch and a comment end.
-    fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
-        memchr::memchr_iter(b'<', bytes).find(|&at| {
-            at > 0
-                && matches!(bytes[at - 1], b'\n' | b'\r')
-                && self.is_spelled(&bytes[at..])
-                && self.begins_record(&bytes[at..])
-        })
-    }
-
     /// The length of a record up to a closing tag, in any case, after which there is nothing but
     /// what may be between records.
     fn closed_at(&self, record: &[u8]) -> Option<usize> {
@@ -261,8 +250,15 @@ impl Framer for Tag {
         Cuts::Certain
     }
 
+    /// A record certainly begins only on a new line: there, an open record, a stray stretch and a
+    /// comment end.
     fn certain_begin(&self, bytes: &[u8]) -> Option<usize> {
-        self.certain_begin(bytes)
+        memchr::memchr_iter(b'<', bytes).find(|&at| {
+            at > 0
+                && matches!(bytes[at - 1], b'\n' | b'\r')
+                && self.is_spelled(&bytes[at..])
+                && self.begins_record(&bytes[at..])
+        })
     }
 
     fn behind(&self) -> Option<Box<dyn Framer>> {
@@ -278,32 +274,27 @@ impl Framer for Tag {
     }
 
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
-        step(stream, sink, self)
-    }
-}
-
-fn step(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
-    // Between records: white space, comments, declarations, tags of the elements around them.
-    loop {
-        let window = stream.skip_space(BETWEEN);
-        if window.is_empty() {
-            return Step::End;
-        }
-        if tag.opens(window) {
-            break;
-        }
-        let end = comment_or_declaration(window).or_else(|| tag.root(window));
-        // A comment that contains the start of a record was not closed.
-        let end = end.filter(|&end| {
-            tag.certain_begin(&window[..window.len().min(end + TAG)])
-                .is_none_or(|begin| begin >= end)
-        });
-        match end {
-            Some(end) => stream.consume(end),
-            None => return stray(stream, sink, tag),
+        // Between records: white space, comments, declarations, tags of the elements around them.
+        loop {
+            let window = stream.skip_space(BETWEEN);
+            if window.is_empty() {
+                return Step::End;
+            }
+            if self.opens(window) {
+                return record(stream, sink, self);
+            }
+            let end = comment_or_declaration(window).or_else(|| self.root(window));
+            // A comment that contains the start of a record was not closed.
+            let end = end.filter(|&end| {
+                self.certain_begin(&window[..window.len().min(end + TAG)])
+                    .is_none_or(|begin| begin >= end)
+            });
+            match end {
+                Some(end) => stream.consume(end),
+                None => return stray(stream, sink, self),
+            }
         }
     }
-    record(stream, sink, tag)
 }
 
 fn stray(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
