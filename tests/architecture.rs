@@ -548,15 +548,15 @@ type Row = (&'static str, [usize; 3]);
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
     ("base", [3375, 0, 311]),
-    ("store", [7708, 1, 602]),
+    ("store", [7713, 1, 604]),
     ("source", [2866, 0, 63]),
-    ("text", [21954, 9, 556]),
+    ("text", [21958, 9, 556]),
     ("rewrite", [3050, 0, 147]),
-    ("engine", [23086, 8, 1303]),
+    ("engine", [23133, 8, 1306]),
     ("methods", [3504, 1, 88]),
-    ("tasks", [23188, 14, 1250]),
+    ("tasks", [23231, 14, 1250]),
     ("lab", [10170, 2, 494]),
-    ("lookalike", [12829, 4, 357]),
+    ("lookalike", [12916, 4, 359]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

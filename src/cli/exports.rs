@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use crate::report::page::{PageConfig, Replay};
 use crate::report::{GraphFormat, changes, graph, write_graph, write_versions};
 use clap::Args;
 use lookalike_base::Result;
@@ -55,6 +56,15 @@ pub struct VersionsOptions {
     /// Example: --samples 200
     #[arg(long, value_name = "N", default_value_t = 50)]
     samples: usize,
+    /// Link captures to a web archive: an address with {timestamp} and {url}
+    ///
+    /// Example: --replay https://web.archive.org/web/{timestamp}/{url}
+    #[arg(long, value_name = "ADDRESS")]
+    #[allow(
+        rustdoc::bare_urls,
+        reason = "a terminal shows the example as it is typed"
+    )]
+    replay: Option<Replay>,
     #[command(flatten)]
     programs: Programs,
     #[command(flatten)]
@@ -68,8 +78,13 @@ impl Command for VersionsOptions {
             at: self.at.clone(),
             crawls: self.crawl.clone(),
         };
+        let look = PageConfig {
+            pairs: self.samples,
+            replay: self.replay.clone(),
+            ..PageConfig::default()
+        };
         let workspace = open_catalogued(&self.directory, context)?;
-        let summary = write_versions(&workspace, &config, &self.output, self.samples, context)?;
+        let summary = write_versions(&workspace, &config, &self.output, &look, context)?;
         out.answer(&summary, || Ok(changes(&summary, out.columns())))
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use super::page::PageConfig;
 use super::page::versions::{Changes, about, kinds, numbers_of, write};
 use super::terminal::Table;
 use lookalike_base::Result;
@@ -13,13 +14,13 @@ use lookalike_store::table;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::versions::{COLUMNS, Version, VersionsConfig, VersionsSummary, versions};
 
-/// Writes the versions to files, whose names decide the form: `.html` a page with at most `pairs`
+/// Writes the versions to files, whose names decide the form: `.html` a page with at most `look.pairs`
 /// pairs of texts, and any other a result table.
 pub(crate) fn write_versions(
     workspace: &Workspace,
     config: &VersionsConfig,
     files: &[PathBuf],
-    pairs: usize,
+    look: &PageConfig,
     context: &Context<'_>,
 ) -> Result<VersionsSummary> {
     let parameters = cluster::parameters(&workspace.manifest);
@@ -39,7 +40,7 @@ pub(crate) fn write_versions(
     let take = |version: Version| {
         let mut tables = tables.iter_mut();
         tables.try_for_each(|table| table.row(&version.cells()))?;
-        listed.add(version, pairs);
+        listed.add(version);
         Ok(())
     };
     let summary = versions(workspace, config, take, context)?;
@@ -47,7 +48,7 @@ pub(crate) fn write_versions(
         table.done()?;
     }
     for page in pages {
-        write(workspace, &summary, &listed, page, context)?;
+        write(workspace, &summary, &listed, (page, look), context)?;
     }
     Ok(summary)
 }

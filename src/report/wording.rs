@@ -111,6 +111,11 @@ impl<'a> Wording<'a> {
         }
     }
 
+    /// Whether a condition limits the pairs, also those of equal documents.
+    pub fn is_limited(&self) -> bool {
+        self.condition.is_some()
+    }
+
     /// The condition of listed pairs, after the noun: ` for which a.source != b.source`.
     pub fn limit(&self) -> String {
         let text = self
@@ -119,6 +124,14 @@ impl<'a> Wording<'a> {
         text.map_or(String::new(), |text| {
             format!(" for which {}", cut_after(text, MOST_OF_CONDITION))
         })
+    }
+
+    /// The score of two documents that make no listed pair.
+    pub fn unlisted(&self) -> String {
+        match self.is_limited() {
+            true => "no pair".into(),
+            false => self.below(),
+        }
     }
 
     /// The lowest listed value.

@@ -483,11 +483,29 @@ fn several_captures_of_an_address_are_listed_with_their_dates() {
         "{error}"
     );
     let dated = "http://e.org/7@2024-02";
-    for one in ["1.warc:8", dated, &format!("{dated}-01T00:00:07Z")] {
+    let day = format!("{dated}-01T00:00:07Z");
+    for one in ["1.warc:8", dated, &day, "http://e.org/7@20240201000007"] {
         let shown = done(place, &["show", "out", one, "--json"]);
         let shown: Value = serde_json::from_str(&shown).unwrap();
         assert_eq!(shown["date"], "2024-02-01T00:00:07Z", "{one}");
     }
+    // Where another capture is named, its address and its date are too.
+    let shown = done(place, &["show", "out", dated]);
+    let named: Vec<&str> = shown
+        .lines()
+        .filter(|line| line.contains("0-0007"))
+        .collect();
+    assert!(named.len() > 1, "{shown}");
+    for line in named {
+        let known = ["http://e.org/7", "2024-01-01T00:00:07Z"];
+        assert!(known.iter().all(|known| line.contains(known)), "{line}");
+    }
+    done(place, &["report", "out", "--split"]);
+    let index = fs::read_to_string(place.join("out/report/documents-0001.html")).unwrap();
+    assert!(
+        index.contains("http://e.org/7 2024-01-01T00:00:07Z 0-0007"),
+        "{index}"
+    );
 }
 
 /// A directory with an index, made before captures were stored: it is read as it is, and documents

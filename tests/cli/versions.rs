@@ -1081,3 +1081,54 @@ fn revisits_of_errors_are_errors_and_a_page_is_gone_once() {
         assert_eq!(kinds, ["first", "gone", "unread", "unread"], "{address}");
     }
 }
+
+/// Several pages with the same words that move to another scheme keep their paths. The page of it has
+/// a filter by crawl, and says how many texts it lacks.
+#[test]
+fn pages_with_the_same_words_move_to_their_paths() {
+    let place = common::temporary();
+    let place = place.path();
+    let text = (0..50).map(|n| format!("w{n} ")).collect::<String>();
+    for (crawl, scheme) in [("jan", "http"), ("feb", "https")] {
+        let lines = (0..9).map(|n| {
+            let url = format!("{scheme}://e.org/search?q={}", (n * 5) % 9);
+            format!(
+                "{}\n",
+                json!({"id": format!("{crawl}{n}"), "url": url, "text": text})
+            )
+        });
+        fs::write(
+            place.join(format!("{crawl}.jsonl")),
+            lines.collect::<String>(),
+        )
+        .unwrap();
+    }
+    done(place, "run jan.jsonl feb.jsonl -o out --quiet");
+    let found = rows(place, "out --crawl jan --crawl feb");
+    let moved = found.iter().filter(|row| row["kind"] == "moved");
+    let away = found.iter().filter(|row| row["kind"] == "moved away");
+    let moved: Vec<_> = moved
+        .map(|row| (&row["address_a"], &row["address"]))
+        .collect();
+    let away: Vec<_> = away
+        .map(|row| (&row["address"], &row["moved_to"]))
+        .collect();
+    assert_eq!((moved.len(), away.len()), (9, 9));
+    for (from, to) in moved.into_iter().chain(away) {
+        assert_eq!(from.replace("http:", "https:"), *to);
+    }
+    let page = "export versions out --crawl jan --crawl feb --samples 4 --output v.html --replay";
+    done(
+        place,
+        &format!("{page} https://archive.org/{{timestamp}}/{{url}}"),
+    );
+    let page = fs::read_to_string(place.join("v.html")).unwrap();
+    for part in [
+        "<option>feb</option>",
+        "the first 4 of 9 changes",
+        "--samples 9 shows all",
+        "data-crawl=\"feb\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}

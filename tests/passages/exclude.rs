@@ -587,6 +587,24 @@ fn a_top_folder_is_below_its_input() {
         }
     }
     assert_eq!(rows_of(&place.join("new"), "pairs.tsv").len(), 3);
+    // The collection keeps the folders that it was made with.
+    for (inputs, was) in [
+        ("term", "ann/e.txt is 1/ann/e.txt"),
+        ("term/1 term/2/ann term/2/bob", "ann/e.txt is e.txt"),
+    ] {
+        let said = call(place, &format!("{inputs} -o both {rule}"), None).stderr;
+        assert!(
+            said.contains(&format!("compares folders, and {was} below the inputs of")),
+            "{said}"
+        );
+    }
+    for line in [
+        "run term/1 term/2 -o plain",
+        "run term -o plain",
+        "passages both --length 10",
+    ] {
+        assert!(program(place, line), "{line}");
+    }
     for line in [
         "run term/1 term/2 -o folders --where a.folder!=b.folder",
         "passages folders --length 10",

@@ -20,6 +20,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::{Context, Unit};
+use lookalike_engine::collection::{self, Condition};
 use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_store::disk;
 use lookalike_store::table::cell;
@@ -29,7 +30,7 @@ use lookalike_tasks::audit::{
     Audit, AuditedCluster, ClusterMember, MEMBERS_SHOWN, SampleKind, SamplePair, Source,
     SourceTable, Tally,
 };
-use lookalike_tasks::dedup::Removal;
+use lookalike_tasks::dedup::{Removal, Revisit};
 use serde_json::{Map, Value, json};
 
 /// The script with which a person judges pairs.
@@ -70,6 +71,7 @@ pub(crate) fn write(
         verdicts,
         look,
         read: &read,
+        condition: collection::config(&workspace.manifest).condition.as_ref(),
     };
     let title = match &look.title {
         Some(title) => title.clone(),
@@ -124,6 +126,8 @@ struct Page<'p> {
     verdicts: Option<&'p Verdicts>,
     look: &'p PageConfig,
     read: &'p Read,
+    /// The condition of the pairs.
+    condition: Option<&'p Condition>,
 }
 
 impl Page<'_> {
@@ -187,6 +191,10 @@ impl Page<'_> {
             Removal::Near => {
                 format!("Its {noun} with the survivor is at least {threshold}.")
             }
+            Removal::Chain if self.condition.is_some() => format!(
+                "A chain of near-duplicates connects it with the survivor of its cluster, with which \
+                 it makes no pair of at least {threshold}."
+            ),
             Removal::Chain => format!(
                 "A chain of near-duplicates connects it with the survivor of its cluster, but its \
                  {noun} with that survivor is below {threshold}."
@@ -213,10 +221,21 @@ impl Page<'_> {
 
     fn below(&self) -> Markup {
         let audit = self.audit;
+        let config = &audit.source.config;
         html! {
-            "lookalike dedup --rule " (audit.source.config.rule)
-            @for policy in &audit.source.config.keep { " --keep " (isolated(&policy.to_string())) }
-            ", " (self.noun()) " of at least " (audit.criterion.threshold)
+            "lookalike dedup"
+            @match config.identical {
+                Some(which) => { " --identical " (which) }
+                None => { " --rule " (config.rule) }
+            }
+            @for policy in &config.keep { " --keep " (isolated(&policy.to_string())) }
+            @if config.revisit != Revisit::None { " --revisit=" (config.revisit) }
+            @if config.identical.is_none() {
+                ", " (self.noun()) " of at least " (audit.criterion.threshold)
+            }
+            @if let Some(condition) = self.condition {
+                ", pairs for which " (isolated(&condition.to_string()))
+            }
             @if let Some(against) = &audit.source.against {
                 ", compared with the documents of " (isolated(against))
             }

@@ -26,7 +26,11 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
         @if all > 0 {
             p {
                 "A cluster is a chain: each member reaches the threshold with some other member, but its "
-                (noun) " to the first member, the representative, may be below it. All clusters are in "
+                (noun) " to the first member, the representative, may be below it"
+                @if page.wording.is_limited() {
+                    ", or the condition leaves that pair out, which has no score then"
+                }
+                ". All clusters are in "
                 code { "clusters.jsonl" } "."
                 @if listed < all {
                     " This page lists the largest " (count(listed)) " of " (many(all, "cluster")) "; "
@@ -133,7 +137,7 @@ pub(super) fn beside(
     };
     let score = match &member.link {
         Some(link) => short(&link.score(page.wording.measure)),
-        None => page.wording.below(),
+        None => page.wording.unlisted(),
     };
     html! {
         details.pair id={ "pair-" (cluster.root) "-" (member.document) } open[open] {
@@ -172,7 +176,7 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
         @match similarity(page, cluster, member) {
             Some(similarity) => (short(&similarity)),
             None => span.soft {
-                @if page.listed { (page.wording.below()) } @else { "not listed" }
+                @if page.listed { (page.wording.unlisted()) } @else { "not listed" }
             }
         }
     };
@@ -223,7 +227,7 @@ pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet) -> Result<()> {
         .collect();
     let head = json!({
         "noun": page.wording.noun(),
-        "below": if page.listed { page.wording.below() } else { "not listed".into() },
+        "below": if page.listed { page.wording.unlisted() } else { "not listed".into() },
         "replay": page.config.replay.as_ref().map(|replay| replay.template()),
         "names": names,
         "directory": page.config.directory,

@@ -17,7 +17,7 @@ use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_engine::cluster;
-use lookalike_engine::document::record_bytes;
+use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_engine::pipeline::{self, Summary};
 use lookalike_store::workspace::{ResultFile, Workspace};
 use lookalike_store::{Aside, disk};
@@ -41,7 +41,8 @@ const DOCUMENT_BYTES: u64 = 1_000;
 
 /// An entry of the index.
 struct Entry {
-    docno: String,
+    /// The docno; of a capture its address, its date and its docno.
+    name: String,
     document: u32,
     /// The page of its cluster, and the number of the cluster.
     page: usize,
@@ -154,8 +155,16 @@ fn write(
     Ok((files, stats))
 }
 
-/// Bytes of an entry of the index, with a docno of ordinary length.
-const INDEX_BYTES: u64 = 100;
+/// Bytes of an entry of the index, with names of ordinary length.
+const INDEX_BYTES: u64 = 200;
+
+/// The name of a document in the index.
+fn indexed(document: &ShownDocument) -> String {
+    match (&document.url, &document.date) {
+        (Some(url), Some(date)) => format!("{url} {date} {}", document.docno),
+        _ => document.docno.clone(),
+    }
+}
 
 /// Cuts the clusters into pages.
 fn parts(ranked: &[Rank]) -> Vec<Part> {
@@ -310,7 +319,7 @@ impl Sheets<'_> {
                 for member in &cluster.shown {
                     let document = chosen.documents.get(&member.document);
                     self.entries.extend(document.map(|document| Entry {
-                        docno: document.docno.clone(),
+                        name: indexed(document),
                         document: member.document,
                         page: number,
                         cluster: cluster.number,
@@ -362,10 +371,10 @@ impl Sheets<'_> {
         }
     }
 
-    /// The pages of the index, in the order of the docnos.
+    /// The pages of the index, in the order of the names.
     fn index(&mut self) -> Result<()> {
         let mut entries = std::mem::take(&mut self.entries);
-        entries.sort_unstable_by(|a, b| (&a.docno, a.document).cmp(&(&b.docno, b.document)));
+        entries.sort_unstable_by(|a, b| (&a.name, a.document).cmp(&(&b.name, b.document)));
         for (number, some) in entries.chunks(INDEX_DOCUMENTS).enumerate() {
             let title = format!("Documents in clusters, page {}", number + 1);
             let head = (
@@ -378,7 +387,7 @@ impl Sheets<'_> {
                         ul.index {
                             @for entry in some {
                                 li {
-                                    (isolated(&entry.docno)) " "
+                                    (isolated(&entry.name)) " "
                                     a href={ (file("clusters", entry.page)) "#c" (entry.cluster) } {
                                         "cluster " (entry.cluster)
                                     }
@@ -413,7 +422,7 @@ impl Sheets<'_> {
     /// The pages of clusters and of documents.
     fn contents(&self) -> Markup {
         let pages = self.entries.chunks(INDEX_DOCUMENTS).enumerate();
-        let docno = |entry: Option<&Entry>| isolated(entry.map_or("", |entry| &entry.docno));
+        let name = |entry: Option<&Entry>| isolated(entry.map_or("", |entry| &entry.name));
         html! {
             section id="clusters" {
                 h2 { "Clusters" }
@@ -436,8 +445,8 @@ impl Sheets<'_> {
                         (table("Documents in clusters, by name", &["from", "to"], &html! {
                             @for (number, some) in pages {
                                 tr {
-                                    td.name { a href=(file("documents", number)) { (docno(some.first())) } }
-                                    td.name { (docno(some.last())) }
+                                    td.name { a href=(file("documents", number)) { (name(some.first())) } }
+                                    td.name { (name(some.last())) }
                                 }
                             }
                         }))

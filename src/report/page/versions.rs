@@ -5,11 +5,11 @@ use std::path::Path;
 
 use super::documents::files_bytes;
 use super::frame::{Frame, Sheet, many};
-use super::markup::{Markup, begin, end, html, isolated, link, plain, visible};
+use super::markup::{Markup, begin, end, html, isolated, link, named_link, plain, visible};
 use super::pairs::compared;
 use super::panels::{short, table};
 use super::texts::{self, Read};
-use super::{FIXED_BYTES, STAGE};
+use super::{FIXED_BYTES, PageConfig, STAGE};
 use lookalike_base::Result;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted};
@@ -18,7 +18,7 @@ use lookalike_base::utf8::cut_after;
 use lookalike_base::words::shell_word;
 use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::versions::{Change, Crawl, Version, VersionsSummary};
+use lookalike_tasks::versions::{Capture, Change, Crawl, Version, VersionsSummary};
 
 const FILTER: &str = include_str!("versions.js");
 
@@ -29,29 +29,26 @@ const NAME_CHARS: usize = 300;
 /// The versions that a page lists: the first ones that are no unchanged page.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// Only versions whose texts are shown have the numbers of documents.
     rows: Vec<Version>,
     all: u64,
-    /// The versions whose texts are shown.
-    pairs: usize,
+}
+
+/// Whether the texts of a version differ.
+fn has_texts(row: &&Version) -> bool {
+    use Change::{Edited, Moved, Returned, Rewritten};
+    matches!(row.kind, Edited | Rewritten | Moved | Returned) && row.captures[0].is_some()
 }
 
 impl Changes {
-    /// Adds a version, whose texts are shown if fewer than `most` pairs were before.
-    pub(crate) fn add(&mut self, mut version: Version, most: usize) {
-        use Change::{
-            Edited, First, Moved, Returned, Revisit, Rewritten, SameBytes, SameText, SameWords,
-        };
+    /// Adds a version.
+    pub(crate) fn add(&mut self, mut version: Version) {
+        use Change::{First, Revisit, SameBytes, SameText, SameWords};
         if let First | SameBytes | SameText | SameWords | Revisit = version.kind {
             return;
         }
         self.all += 1;
         if self.rows.len() == MOST {
             return;
-        }
-        match version.kind {
-            Edited | Rewritten | Moved | Returned if self.pairs < most => self.pairs += 1,
-            _ => version.documents = [None; 2],
         }
         let captures = version.captures.iter_mut().flatten();
         let names = captures.flat_map(|it| [&mut it.address, &mut it.docno, &mut it.note]);
@@ -63,22 +60,24 @@ impl Changes {
     }
 }
 
-/// Writes the page.
+/// Writes the page, with the texts of `config.pairs` versions.
 pub(crate) fn write(
     workspace: &Workspace,
     summary: &VersionsSummary,
     listed: &Changes,
-    output: &Path,
+    (output, config): (&Path, &PageConfig),
     context: &Context<'_>,
 ) -> Result<()> {
     let rows = &listed.rows;
     let held = rows.len() * (8 * NAME_CHARS + size_of::<Version>());
     let fixed = FIXED_BYTES + record_bytes(workspace) + files_bytes(workspace)? + held as u64;
     let mut memory = Memory::new(&context.budget, fixed);
-    let wanted = rows.iter().flat_map(|row| row.documents).flatten();
+    let with_texts = rows.iter().filter(has_texts).take(config.pairs);
+    let wanted = with_texts.flat_map(|row| row.documents).flatten();
     let (documents, read) = texts::of_pairs(workspace, wanted, &mut memory, context)?;
     memory.check(|| format!("a page of {}", counted(rows.len() as u64, "version")))?;
     let page = VersionsPage {
+        config,
         directory: shell_word(&workspace.directory().display().to_string()).into_owned(),
         documents,
         read,
@@ -90,7 +89,7 @@ pub(crate) fn write(
     let mut sheet = Sheet::create(output, &frame)?;
     sheet.put(counts(summary))?;
     sheet.put(begin("section", "versions"))?;
-    sheet.put(head(listed))?;
+    sheet.put(head(listed, summary, config.pairs))?;
     for row in rows {
         context.stop.check(STAGE)?;
         sheet.put(page.row(row))?;
@@ -129,7 +128,8 @@ fn counts(summary: &VersionsSummary) -> Markup {
     }
 }
 
-fn head(listed: &Changes) -> Markup {
+fn head(listed: &Changes, summary: &VersionsSummary, most: usize) -> Markup {
+    let with_texts = listed.rows.iter().filter(has_texts).count();
     let kinds: BTreeSet<Change> = listed.rows.iter().map(|row| row.kind).collect();
     let shown = listed.rows.len() as u64;
     html! {
@@ -140,12 +140,24 @@ fn head(listed: &Changes) -> Markup {
                 "; a table with --output versions.tsv has all of them."
             }
         }
+        @if most < with_texts {
+            p.note {
+                "The page has the texts of the first " (count(most as u64)) " of "
+                (many(with_texts as u64, "change")) "; --samples " (with_texts) " shows all."
+            }
+        }
         p.options id="filter" hidden {
-            label { "Words " input id="words" type="search"; }
+            label { "Words, address, date " input id="words" type="search"; }
+            label { "Crawl "
+                select id="crawl" {
+                    option value="" { "all" }
+                    @for crawl in &summary.crawls { option { (plain(&crawl.name)) } }
+                }
+            }
             label { "Kind "
                 select id="kind" {
                     option value="" { "all" }
-                    @for kind in kinds { option value=(kind.text()) { (kind.text()) } }
+                    @for kind in kinds { option { (kind.text()) } }
                 }
             }
             span id="shown" role="status" {}
@@ -153,26 +165,31 @@ fn head(listed: &Changes) -> Markup {
     }
 }
 
-struct VersionsPage {
+struct VersionsPage<'p> {
+    config: &'p PageConfig,
     directory: String,
     documents: HashMap<u32, ShownDocument>,
     read: Read,
 }
 
-impl VersionsPage {
+impl VersionsPage<'_> {
     fn row(&self, row: &Version) -> Markup {
         let kind = row.kind.text();
         let [a, b] = row.captures.each_ref().map(Option::as_ref);
         let from = a.filter(|_| row.kind == Change::Moved).map(|a| &*a.address);
         let other = from.or(row.moved_to.as_deref());
         let docnos = [a, b].map(|of| Some(of?.docno.as_str()));
-        let words = [Some(row.address()), other].into_iter().chain(docnos);
-        let words: Vec<&str> = words.flatten().collect();
         let dates = [a, b].map(|of| of?.date.as_ref());
+        let shown = row.documents.map(|number| self.documents.get(&number?));
+        let titles = shown.map(|document| document?.title.as_deref());
+        let known = dates.map(|date| date.map(String::as_str)).into_iter();
+        let words = [Some(row.address()), other].into_iter().chain(known);
+        let words: Vec<&str> = words.chain(docnos).chain(titles).flatten().collect();
         let crawls = row.crawls.each_ref().map(Option::as_ref);
         let [date_a, date_b] = [0, 1].map(|n| dates[n].or(crawls[n]).map_or("", String::as_str));
         html! {
-            details.pair.version data-kind=(kind) data-words=(plain(&words.join(" "))) {
+            details.pair.version data-kind=(kind) data-crawl=(plain(crawls[1].map_or("", String::as_str)))
+                data-words=(plain(&words.join(" "))) {
                 summary {
                     b { (kind) @if let Some(score) = row.resemblance() { " " (short(&score.json())) } } " "
                     (isolated(row.address()))
@@ -181,35 +198,41 @@ impl VersionsPage {
                     }
                     " " span.soft { @if a.is_some() { (visible(date_a)) " → " } (visible(date_b)) }
                 }
-                div.in { (self.texts(row, docnos)) }
+                div.in { (self.texts(row, [a, b])) }
             }
         }
     }
 
     /// Both texts, or what else is known.
-    fn texts(&self, row: &Version, docnos: [Option<&str>; 2]) -> Markup {
+    fn texts(&self, row: &Version, captures: [Option<&Capture>; 2]) -> Markup {
         let documents = row.documents.map(|number| self.documents.get(&number?));
         if let [Some(a), Some(b)] = documents {
-            return compared(&self.read, None, [a, b]);
+            return compared(&self.read, self.config.replay.as_ref(), [a, b]);
         }
-        let note = row.captures[1].as_ref().map_or("", |b| &b.note);
-        let shown = row.documents.iter().zip(docnos);
-        let shown =
-            shown.filter_map(|(of, docno)| Some(shell_word(docno.filter(|_| of.is_some())?)));
-        let shown: Vec<_> = shown.collect();
+        let note = captures[1].map_or("", |b| &b.note);
+        let known = row.documents.iter().zip(captures);
+        let known =
+            known.filter_map(|(of, it)| Some(shell_word(&it.filter(|_| of.is_some())?.docno)));
+        let known: Vec<_> = known.collect();
         let command =
             |name, of: &str| isolated(&format!("lookalike {name} {} {of}", self.directory));
         html! {
             p { (link(row.address())) }
-            @for (crawl, docno) in row.crawls.iter().zip(docnos) {
-                @if let (Some(crawl), Some(docno)) = (crawl, docno) {
-                    p.soft { (isolated(crawl)) ": " (isolated(docno)) }
+            @for (crawl, capture) in row.crawls.iter().zip(captures) {
+                @if let (Some(crawl), Some(Capture { address, docno, date, .. })) = (crawl, capture) {
+                    @let date = date.as_deref().unwrap_or_default();
+                    p.soft {
+                        (isolated(crawl)) ": " (visible(date)) " " (isolated(docno))
+                        @if let Some(replayed) = self.config.replay.as_ref().and_then(|it| it.of(address, date)) {
+                            " " (named_link(&replayed, html! { "capture" }))
+                        }
+                    }
                 }
             }
-            @match &shown[..] {
+            @match &known[..] {
                 [] => {}
                 [docno] => p.soft { "To see it: " code { (command("show", docno)) } },
-                _ => p.soft { "To see both: " code { (command("diff", &shown.join(" "))) } },
+                _ => p.soft { "To see both: " code { (command("diff", &known.join(" "))) } },
             }
             @if !note.is_empty() { p.note { (visible(note)) } }
         }

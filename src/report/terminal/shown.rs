@@ -4,7 +4,7 @@ use super::{Put, Screen, Style, visible};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_engine::collection::Captured;
-use lookalike_engine::document::{Facts, Known, Listed};
+use lookalike_engine::document::{Facts, Known, Listed, NamedDocument};
 use lookalike_store::table::cell;
 
 /// Columns of the names of facts.
@@ -18,12 +18,12 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
         let what = screen.styled(Style::Soft, &format!("{what:<NAMES$}"));
         put(&format!("{what}{value}\n"))
     };
-    let named = [
+    let known = [
         ("title", &facts.title),
         ("address", &facts.url),
         ("date", &facts.date),
     ];
-    for (what, name) in named {
+    for (what, name) in known {
         if let Some(name) = name {
             fact(what, visible(name))?;
         }
@@ -45,9 +45,9 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
     fact("shingles", count(facts.shingles.into()))?;
     fact("size group", group)?;
     fact("MD5 of the words", facts.md5.clone())?;
-    let representative = match facts.representative == facts.docno {
+    let representative = match facts.representative.docno == facts.docno {
         true => "itself".into(),
-        false => name(&facts.representative),
+        false => named(&facts.representative),
     };
     fact("representative", representative)?;
     let duplicates = list(&facts.exact_duplicates);
@@ -88,10 +88,9 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
             for pair in &pairs.pairs.listed {
                 let shared = counted(pair.shared.into(), "shingle");
                 let partner = name(&pair.docno);
-                let Captured { url, date } = &pair.captured;
-                let captured = [url, date].into_iter().flatten();
-                let captured: String = captured.map(|it| visible(it) + "  ").collect();
-                let about = screen.styled(Style::Soft, &format!("{captured}{shared} in both"));
+                let mut about = about(&pair.captured);
+                about.push(format!("{shared} in both"));
+                let about = screen.styled(Style::Soft, &about.join("  "));
                 put(&format!("  {}  {partner}  {about}\n", pair.score))?;
             }
             Ok(())
@@ -100,13 +99,27 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
 }
 
 /// The first of some names, and how many more there are.
-fn list(names: &Listed<String>) -> String {
-    let listed = names.listed.iter().map(|name| visible(&cell(name)));
-    let listed: Vec<String> = listed.collect();
+fn list(names: &Listed<NamedDocument>) -> String {
+    let listed: Vec<String> = names.listed.iter().map(named).collect();
     let more = names.total.saturating_sub(listed.len() as u64);
     let listed = listed.join(", ");
     match more {
         0 => listed,
         more => format!("{listed} and {} more", count(more)),
     }
+}
+
+/// A docno, with the address and the date of a capture.
+fn named(document: &NamedDocument) -> String {
+    let docno = visible(&cell(&document.docno));
+    match about(&document.captured).join(" ").as_str() {
+        "" => docno,
+        about => format!("{docno} ({about})"),
+    }
+}
+
+/// The address and the date of a capture.
+fn about(captured: &Captured) -> Vec<String> {
+    let known = [&captured.url, &captured.date].into_iter().flatten();
+    known.map(|it| visible(it)).collect()
 }

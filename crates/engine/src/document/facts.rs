@@ -47,13 +47,31 @@ pub struct Facts {
     /// The MD5 of its words.
     pub md5: String,
     /// The first document with the same words, which may be the document itself.
-    pub representative: String,
+    pub representative: NamedDocument,
     /// Other documents with the same words.
-    pub exact_duplicates: Listed<String>,
+    pub exact_duplicates: Listed<NamedDocument>,
     /// The number of these that have the same text, byte for byte.
     pub identical: Option<u64>,
     pub cluster: Known<Option<ClusterFacts>>,
     pub pairs: Known<PairFacts>,
+}
+
+/// Another document, in JSON its docno alone.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct NamedDocument {
+    pub docno: String,
+    /// The capture that it is.
+    #[serde(skip)]
+    pub captured: Captured,
+}
+
+impl NamedDocument {
+    fn of(names: &Names, document: u32) -> Result<NamedDocument> {
+        let (docno, captured) = names.named(document)?;
+        let docno = docno.into_owned();
+        Ok(NamedDocument { docno, captured })
+    }
 }
 
 /// The first of some things.
@@ -80,9 +98,9 @@ pub enum Known<T> {
 pub struct ClusterFacts {
     /// Its number in `clusters.jsonl`.
     pub id: u32,
-    pub representative: String,
+    pub representative: NamedDocument,
     #[serde(flatten)]
-    pub members: Listed<String>,
+    pub members: Listed<NamedDocument>,
 }
 
 /// The pairs of a document, or of its representative if it is an exact duplicate.
@@ -138,10 +156,10 @@ pub fn facts(
             let cluster = cluster_of(workspace, found.number, LISTED, context)?;
             let facts = cluster.map(|cluster| -> Result<ClusterFacts> {
                 let listed = cluster.listed.iter();
-                let listed = listed.map(|&member| Ok(names.get(member)?.into_owned()));
+                let listed = listed.map(|&member| NamedDocument::of(&names, member));
                 Ok(ClusterFacts {
                     id: cluster.number,
-                    representative: names.get(cluster.root)?.into_owned(),
+                    representative: NamedDocument::of(&names, cluster.root)?,
                     members: Listed {
                         total: cluster.members,
                         listed: listed.collect::<Result<_>>()?,
@@ -178,7 +196,7 @@ pub fn facts(
             false => String::new(),
         },
         md5: format!("{:032x}", u128::from_be_bytes(record.md5)),
-        representative: names.get(first)?.into_owned(),
+        representative: NamedDocument::of(&names, first)?,
         exact_duplicates,
         identical,
         cluster,
@@ -200,7 +218,7 @@ fn exact_duplicates(
     found: &Found,
     names: &Names,
     context: &Context<'_>,
-) -> Result<(u32, Listed<String>, Option<u64>)> {
+) -> Result<(u32, Listed<NamedDocument>, Option<u64>)> {
     let (number, record) = (found.number, &found.record);
     let mut firsts = Catalogue::representatives_in_order(workspace)?;
     firsts.skip_to(number)?;
@@ -214,7 +232,7 @@ fn exact_duplicates(
         if its_first == first && document != number {
             others.total += 1;
             if others.listed.len() < LISTED {
-                others.listed.push(names.get(document)?.into_owned());
+                others.listed.push(NamedDocument::of(names, document)?);
             }
         }
         Ok(())

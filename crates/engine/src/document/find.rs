@@ -54,7 +54,7 @@ pub fn find(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<
         none if none.all == 0 && name.contains("://") => {
             let dated = name.rsplit_once('@').unwrap_or_default();
             match with_address(workspace, (name, ""), context)? {
-                none if none.all == 0 && !dated.1.is_empty() => {
+                none if none.all == 0 && digits(dated.1).is_some_and(|it| !it.is_empty()) => {
                     with_address(workspace, dated, context)?
                 }
                 named => named,
@@ -121,18 +121,30 @@ fn check_now_and_then(document: u32, context: &Context<'_>) -> Result<()> {
     }
 }
 
+/// The digits of a date; `None` for another text.
+fn digits(date: &str) -> Option<String> {
+    let date = date.replace(['-', ':', '.', 'T', 'Z'], "");
+    date.bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then_some(date)
+}
+
 /// The documents whose records state an address, or else another spelling of it, and a date that
-/// begins as given.
+/// begins with the given digits.
 fn with_address(workspace: &Workspace, of: (&str, &str), context: &Context<'_>) -> Result<Named> {
     let (name, date) = of;
     let [mut found, mut same] = [(); 2].map(|()| Named::default());
-    let address = page_address(name);
+    let (address, date) = (page_address(name), digits(date).unwrap_or_default());
+    let has_date = |of: Option<&str>| {
+        date.is_empty() || digits(of.unwrap_or_default()).is_some_and(|it| it.starts_with(&date))
+    };
     collection::each_document(workspace, |number, document| {
         check_now_and_then(number, context)?;
         match document.url {
-            _ if !document.date.0.unwrap_or_default().starts_with(date) => {}
-            Some(url) if url == name => found.add(number),
-            Some(url) if page_address(url) == address => same.add(number),
+            Some(url) if url == name && has_date(document.date.0) => found.add(number),
+            Some(url) if page_address(url) == address && has_date(document.date.0) => {
+                same.add(number);
+            }
             _ => {}
         }
         Ok(())

@@ -39,7 +39,7 @@ mod texts;
 
 pub use beginning::Beginning;
 pub use compare::{Both, CompareConfig, Side, compare};
-pub use facts::{Facts, Known, Listed, facts};
+pub use facts::{Facts, Known, Listed, NamedDocument, facts};
 pub use find::{find, stored};
 pub use inputs::{READER_BYTES, Reread, Wanted, read_again, record_bytes};
 pub use named::{ShownDocument, files_of, look_up};

@@ -28,7 +28,14 @@ use lookalike_text::read::{InputFile, Inputs};
 
 /// The inputs of a run in the order of the list in `out`, which new ones follow, and the number of
 /// listed ones; `None` if there is no list, or nothing to change.
-pub(super) fn arrange(out: &Path, inputs: &Inputs) -> Result<Option<(Inputs, usize)>> {
+///
+/// # Errors
+/// Inputs whose folders the condition compares must be named as before: the collection keeps the folders.
+pub(super) fn arrange(
+    out: &Path,
+    inputs: &Inputs,
+    condition: Option<&Condition>,
+) -> Result<Option<(Inputs, usize)>> {
     let missing = |name: &str| disk::is_gone(&out.join(name));
     if missing(MANIFEST_FILE)? || missing(INPUTS_FILE)? || super::is_piped(inputs) {
         return Ok(None);
@@ -37,20 +44,39 @@ pub(super) fn arrange(out: &Path, inputs: &Inputs) -> Result<Option<(Inputs, usi
     let entries: Vec<InputEntry> = inputs.iter().map(InputFile::entry).collect();
     let arranged = workspace::arrange(out, &entries, true)?;
     let known = arranged.listed.len();
-    let same = |(&place, name): (&usize, &String)| inputs[place].docno == *name;
+    let mut names = arranged.listed.iter().zip(&arranged.names);
+    let fields = condition.map_or(&[][..], Condition::fields);
+    if fields
+        .iter()
+        .any(|field| matches!(&**field, "folder" | "top_folder"))
+    {
+        for (&place, (name, below)) in names.clone() {
+            let (old, new) = (
+                name.get(*below..).unwrap_or_default(),
+                inputs[place].below(),
+            );
+            if old != new {
+                let what = format!(
+                    "--where compares folders, and {old} is {new} below the inputs of this command"
+                );
+                return Err(workspace::other_inputs(out, what));
+            }
+        }
+    }
     if known == inputs.len()
         && arranged.listed.is_sorted()
-        && arranged.listed.iter().zip(&arranged.names).all(same)
+        && names.all(|(&place, (name, _))| inputs[place].docno == *name)
     {
         return Ok(None);
     }
     let all = arranged.listed.iter().chain(&arranged.new);
     let mut files: Vec<InputFile> = all.map(|&place| inputs[place].clone()).collect();
     let (listed, new) = files.split_at_mut(known);
-    for (input, name) in listed.iter_mut().zip(&arranged.names) {
-        input.rename(name.clone());
+    for (input, (name, below)) in listed.iter_mut().zip(&arranged.names) {
+        (input.docno, input.below) = (name.clone(), *below);
     }
-    lookalike_text::read::tell_apart(new, arranged.names.into_iter().collect());
+    let names = arranged.names.into_iter().map(|(name, _)| name);
+    lookalike_text::read::tell_apart(new, names.collect());
     let arranged = Inputs {
         files,
         skipped: inputs.skipped,
@@ -276,7 +302,7 @@ fn listed(workspace: &Workspace, given: &Inputs, places: &[usize]) -> Result<Vec
         files.push(match places.next_if(same) {
             Some(input) => {
                 let mut input = input.clone();
-                input.rename(entry.name.clone());
+                (input.docno, input.below) = (entry.name.clone(), entry.below);
                 input
             }
             None => InputFile::found(entry),

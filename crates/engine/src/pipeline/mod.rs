@@ -244,7 +244,7 @@ pub fn ingest(
     context.budget.check()?;
     config.check()?;
     config.read.check_programs(context)?;
-    let arranged = add::arrange(out, inputs)?;
+    let arranged = add::arrange(out, inputs, config.condition.as_ref())?;
     let (inputs, known) = match &arranged {
         Some((inputs, known)) => (inputs, *known),
         None => (inputs, inputs.len()),

@@ -72,8 +72,15 @@ pub struct InputEntry {
     /// Its name in docnos and rejects.
     #[serde(deserialize_with = "received::input")]
     pub name: String,
+    /// The bytes of the name before the path below the argument that led to it.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub below: usize,
     /// Size, time and digest; `None` for standard input and for files that cannot be read.
     pub identity: Option<FileIdentity>,
+}
+
+fn is_nothing(bytes: &usize) -> bool {
+    *bytes == 0
 }
 
 impl InputEntry {
@@ -292,8 +299,8 @@ impl InputList {
 pub struct Arranged {
     /// The places of the listed ones among those given, in the order of the list.
     pub listed: Vec<usize>,
-    /// The names of the listed ones that are given.
-    pub names: Vec<String>,
+    /// The names of the listed ones that are given, and the bytes before the path below the argument.
+    pub names: Vec<(String, usize)>,
     /// The places of the others, in the given order.
     pub new: Vec<usize>,
 }
@@ -322,7 +329,7 @@ pub fn arrange(directory: &Path, given: &[InputEntry], all: bool) -> Result<Arra
                 check_same(old, &given[place])?;
                 listed[place] = true;
                 arranged.listed.push(place);
-                arranged.names.push(old.name.clone());
+                arranged.names.push((old.name.clone(), old.below));
             }
             None if all => return Err(gone(directory, old)),
             None => {}
@@ -348,7 +355,7 @@ fn gone(directory: &Path, old: &InputEntry) -> Error {
 }
 
 /// A directory that was made from other inputs than the command has.
-fn other_inputs(directory: &Path, what: String) -> Error {
+pub fn other_inputs(directory: &Path, what: String) -> Error {
     let add = match directory.extension().is_some_and(|end| end == "work") {
         true => String::new(),
         false => format!(
@@ -506,6 +513,7 @@ mod tests {
             path: "a".into(),
             real: None,
             name: "a".into(),
+            below: 0,
             identity: None,
         };
         write(directory.path(), std::iter::once(input)).unwrap();

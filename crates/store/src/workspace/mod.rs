@@ -35,7 +35,7 @@ mod record;
 pub use directory::{Places, Workspace};
 pub use inputs::{
     Arranged, FileIdentity, INPUTS_FILE, InputEntry, InputList, InputsEntry, Skipped, arrange,
-    check as check_inputs,
+    check as check_inputs, other_inputs,
 };
 pub use lock::{LOCK_FILE, Lock};
 pub use manifest::{

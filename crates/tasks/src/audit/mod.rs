@@ -229,7 +229,13 @@ pub fn audit(
     context.progress.at(2);
     let drawn = samples::draw(&reading, config)?;
     context.progress.at(3);
-    let near = near::misses(&reading, config.samples)?;
+    // Copies are removed whatever the threshold is.
+    let samples = if how.identical.is_some() {
+        0
+    } else {
+        config.samples
+    };
+    let near = near::misses(&reading, samples)?;
     start();
     context.progress.at(steps - 1);
     let mut pairs = drawn.pairs;

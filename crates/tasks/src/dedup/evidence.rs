@@ -217,7 +217,7 @@ impl Knowledge<'_> {
                 let place = self.place(number)?;
                 table.row(&cells! {
                     place.file, place.record, document.offset, &place.docno, number,
-                    place.address.as_ref(), place.date.as_ref(),
+                    document.url.as_ref(), place.date.as_ref(),
                 })?;
             }
             if self.choice.is_referred(number)

@@ -62,6 +62,7 @@ impl Crawls {
                 crawls.all.push(Crawl {
                     name,
                     number: number as u16,
+                    is_file: rest.is_empty(),
                     ..Crawl::default()
                 });
             }

@@ -19,7 +19,8 @@
 //!   crawl or in a later one. Otherwise a page that is gone in a crawl has moved to a page whose first
 //!   capture is a document in that crawl if this document has the same words, or makes a pair, with
 //!   the last document of the page that is gone, of an earlier crawl. If several new pages fit one
-//!   that is gone, or several that are gone fit a new one, the most similar counts, then the first.
+//!   that is gone, or several that are gone fit a new one, the most similar counts, then of those
+//!   with the same words the one with the same path on its host, then the first.
 //!
 //! # Algorithm
 //! 1. Read the captures from the inputs, aside, and resolve the `revisit` records (`read.rs`).
@@ -72,9 +73,12 @@ use read::{Captures, UNDATED, Visit};
 const STAGE: &str = "versions";
 
 /// Memory of a capture: its visit, its page, its representative, and the entries of a page that is
-/// new and gone.
-const CAPTURE_BYTES: u64 =
-    (size_of::<Visit>() + size_of::<&[Visit]>() + 4 + 2 * size_of::<Moved<'_>>()) as u64;
+/// new and gone, also by their paths in tables of which at least 7 of 16 places are full.
+const CAPTURE_BYTES: u64 = (size_of::<Visit>()
+    + size_of::<&[Visit]>()
+    + 4
+    + 2 * size_of::<Moved<'_>>()
+    + 2 * 3 * size_of::<((u32, u16, u64), &Visit)>()) as u64;
 /// Memory of the names to which a `revisit` record refers.
 const REVISIT_BYTES: u64 = 256;
 /// Readers, writers and the buffers of tables.
@@ -190,6 +194,9 @@ pub struct Crawl {
     /// Its number in the order of the inputs, and the time of its earliest capture.
     #[serde(skip)]
     number: u16,
+    /// Whether it is a file, and not a folder.
+    #[serde(skip)]
+    is_file: bool,
     #[serde(skip)]
     begin: Option<u64>,
     /// Its captures, and the pages that are gone because it has none of them.
@@ -319,7 +326,8 @@ fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Says which crawls are damaged, or make pages gone and are much smaller than the one before.
+/// Says which crawls are damaged, or make pages gone and are much smaller than the one before, and
+/// which are of the same time.
 fn warnings(crawls: &[Crawl], damaged: &BTreeMap<u16, String>) -> Vec<String> {
     let warning = |(n, crawl): (usize, &Crawl)| {
         let name = &crawl.name;
@@ -349,7 +357,19 @@ fn warnings(crawls: &[Crawl], damaged: &BTreeMap<u16, String>) -> Vec<String> {
             "{what} {why} leave it out: name the other crawls with --crawl"
         ))
     };
-    crawls.iter().enumerate().filter_map(warning).collect()
+    let beside = crawls.windows(2).filter(|two| {
+        let [a, b] = [&two[0], &two[1]];
+        a.is_file && b.is_file && a.first.is_some() && a.first < b.last && b.first < a.last
+    });
+    let beside = beside.map(|two| {
+        format!(
+            "{} and {} were captured at the same time. If they are parts of one crawl, put the files \
+             of each crawl into a folder, and run again into a new directory",
+            two[0].name, two[1].name
+        )
+    });
+    let warned = crawls.iter().enumerate().filter_map(warning);
+    warned.chain(beside.take(1)).collect()
 }
 
 /// The last time of a date, or of a day.
@@ -479,6 +499,15 @@ fn place(entries: &[Moved<'_>], key: (u32, u16)) -> Option<usize> {
     entries.binary_search_by_key(&key, |it| it.0).ok()
 }
 
+/// Keeps the first page with a class, a crawl and a path.
+fn put_first<'v>(
+    pages: &mut HashMap<(u32, u16, u64), &'v Visit>,
+    (key, it): ((u32, u16), &'v Visit),
+) {
+    let first = pages.entry((key.0, key.1, it.path)).or_insert(it);
+    *first = std::cmp::min_by_key(*first, it, |it| it.order);
+}
+
 /// Offers the pages of one class in the same crawls to those of another one, which keep the best.
 fn offer<'v, R: Ord>(
     moved: &mut [Moved<'v>],
@@ -508,6 +537,9 @@ struct Moves<'v> {
     /// In the order of their keys.
     new: Vec<Moved<'v>>,
     gone: Vec<Moved<'v>>,
+    /// The first of each with a class, a crawl and a path.
+    new_at: HashMap<(u32, u16, u64), &'v Visit>,
+    gone_at: HashMap<(u32, u16, u64), &'v Visit>,
     /// By the first capture of a new page, the last document of the first page from which the server
     /// leads there.
     led: HashMap<Order, &'v Visit>,
@@ -520,10 +552,9 @@ impl<'v> Moves<'v> {
     /// The last document of the page from which a new page has moved.
     fn source(&self, first: &Visit, class: u32) -> Option<&'v Visit> {
         let alike = || self.new[place(&self.new, (class, first.crawl))?].2;
-        self.led
-            .get(&first.order)
-            .copied()
-            .or_else(|| Some(alike()?.1))
+        let led = self.led.get(&first.order);
+        let led = led.or_else(|| self.gone_at.get(&(class, first.crawl, first.path)));
+        led.copied().or_else(|| Some(alike()?.1))
     }
 
     /// The first capture of the page to which a page with this last document has moved.
@@ -532,8 +563,10 @@ impl<'v> Moves<'v> {
         let may_move = last.crawl < crawl;
         let at = || place(&self.gone, (class, crawl)).filter(|_| may_move);
         let alike = || self.gone[at()?].2;
-        let led = self.leads.get(&(crawl, last.order)).copied();
-        led.or_else(|| Some(alike()?.1))
+        let same = || self.new_at.get(&(class, crawl, last.path));
+        let led = self.leads.get(&(crawl, last.order));
+        let led = led.or_else(|| same().filter(|_| may_move));
+        led.copied().or_else(|| Some(alike()?.1))
     }
 }
 
@@ -552,13 +585,17 @@ impl Captures<'_> {
         let mut moves = Moves {
             new: Vec::with_capacity(pages.iter().filter(|page| is_new(page)).count()),
             gone: Vec::with_capacity(many),
+            new_at: HashMap::new(),
+            gone_at: HashMap::new(),
             led: HashMap::new(),
             leads: HashMap::new(),
         };
         for page in pages {
             let first = &page[0];
             if is_new(page) {
-                moves.new.push(((class(first), first.crawl), first, None));
+                let key = (class(first), first.crawl);
+                moves.new.push((key, first, None));
+                put_first(&mut moves.new_at, (key, first));
             }
             for event in gone(page) {
                 let Some(before) = event.before else {
@@ -568,6 +605,7 @@ impl Captures<'_> {
                 if before.crawl < event.crawl {
                     let key = (class(before), event.crawl);
                     moves.gone.push((key, before, None));
+                    put_first(&mut moves.gone_at, (key, before));
                 }
                 let Some(target) = self.leads(event, pages)? else {
                     continue;

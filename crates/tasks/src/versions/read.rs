@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use bincode::{Decode, Encode};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::crawls::{Crawls, MOST_ADDRESS, led};
 use super::{By, Change, STAGE};
@@ -77,6 +77,8 @@ pub(super) struct Visit {
     pub(super) order: (u32, u32),
     /// A hash of what names the page.
     pub(super) page: u128,
+    /// A hash of its path on its host.
+    pub(super) path: u64,
     /// Where the capture is set aside.
     pub(super) value: u64,
     /// The document with its text, or [`NONE`].
@@ -277,12 +279,16 @@ impl Captures<'_> {
             By::Id => address,
         };
         let page = xxh3_128(capture.address.as_bytes());
+        let host = capture.address.split_once("://").map(|(_, rest)| rest);
+        let path = host.and_then(|rest| Some(rest.split_once('/')?.1));
+        let path = xxh3_64(path.unwrap_or_default().as_bytes());
         let time = capture.date.as_deref().and_then(date);
         let visit = Visit {
             crawl: *crawl,
             time: time.map_or(UNDATED, |time| time / 10_000),
             order,
             page,
+            path,
             value: self.values.put(&capture)?,
             text,
             kind,

@@ -52,10 +52,14 @@ impl InputFile {
         }
     }
 
+    /// Its path below the argument that led to it.
+    pub fn below(&self) -> &str {
+        self.docno.get(self.below..).unwrap_or_default()
+    }
+
     /// Gives it a name that begins with other components of its path.
-    pub fn rename(&mut self, name: String) {
-        let own = self.docno.get(self.below..).unwrap_or_default();
-        self.below = name.strip_suffix(own).map_or(0, str::len);
+    fn rename(&mut self, name: String) {
+        self.below = name.strip_suffix(self.below()).map_or(0, str::len);
         self.docno = name;
     }
 
@@ -80,6 +84,7 @@ impl InputFile {
                 .and_then(|real| real.to_str())
                 .map(String::from),
             name: self.docno.clone(),
+            below: self.below,
             identity: self.identity.clone(),
         }
     }
@@ -89,6 +94,7 @@ impl InputFile {
         InputFile {
             real: entry.real.clone().map(PathBuf::from),
             identity: entry.identity.clone(),
+            below: entry.below,
             problem,
             ..InputFile::named(path, &*entry.name)
         }
