@@ -471,7 +471,7 @@ impl Page<'_> {
                 summary {
                     b { (short_below(&pair.score, self.audit.criterion.threshold.to_f64())) }
                     @if let Some(reason) = pair.reason { span.soft { (reason.text()) " " } }
-                    (names(a, b))
+                    (names(a, "and", b))
                     @if let Some(verdict) = verdict { " " (short_verdict(verdict)) }
                 }
                 div.in {

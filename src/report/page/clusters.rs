@@ -5,7 +5,7 @@ use super::choose::{Member, ShownCluster};
 use super::documents::{Replay, address, date, place, title};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
-use super::pairs::compared;
+use super::pairs::{compared, names};
 use super::panels::{short, table};
 use super::texts::Read;
 use super::{Page, Texts};
@@ -142,7 +142,7 @@ pub(super) fn beside(
     html! {
         details.pair id={ "pair-" (cluster.root) "-" (member.document) } open[open] {
             summary {
-                (isolated(&second.docno)) " beside " (isolated(&first.docno)) " "
+                (names(second, "beside", first)) " "
                 span.soft.small { @if page.listed || member.link.is_some() { (score) } }
             }
             div.in { (compared(page.read, page.config.replay.as_ref(), [first, second])) }

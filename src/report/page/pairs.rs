@@ -92,7 +92,7 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
         details.pair id={ "pair-" (pair.pair.a) "-" (pair.pair.b) } open[open] {
             summary {
                 b { (short_below(&pair.score(wording.measure), threshold)) }
-                (names(a, b))
+                (names(a, "and", b))
             }
             div.in {
                 p.soft.small { (shared) "." }
@@ -119,9 +119,9 @@ pub(super) fn headings(read: &Read, replay: Option<&Replay>, pair: [&ShownDocume
 }
 
 /// The names of both documents, and a title.
-pub(super) fn names(a: &ShownDocument, b: &ShownDocument) -> Markup {
+pub(super) fn names(a: &ShownDocument, between: &str, b: &ShownDocument) -> Markup {
     html! {
-        (isolated(&a.docno)) " and " (isolated(&b.docno))
+        (isolated(&a.docno)) " " (between) " " (isolated(&b.docno))
         @for of in [a, b] {
             @if let (Some(date), Some(url)) = (&of.date, &of.url) {
                 " " span.soft { (isolated(url)) " " (isolated(date)) }

@@ -247,7 +247,7 @@ impl Page<'_> {
             details.pair id={ "pair-" (a) "-" (b) } open[open] {
                 summary {
                     b { (many(pair.words.into_iter().max().unwrap_or_default(), "word")) } " "
-                    (names(first, second))
+                    (names(first, "and", second))
                 }
                 div.in {
                     p.soft.small {
