@@ -9,7 +9,7 @@ use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 
 use super::command::{Command, Out};
-use super::flags::{Limits, Programs, WalkFlags};
+use super::flags::WalkFlags;
 use super::run::Verbose;
 
 /// Options of `add`.
@@ -48,10 +48,6 @@ pub struct Options {
     walk: WalkFlags,
     #[command(flatten)]
     verbose: Verbose,
-    #[command(flatten)]
-    programs: Programs,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 impl Command for Options {

@@ -17,7 +17,7 @@ use lookalike_tasks::inspect::{inspect, verify};
 
 use super::command::{Command, Out, Run, Setup};
 use super::context::Host;
-use super::flags::{Answering, InputFlags, Memory, ShingleFlags};
+use super::flags::{InputFlags, ShingleFlags};
 use super::unread;
 
 /// Options of `count`.
@@ -30,8 +30,6 @@ pub struct CountOptions {
     input: InputFlags,
     #[command(flatten)]
     shingles: ShingleFlags,
-    #[command(flatten)]
-    answering: Answering,
 }
 
 impl Command for CountOptions {
@@ -63,8 +61,6 @@ pub struct VerifyOptions {
     /// Output directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    #[command(flatten)]
-    memory: Memory,
 }
 
 impl Run for VerifyOptions {
@@ -97,8 +93,6 @@ pub struct InspectOptions {
     /// Example: --most 5
     #[arg(long, value_name = "N", default_value_t = 100)]
     most: u64,
-    #[command(flatten)]
-    memory: Memory,
 }
 
 impl Run for InspectOptions {

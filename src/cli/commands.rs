@@ -1,6 +1,7 @@
 //! The commands of `lookalike`.
 
 use super::*;
+use flags::{Answering, Json, Limits, Memory, Output, Programs, Quiet, Threads, With};
 
 crate::commands! {
     Find:
@@ -14,7 +15,7 @@ crate::commands! {
     "lookalike run --from out --threshold 0.5"
     "lookalike run sample-corpora/files/a sample-corpora/warc -o pages --memory 512MiB"
     "lookalike run sample-corpora/jsonl -o rows --text-field text --id-field id"
-    Run(run::RunOptions),
+    Run(With<run::RunOptions, Limits>),
     /// Copy the inputs without their duplicates
     ///
     /// Finds pairs as `lookalike run` does, and writes every INPUT again without the redundant
@@ -23,7 +24,7 @@ crate::commands! {
     "lookalike dedup sample-corpora/trec-web -o long --threshold 0.7 --keep longest"
     "lookalike run sample-corpora/warc -o pages"
     "lookalike dedup --from pages -o latest --keep newest"
-    Dedup(dedup::Options),
+    Dedup(With<dedup::Options, Limits>),
     /// Find the passages that documents share, and their places
     ///
     /// A passage is a run of at least --length tokens that occurs at least twice, in two documents
@@ -36,7 +37,7 @@ crate::commands! {
     "lookalike passages sample-corpora/jsonl/text.jsonl.zst --unit line --remove -o lines"
     "lookalike run sample-corpora/trec-web -o out"
     "lookalike passages out"
-    Passages(passages::Options),
+    Passages(With<passages::Options, Limits>),
     /// Find the items of test sets in a corpus
     ///
     /// An item is found in a document if they share a run of --ngram words; case, punctuation and
@@ -48,7 +49,7 @@ crate::commands! {
     "printf '{\"id\":\"q1\",\"question\":\"the locale features of the operating system\"}\\n' > test.jsonl"
     "lookalike contamination --test-set test.jsonl --fields question sample-corpora/trec-web"
     "lookalike contamination --test-set test.jsonl --fields question sample-corpora/trec-web -o found"
-    Contamination(contamination::Options),
+    Contamination(With<contamination::Options, Answering>),
     /// Find documents of a collection that resemble new ones
     ///
     /// Prints one line for each document found, the most similar first; with --json, one line for
@@ -60,7 +61,7 @@ crate::commands! {
     "lookalike run sample-corpora/trec-web -o out"
     "lookalike query out sample-corpora/files/a --top 3"
     "lookalike query out sample-corpora/files/a --containing 0.5 --json"
-    Query(query::Options),
+    Query(With<query::Options, Limits>),
     /// Add inputs to a collection, and update its results
     ///
     /// The results are the same as after a run over the old and the new inputs, but the command
@@ -70,7 +71,7 @@ crate::commands! {
     /// addition that was stopped.
     "lookalike run sample-corpora/trec-web/a.gz -o out"
     "lookalike add out sample-corpora/trec-web/b.gz"
-    Add(add::Options),
+    Add(With<add::Options, With<Programs, Limits>>),
 
     Look:
     /// Write an HTML page with clusters, pairs and their texts
@@ -83,7 +84,7 @@ crate::commands! {
     "lookalike report out --clusters 50 --output page.html"
     "lookalike dedup sample-corpora/warc -o kept"
     "lookalike report kept --by host --verdicts verdicts.jsonl"
-    Report(report::Options),
+    Report(With<report::Options, With<Memory, With<Threads, Quiet>>>),
     /// Print what is known about a document, and its text
     ///
     /// DOC is a docno, an address or a place as FILE:RECORD, as documents.tsv has them. Facts that need pairs
@@ -93,7 +94,7 @@ crate::commands! {
     "lookalike show out PG-000004"
     "lookalike show out a.gz:4 --text"
     "lookalike show out PG-000004 --text-only > text"
-    Show(show::Options),
+    Show(With<show::Options, With<Memory, Json>>),
     /// Show where two documents differ, or what they share
     ///
     /// Prints the exact resemblance of documents A and B, and both texts with their differences.
@@ -104,7 +105,7 @@ crate::commands! {
     "lookalike diff out PG-000004 PG-000025"
     "lookalike diff out PG-000004 PG-000025 --passages --length 50"
     "lookalike diff out PG-000004 PG-000025 --output differences.html"
-    Diff(diff::Options),
+    Diff(With<diff::Options, With<Memory, Json>>),
     /// Show what a directory contains and what remains to do
     ///
     /// Prints the state of each stage and the ledger: the counts of documents, pairs and clusters,
@@ -112,7 +113,7 @@ crate::commands! {
     "lookalike run sample-corpora/trec-web -o out"
     "lookalike status out"
     "lookalike status out --json"
-    Status(status::Options),
+    Status(With<status::Options, Json>),
 
     Measure:
     /// Compute precision and recall against a ground truth
@@ -131,7 +132,7 @@ crate::commands! {
     "lookalike run sample-corpora/trec-web -o sampled --sampling 1/4"
     "lookalike evaluate sampled --truth exact"
     "lookalike evaluate sampled/pairs.tsv --truth exact --thresholds 0.85,0.9"
-    Evaluate(evaluate::Options),
+    Evaluate(With<evaluate::Options, With<Memory, Output>>),
     /// Choose sampling ratios that keep a wanted precision
     ///
     /// Finds the coarsest sampling ratio of each size group that keeps the precision, as in Ye, Wen
@@ -140,7 +141,7 @@ crate::commands! {
     "lookalike stage ingest sample-corpora/trec-web -o out"
     "lookalike plan out --precision 0.8"
     "lookalike run --from out --sampling out/plan.toml"
-    Plan(plan::Options),
+    Plan(With<plan::Options, Limits>),
     /// Start the laboratory: methods, studies, test corpora
     ///
     /// The laboratory is a program of its own, `lookalike-lab`, which is started with these
@@ -200,6 +201,7 @@ crate::commands! {
 
 /// The stages of a run as commands.
 mod stage {
+    use super::flags::{Limits, With};
     use super::{index, run};
 
     crate::commands! {
@@ -209,14 +211,14 @@ mod stage {
         /// The collection in DIR is the input of the other commands.
         "lookalike stage ingest sample-corpora/trec-web -o out"
         "lookalike stage ingest sample-corpora/mail -o kept --keep-text"
-        Ingest(run::IngestOptions),
+        Ingest(With<run::IngestOptions, Limits>),
         /// Find the pairs and clusters of an ingested collection
         ///
         /// It is `lookalike run --from DIR`: it reuses the committed stages in DIR that the flags do
         /// not change, and replaces the results in DIR.
         "lookalike stage ingest sample-corpora/trec-web -o out"
         "lookalike stage join out --threshold 0.5"
-        Join(run::JoinOptions),
+        Join(With<run::JoinOptions, Limits>),
         /// Make clusters and result files from the pairs found
         ///
         /// `run` also does this. This command makes the files again, for example after --results
@@ -224,7 +226,7 @@ mod stage {
         "lookalike run sample-corpora/trec-web -o out"
         "lookalike stage cluster out"
         #[command(mut_arg("publish", |arg| arg.hide(true)))]
-        Cluster(run::ClusterOptions),
+        Cluster(With<run::ClusterOptions, Limits>),
         /// Make an index of a collection, for fast look-ups
         ///
         /// With an index, `query` and `add` read a few blocks for each document instead of all sets;
@@ -233,12 +235,13 @@ mod stage {
         "lookalike stage ingest sample-corpora/trec-web -o out"
         "lookalike stage index out"
         "lookalike query out sample-corpora/files/a --top 3"
-        Index(index::Options),
+        Index(With<index::Options, Limits>),
     }
 }
 
 /// Results in other forms.
 mod export {
+    use super::flags::{Answering, Limits, Memory, Programs, With};
     use super::{exports, run};
 
     crate::commands! {
@@ -251,7 +254,7 @@ mod export {
         "lookalike run sample-corpora/trec-web -o out"
         "lookalike export graph out"
         "lookalike export graph out --format graphml --output pairs.graphml"
-        Graph(exports::GraphOptions),
+        Graph(With<exports::GraphOptions, Memory>),
         /// Say what changed between crawls: a row for each version of each address
         ///
         /// The directory in which all inputs lie has a folder or a file for each crawl. Each capture
@@ -261,7 +264,7 @@ mod export {
         "lookalike run sample-corpora/warc -o pages"
         "lookalike export versions pages"
         "lookalike export versions pages --output versions.tsv --output versions.html"
-        Versions(exports::VersionsOptions),
+        Versions(With<exports::VersionsOptions, With<Programs, Answering>>),
         /// Copy the result files of a directory to an object store
         ///
         /// Below ADDRESS (s3://, gs:// or az://) appear the result files and summary.json, each
@@ -271,13 +274,14 @@ mod export {
         #[command(mut_arg("publish", |arg| {
             arg.long(None::<&str>).index(2).required(true).help("Address below which they appear")
         }))]
-        Results(run::ClusterOptions),
+        Results(With<run::ClusterOptions, Limits>),
     }
 }
 
 /// What checks and counts files.
 mod check {
     use super::checks;
+    use super::flags::{Answering, Memory, With};
 
     crate::commands! {
         Checks:
@@ -287,12 +291,12 @@ mod check {
         /// to do.
         "lookalike run sample-corpora/trec-web -o out"
         "lookalike check verify out"
-        Verify(checks::VerifyOptions),
+        Verify(With<checks::VerifyOptions, Memory>),
         /// Print a binary file of an output directory as text
         "lookalike run sample-corpora/trec-web -o out"
         "lookalike check inspect out/pairs/000000.pairs"
         "lookalike check inspect out/postings/000000.post --most 5"
-        Inspect(checks::InspectOptions),
+        Inspect(With<checks::InspectOptions, Memory>),
         /// Count the documents, words and shingles of files
         ///
         /// Prints a line for each input file, and a line for all of them together. A shingle that
@@ -302,7 +306,7 @@ mod check {
         /// words. Temporary files go to the system's directory (TMPDIR).
         "lookalike check count sample-corpora/trec-web"
         "lookalike check count sample-corpora/jsonl --shingle-size 5 --output counts.html"
-        Count(checks::CountOptions),
+        Count(With<checks::CountOptions, Answering>),
     }
 }
 

@@ -17,7 +17,7 @@ use lookalike_tasks::contamination::{
 };
 
 use super::command::{Command, Out};
-use super::flags::{Answering, InputFlags};
+use super::flags::InputFlags;
 use super::unread;
 
 /// Options of `contamination`.
@@ -108,8 +108,6 @@ pub struct Options {
     strict: bool,
     #[command(flatten)]
     corpus: InputFlags,
-    #[command(flatten)]
-    answering: Answering,
 }
 
 impl Command for Options {

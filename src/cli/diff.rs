@@ -19,7 +19,7 @@ use lookalike_store::json;
 use lookalike_store::workspace::Workspace;
 
 use super::command::{Command, Out};
-use super::flags::{Json, Memory, Programs};
+use super::flags::Programs;
 use super::screen::ScreenFlags;
 use lookalike_engine::pipeline::{open_catalogued, open_for};
 
@@ -108,10 +108,6 @@ pub struct Options {
     /// Example: --output differences.html
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["passages", "json"], help_heading = None)]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    json: Json,
 }
 
 /// A line of a table of pairs.
@@ -258,7 +254,7 @@ impl Command for Options {
             .a
             .words(&workspace)
             .and_then(|a| Ok([a, both.b.words(&workspace)?]));
-        if self.json.json {
+        if out.setup.json {
             let compared = Compared::new(&both, &config);
             let line = json::line(&compared, "standard output")?;
             out.say(&super::plain_json(&line))?;

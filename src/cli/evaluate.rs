@@ -19,7 +19,6 @@ use lookalike_tasks::evaluate::{
 };
 
 use super::command::{Command, Out};
-use super::flags::{Memory, Output};
 
 /// Options of `evaluate`.
 #[derive(Debug, Args)]
@@ -114,10 +113,6 @@ pub struct Options {
     /// Needs 48 bytes for each line of the lists.
     #[arg(long, value_name = "DIR", help_heading = "Resources")]
     scratch: Option<PathBuf>,
-    #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    output: Output,
 }
 
 impl Command for Options {

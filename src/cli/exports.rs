@@ -12,7 +12,6 @@ use lookalike_engine::pipeline::{open_catalogued, open_for, open_shared};
 use lookalike_tasks::versions::{By, VersionsConfig};
 
 use super::command::{Command, Out};
-use super::flags::{Answering, Memory, Programs};
 
 /// Options of `versions`.
 #[derive(Debug, Args)]
@@ -65,10 +64,6 @@ pub struct VersionsOptions {
         reason = "a terminal shows the example as it is typed"
     )]
     replay: Option<Replay>,
-    #[command(flatten)]
-    programs: Programs,
-    #[command(flatten)]
-    answering: Answering,
 }
 
 impl Command for VersionsOptions {
@@ -108,8 +103,6 @@ pub struct GraphOptions {
     /// Example: --output pairs.dot
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    memory: Memory,
 }
 
 impl Command for GraphOptions {

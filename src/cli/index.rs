@@ -10,7 +10,6 @@ use lookalike_engine::pipeline;
 use lookalike_methods::{self as methods, Spec};
 
 use super::command::{Command, Out};
-use super::flags::Limits;
 
 /// Options of `index`.
 #[derive(Debug, Args)]
@@ -23,8 +22,6 @@ pub struct Options {
     /// Example: --method i-match
     #[arg(long, value_name = "METHOD", help_heading = "Pairs")]
     method: Option<Spec>,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 impl Command for Options {

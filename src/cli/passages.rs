@@ -27,7 +27,7 @@ use lookalike_tasks::passages::{
 };
 
 use super::command::{Command, Out};
-use super::flags::{CollectionFlags, Limits};
+use super::flags::CollectionFlags;
 use super::report::write_page;
 use super::unread;
 
@@ -110,8 +110,6 @@ pub struct Options {
     report: Option<Option<PathBuf>>,
     #[command(flatten)]
     removal: RemovalFlags,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 /// What is a passage, and which are listed.

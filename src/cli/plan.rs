@@ -11,7 +11,7 @@ use lookalike_engine::{outputs, pipeline};
 use lookalike_tasks::plan;
 
 use super::command::{Command, Out};
-use super::flags::{Limits, Planning, ThresholdFlag};
+use super::flags::{Planning, ThresholdFlag};
 
 /// Options of `plan`.
 #[derive(Debug, Args)]
@@ -35,8 +35,6 @@ pub struct Options {
     output: Option<PathBuf>,
     #[command(flatten)]
     threshold: ThresholdFlag,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 impl Command for Options {

@@ -17,7 +17,7 @@ use lookalike_store::table::{Column, cells, columns, header, only_if, push_row};
 use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Warning};
 
 use super::command::{Command, Out};
-use super::flags::{CriterionFlags, Limits, Reading, WalkFlags};
+use super::flags::{CriterionFlags, Reading, WalkFlags};
 use lookalike_engine::pipeline::{has_texts, open_catalogued};
 
 /// The columns of the answers.
@@ -89,8 +89,6 @@ pub struct Options {
     walk: WalkFlags,
     #[command(flatten)]
     reading: Reading,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 /// A share, or `none`.

@@ -17,7 +17,7 @@ use lookalike_tasks::dedup;
 use lookalike_tasks::passages::{OVERLAPS_FILE, SPANS_FILE};
 
 use super::command::{Command, Out};
-use super::flags::{AuditFlags, Memory, Programs, Quiet, Threads};
+use super::flags::{AuditFlags, Programs};
 use lookalike_engine::pipeline::open_for;
 
 /// Options of `report`.
@@ -82,12 +82,6 @@ pub struct Options {
     programs: Programs,
     #[command(flatten)]
     audit: AuditFlags,
-    #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    threads: Threads,
-    #[command(flatten)]
-    quiet: Quiet,
 }
 
 impl Command for Options {

@@ -15,7 +15,7 @@ use lookalike_store::workspace::Workspace;
 use lookalike_tasks::plan::{self, run_with_plan};
 
 use super::command::{Command, Out};
-use super::flags::{CollectionFlags, JoinFlags, Limits, ResultsFlag};
+use super::flags::{CollectionFlags, JoinFlags, ResultsFlag};
 use super::unread;
 
 /// Flags of a search. Another one in its directory keeps what they do not change.
@@ -97,8 +97,6 @@ pub struct ResultFlags {
     pub results: ResultsFlag,
     #[command(flatten)]
     pub verbose: Verbose,
-    #[command(flatten)]
-    pub limits: Limits,
 }
 
 /// Options of `ingest`.
@@ -108,8 +106,6 @@ pub struct IngestOptions {
     collection: CollectionFlags,
     #[command(flatten)]
     verbose: Verbose,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 /// Options of `join`.

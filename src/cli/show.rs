@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::command::{Command, Out};
-use super::flags::{Json, Memory, Programs};
+use super::flags::Programs;
 use super::screen::ScreenFlags;
 use lookalike_engine::pipeline::open_catalogued;
 
@@ -44,10 +44,6 @@ pub struct Options {
     programs: Programs,
     #[command(flatten)]
     screen: ScreenFlags,
-    #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    json: Json,
 }
 
 /// The result in JSON.
@@ -98,7 +94,7 @@ impl Command for Options {
             };
         }
         let facts = document::facts(&workspace, &found, self.most, context)?;
-        if self.json.json {
+        if out.setup.json {
             let (text, text_source, text_missing) = match &text {
                 Some(Text::Found(text, source)) => (Some(text.as_str()), Some(*source), None),
                 Some(Text::Missing(reason)) => (None, None, Some(reason.as_str())),

@@ -10,8 +10,6 @@ use lookalike_engine::pipeline::{self, Summary};
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::inspect::stages;
 
-use super::flags::Json;
-
 use super::command::{Run, Setup};
 use super::context::Host;
 
@@ -21,8 +19,6 @@ pub struct Options {
     /// Output directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    #[command(flatten)]
-    json: Json,
 }
 
 impl Run for Options {

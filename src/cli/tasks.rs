@@ -19,7 +19,7 @@ use lookalike_store::remote;
 use lookalike_tasks::jobs::{self, Outcome, Plan, Planned};
 
 use super::command::{Command, Out};
-use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Programs, ResultsFlag};
+use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Programs, ResultsFlag, With};
 use super::run::Verbose;
 
 crate::commands! {
@@ -27,42 +27,43 @@ crate::commands! {
     /// Write the plan of a search to a directory or an object store
     ///
     /// It lists the inputs and says what to find. Nothing is read yet.
+    #[command(mut_args(|arg| match arg.get_id().as_str() {
+        "output" => arg
+            .value_name("EXCHANGE")
+            .help("Directory or address that all tasks share")
+            .long_help(
+                "Directory or address that all tasks share\n\n\
+                 A directory that all machines see, or a prefix of a store (s3://BUCKET/KEY). It must be \
+                 empty, or have the same plan. Tasks put their files there, and you remove it after \
+                 `tasks finish`.",
+            ),
+        // What tasks cannot do, or do in their own way.
+        "strict" | "skip_unreadable" | "exclude_text" | "condition" | "precision" | "recall" | "ratios" | "subset"
+        | "plan_seed" | "verified" | "candidates" | "join" | "pairs" | "review" | "max_postings" | "spill"
+        | "fan_in" | "memory" | "threads" | "ignore_disk_space" | "scratch" => arg.hide(true),
+        _ => arg,
+    }))]
     "lookalike tasks plan sample-corpora/trec-web --tasks 2 -o shared"
-    Plan(PlanOptions),
+    Plan(With<PlanOptions, Limits>),
     /// Do one task of a plan
     ///
     /// A task that is done is not done again. A task that was stopped begins again.
+    #[command(mut_arg("ignore_disk_space", |arg| arg.hide(true)))]
     "lookalike tasks run shared --task 0"
-    Run(RunOptions),
+    Run(With<RunOptions, With<Programs, Limits>>),
     /// Say which tasks are done, and which can run
     "lookalike tasks status shared"
-    Status(StatusOptions),
+    Status(With<StatusOptions, Output>),
     /// Make the results of a plan whose tasks are done
     ///
     /// DIR becomes what `lookalike run` makes of the same inputs, without postings. After a plan
     /// with --pairs-only, DIR gets pairs.tsv, same-words.tsv and rejects.jsonl alone.
     "lookalike tasks finish shared -o out"
-    Finish(FinishOptions),
+    Finish(With<FinishOptions, Limits>),
 }
 
 /// Options of `tasks plan`.
 #[derive(Debug, Args)]
-#[command(mut_args(|arg| match arg.get_id().as_str() {
-    "output" => arg
-        .value_name("EXCHANGE")
-        .help("Directory or address that all tasks share")
-        .long_help(
-            "Directory or address that all tasks share\n\n\
-             A directory that all machines see, or a prefix of a store (s3://BUCKET/KEY). It must be \
-             empty, or have the same plan. Tasks put their files there, and you remove it after \
-             `tasks finish`.",
-        ),
-    // What tasks cannot do, or do in their own way.
-    "strict" | "skip_unreadable" | "exclude_text" | "condition" | "precision" | "recall" | "ratios" | "subset"
-    | "plan_seed" | "verified" | "candidates" | "join" | "pairs" | "review" | "max_postings" | "spill"
-    | "fan_in" | "memory" | "threads" | "ignore_disk_space" | "scratch" => arg.hide(true),
-    _ => arg,
-}))]
 pub struct PlanOptions {
     #[command(flatten)]
     collection: CollectionFlags,
@@ -83,13 +84,10 @@ pub struct PlanOptions {
     pairs_only: bool,
     #[command(flatten)]
     join: JoinFlags,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 /// Options of `tasks run`.
 #[derive(Debug, Args)]
-#[command(mut_arg("ignore_disk_space", |arg| arg.hide(true)))]
 pub struct RunOptions {
     /// Directory or address with a plan
     #[arg(value_name = "EXCHANGE")]
@@ -109,10 +107,6 @@ pub struct RunOptions {
     /// Example: --wait 3600
     #[arg(long, value_name = "SECONDS", default_value_t = 0, help_heading = None)]
     wait: u64,
-    #[command(flatten)]
-    programs: Programs,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 /// Options of `tasks status`.
@@ -121,8 +115,6 @@ pub struct StatusOptions {
     /// Directory or address with a plan
     #[arg(value_name = "EXCHANGE")]
     exchange: PathBuf,
-    #[command(flatten)]
-    print: Output,
 }
 
 /// Options of `tasks finish`.
@@ -136,8 +128,6 @@ pub struct FinishOptions {
     output: PathBuf,
     #[command(flatten)]
     results: ResultsFlag,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 /// What `tasks plan --json` prints.

@@ -17,7 +17,7 @@ pub(crate) use input::ShingleFlags;
 pub use input::{CollectionFlags, InputFlags, Programs, Reading, WalkFlags};
 pub use pairs::ThresholdFlag;
 pub(crate) use pairs::{CriterionFlags, JoinFlags, Planning};
-pub use resources::{Answering, Json, Limits, Memory, Output, Quiet, Threads};
+pub use resources::{Answering, Json, Limits, Memory, Output, Quiet, Threads, With};
 pub use results::ResultsFlag;
 pub use stores::StoreFlags;
 pub use values::List;

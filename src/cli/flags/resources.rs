@@ -1,9 +1,14 @@
-//! Flags for memory, threads, disk space and output, which [`Setup`](crate::cli::Setup) reads.
+//! Flags for memory, threads, disk space and output, which [`Setup`] reads.
 
-use lookalike_base::budget::ByteSize;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Args;
+use lookalike_base::Result;
+use lookalike_base::budget::ByteSize;
+
+use crate::cli::command::{Run, Setup};
+use crate::cli::context::Host;
 
 /// The memory limit, for every command that can need much memory.
 #[derive(Clone, Copy, Debug, Args)]
@@ -33,24 +38,32 @@ pub struct Threads {
     threads: Option<usize>,
 }
 
-/// Memory, threads and output, for commands whose answer is printed.
+/// Two groups of flags; or the options of a command, and the flags that only
+/// [`Setup`] reads.
 #[derive(Debug, Args)]
-pub struct Answering {
+#[group(skip)]
+pub struct With<A: Args, B: Args> {
     #[command(flatten)]
-    memory: Memory,
+    first: A,
     #[command(flatten)]
-    threads: Threads,
-    #[command(flatten)]
-    print: Output,
+    second: B,
 }
 
+impl<A: Args + Run, B: Args> Run for With<A, B> {
+    fn main(&self, setup: &Setup, host: &dyn Host) -> Result<ExitCode> {
+        self.first.main(setup, host)
+    }
+}
+
+/// Memory, threads and output, for commands whose answer is printed.
+pub type Answering = With<Memory, With<Threads, Output>>;
+
 /// Memory, threads, disk space and output, for commands that run stages.
+pub type Limits = With<With<Memory, Threads>, With<DiskFlags, Output>>;
+
+/// Disk space and temporary files.
 #[derive(Debug, Args)]
-pub struct Limits {
-    #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    threads: Threads,
+pub struct DiskFlags {
     /// Start even if the disk looks too small for the output
     ///
     /// Before reading and before sorting, a run compares the space that it still needs with the
@@ -70,8 +83,6 @@ pub struct Limits {
     /// Example: --scratch /tmp
     #[arg(long, value_name = "PLACE", help_heading = "Resources")]
     scratch: Option<PathBuf>,
-    #[command(flatten)]
-    output: Output,
 }
 
 /// Whether to print only errors and results.
@@ -95,10 +106,4 @@ pub struct Json {
 }
 
 /// Flags for the output of a command.
-#[derive(Debug, Args)]
-pub struct Output {
-    #[command(flatten)]
-    quiet: Quiet,
-    #[command(flatten)]
-    json: Json,
-}
+pub type Output = With<Quiet, Json>;

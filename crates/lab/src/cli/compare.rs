@@ -12,7 +12,6 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::pipeline;
 use lookalike_methods::{METHODS, Spec};
 
-use lookalike::cli::flags::Limits;
 use lookalike::cli::{Command, Out};
 
 /// Methods whose pairs are the ground truth by default.
@@ -92,8 +91,6 @@ pub(crate) struct Options {
     /// Example: --method minhash --csv
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 impl Command for Options {

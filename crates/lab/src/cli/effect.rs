@@ -8,7 +8,6 @@ use clap::Args;
 use super::qrels::unknown_in;
 use crate::effect::{EffectConfig, EffectReport, METRICS, SystemEffect, Treatment, Values, run};
 use crate::report::grid::{Grid, WIDTH};
-use lookalike::cli::flags::{Memory, Output};
 use lookalike::cli::{Command, Out};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
@@ -41,10 +40,6 @@ pub(crate) struct EffectOptions {
     /// The columns are called as in trec_eval. The topic `all` has the means.
     #[arg(long, conflicts_with = "json")]
     tsv: bool,
-    #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    print: Output,
 }
 
 impl Command for EffectOptions {

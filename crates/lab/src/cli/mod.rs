@@ -10,6 +10,7 @@ mod reproduce;
 mod study;
 mod transfer;
 
+use lookalike::cli::flags::{Answering, Limits, Memory, Output, Programs, With};
 use lookalike::cli::{CompletionsOptions, ManOptions, Program};
 
 lookalike::commands! {
@@ -23,7 +24,7 @@ lookalike::commands! {
     "lookalike lab method super-shingles"
     "lookalike stage ingest sample-corpora/trec-web -o kept --keep-text"
     "lookalike lab method super-shingles:k=4 kept"
-    Method(method::Options),
+    Method(With<method::Options, Limits>),
     /// Run published methods on a collection and compare them
     ///
     /// DIR is a collection that keeps its texts (`lookalike stage ingest --keep-text`). Each method runs
@@ -31,7 +32,7 @@ lookalike::commands! {
     /// Prints tables, and writes the page compare.html, CSV tables and compare.json to DIR/compare.
     "lookalike stage ingest sample-corpora/trec-web -o kept --keep-text"
     "lookalike lab compare kept --method super-shingles --method minhash"
-    Compare(compare::Options),
+    Compare(With<compare::Options, Limits>),
 
     Papers:
     /// Repeat the tables and figures of a paper on a collection
@@ -43,7 +44,7 @@ lookalike::commands! {
     "lookalike stage ingest sample-corpora/trec-web -o kept --keep-text"
     "lookalike lab reproduce kolcz-2008 kept -o papers"
     "lookalike lab reproduce ye-2008 kept -o papers"
-    Reproduce(reproduce::Options),
+    Reproduce(With<reproduce::Options, With<Programs, Limits>>),
     /// Compute the formulas of a paper with values of your own
     ///
     /// Without VALUES, the values come from the paper: Kolcz & Chowdhury 2008, equations 1, 6 and
@@ -63,7 +64,7 @@ lookalike::commands! {
     /// stopped.
     "lookalike stage ingest sample-corpora/trec-web -o out"
     "lookalike lab study out --ratios 1/2,1/4"
-    Study(study::Options),
+    Study(With<study::Options, Limits>),
 
     Corpora:
     /// Make a test corpus with known near-duplicates
@@ -76,7 +77,7 @@ lookalike::commands! {
     /// each edit of each copy, and perturb.json with parameters, counts and checksums to DIR.
     "lookalike lab perturb sample-corpora/trec-web -o corpus --recipe chowdhury"
     "lookalike lab perturb sample-corpora/trec-web -o other --recipe cherkasova --edits 1,5,10"
-    Perturb(perturb::Options),
+    Perturb(With<perturb::Options, With<Memory, Output>>),
 
     Labels:
     /// Check and deduplicate TREC judgements and rankings
@@ -91,7 +92,7 @@ lookalike::commands! {
     "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
     "lookalike lab qrels judged.txt --clusters out"
     "lookalike lab qrels judged.txt --clusters out -o clean --keep best"
-    Qrels(qrels::Options),
+    Qrels(With<qrels::Options, With<Memory, Output>>),
     /// Measure what near-duplicates do to metrics of rankings
     ///
     /// Prints MAP, nDCG@10, P@10, MRR and recall@1000 of each ranking, as trec_eval computes them
@@ -106,7 +107,7 @@ lookalike::commands! {
     "printf '1 Q0 PG-000025 1 9.1 bm25\\n1 Q0 PG-000004 2 9.0 bm25\\n' > bm25.txt"
     "printf '1 Q0 PG-000003 1 9.1 bm25\\n1 Q0 PG-000001 2 9.0 bm25\\n' > bm25f.txt"
     "lookalike lab effect --qrels judged.txt --run bm25.txt --run bm25f.txt --clusters out"
-    Effect(effect::EffectOptions),
+    Effect(With<effect::EffectOptions, With<Memory, Output>>),
     /// Carry judgements over to near-duplicates elsewhere
     ///
     /// The labels may be judgements or any list of docno and label. Looks up each labelled document
@@ -121,7 +122,7 @@ lookalike::commands! {
     "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
     "lookalike lab transfer --labels judged.txt --from old --to new"
     "lookalike lab transfer --labels judged.txt --from old --to new -o carried --threshold 0.7"
-    Transfer(transfer::Options),
+    Transfer(With<transfer::Options, Answering>),
 
     Program:
     /// Print a completion script for a shell

@@ -12,7 +12,7 @@ use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::progress::Context;
 
-use lookalike::cli::flags::{InputFlags, Memory, Output};
+use lookalike::cli::flags::InputFlags;
 use lookalike::cli::{Command, Out};
 
 /// The paper whose recipe makes the copies.
@@ -105,10 +105,6 @@ pub(crate) struct Options {
     word: Option<String>,
     #[command(flatten)]
     input: InputFlags,
-    #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    print: Output,
 }
 
 impl Command for Options {

@@ -15,7 +15,6 @@ use lookalike_tasks::evaluate::qrels::{
     run as compare,
 };
 
-use lookalike::cli::flags::{Memory, Output};
 use lookalike::cli::{Command, Out};
 
 /// Options of `qrels`.
@@ -64,10 +63,6 @@ pub(crate) struct Options {
     /// Example: --qrels-format ndeval
     #[arg(long, value_name = "FORM", default_value_t = QrelsFormat::default())]
     qrels_format: QrelsFormat,
-    #[command(flatten)]
-    memory: Memory,
-    #[command(flatten)]
-    print: Output,
 }
 
 impl Command for Options {

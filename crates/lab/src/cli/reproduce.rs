@@ -8,7 +8,6 @@ use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
 
-use lookalike::cli::flags::{Limits, Programs};
 use lookalike::cli::{Command, Out};
 
 /// Options of `reproduce`.
@@ -35,10 +34,6 @@ pub(crate) struct Options {
     /// Example: --labels topics.tsv
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    #[command(flatten)]
-    programs: Programs,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 /// One paper or all of them.

@@ -11,7 +11,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::pipeline;
 use lookalike_tasks::plan::Ratio;
 
-use lookalike::cli::flags::{Limits, List};
+use lookalike::cli::flags::List;
 use lookalike::cli::{Command, Out};
 
 /// Options of `study`.
@@ -46,8 +46,6 @@ pub(crate) struct Options {
     /// Example: --page
     #[arg(long, conflicts_with_all = ["ratios", "thresholds", "csv", "json"])]
     page: bool,
-    #[command(flatten)]
-    limits: Limits,
 }
 
 impl Command for Options {

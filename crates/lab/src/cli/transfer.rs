@@ -9,7 +9,7 @@ use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 
-use lookalike::cli::flags::{Answering, ThresholdFlag};
+use lookalike::cli::flags::ThresholdFlag;
 use lookalike::cli::{Command, Out};
 
 /// Options of `transfer`.
@@ -49,8 +49,6 @@ pub(crate) struct Options {
     labels_format: LabelsFormat,
     #[command(flatten)]
     threshold: ThresholdFlag,
-    #[command(flatten)]
-    answering: Answering,
 }
 
 /// Warn if one in this number of docnos is unknown.
