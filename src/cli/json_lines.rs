@@ -23,27 +23,24 @@ pub(crate) struct JsonLines<P> {
 }
 
 /// The stage that runs.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
 struct Stage {
+    #[serde(rename = "stage")]
     name: &'static str,
-    unit: Unit,
-    total: Option<u64>,
+    unit: &'static str,
     done: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<u64>,
+    #[serde(skip)]
     printed: Instant,
 }
 
 /// What a line says.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct Line<'l> {
     event: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stage: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unit: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    done: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<u64>,
+    #[serde(flatten)]
+    stage: Option<&'l Stage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'l str>,
     seconds: f64,
@@ -59,16 +56,9 @@ impl<P: Fn(&str) + Send + Sync> JsonLines<P> {
     }
 
     fn put(&self, event: &'static str, stage: Option<&Stage>, text: Option<&str>) {
-        let unit = |unit| match unit {
-            Unit::Bytes => "bytes",
-            Unit::Count(what) => what,
-        };
         let line = Line {
             event,
-            stage: stage.map(|stage| stage.name),
-            unit: stage.map(|stage| unit(stage.unit)),
-            done: stage.map(|stage| stage.done),
-            total: stage.and_then(|stage| stage.total),
+            stage,
             text,
             seconds: (self.begun.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
         };
@@ -82,7 +72,10 @@ impl<P: Fn(&str) + Send + Sync> Progress for JsonLines<P> {
     fn start(&self, name: &'static str, unit: Unit, total: Option<u64>) {
         let stage = Stage {
             name,
-            unit,
+            unit: match unit {
+                Unit::Bytes => "bytes",
+                Unit::Count(what) => what,
+            },
             total,
             done: 0,
             printed: Instant::now(),
