@@ -138,7 +138,7 @@ impl Command for Options {
             report.check_strict()?;
         }
         out.answer(&report, || {
-            Ok(table(&report, &config) + &next(&report, &config, &self.corpus.inputs))
+            Ok(table(&report, &config) + &next(&report, &config, &self.corpus)?)
         })?;
         if let Some(page) = &config.page {
             out.note(|| Ok(format!("page in {}\n", page.display())))?;
@@ -180,27 +180,26 @@ fn table(report: &ContaminationReport, config: &ContaminationConfig) -> String {
 }
 
 /// The command that removes the documents of drop.tsv, if there are some.
-fn next(report: &ContaminationReport, config: &ContaminationConfig, corpus: &[PathBuf]) -> String {
-    let is_piped = corpus.iter().any(|input| input == Path::new("-"));
-    let Some(output) = config
-        .output
-        .as_ref()
-        .filter(|_| report.corpus.to_drop > 0 && !is_piped)
-    else {
-        return String::new();
+fn next(
+    report: &ContaminationReport,
+    config: &ContaminationConfig,
+    corpus: &InputFlags,
+) -> Result<String> {
+    let to_drop = report.corpus.to_drop;
+    let is_piped = corpus.inputs.iter().any(|input| input == Path::new("-"));
+    let output = config.output.as_ref();
+    let Some(output) = output.filter(|_| to_drop > 0 && !is_piped) else {
+        return Ok(String::new());
     };
     let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
-    let inputs: Vec<String> = corpus.iter().map(|input| word(input)).collect();
-    let field = config.read.text_field.as_ref();
-    let field = field.map_or(String::new(), |field| {
-        format!(" --text-field {}", shell_word(field))
-    });
-    format!(
-        "Next: lookalike dedup {}{field} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
+    let inputs: Vec<String> = corpus.inputs.iter().map(|input| word(input)).collect();
+    Ok(format!(
+        "Next: lookalike dedup {}{} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
         inputs.join(" "),
+        corpus.repeated()?,
         word(&output.join(DROP_FILE)),
-        counted(report.corpus.to_drop, "document")
-    )
+        counted(to_drop, "document")
+    ))
 }
 
 fn table_of(set: &SetReport) -> String {
