@@ -17,7 +17,8 @@ use lookalike_store::remote;
 use lookalike_store::workspace::Cost;
 use lookalike_tasks::audit::AuditConfig;
 use lookalike_tasks::dedup::{
-    self, DedupConfig, DedupSummary, Form, Identical, Policy, Revisit, Rule, Search, Unusable,
+    self, DedupConfig, DedupSource, DedupSummary, Form, Identical, Policy, Revisit, Rule, Search,
+    Unusable,
 };
 
 use super::command::{Command, Out};
@@ -328,6 +329,7 @@ impl Command for Options {
                 "--keep decides among the new documents; those of --against come before them";
             context.progress.note(line);
         }
+        self.note_policy(&work, context);
         let summary = dedup::run(&workspace, &config, outputs, context)?;
         let printed = Printed {
             summary: &summary,
@@ -361,6 +363,20 @@ impl Command for Options {
 }
 
 impl Options {
+    /// Says what --from without --keep leaves out of the command that made the copies beside `work`.
+    fn note_policy(&self, work: &Path, context: &Context<'_>) {
+        let copies = work.with_extension("");
+        if self.from.is_some()
+            && self.choice.keep.is_empty()
+            && let Ok((DedupSource { config, .. }, _)) = DedupSource::read(&copies)
+            && let Some(policy) = config.keep.first()
+        {
+            let copies = copies.display();
+            let line = format!("--keep first, the default; {copies} was made with --keep {policy}");
+            context.progress.note(&line);
+        }
+    }
+
     fn config(&self) -> DedupConfig {
         let choice = &self.choice;
         DedupConfig {

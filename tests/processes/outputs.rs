@@ -747,6 +747,17 @@ fn dates_that_cannot_be_read_are_reported() {
     let expected = "warning: --keep newest:d: 2 of 4 values cannot be read as a date, such as \
                     \"02.01.2024\"; their documents come last";
     assert!(said.contains(expected), "{said}");
+    // The page decides again, and the warning is not repeated; other copies say what they follow.
+    let said = shell(
+        at,
+        "$L dedup --from k.work -o again --report --keep newest:d -q",
+    );
+    assert_eq!(text(&said.stderr).matches("2 of 4 values").count(), 1);
+    let said = text(&shell(at, "$L dedup --from k.work -o more").stderr);
+    assert!(
+        said.contains("--keep first, the default; k was made with --keep newest:d"),
+        "{said}"
+    );
     let kept = fs::read_to_string(at.join("k/in.jsonl")).unwrap();
     assert_eq!(kept, rows[2]);
     fs::write(at.join("in.jsonl"), [&*rows[1], &*rows[3]].concat()).unwrap();
@@ -754,6 +765,34 @@ fn dates_that_cannot_be_read_are_reported() {
     let expected = "error: --keep oldest:d is not possible: no value of d is a date that can be \
                     read, such as 2024-01-31; it has \"02.01.2024\"";
     assert!(said.contains(expected), "{said}");
+}
+
+/// The command that contamination names reads the corpus as it did.
+#[test]
+fn contaminated_documents_are_dropped_by_the_command_that_is_named() {
+    let place = common::temporary();
+    let at = place.path();
+    let words = (0..20)
+        .map(|n| format!("w{n}"))
+        .collect::<Vec<_>>()
+        .join(" ");
+    fs::create_dir(at.join("in")).unwrap();
+    fs::write(at.join("in/a.csv"), format!("x;y\nu 1;-\nu 2;{words}\n")).unwrap();
+    fs::write(at.join("in/b.txt"), "left out").unwrap();
+    fs::write(at.join("test.jsonl"), format!("{{\"text\":\"{words}\"}}\n")).unwrap();
+    let read = "--columns 'uid,content' --id-field uid --text-field content --delimiter ';' --null - \
+                --null 'n a' --exclude '*.txt' --max-document 2MiB";
+    let command = format!("$L contamination in --test-set test.jsonl -o found {read}");
+    let said = text(&shell(at, &command).stdout);
+    let next = said
+        .lines()
+        .find_map(|line| line.strip_prefix("Next: lookalike "));
+    let next = next.unwrap_or_else(|| panic!("{said}"));
+    let done = shell(at, &format!("$L {next}"));
+    assert!(done.status.success(), "{next}: {}", text(&done.stderr));
+    let kept = fs::read_to_string(at.join("clean/a.csv")).unwrap();
+    assert_eq!(kept, "x;y\nu 1;-\n", "{next}");
+    assert!(!at.join("clean/b.txt").exists());
 }
 
 /// A file from which no document was read is named at the very end, with the reason and the fields

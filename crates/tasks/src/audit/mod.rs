@@ -50,7 +50,7 @@ use lookalike_base::ids::Threshold;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::progress::{Context, Silent, Unit};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::document::{ShownDocument, files_of, look_up};
@@ -196,7 +196,13 @@ pub fn audit(
     let beside = FIXED_BYTES + shown;
     let (how, threads) = (&source.config, |_: u64| reader);
     let beside = (beside, &threads as &dyn Fn(u64) -> u64);
-    let decided = Decided::make(workspace, &inputs, how, criterion, true, beside, context)?;
+    // The deduplication has warned already.
+    let progress = &Silent;
+    let silent = Context {
+        progress,
+        ..*context
+    };
+    let decided = Decided::make(workspace, &inputs, how, criterion, true, beside, &silent)?;
     let digests = dedup::digests(workspace, how, source.removed, decided.list)?;
     if !digests.contains(&digest) {
         return Err(changed(kept, workspace));
