@@ -53,7 +53,8 @@ pub struct Options {
     /// Columns of both lists: DOCNO,DOCNO or DOCNO,DOCNO,RESEMBLANCE
     ///
     /// Names from the first line of the list, names of members of JSON objects (with dots), or
-    /// numbers from 1 if the first line has no names.
+    /// numbers from 1 if the first line has no names. A list of removed or kept documents has one
+    /// column, DOCNO, and a list of clusters DOCNO,CLUSTER.
     #[arg(long, value_name = "COLUMNS", help_heading = "Lists")]
     pair_columns: Option<Columns>,
     /// Columns of the ground truth, if they differ from --pair-columns
@@ -94,10 +95,12 @@ pub struct Options {
         help_heading = "Judged samples"
     )]
     true_grade: u32,
-    /// Write the judged pairs about which run and people disagree, as TSV
+    /// Write what is judged or decided otherwise than by the run, as TSV
     ///
-    /// Those judged true and missed, and those judged false and listed. `lookalike diff DIR --pair
-    /// FILE:LINE` shows the texts of a pair.
+    /// Pairs judged true and missed, and those judged false and listed. With --run-lists removed or
+    /// kept, the documents that are counted: those removed without survivor, and the redundant ones,
+    /// each with the most similar kept document. `lookalike diff DIR --pair FILE:LINE` shows the
+    /// texts of a pair.
     ///
     /// Example: --judged judged.txt --disagreements wrong.tsv
     #[arg(long, value_name = "FILE", help_heading = "Judged samples")]

@@ -1259,7 +1259,7 @@ fn the_command_prints_a_table_or_json() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("help: give --memory 9MiB or more"));
     for (more, says) in [
         (["--thresholds", "0.5"], "no list has resemblances"),
-        (["--columns", "a"], "names from a header, or numbers from 1"),
+        (["--columns", "a"], "give two docnos"),
         (["--thresholds", "0.9,0.8"], "give them in rising order"),
     ] {
         let output = command(&more);
@@ -1539,6 +1539,15 @@ fn clusters_of_other_programs_are_compared() {
             "table.tsv --run-lists clusters --truth out --thresholds 0.5",
             "thresholds",
         ),
+        (
+            "table.tsv --run-lists clusters --truth out --run-columns 1",
+            "give a docno and a cluster",
+        ),
+        ("table.tsv --truth out --run-columns 1", "give two docnos"),
+        (
+            "table.tsv --run-lists clusters --truth out --disagreements d",
+            "give --judged or --run-lists",
+        ),
     ] {
         let (done, said) = program(at, &format!("evaluate {arguments}"));
         assert!(!done && said.contains(why), "{arguments}: {said}");
@@ -1636,6 +1645,9 @@ fn lists_of_other_documents_are_refused() {
         assert!(program(at, arguments).0);
     }
     fs::write(at.join("other.txt"), "x 1\ny\n").unwrap();
+    fs::write(at.join("a.parquet"), b"PAR1\x15\x04\x15").unwrap();
+    let (done, said) = program(at, "evaluate a.parquet --run-lists removed --truth out");
+    assert!(!done && said.contains("a Parquet file"), "{said}");
     fs::write(at.join("pairs.txt"), "x y\nx z\n").unwrap();
     fs::write(at.join("one.txt"), "x y\nx b\n").unwrap();
     fs::write(at.join("none.txt"), "").unwrap();
@@ -1696,6 +1708,41 @@ fn documents_of_the_other_collection_survive() {
         removals(at, "kept.txt --run-lists kept --truth new"),
         [3, 1, 3, 3]
     );
+    let command = format!("evaluate {removed} new --disagreements list.tsv");
+    assert!(program(at, &command).0);
+    let listed = fs::read_to_string(at.join("list.tsv")).unwrap();
+    let listed: Vec<Vec<&str>> = listed
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
+    let of = |line: &Vec<&str>| [line[0], line[1], line[2], line[4]].join(" ");
+    assert_eq!(
+        listed.iter().map(of).collect::<Vec<_>>(),
+        [
+            "docno_a docno_b threshold disagreement",
+            "n0 old0  redundant",
+            "n3 n4  redundant",
+            "n4 n3  redundant",
+            "n5   without survivor",
+        ]
+    );
+    assert!(listed[1..4].iter().all(|line| line[3].starts_with("0.")));
+    assert_eq!(listed[4][3], "");
+    let (done, said) = program(at, "diff new --pair list.tsv:3");
+    assert!(done && said.contains("n3") && said.contains("n4"), "{said}");
+    // The docnos may be in any column.
+    fs::write(at.join("r.csv"), "n,uid\n1,n1\n2,copy\n3,n5\n").unwrap();
+    fs::write(at.join("r.tsv"), "1\tn1\n2\tcopy\n3\tn5\n").unwrap();
+    let lines = ["n1", "copy", "n5"].map(|name| format!("{{\"n\":1,\"uid\":\"{name}\"}}\n"));
+    fs::write(at.join("r.jsonl"), lines.concat()).unwrap();
+    for list in [
+        "r.csv --run-columns uid",
+        "r.tsv --run-columns 2",
+        "r.jsonl --run-columns uid",
+    ] {
+        let arguments = format!("{list} --run-lists removed --truth new");
+        assert_eq!(removals(at, &arguments), [3, 1, 3, 3], "{list}");
+    }
     let (done, said) = program(at, &format!("evaluate {removed} across"));
     assert!(!done && said.contains("--pairs across"), "{said}");
 }

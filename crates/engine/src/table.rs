@@ -75,6 +75,15 @@ impl Table {
             }
         }
         let line = table.lines.line();
+        // The first field of the header of a page follows.
+        if line.starts_with(b"PAR1\x15") {
+            let help = "write it as CSV, for example with DuckDB: COPY (FROM 'FILE.parquet') TO 'FILE.csv'";
+            return Err(Error::of(
+                path,
+                ": a Parquet file, but a table of text is read",
+                help,
+            ));
+        }
         // The lists of `dedup` have no comments.
         let escaped = line.starts_with(b"file\trecord\toffset\tdocno")
             || table

@@ -275,7 +275,7 @@ impl Documents {
                     return Ok(());
                 }
             }
-            wrong.get_or_insert_with(|| pairs.table().bad(&expected, shorten(pairs.docno())));
+            wrong.get_or_insert_with(|| pairs.table().bad(&expected, shorten(pairs.docno(0))));
         }
         wrong.map_or(Ok(()), Err)
     }
@@ -310,7 +310,7 @@ impl Documents {
         if let Some(wrong) = wrong.filter(|_| !any_known) {
             return Err(wrong.hinted(
                 "no docno of the list is one of --truth; it takes them from a column docno or id, or \
-                 else from the first",
+                 else from the first: name another with --run-columns",
             ));
         }
         if unknown > 0 {
@@ -502,7 +502,7 @@ pub(super) fn each_row(
     mut table: Table,
     names: &[&str],
     context: &Context<'_>,
-    mut take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
+    take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
 ) -> Result<()> {
     let header = table.first()?;
     let is_named = |name: &&str| header.iter().any(|column| column == name);
@@ -512,6 +512,15 @@ pub(super) fn each_row(
     } else {
         table.want_numbers(&(0..names.len()).collect::<Vec<_>>());
     }
+    each_selected(table, context, take)
+}
+
+/// Reads the columns that are selected in a table.
+fn each_selected(
+    mut table: Table,
+    context: &Context<'_>,
+    mut take: impl FnMut(&Table, &[Vec<u8>]) -> Result<()>,
+) -> Result<()> {
     let mut row = Vec::new();
     while table.next(&mut row)? {
         stop(&table, context)?;
@@ -534,8 +543,8 @@ pub(super) fn each_member(
     mut take: impl FnMut(&Table, &[u8], &[u8]) -> Result<()>,
 ) -> Result<()> {
     let mut table = Table::open(&list.pairs)?;
-    let mut row = Vec::new();
     if list.of == RunList::ClusterLines {
+        let mut row = Vec::new();
         while table.next_all(&mut row)? {
             stop(&table, context)?;
             let line = table.number().to_le_bytes();
@@ -544,10 +553,18 @@ pub(super) fn each_member(
         }
         return Ok(());
     }
-    if list.of != RunList::Clusters {
+    let member = |table: &Table, row: &[Vec<u8>]| {
+        take(table, &row[0], row.get(1).map_or(&[], Vec::as_slice))
+    };
+    let mut header = table.first()?;
+    if list.of != RunList::Clusters && (list.columns.is_none() || header.len() == 1) {
         table.want_lines();
+        header = table.first()?;
     }
-    let header = table.first()?;
+    if let Some(columns) = &list.columns {
+        columns.select(&mut table)?;
+        return each_selected(table, context, member);
+    }
     let named = |names: &[&'static str], most: &'static str| {
         let found = names
             .iter()
@@ -557,9 +574,7 @@ pub(super) fn each_member(
     let docno = named(&["docno"], named(&ID_FIELDS, "docno"));
     let cluster = (list.of == RunList::Clusters).then(|| named(&CLUSTERS, "cluster"));
     let names: Vec<&str> = [docno].into_iter().chain(cluster).collect();
-    each_row(table, &names, context, |table, row| {
-        take(table, &row[0], row.get(1).map_or(&[], Vec::as_slice))
-    })
+    each_row(table, &names, context, member)
 }
 
 /// Reads the judged pairs of a file: two docnos, a grade, and, if the file has it, a collection.

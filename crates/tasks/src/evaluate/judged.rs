@@ -373,14 +373,15 @@ fn write_disagreements(
 }
 
 /// Refuses grades and files that cannot be.
-pub(super) fn check(true_grade: u32, judged: bool, disagreements: Option<&Path>) -> Result<()> {
+pub(super) fn check(true_grade: u32, any: bool, disagreements: Option<&Path>) -> Result<()> {
     if true_grade == 0 || true_grade > MOST_GRADE {
         let limit = format!("1 to {MOST_GRADE}: pairs of a lower grade are judged false");
         return refuse("true-grade", true_grade, limit);
     }
-    let limit = "they are about judged pairs; give --judged";
+    let limit =
+        "they are about judged pairs, or removed or kept documents; give --judged or --run-lists";
     match disagreements {
-        Some(path) if !judged => refuse("disagreements", path.display(), limit),
+        Some(path) if !any => refuse("disagreements", path.display(), limit),
         _ => Ok(()),
     }
 }

@@ -6,13 +6,15 @@ use std::str::FromStr;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::RunList;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
+use lookalike_base::numbers::counted;
 use lookalike_base::{Error, Result};
 use lookalike_engine::table::Table;
 use lookalike_text::read::lines::{parsed, shorten};
 
-/// The columns of a list that hold the docnos and the resemblance, if there is one.
+/// The columns of a list that hold the docnos and the resemblance or the cluster, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     columns: Vec<Column>,
@@ -37,15 +39,51 @@ impl FromStr for Columns {
         let columns: Option<Vec<Column>> = text.split(',').map(column).collect();
         let columns = columns.filter(|columns| {
             let named = |column: &Column| matches!(column, Column::Name(_));
-            matches!(columns.len(), 2 | 3)
-                && (columns.iter().all(named) || !columns.iter().any(named))
+            columns.len() <= 3 && (columns.iter().all(named) || !columns.iter().any(named))
         });
         columns.map(|columns| Columns { columns }).ok_or_else(|| {
             format!(
-                "`{text}` are not columns; write docno_a,docno_b or docno_a,docno_b,score: names from \
-                 a header, or numbers from 1"
+                "`{text}` are not columns; write docno_a,docno_b or docno_a,docno_b,score, or docno for \
+                 a list of documents: names from a header, or numbers from 1"
             )
         })
+    }
+}
+
+impl Columns {
+    /// Refuses a number of columns that a list of this kind does not have.
+    pub(super) fn check(&self, parameter: &'static str, of: RunList) -> Result<()> {
+        let (fits, limit) = match (of, self.columns.len()) {
+            (RunList::Pairs, n) => (n > 1, "two docnos, and a resemblance if there is one"),
+            (RunList::Clusters, n) => (n == 2, "a docno and a cluster"),
+            (RunList::ClusterLines, _) => (false, "none: the whole line is a cluster"),
+            (_, n) => (n == 1, "one, with the docnos"),
+        };
+        if fits {
+            return Ok(());
+        }
+        let given = counted(self.columns.len() as u64, "column");
+        refuse(parameter, given, format!("for {of}, give {limit}"))
+    }
+
+    /// Selects them in a table.
+    pub(super) fn select(&self, table: &mut Table) -> Result<()> {
+        let (mut names, mut numbers) = (Vec::new(), Vec::new());
+        for column in &self.columns {
+            match column {
+                Column::Name(name) => names.push(name.as_str()),
+                Column::Number(number) => numbers.push(*number),
+            }
+        }
+        if table.is_json() && names.is_empty() {
+            let limit = "members of JSON objects have names";
+            return refuse("columns", "by number for JSON", limit);
+        }
+        if names.is_empty() {
+            table.want_numbers(&numbers);
+            return Ok(());
+        }
+        table.want_names(&names)
     }
 }
 
@@ -94,24 +132,9 @@ impl PairList {
         let first = table.first()?;
         let has = |name: &str| first.iter().any(|column| column == name);
         let decimals = |some: bool| if some { Scores::Decimals } else { Scores::None };
-        let scores = if let Some(Columns { columns }) = columns {
-            let (mut names, mut numbers) = (Vec::new(), Vec::new());
-            for column in columns {
-                match column {
-                    Column::Name(name) => names.push(name.as_str()),
-                    Column::Number(number) => numbers.push(*number),
-                }
-            }
-            if table.is_json() && names.is_empty() {
-                let given = format!("by number for {}", path.display());
-                return refuse("columns", given, "members of JSON objects have names");
-            }
-            if names.is_empty() {
-                table.want_numbers(&numbers);
-            } else {
-                table.want_names(&names)?;
-            }
-            decimals(columns.len() == 3)
+        let scores = if let Some(columns) = columns {
+            columns.select(&mut table)?;
+            decimals(columns.columns.len() == 3)
         } else if has("docno_a") && has("docno_b") || table.is_json() {
             let mut names = vec!["docno_a", "docno_b"];
             let integers = ["shared", "shingles_a", "shingles_b"];
@@ -154,9 +177,9 @@ impl PairList {
         &self.table
     }
 
-    /// The first docno of the current line.
-    pub fn docno(&self) -> &[u8] {
-        self.fields.first().map_or(&[], Vec::as_slice)
+    /// A docno of the current line: the first or the second.
+    pub fn docno(&self, which: usize) -> &[u8] {
+        self.fields.get(which).map_or(&[], Vec::as_slice)
     }
 
     /// The next line, and how many of the ascending `thresholds` its resemblance reaches.
@@ -324,8 +347,9 @@ mod tests {
         let columns = |text: &str| text.parse::<Columns>().map(|c| c.columns);
         assert_eq!(columns("1,3"), Ok(vec![number(0), number(2)]));
         assert_eq!(columns("2,1,5"), Ok(vec![number(1), number(0), number(4)]));
+        assert_eq!(columns("2"), Ok(vec![number(1)]));
         assert_eq!(columns("a.id,b.id").map(|c| c.len()), Ok(2));
-        for text in ["", "1", "a", "0,1", "1,b", "a,b,c,d", "a,,b", "1,2,3,4"] {
+        for text in ["", "0", "0,1", "1,b", "a,b,c,d", "a,,b", "1,2,3,4"] {
             assert!(columns(text).is_err(), "{text}");
         }
     }

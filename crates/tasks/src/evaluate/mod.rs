@@ -138,15 +138,10 @@ pub fn each_family(
     context: &Context<'_>,
     mut take: impl FnMut(&Table, &[u8], &[u8]) -> Result<()>,
 ) -> Result<()> {
-    documents::each_row(
-        Table::open(path)?,
-        &documents::FAMILIES,
-        context,
-        |table, row| {
-            let [docno, family] = row else { return Ok(()) };
-            take(table, docno, family)
-        },
-    )
+    let (table, names) = (Table::open(path)?, &documents::FAMILIES);
+    documents::each_row(table, names, context, |table, row| {
+        take(table, &row[0], &row[1])
+    })
 }
 
 const STAGE: &str = "evaluate";
@@ -201,7 +196,8 @@ pub struct EvaluateConfig {
     pub judged: Option<PathBuf>,
     /// The least grade of a judged pair that is true.
     pub true_grade: u32,
-    /// Where to write the judged pairs about which the run and the people disagree.
+    /// Where to write the judged pairs about which the run and the people disagree, or the documents
+    /// that are counted of a list of removed or kept ones.
     pub disagreements: Option<PathBuf>,
     /// Families of documents.
     pub families: Option<PathBuf>,
@@ -352,7 +348,7 @@ pub struct Evaluation {
 fn open(list: &ListFile, of: RunList) -> Result<Opened> {
     let mut opened = Opened {
         pairs: list.path.clone(),
-        columns: None,
+        columns: list.columns.clone(),
         directory: disk::is_directory(&list.path)?.then(|| list.path.clone()),
         comments: BTreeMap::new(),
         scores: Scores::None,
@@ -372,8 +368,6 @@ fn open(list: &ListFile, of: RunList) -> Result<Opened> {
     if let Some(directory) = &opened.directory {
         pipeline::check_results(directory, &["pairs.tsv", DOCUMENTS, DUPLICATES])?;
         opened.pairs = directory.join("pairs.tsv");
-    } else {
-        opened.columns = list.columns.clone();
     }
     let pairs = PairList::open(&opened.pairs, opened.columns.as_ref())?;
     opened.comments = pairs.table().comments().iter().cloned().collect();
@@ -454,7 +448,9 @@ impl EvaluateConfig {
             return refuse("thresholds", list(), limit);
         }
         let disagreements = self.disagreements.as_deref();
-        judged::check(self.true_grade, self.judged.is_some(), disagreements)?;
+        let counted = matches!(self.run_lists, RunList::Removed | RunList::Kept);
+        let some = counted || self.judged.is_some();
+        judged::check(self.true_grade, some, disagreements)?;
         if let Some(output) = &self.disagreements {
             let lists = truth.into_iter().chain([&self.run]).map(|list| &list.path);
             let files = [&self.documents, &self.judged, &self.families];
@@ -469,14 +465,17 @@ impl EvaluateConfig {
             let limit = "the ground truth is a directory and has its own documents.tsv";
             return refuse("documents", documents.display(), limit);
         }
-        for (name, list) in [("truth-columns", truth), ("run-columns", Some(&self.run))] {
-            if let Some(list) = list
-                && list.columns.is_some()
-                && disk::is_directory(&list.path)?
-            {
+        let run = ("run-columns", Some(&self.run), self.run_lists);
+        for (name, list, of) in [("truth-columns", truth, RunList::Pairs), run] {
+            let Some(list) = list else { continue };
+            let Some(columns) = &list.columns else {
+                continue;
+            };
+            if disk::is_directory(&list.path)? {
                 let limit = "a directory has fixed columns; the flag is for lists";
                 return refuse(name, "for a directory", limit);
             }
+            columns.check(name, of)?;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@
 //! fingerprint of these documents (48 with MD5).
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -29,6 +30,8 @@ use lookalike_engine::collection::{self, Catalogue, SetsByPlace};
 use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline;
 use lookalike_engine::table::Table;
+use lookalike_store::disk::AtomicFile;
+use lookalike_store::table::cell;
 use lookalike_store::workspace::Workspace;
 
 /// Documents that are drawn of the removed ones, and of the kept ones.
@@ -60,6 +63,149 @@ pub struct RemovalShare {
     pub interval: Option<[f64; 2]>,
 }
 
+/// Which documents of the ground truth are removed, and which are kept.
+struct Parts<'d> {
+    documents: &'d Documents,
+    /// Removed documents, and kept ones, ascending. The numbers of documents are ranks of the hashes
+    /// of their docnos, so the first ones are a random choice.
+    parts: [Vec<u32>; 2],
+    /// By class of identical documents: the kept ones.
+    kept: Vec<u32>,
+    /// By class: the number of thresholds that its best pair with a class of kept ones reaches.
+    best: Vec<u8>,
+    /// By class, if documents are listed: the score of this pair, and the other docno of the pair.
+    closest: HashMap<usize, (f64, Vec<u8>)>,
+}
+
+/// Memory of a closest pair, without the docno.
+const CLOSEST_BYTES: usize = 128;
+
+impl<'d> Parts<'d> {
+    fn new(documents: &'d Documents, of: RunList) -> Parts<'d> {
+        let count = documents.count() as usize;
+        let mut all = Parts {
+            documents,
+            parts: [Vec::new(), Vec::new()],
+            kept: vec![0; count],
+            best: vec![0; count],
+            closest: HashMap::new(),
+        };
+        for document in 0..documents.count() {
+            // With --against, the pairs also name documents of the other collection. They are all kept.
+            let known = documents.known(document);
+            let is_kept = !known || documents.listed(document) == (of == RunList::Kept);
+            if known {
+                all.parts[usize::from(is_kept)].push(document);
+            }
+            let root = all.root(document);
+            all.kept[root] += u32::from(is_kept);
+        }
+        all
+    }
+
+    fn root(&self, document: u32) -> usize {
+        self.documents.truth.root(document) as usize
+    }
+
+    /// Whether a removed document has no survivor, or a kept one is redundant, at a threshold.
+    fn is_counted(&self, part: usize, document: u32, level: usize) -> bool {
+        let root = self.root(document);
+        // A kept document is not its own partner.
+        let partner = self.kept[root] > part as u32 || usize::from(self.best[root]) > level;
+        partner == (part == 1)
+    }
+
+    /// The counts at a threshold; without `pairs`, of documents that are drawn.
+    fn at(&self, level: usize, of: Evaluating<'_>, pairs: Option<u64>) -> RemovalsAt {
+        let of_part = |part: usize| {
+            let all = &self.parts[part];
+            let most = pairs.map_or(DRAWN, |_| all.len());
+            let looked_at = all.iter().take(most);
+            let of = looked_at.len() as u64;
+            let wrong = looked_at.filter(|&&document| self.is_counted(part, document, level));
+            let documents = wrong.count() as u64;
+            let share = share(documents, of);
+            let drawn = share.filter(|_| most < all.len());
+            RemovalShare {
+                of,
+                documents,
+                share,
+                interval: drawn.map(|share| wilson(share, of as f64, QUANTILE).into()),
+            }
+        };
+        RemovalsAt {
+            threshold: of.thresholds.get(level).copied(),
+            without_survivor: of_part(0),
+            redundant: of_part(1),
+            pairs,
+        }
+    }
+
+    /// Reads the pairs of the directory. Returns the pairs of kept documents by the number of
+    /// thresholds that they reach, without identical ones. Keeps the closest pairs if they are `listed`.
+    fn read_pairs(&mut self, truth: &Opened, of: Evaluating<'_>, listed: bool) -> Result<Vec<u64>> {
+        let mut pairs_at = vec![0; of.top() + 1];
+        let (mut pairs, mut bytes) = (PairList::open(&truth.pairs, None)?, 0);
+        while let Some(pair) = pairs.next(of.thresholds)? {
+            stop(pairs.table(), of.context)?;
+            let number = |hash| self.documents.find(hash, pairs.table());
+            let [a, b] = pair.documents;
+            let (a, b) = (self.root(number(a)?), self.root(number(b)?));
+            pairs_at[pair.level] += u64::from(self.kept[a]) * u64::from(self.kept[b]);
+            for (one, other, which) in [(a, b, 1), (b, a, 0)] {
+                if self.kept[other] == 0 {
+                    continue;
+                }
+                self.best[one] = self.best[one].max(pair.level as u8);
+                let before = self.closest.get(&one).map_or(0.0, |closest| closest.0);
+                if listed && self.kept[one] > 0 && pair.score > before {
+                    let docno = pairs.docno(which).to_vec();
+                    bytes += (CLOSEST_BYTES + docno.len()) as u64;
+                    of.without(bytes, || "listing redundant documents".into())?;
+                    self.closest.insert(one, (pair.score, docno));
+                }
+            }
+        }
+        Ok(pairs_at)
+    }
+
+    /// Lists the documents that are counted at a threshold, of those that are `drawn` or of all.
+    fn list(
+        &self,
+        path: &Path,
+        level: usize,
+        drawn: bool,
+        of: Evaluating<'_>,
+        out: &mut AtomicFile,
+    ) -> Result<()> {
+        let at = of
+            .thresholds
+            .get(level)
+            .map_or(String::new(), ToString::to_string);
+        each_row(Table::open(path)?, &["docno"], of.context, |table, row| {
+            let document = self.documents.of(table, &row[0])?;
+            let kept = self.parts[1].binary_search(&document);
+            let (part, place) = match kept {
+                Ok(place) => (1, place),
+                Err(_) => (0, self.parts[0].binary_search(&document).unwrap_or(0)),
+            };
+            if !self.is_counted(part, document, level) || drawn && place >= DRAWN {
+                return Ok(());
+            }
+            let (class, none) = (self.root(document), Vec::new());
+            let (partner, score, what) = match self.closest.get(&class) {
+                _ if part == 0 => (&none, String::new(), "without survivor"),
+                _ if self.kept[class] > 1 => (&none, "1".into(), "redundant"),
+                Some((score, docno)) => (docno, score.to_string(), "redundant"),
+                None => (&none, String::new(), "redundant"),
+            };
+            let [a, b] = [&row[0], partner].map(|docno| String::from_utf8_lossy(docno));
+            let (a, b) = (cell(&a), cell(&b));
+            out.put(format!("{a}\t{b}\t{at}\t{score}\t{what}\n").as_bytes())
+        })
+    }
+}
+
 /// Compares a list of removed or kept documents with the ground truth, a directory.
 pub(super) fn compare(
     truth: &Opened,
@@ -72,23 +218,21 @@ pub(super) fn compare(
         let limit = "it lists no pairs of two new documents (--pairs across), of which one may be the survivor";
         return refuse("truth", directory.display(), limit);
     }
-    let root = |document| documents.truth.root(document) as usize;
-    let count = documents.count() as usize;
-    // Removed documents, and kept ones. The numbers of documents are ranks of the hashes of their
-    // docnos, so the first ones are a random choice.
-    let mut parts = [Vec::new(), Vec::new()];
-    // By class of identical documents: the kept ones, and the number of thresholds that its best
-    // pair with a class of kept ones reaches.
-    let (mut kept, mut best) = (vec![0u32; count], vec![0u8; count]);
-    for document in 0..documents.count() {
-        // With --against, the pairs also name documents of the other collection. They are all kept.
-        let known = documents.known(document);
-        let is_kept = !known || documents.listed(document) == (of.sources.run.of == RunList::Kept);
-        if known {
-            parts[usize::from(is_kept)].push(document);
-        }
-        kept[root(document)] += u32::from(is_kept);
+    let mut parts = Parts::new(documents, of.sources.run.of);
+    let output = of.sources.config.disagreements.as_deref();
+    let mut output = output.map(AtomicFile::create).transpose()?;
+    if let Some(out) = &mut output {
+        out.put(b"docno_a\tdocno_b\tthreshold\tscore\tdisagreement\n")?;
     }
+    let table = directory.join(DOCUMENTS);
+    let mut found = Vec::new();
+    let mut count = |parts: &Parts<'_>, level, pairs: Option<u64>| {
+        found.push(parts.at(level, of, pairs));
+        match &mut output {
+            Some(out) => parts.list(&table, level, pairs.is_none(), of, out),
+            None => Ok(()),
+        }
+    };
     // Below the threshold of the directory, its pairs are not all that there are.
     let thresholds = of.thresholds;
     let own = truth.comments.get("threshold");
@@ -98,67 +242,26 @@ pub(super) fn compare(
         Some(own) => thresholds.partition_point(|threshold| *threshold < own),
         None => 0,
     };
-    let at = |level: usize, best: &[u8], pairs: Option<u64>| {
-        let of_part = |part: usize| {
-            let all = &parts[part];
-            let most = pairs.map_or(DRAWN, |_| all.len());
-            let looked_at = all.iter().take(most);
-            let of = looked_at.len() as u64;
-            let wrong = looked_at.filter(|&&document| {
-                let root = root(document);
-                // A kept document is not its own partner.
-                let partner = kept[root] > part as u32 || usize::from(best[root]) > level;
-                partner == (part == 1)
-            });
-            let documents = wrong.count() as u64;
-            let share = share(documents, of);
-            let drawn = share.filter(|_| most < all.len());
-            RemovalShare {
-                of,
-                documents,
-                share,
-                interval: drawn.map(|share| wilson(share, of as f64, QUANTILE).into()),
-            }
-        };
-        RemovalsAt {
-            threshold: thresholds.get(level).copied(),
-            without_survivor: of_part(0),
-            redundant: of_part(1),
-            pairs,
-        }
-    };
-    let mut found = Vec::new();
     if below > 0 {
         let own: Vec<Threshold> = own.into_iter().collect();
         let thresholds = thresholds.get(..below).unwrap_or(&own);
-        let drawn = parts.iter().flat_map(|part| part.iter().take(DRAWN));
-        let drawn = drawn.map(|&document| root(document)).collect();
-        search(truth, thresholds, of, documents, (&drawn, &kept), &mut best)?;
-        found.extend((0..below).map(|level| at(level, &best, None)));
-        best.fill(0);
+        let drawn = parts.parts.iter().flat_map(|part| part.iter().take(DRAWN));
+        let drawn = drawn.map(|&document| parts.root(document)).collect();
+        let classes = (&drawn, &parts.kept[..]);
+        search(truth, thresholds, of, documents, classes, &mut parts.best)?;
+        (0..below).try_for_each(|level| count(&parts, level, None))?;
+        parts.best.fill(0);
     }
-    if below == of.top() {
-        return Ok(found);
-    }
-    let mut pairs_at = vec![0; of.top() + 1];
-    let mut pairs = PairList::open(&truth.pairs, None)?;
-    while let Some(listed) = pairs.next(thresholds)? {
-        stop(pairs.table(), of.context)?;
-        let number = |hash| documents.find(hash, pairs.table()).map(root);
-        let (a, b) = (number(listed.documents[0])?, number(listed.documents[1])?);
-        pairs_at[listed.level] += u64::from(kept[a]) * u64::from(kept[b]);
-        for (one, _) in [(a, b), (b, a)]
-            .iter()
-            .filter(|(_, other)| kept[*other] > 0)
-        {
-            best[*one] = best[*one].max(listed.level as u8);
+    if below < of.top() {
+        let listed = of.sources.config.disagreements.is_some();
+        let pairs = parts.read_pairs(truth, of, listed)?;
+        let identical: u64 = parts.kept.iter().map(|&kept| pairs_of(kept.into())).sum();
+        for level in below..of.top() {
+            let pairs: u64 = pairs[level + 1..].iter().sum();
+            count(&parts, level, Some(identical + pairs))?;
         }
     }
-    let identical: u64 = kept.iter().map(|&kept| pairs_of(kept.into())).sum();
-    found.extend((below..of.top()).map(|level| {
-        let pairs: u64 = pairs_at[level + 1..].iter().sum();
-        at(level, &best, Some(identical + pairs))
-    }));
+    output.map(AtomicFile::finish).transpose()?;
     Ok(found)
 }
 
