@@ -206,7 +206,7 @@ impl Criterion {
             Measure::Shared(least) => shared >= least.into(),
             Measure::Dice | Measure::S3 => x + y > 0 && 2 * s * q >= (x + y) * p,
             // A shared key counts 1/2 at most, because at least two sets contain it.
-            Measure::S4 => x + y > 0 && s * q >= (x + y) * p,
+            Measure::S4 => share_of(x + y),
             Measure::Of(n) => share_of(n.into()),
             Measure::Smallest(n) => share_of(u128::from(n).min(x + y - s)),
         }
@@ -217,25 +217,20 @@ impl Criterion {
     #[inline]
     pub fn least_shared(self, a: u64, b: u64) -> u64 {
         let t = self.threshold;
+        let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
+        let both = (u128::from(a) + u128::from(b)) * p;
         match self.measure {
             Measure::Resemblance => t.least_shared(a, b),
             Measure::Containment | Measure::S2 => part(t, a.min(b)).max(1),
             Measure::Cosine => {
-                let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
                 // s q >= sqrt(a b) p. No overflow: 10^18 times 2^64 is below 2^124.
                 let square = (u128::from(a) * u128::from(b) * p * p).div_ceil(q * q);
                 let root = square.isqrt();
                 (root + u128::from(root * root < square)).max(1) as u64
             }
             Measure::Shared(least) => least.into(),
-            Measure::Dice | Measure::S3 => {
-                let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
-                ((u128::from(a) + u128::from(b)) * p).div_ceil(2 * q).max(1) as u64
-            }
-            Measure::S4 => {
-                let (p, q) = (u128::from(t.numerator()), u128::from(t.denominator()));
-                ((u128::from(a) + u128::from(b)) * p).div_ceil(q).max(1) as u64
-            }
+            Measure::Dice | Measure::S3 => both.div_ceil(2 * q).max(1) as u64,
+            Measure::S4 => both.div_ceil(q).max(1) as u64,
             Measure::Of(n) => part(t, n.into()),
             Measure::Smallest(_) => part(t, a.max(b)).max(1),
         }

@@ -102,25 +102,15 @@ pub(super) fn classify(c: char) -> Class {
     if let Some(class) = without_spaces(c) {
         return class;
     }
+    let is_alone = |script| matches!(script, Script::Han | Script::Hiragana | Script::Katakana);
     match (c.is_alphanumeric(), mark) {
         // If a mark that can be moved began a word, canonically equivalent texts would differ.
         (true, true) if !begins_with_mover(c) => Class::LetterMark,
         (_, true) => Class::Mark,
         // The script decides, not the category: a radical or a circled Katakana is not a letter.
-        _ if matches!(
-            c.script(),
-            Script::Han | Script::Hiragana | Script::Katakana
-        ) =>
-        {
-            Class::Alone
-        }
-        (true, false) => {
-            if c.to_lowercase().eq([c]) {
-                Class::Letter
-            } else {
-                Class::Upper
-            }
-        }
+        _ if is_alone(c.script()) => Class::Alone,
+        (true, false) if c.to_lowercase().eq([c]) => Class::Letter,
+        (true, false) => Class::Upper,
         (false, false) => Class::Separator,
     }
 }
@@ -193,10 +183,9 @@ pub(super) static WORDS: [u8; 256] = {
     let mut table = [SLOW; 256];
     let mut b = 0u8;
     while b < 0x80 {
-        table[b as usize] = if b.is_ascii_alphanumeric() {
-            b.to_ascii_lowercase()
-        } else {
-            b' '
+        table[b as usize] = match b.is_ascii_alphanumeric() {
+            true => b.to_ascii_lowercase(),
+            false => b' ',
         };
         b += 1;
     }

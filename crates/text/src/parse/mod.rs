@@ -496,10 +496,9 @@ impl Parser {
         if kind == by_name.now {
             return;
         }
-        let other = by_name.other.take().filter(|(other, _)| *other == kind);
-        let canonical = match other {
-            Some((_, canonical)) => canonical,
-            None => Canonical::new(&by_name.config.of(name)),
+        let canonical = match by_name.other.take() {
+            Some((other, canonical)) if other == kind => canonical,
+            _ => Canonical::new(&by_name.config.of(name)),
         };
         let before = std::mem::replace(&mut self.canonical, canonical);
         by_name.other = Some((std::mem::replace(&mut by_name.now, kind), before));
@@ -608,22 +607,15 @@ impl Parser {
 /// Folds and trims white space and keeps at most [`TITLE_CHARS`] characters; `None` if nothing is
 /// left.
 fn fold_title(title: &str) -> Option<String> {
-    if title.is_empty() {
-        return None;
-    }
     let mut folded = String::new();
-    for (i, word) in title.split_whitespace().take(TITLE_CHARS).enumerate() {
-        if i > 0 {
-            folded.push(' ');
-        }
+    for word in title.split_whitespace() {
         folded.push_str(word);
+        folded.push(' ');
         if folded.len() > 4 * TITLE_CHARS {
             break;
         }
     }
-    if let Some((end, _)) = folded.char_indices().nth(TITLE_CHARS) {
-        folded.truncate(end);
-        folded.truncate(folded.trim_end().len());
-    }
-    (!folded.is_empty()).then_some(folded)
+    let end = folded.char_indices().nth(TITLE_CHARS);
+    let folded = folded[..end.map_or(folded.len(), |(end, _)| end)].trim_end();
+    (!folded.is_empty()).then(|| folded.into())
 }

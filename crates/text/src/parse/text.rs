@@ -143,16 +143,10 @@ impl Text {
                 let Some(&b) = text.get(at).filter(|_| at < end) else {
                     break;
                 };
-                match wide_space(&text[at..]) {
-                    Some((length, folded)) => {
-                        self.put(folded, true);
-                        at += length;
-                    }
-                    None => {
-                        self.put(b, false);
-                        at += 1;
-                    }
-                }
+                let space = wide_space(&text[at..]);
+                let (length, byte) = space.unwrap_or((1, b));
+                self.put(byte, space.is_some());
+                at += length;
             }
         }
     }

@@ -64,10 +64,7 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
             in_place(record, text, config)
         }
         Outcome::Skipped(kind) => Interpreted::Skipped(kind),
-        Outcome::Refused {
-            docno,
-            refusal: (reason, detail),
-        } => Interpreted::Rejected(Reject {
+        Outcome::Refused(docno, (reason, detail)) => Interpreted::Rejected(Reject {
             source,
             docno: docno
                 .filter(|docno| !docno.is_empty() && docno.len() <= HEAD)

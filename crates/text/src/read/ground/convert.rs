@@ -475,17 +475,9 @@ impl Drop for Group {
 }
 
 fn may_pass(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let number = error.raw_os_error();
-    [
-        Errno::AGAIN,
-        Errno::MFILE,
-        Errno::NFILE,
-        Errno::NOMEM,
-        Errno::TXTBSY,
-    ]
-    .iter()
-    .any(|errno| number == Some(errno.raw_os_error()))
+    use rustix::io::Errno as E;
+    let passing = [E::AGAIN, E::MFILE, E::NFILE, E::NOMEM, E::TXTBSY];
+    E::from_io_error(error).is_some_and(|errno| passing.contains(&errno))
 }
 
 /// One end of a pipe to or from the program; `None` once it is closed.
@@ -583,19 +575,13 @@ fn run(command: &mut Command, input: &[u8], limits: &Limits, stop: &Stop) -> Res
             ended = true;
             continue;
         }
-        let mut waits = [
-            feed.poll_for(PollFlags::OUT),
-            out.poll_for(PollFlags::IN),
-            error.poll_for(PollFlags::IN),
-        ]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>();
+        let mut waits = Vec::from_iter(feed.poll_for(PollFlags::OUT));
+        waits.extend(out.poll_for(PollFlags::IN));
+        waits.extend(error.poll_for(PollFlags::IN));
         // Without an output there is only its end to wait for.
-        let time = if out.0.is_none() && error.0.is_none() {
-            Duration::from_millis(1)
-        } else {
-            WAIT.min(until.saturating_duration_since(Instant::now()))
+        let time = match out.0.is_none() && error.0.is_none() {
+            true => Duration::from_millis(1),
+            false => WAIT.min(until.saturating_duration_since(Instant::now())),
         };
         let time = Timespec::try_from(time).ok();
         match poll(&mut waits, time.as_ref()) {

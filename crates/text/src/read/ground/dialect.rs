@@ -1,6 +1,5 @@
 //! How the bytes of a table are cut into rows and cells, and how `--delimiter` and `--quote` say it.
 
-use std::fmt;
 use std::ops::Deref;
 
 use encoding_rs::WINDOWS_1252;
@@ -16,7 +15,7 @@ const CONTROLS: [&str; 32] = lookalike_base::words::words(
 );
 
 /// What separates or encloses cells: a few bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     bytes: [u8; LONGEST_MARK],
     length: u8,
@@ -27,12 +26,6 @@ impl Deref for Mark {
 
     fn deref(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
-    }
-}
-
-impl fmt::Debug for Mark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.escape_ascii())
     }
 }
 
@@ -80,11 +73,9 @@ impl Mark {
 
     /// The same characters in windows-1252, if they are others there.
     pub(crate) fn in_windows_1252(self) -> Option<Mark> {
-        let text = std::str::from_utf8(&self)
-            .ok()
-            .filter(|text| !text.is_ascii())?;
+        let text = std::str::from_utf8(&self).ok()?;
         let (bytes, _, unmappable) = WINDOWS_1252.encode(text);
-        Mark::of(&bytes).filter(|_| !unmappable)
+        Mark::of(&bytes).filter(|_| !unmappable && !text.is_ascii())
     }
 
     /// Whether this is a control character other than the tab.
@@ -238,22 +229,16 @@ impl Scan {
     }
 
     fn scan(&mut self, bytes: &[u8]) -> (usize, Option<RowEnd>) {
-        let Dialect {
-            delimiter,
-            end,
-            quote,
-            quotes,
-            escape,
-            copied,
-        } = self.dialect;
+        let dialect = self.dialect;
+        let (end, quote) = (dialect.end, dialect.quote);
         let (opening, length) = self.opening;
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             let rest = &bytes[at..];
             match self.place {
                 Place::Plain => {
-                    let quote = if quotes { quote.last() } else { end };
-                    let found = match copied {
+                    let quote = if dialect.quotes { quote.last() } else { end };
+                    let found = match dialect.copied {
                         true => memchr::memchr3(quote, b'\\', end, rest),
                         false => memchr::memchr2(quote, end, rest),
                     };
@@ -269,7 +254,7 @@ impl Scan {
                     }
                 }
                 Place::Quoted => {
-                    let found = match escape {
+                    let found = match dialect.escape {
                         true => memchr::memchr2(quote.last(), b'\\', rest),
                         false => memchr::memchr(quote.last(), rest),
                     };
@@ -295,12 +280,13 @@ impl Scan {
                     };
                     at += 1;
                 }
-                Place::Closed(0) | Place::Spaced if byte == b' ' && *delimiter != *b" " => {
+                Place::Closed(0) | Place::Spaced if byte == b' ' && *dialect.delimiter != *b" " => {
                     self.place = Place::Spaced;
                     at += 1;
                 }
                 Place::Closed(_) | Place::Spaced => {
-                    let follows = [delimiter.first().copied().unwrap_or(end), end, b'\r'];
+                    let cell = dialect.delimiter.first().copied();
+                    let follows = [cell.unwrap_or(end), end, b'\r'];
                     if self.spans_lines && !follows.contains(&byte) {
                         return (at, Some(RowEnd::Broken));
                     }

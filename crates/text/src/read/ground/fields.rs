@@ -79,9 +79,8 @@ pub(crate) struct FieldPath<'p> {
 impl<'p> FieldPath<'p> {
     /// Parses a path, in which a comma and a bar have no meaning.
     pub fn one(text: &'p str) -> Result<FieldPath<'p>, String> {
-        let mut fields = Self::parse(text, b".[", "a dot or a bracket")?.into_iter();
-        let first = fields.next().and_then(|ways| ways.into_iter().next());
-        first.ok_or_else(|| "expected a name".into())
+        let fields = Self::parse(text, b".[", "a dot or a bracket")?.into_iter();
+        fields.flatten().next().ok_or("expected a name".into())
     }
 
     /// Parses the paths to one field, separated by bars: the first that leads to a value counts.
@@ -124,15 +123,17 @@ impl<'p> FieldPath<'p> {
         }
     }
 
+    /// The names on the way, whatever elements of lists the path takes.
+    fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Name(name) if step.number().is_none() => Some(&**name),
+            _ => None,
+        })
+    }
+
     /// The name of the field itself.
     pub fn last(&self) -> &str {
-        let names = self.steps.iter().rev();
-        let names = names.filter(|step| step.number().is_none());
-        let mut names = names.filter_map(|step| match step {
-            Step::Name(name) => Some(&**name),
-            _ => None,
-        });
-        names.next().unwrap_or(self.literal)
+        self.names().next_back().unwrap_or(self.literal)
     }
 }
 
@@ -142,15 +143,8 @@ pub fn quoted(name: &str) -> Cow<'_, str> {
     if !name.is_empty() && name.bytes().all(plain) {
         return name.into();
     }
-    let mut out = String::from('"');
-    for character in name.chars() {
-        if matches!(character, '"' | '\\') {
-            out.push('\\');
-        }
-        out.push(character);
-    }
-    out.push('"');
-    out.into()
+    let escaped = name.replace('\\', r"\\").replace('"', r#"\""#);
+    format!("\"{escaped}\"").into()
 }
 
 /// A field that a record or a file has.
@@ -206,15 +200,12 @@ pub fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
     // If an object has row numbers as names, a path to one of them would read that row only.
     let texts = || (known.iter()).filter(|known| known.text.is_some() && !is_numbered(&known.path));
     let alike = alike(texts());
+    let names = [&ID_FIELDS[..], &URL_FIELDS].concat();
     let within = given.and_then(|given| within(given, texts()));
     let near = given.and_then(|given| nearest(given, texts()));
     let longest = texts()
         .filter(|known| known.text > Some(0) && known.path.len() <= LONGEST)
-        .filter(|known| {
-            ![&ID_FIELDS[..], &URL_FIELDS]
-                .concat()
-                .contains(&&*known.path)
-        })
+        .filter(|known| !names.contains(&&*known.path))
         .filter(|known| {
             let is_alone = |form| alike.get(form).is_none_or(|&paths| paths < 2);
             forms(&known.path).iter().all(is_alone)
@@ -377,14 +368,7 @@ fn list_of(lead: &str, known: &[Known]) -> String {
 /// The names on the way to a field, whatever elements of its lists the path takes.
 fn names(path: &str) -> Vec<String> {
     let path = FieldPath::one(path).unwrap_or_else(|_| FieldPath::whole(path));
-    let steps = path.steps.into_iter();
-    let names = steps
-        .filter(|step| step.number().is_none())
-        .filter_map(|step| match step {
-            Step::Name(name) => Some(name.into_owned()),
-            _ => None,
-        });
-    names.collect()
+    path.names().map(Into::into).collect()
 }
 
 /// Whether a path of a user leads to this field.
@@ -404,10 +388,7 @@ fn below<'k>(path: &str, known: &'k Known) -> Option<(&'k str, &'k str)> {
 /// the path says which.
 fn within<'k>(given: &str, texts: impl Iterator<Item = &'k Known>) -> Option<String> {
     let path = FieldPath::one(given).ok()?;
-    let lists = |path: &FieldPath<'_>| {
-        let names = path.steps.iter().filter(|step| step.number().is_none());
-        path.steps.len() - names.filter(|step| matches!(step, Step::Name(_))).count()
-    };
+    let lists = |path: &FieldPath<'_>| path.steps.len() - path.names().count();
     let (known, above, rest) = texts
         .filter_map(|known| below(given, known).map(|(above, rest)| (known, above, rest)))
         .max_by_key(|(known, ..)| {
@@ -549,11 +530,8 @@ impl<'p> Parser<'p> {
     }
 
     fn unexpected(&self, expected: &str) -> String {
-        match self
-            .text
-            .get(self.at..)
-            .and_then(|rest| rest.chars().next())
-        {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        match rest.chars().next() {
             Some(found) => format!("expected {expected} before `{found}` at byte {}", self.at),
             None => format!("expected {expected} at its end"),
         }
@@ -562,18 +540,12 @@ impl<'p> Parser<'p> {
     fn path(&mut self, stops: &[u8]) -> Result<FieldPath<'p>, String> {
         let begin = self.at;
         let mut steps = vec![Step::Name(self.name(stops)?)];
-        loop {
-            match self.peek() {
-                Some(b'.') => {
-                    self.at += 1;
-                    steps.push(Step::Name(self.name(stops)?));
-                }
-                Some(b'[') => {
-                    self.at += 1;
-                    steps.push(self.bracket()?);
-                }
-                _ => break,
-            }
+        while let Some(found @ (b'.' | b'[')) = self.peek() {
+            self.at += 1;
+            steps.push(match found {
+                b'.' => Step::Name(self.name(stops)?),
+                _ => self.bracket()?,
+            });
         }
         let literal = self.text.get(begin..self.at).unwrap_or_default();
         Ok(FieldPath { literal, steps })
@@ -645,11 +617,9 @@ impl<'p> Parser<'p> {
         if empty && !quoted {
             return Err(self.unexpected("a name"));
         }
-        Ok(if from == begin {
-            Cow::Borrowed(rest)
-        } else {
-            name.push_str(rest);
-            Cow::Owned(name)
+        Ok(match from == begin {
+            true => rest.into(),
+            false => (name + rest).into(),
         })
     }
 }

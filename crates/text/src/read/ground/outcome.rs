@@ -17,10 +17,8 @@ pub(crate) enum Outcome<'a> {
     /// A document of which this program makes a text.
     Foreign(RawDocument<'a>, Converter),
     Skipped(&'static str),
-    Refused {
-        docno: Option<Cow<'a, str>>,
-        refusal: Notice,
-    },
+    /// With the docno, if it is known.
+    Refused(Option<Cow<'a, str>>, Notice),
 }
 
 /// How the records of one format are interpreted.
@@ -59,8 +57,5 @@ pub(crate) fn refused<'a>(
     reason: Reason,
     detail: impl Into<String>,
 ) -> Outcome<'a> {
-    Outcome::Refused {
-        docno,
-        refusal: (reason, detail.into()),
-    }
+    Outcome::Refused(docno, (reason, detail.into()))
 }

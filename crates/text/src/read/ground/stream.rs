@@ -260,15 +260,13 @@ impl<'b> Sink<'b> {
 
     /// Moves `n` bytes from the window to the record. Bytes over the limit are only counted.
     pub fn take(&mut self, stream: &mut Stream, n: usize) {
-        self.offset.get_or_insert(stream.offset);
         let room = self.limit.saturating_sub(self.length).min(n as u64) as usize;
         if room > 0 {
             reserve(self.bytes, room);
             self.bytes
                 .extend_from_slice(&stream.buffer[stream.start..stream.start + room]);
         }
-        self.length += n as u64;
-        stream.consume(n);
+        self.pass(stream, n);
     }
 
     /// Skips `n` bytes that belong to the stretch being framed but will not be delivered.

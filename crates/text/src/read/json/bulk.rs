@@ -110,10 +110,7 @@ impl Interpreter for BulkRecord {
                 }
                 Outcome::Document(parts)
             }
-            Outcome::Refused { docno, refusal } => Outcome::Refused {
-                docno: docno.or(id),
-                refusal,
-            },
+            Outcome::Refused(docno, refusal) => Outcome::Refused(docno.or(id), refusal),
             other => other,
         }
     }

@@ -192,10 +192,10 @@ impl Interpreter for JsonObject {
         };
         match parts {
             Ok(parts) => Outcome::Document(parts),
-            Err((docno, refusal)) => Outcome::Refused {
-                docno: docno.or_else(|| self.docno(bytes)).map(Cow::Owned),
-                refusal,
-            },
+            Err((docno, refusal)) => {
+                let docno = docno.or_else(|| self.docno(bytes));
+                Outcome::Refused(docno.map(Cow::Owned), refusal)
+            }
         }
     }
 
@@ -580,7 +580,7 @@ mod tests {
         let outcome = JsonObject.document(object.as_bytes(), &most(78));
         assert!(matches!(
             outcome,
-            Outcome::Refused { refusal, .. } if refusal.0 == Reason::TooLarge
+            Outcome::Refused(_, refusal) if refusal.0 == Reason::TooLarge
         ));
     }
 
@@ -650,7 +650,7 @@ mod tests {
         let object = br#"{"id":"7","text":"t\x"}"#;
         assert!(matches!(
             JsonObject.document(object, &config),
-            Outcome::Refused { docno: Some(docno), refusal: (Reason::BadJson, _) }
+            Outcome::Refused(Some(docno), (Reason::BadJson, _))
                 if docno == "7"
         ));
         let object = b"\xef\xbb\xbf \x1e{\"text\":\"tab \t\"}";
@@ -684,7 +684,7 @@ mod tests {
         let bytes = br#"{"a":"b","a.n":"1"}"#;
         assert!(matches!(
             JsonObject.document(bytes, &config),
-            Outcome::Refused { docno: Some(docno), .. } if docno == "1"
+            Outcome::Refused(Some(docno), _) if docno == "1"
         ));
     }
 }

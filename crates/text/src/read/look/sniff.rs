@@ -206,18 +206,10 @@ fn is_control(byte: u8) -> bool {
 
 /// The number of control characters among these bytes that text does not use.
 pub(crate) fn controls_in(bytes: &[u8]) -> usize {
+    let flag = |byte: &u8| u8::from(is_control(*byte));
+    let sum = |chunk: &[u8]| chunk.iter().map(flag).sum::<u8>();
     // A sum of 255 flags fits a byte.
-    bytes
-        .chunks(255)
-        .map(|chunk| {
-            usize::from(
-                chunk
-                    .iter()
-                    .map(|&byte| u8::from(is_control(byte)))
-                    .sum::<u8>(),
-            )
-        })
-        .sum()
+    bytes.chunks(255).map(sum).map(usize::from).sum()
 }
 
 /// Why bytes that begin like a text in UTF-16 are none.

@@ -82,14 +82,9 @@ impl TagRest {
                 at += 1;
                 continue;
             }
-            let slash = std::mem::take(&mut self.slash);
+            let (length, empty) = (at + 1, std::mem::take(&mut self.slash));
             match (byte, self.value) {
-                (b'>', _) => {
-                    return Some(Stop::End {
-                        length: at + 1,
-                        empty: slash,
-                    });
-                }
+                (b'>', _) => return Some(Stop::End { length, empty }),
                 (b'<', _) => return Some(Stop::Bracket { at, quoted: false }),
                 (b'"' | b'\'', Value::Begins) => {
                     self.quote = Some(byte);
@@ -226,8 +221,7 @@ impl<'a> Tag<'a> {
 
     pub fn attribute(&self, is: impl Fn(&[u8]) -> bool) -> Option<&'a [u8]> {
         self.attributes()
-            .find(|(name, _)| is(name))
-            .map(|(_, value)| value)
+            .find_map(|(name, value)| is(name).then_some(value))
     }
 }
 
@@ -447,16 +441,10 @@ pub(crate) fn unescaped(text: &str, wanted: fn(char) -> bool) -> String {
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        match entity(rest.as_bytes()) {
-            Some((c, length)) if wanted(c) => {
-                out.push(c);
-                rest = &rest[length..];
-            }
-            _ => {
-                out.push('&');
-                rest = &rest[1..];
-            }
-        }
+        let entity = entity(rest.as_bytes()).filter(|(c, _)| wanted(*c));
+        let (c, length) = entity.unwrap_or(('&', 1));
+        out.push(c);
+        rest = &rest[length..];
     }
     out.push_str(rest);
     out

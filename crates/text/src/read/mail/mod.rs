@@ -343,12 +343,10 @@ pub(super) fn begins_message(head: &[u8], named: bool) -> bool {
     }
     let header = Header::parse(head, "text/plain", &mut Notices::default());
     let page = header.saved && (header.boundary.is_some() || header.mime == "text/html");
+    let body = &head[header.body.saturating_sub(1)..];
     let bounded = |boundary: &Vec<u8>| {
-        memmem::find(
-            &head[header.body.saturating_sub(1)..],
-            &[b"\n--", &boundary[..]].concat(),
-        )
-        .is_some()
+        let mark = [b"\n--", &boundary[..]].concat();
+        memmem::find(body, &mark).is_some()
     };
     page || header.mime.starts_with("multipart/") && header.boundary.as_ref().is_some_and(bounded)
         || is_header(head, named)
@@ -748,12 +746,8 @@ impl Walk<'_> {
         let look = look(bytes, kind, header.transfer, self.mbox);
         let mime = shown(&header.mime);
         if look.media || look.file {
-            let what = if look.file {
-                "a file in"
-            } else {
-                "an image in"
-            };
-            self.left.get_or_insert_with(|| format!("{what} {mime}"));
+            let what = if look.file { "a file" } else { "an image" };
+            self.left.get_or_insert_with(|| format!("{what} in {mime}"));
         }
         if let Some(at) = message_behind(bytes, outside) {
             self.notices.add(Reason::PerhapsSeveral, || {
@@ -936,32 +930,25 @@ impl Walk<'_> {
     /// Walks a message within, or the parts of a multipart, that are encoded.
     fn encoded(&mut self, header: &Header<'_>, body: Range<usize>, depth: usize) {
         let mut bytes = Vec::new();
-        let broken = decode(
-            &self.message[body],
-            header.transfer,
-            self.mbox,
-            &mut |piece| {
-                self.decoded += piece.len() as u64;
-                if self.decoded <= self.most {
-                    reserve(&mut bytes, piece.len());
-                    bytes.extend_from_slice(piece);
-                }
-            },
-        );
+        let body = &self.message[body];
+        let broken = decode(body, header.transfer, self.mbox, &mut |piece| {
+            self.decoded += piece.len() as u64;
+            if self.decoded <= self.most {
+                reserve(&mut bytes, piece.len());
+                bytes.extend_from_slice(piece);
+            }
+        });
         if broken {
             self.notices.broken(header.transfer);
         }
         let all = 0..bytes.len();
-        match header.mime.starts_with("multipart/") {
-            true => self.within(bytes, false, |walk| {
-                if !walk.multipart(header, &all, depth) {
-                    walk.leave(&header.mime, Transfer::AsIs, &all);
-                }
-            }),
-            false => self.within(bytes, false, |walk| {
+        self.within(bytes, false, |walk| {
+            if !header.mime.starts_with("multipart/") {
                 walk.part(all, "text/plain", depth + 1);
-            }),
-        }
+            } else if !walk.multipart(header, &all, depth) {
+                walk.leave(&header.mime, Transfer::AsIs, &all);
+            }
+        });
     }
 
     /// Walks the decoded bytes of a part.
@@ -1545,11 +1532,8 @@ impl Interpreter for Message {
     }
 
     fn docno(&self, head: &[u8]) -> Option<String> {
-        let header = Header::parse(
-            message_of(head, self.mbox),
-            "text/plain",
-            &mut Notices::default(),
-        );
+        let head = message_of(head, self.mbox);
+        let header = Header::parse(head, "text/plain", &mut Notices::default());
         let own = header.id.and_then(own_name);
         Some(own.map_or_else(|| self.docno.clone(), Cow::into_owned))
     }

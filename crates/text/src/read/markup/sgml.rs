@@ -414,11 +414,13 @@ impl Interpreter for TrecSgml {
             parts.1 = Marks::default();
         }
         let stated = |name| attribute(tag, name).map(|value| unescaped(&value, |_| true).into());
+        let (body, begins) = parts.end();
         Outcome::Document(RawDocument {
+            begins,
             url: stated(b"url"),
             title: stated(b"title"),
             notices: left.line(tag, &used).into_iter().collect(),
-            ..document(docno, parts.end())
+            ..RawDocument::of(docno, ContentKind::Markup, body)
         })
     }
 
@@ -432,16 +434,6 @@ pub(crate) fn end_of(record: &[u8]) -> usize {
     memmem::rfind(record, b"</")
         .filter(|at| begins_any_case(&record[at + 2..], b"DOC"))
         .unwrap_or(record.len())
-}
-
-fn document<'a>(
-    docno: Cow<'a, str>,
-    (body, begins): (Cow<'a, [u8]>, Vec<usize>),
-) -> RawDocument<'a> {
-    RawDocument {
-        begins,
-        ..RawDocument::of(docno, ContentKind::Markup, body)
-    }
 }
 
 /// A Reuters-21578 story: title and body, or the whole text if it has no body.
@@ -467,7 +459,7 @@ impl Interpreter for Reuters {
             let after = memmem::find(&text[beside?..], b"</BODY>")?;
             element(&text[beside? + after..], b"<TITLE>", b"</TITLE>")
         });
-        let parts: Vec<&[u8]> = match body {
+        let mut parts: Vec<&[u8]> = match body {
             Some(body) => title.into_iter().chain([body]).collect(),
             None => vec![text],
         };
@@ -475,7 +467,6 @@ impl Interpreter for Reuters {
         parts.iter().for_each(|part| joined.push(part));
         // In the order of the document.
         let begin = |part: &[u8]| part.as_ptr().addr() - bytes.as_ptr().addr();
-        let mut parts = parts;
         parts.sort_by_key(|part| begin(part));
         let tag = open_tag(bytes);
         let (mut left, mut at) = (Left::default(), tag.map_or(0, |tag| tag.len() + 2));
@@ -489,9 +480,11 @@ impl Interpreter for Reuters {
             None => &[b"TEXT"],
         };
         let notice = left.line(tag.unwrap_or_default(), used);
+        let (body, begins) = joined.end();
         Outcome::Document(RawDocument {
+            begins,
             notices: notice.into_iter().collect(),
-            ..document(docno, joined.end())
+            ..RawDocument::of(docno, ContentKind::Markup, body)
         })
     }
 

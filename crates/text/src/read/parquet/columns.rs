@@ -489,33 +489,21 @@ pub fn text_columns(
     config: &ReadConfig,
 ) -> std::result::Result<Vec<usize>, String> {
     let mut leaves = Vec::new();
-    for Chosen {
-        path, leaf, role, ..
-    } in choose(schema, config).0
-    {
-        if role != Role::Text {
-            continue;
-        }
+    let chosen = choose(schema, config).0.into_iter();
+    for Chosen { path, leaf, .. } in chosen.filter(|chosen| chosen.role == Role::Text) {
         let column = schema.column(leaf);
-        if column.max_rep_level() > 0 {
-            return Err(format!("its column {path} has lists"));
-        }
-        match (form(&column), column.physical_type()) {
-            (Form::Text | Form::Bytes, Physical::BYTE_ARRAY) => {}
-            (Form::Text | Form::Bytes, _) => {
-                return Err(format!("its column {path} has values of one length"));
+        let is_text = matches!(form(&column), Form::Text | Form::Bytes);
+        let why = match column.physical_type() {
+            _ if column.max_rep_level() > 0 => "has lists",
+            _ if !is_text => &format!("is of type {}", type_name(&column)),
+            Physical::BYTE_ARRAY if leaves.contains(&leaf) => "is in the text twice",
+            Physical::BYTE_ARRAY => {
+                leaves.push(leaf);
+                continue;
             }
-            _ => {
-                return Err(format!(
-                    "its column {path} is of type {}",
-                    type_name(&column)
-                ));
-            }
-        }
-        if leaves.contains(&leaf) {
-            return Err(format!("its column {path} is in the text twice"));
-        }
-        leaves.push(leaf);
+            _ => "has values of one length",
+        };
+        return Err(format!("its column {path} {why}"));
     }
     match leaves.is_empty() {
         true => Err("it has no column of text".into()),
@@ -547,29 +535,22 @@ enum Form {
 /// The type of old writers, which the `parquet` crate also derives from the new ones, says enough of
 /// most.
 fn form(column: &ColumnDescPtr) -> Form {
-    const TIMES: [(ConvertedType, i64); 2] = [
-        (ConvertedType::TIMESTAMP_MILLIS, 1_000),
-        (ConvertedType::TIMESTAMP_MICROS, 1_000_000),
-    ];
-    let converted = column.converted_type();
+    let time = |unit, utc| Form::Timestamp { unit, utc };
     match column.logical_type_ref() {
         Some(LogicalType::Uuid) => return Form::Uuid,
-        Some(LogicalType::Timestamp(time)) => {
-            let unit = match time.unit {
+        Some(LogicalType::Timestamp(kind)) => {
+            let unit = match kind.unit {
                 TimeUnit::MILLIS => 1_000,
                 TimeUnit::MICROS => 1_000_000,
                 TimeUnit::NANOS => 1_000_000_000,
             };
-            let utc = time.is_adjusted_to_u_t_c;
-            return Form::Timestamp { unit, utc };
+            return time(unit, kind.is_adjusted_to_u_t_c);
         }
         _ => {}
     }
-    if let Some((_, unit)) = TIMES.iter().find(|(kind, _)| *kind == converted) {
-        let (unit, utc) = (*unit, true);
-        return Form::Timestamp { unit, utc };
-    }
-    match (converted, column.physical_type()) {
+    match (column.converted_type(), column.physical_type()) {
+        (ConvertedType::TIMESTAMP_MILLIS, _) => time(1_000, true),
+        (ConvertedType::TIMESTAMP_MICROS, _) => time(1_000_000, true),
         (ConvertedType::DECIMAL, _) => Form::Decimal {
             scale: column.type_scale(),
         },
@@ -803,12 +784,8 @@ impl Column {
                 }
                 let level = i16::try_from(depth + 1).unwrap_or(i16::MAX);
                 if repetition <= level {
-                    let within = if repetition == level {
-                        at[depth].0 + 1
-                    } else {
-                        0
-                    };
-                    at[depth] = (within, seen[depth]);
+                    let again = usize::from(repetition == level);
+                    at[depth] = ((at[depth].0 + 1) * again, seen[depth]);
                     seen[depth] += 1;
                 }
                 let (within, all) = at[depth];

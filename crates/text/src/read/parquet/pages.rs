@@ -181,13 +181,12 @@ impl Header {
             ..Header::default()
         };
         let mut fields = Fields::new(bytes);
-        let size = |value: i64| usize::try_from(value).ok();
         let mut valid = true;
         let whole = fields.each(|field, value, within| {
             let number = value.unwrap_or_default();
-            let mut length = |to: &mut usize| match size(number) {
-                Some(n) => *to = n,
-                None => valid = false,
+            let mut length = |to: &mut usize| match usize::try_from(number) {
+                Ok(n) => *to = n,
+                Err(_) => valid = false,
             };
             match (within, field) {
                 (None, 1) => header.kind = i32::try_from(number).unwrap_or(-1),
@@ -368,10 +367,9 @@ impl Pages {
 
     /// The content of a page. The levels of version 2 come first and are never compressed.
     fn content(&self, header: &Header, bytes: Vec<u8>) -> Result<Bytes> {
-        let levels = if header.kind == DATA_V2 {
-            header.def_bytes.saturating_add(header.rep_bytes)
-        } else {
-            0
+        let levels = match header.kind {
+            DATA_V2 => header.def_bytes.saturating_add(header.rep_bytes),
+            _ => 0,
         };
         if levels > header.uncompressed || levels > bytes.len() {
             return damaged(format!(

@@ -215,13 +215,9 @@ impl Table {
         };
         let given = config.columns.as_deref().map(names_of).unwrap_or_default();
         let rows = delimiters.iter().filter_map(|&delimiter| {
-            let usual = Dialect::of(delimiter, end);
-            let dialect = Dialect {
-                quote: marks.1.unwrap_or(usual.quote),
-                ..usual
-            };
-            let copied = is_copied(body, dialect);
-            let dialect = Dialect { copied, ..dialect };
+            let mut dialect = Dialect::of(delimiter, end);
+            dialect.quote = marks.1.unwrap_or(dialect.quote);
+            dialect.copied = is_copied(body, dialect);
             let row = dialect.first_row(body, ended).or_else(|| {
                 // A quote may be a plain character.
                 let quotes = false;
@@ -237,7 +233,7 @@ impl Table {
         let is_given = marks.0.is_some() || marks.1.is_some();
         let is_content = matches!(claim, Claim::Content { .. });
         let best = best.filter(|(.., cells)| !is_content || !is_given || cells.len() > 1);
-        let Some((_, dialect, row, cells)) = best else {
+        let Some((_, mut dialect, row, cells)) = best else {
             return match is_content {
                 true => Look::Other,
                 false if body.is_empty() => {
@@ -276,19 +272,15 @@ impl Table {
             },
         };
         let has_header = first == header;
-        let dialect = Dialect {
-            quotes: match (&config.quote, &*dialect.delimiter) {
-                (Some(_), _) => marks.1.is_some(),
-                (None, [b'\t']) if claim == Claim::Csv => true,
-                (None, [b',' | b';' | b'|']) => true,
-                (None, _) if dialect.delimiter.is_control() => false,
-                (None, _) => has_quotes(&head[begin..], dialect, has_header),
-            },
-            escape: has_escapes(&head[begin..], dialect),
-            ..dialect
+        dialect.quotes = match (&config.quote, &*dialect.delimiter) {
+            (Some(_), _) => marks.1.is_some(),
+            (None, [b'\t']) if claim == Claim::Csv => true,
+            (None, [b',' | b';' | b'|']) => true,
+            (None, _) if dialect.delimiter.is_control() => false,
+            (None, _) => has_quotes(&head[begin..], dialect, has_header),
         };
-        let copied = is_copied(&head[first..], dialect);
-        let dialect = Dialect { copied, ..dialect };
+        dialect.escape = has_escapes(&head[begin..], dialect);
+        dialect.copied = is_copied(&head[first..], dialect);
         match Table::new(dialect, &columns, config) {
             Some(table) => Look::Table(Box::new(table), first),
             None => without_text(dialect, columns, (&head[first..], ended), config),
@@ -577,10 +569,8 @@ fn without_header(
     if let ([id, second, ..], b"\t") = (cells, &*dialect.delimiter)
         && is_id(id)
     {
-        let plain = Dialect {
-            quotes: false,
-            ..dialect
-        };
+        let quotes = false;
+        let plain = Dialect { quotes, ..dialect };
         let next = plain.first_row(rows, true).map(|row| plain.cells(row));
         let alike = next.is_none_or(|next| {
             next.first()

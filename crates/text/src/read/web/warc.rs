@@ -220,10 +220,7 @@ fn finish<'a>(
     mut notices: Vec<(Reason, String)>,
 ) -> Outcome<'a> {
     match body {
-        Err(refusal) => Outcome::Refused {
-            docno: Some(docno),
-            refusal,
-        },
+        Err(refusal) => Outcome::Refused(Some(docno), refusal),
         Ok((document, with)) => {
             notices.extend(document.notices);
             let document = RawDocument {
