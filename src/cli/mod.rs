@@ -1,9 +1,8 @@
 //! The command line. It turns arguments into a configuration, calls the library once, and prints
 //! the result.
 //!
-//! Each command has a file with its options, whose type is a `Command`: it says
-//! which limits the user gave, does the work, and hands its result to `Out`, which
-//! prints JSON or text. `flags` has the flags that several commands share, and `commands.rs` the
+//! Each command has a file with its options, whose type is a `Command`: it does the work, and hands
+//! its result to `Out`, which prints JSON or text. `flags` has the flags that several commands share, and `commands.rs` the
 //! list of commands with their help. All but the commands is also the frame of the laboratory, whose
 //! list is another [`Program`].
 //!

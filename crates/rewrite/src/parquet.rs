@@ -254,7 +254,7 @@ impl ChunkReader for Chunks {
     }
 }
 
-/// An error of our own among those of the `parquet` crate: a stop request, or of the edit.
+/// An error of our own among those of the `parquet` crate: a stop, or an error of the edit.
 fn stopped(error: Error) -> ParquetError {
     ParquetError::External(Box::new(error))
 }

@@ -153,12 +153,12 @@ fn linked(summary: &Summary, wording: &Wording<'_>, listed: bool) -> String {
     said += &match cluster.clusters {
         0 => String::new(),
         n => format!(
-            " Documents that are linked by such pairs{}, form {} with {} in total. The \
+            " Documents that are linked by such pairs{} form {} with {} in total. The \
              largest has {}.",
             if wording.is_limited() {
                 ""
             } else {
-                ", or that are equal"
+                ", or that are equal,"
             },
             many(n, "cluster"),
             many(cluster.documents, "document"),

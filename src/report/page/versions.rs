@@ -151,7 +151,9 @@ fn head(listed: &Changes, summary: &VersionsSummary, most: usize) -> Markup {
             label { "Crawl "
                 select id="crawl" {
                     option value="" { "all" }
-                    @for crawl in &summary.crawls { option { (plain(&crawl.name)) } }
+                    @for crawl in &summary.crawls {
+                        option value=(plain(&crawl.name)) { (plain(&crawl.name)) }
+                    }
                 }
             }
             label { "Kind "
@@ -209,6 +211,8 @@ impl VersionsPage<'_> {
         if let [Some(a), Some(b)] = documents {
             return compared(&self.read, self.config.replay.as_ref(), [a, b]);
         }
+        // A longer address was cut.
+        let replay = self.config.replay.as_ref();
         let note = captures[1].map_or("", |b| &b.note);
         let known = row.documents.iter().zip(captures);
         let known =
@@ -223,7 +227,8 @@ impl VersionsPage<'_> {
                     @let date = date.as_deref().unwrap_or_default();
                     p.soft {
                         (isolated(crawl)) ": " (visible(date)) " " (isolated(docno))
-                        @if let Some(replayed) = self.config.replay.as_ref().and_then(|it| it.of(address, date)) {
+                        @if let Some(replayed) = replay.filter(|_| address.chars().count() <= NAME_CHARS)
+                            .and_then(|it| it.of(address, date)) {
                             " " (named_link(&replayed, html! { "capture" }))
                         }
                     }

@@ -24,7 +24,7 @@ use lookalike_store::disk;
 use lookalike_store::workspace::{
     self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Manifest, Skipped, Workspace,
 };
-use lookalike_text::read::{InputFile, Inputs};
+use lookalike_text::read::{InputFile, Inputs, folder_of};
 
 /// The inputs of a run in the order of the list in `out`, which new ones follow, and the number of
 /// listed ones; `None` if there is no list, or nothing to change.
@@ -46,21 +46,17 @@ pub(super) fn arrange(
     let known = arranged.listed.len();
     let mut names = arranged.listed.iter().zip(&arranged.names);
     let fields = condition.map_or(&[][..], Condition::fields);
-    if fields
-        .iter()
-        .any(|field| matches!(&**field, "folder" | "top_folder"))
-    {
-        for (&place, (name, below)) in names.clone() {
-            let (old, new) = (
-                name.get(*below..).unwrap_or_default(),
-                inputs[place].below(),
+    for (&place, (name, below)) in names.clone() {
+        let (old, new) = (
+            name.get(*below..).unwrap_or_default(),
+            inputs[place].below(),
+        );
+        let differs = |field: &String| folder_of(old, field) != folder_of(new, field);
+        if fields.iter().any(differs) {
+            let what = format!(
+                "--where compares folders, and {old} is {new} below the inputs of this command"
             );
-            if old != new {
-                let what = format!(
-                    "--where compares folders, and {old} is {new} below the inputs of this command"
-                );
-                return Err(workspace::other_inputs(out, what));
-            }
+            return Err(workspace::other_inputs(out, what));
         }
     }
     if known == inputs.len()

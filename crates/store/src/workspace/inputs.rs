@@ -203,12 +203,16 @@ pub(super) fn restore(
     if !disk::is_gone(&path)? {
         return Ok(());
     }
-    // Version 0.1.0 wrote no absolute paths.
-    let old = |input| InputEntry {
+    // Earlier programs wrote no bytes before the path below an argument, and 0.1.0 no absolute paths.
+    let earlier = |input| InputEntry { below: 0, ..input };
+    let first = |input| InputEntry {
         real: None,
+        below: 0,
         ..input
     };
-    if write(directory, inputs.clone().map(old))?.list == entry.list {
+    if write(directory, inputs.clone().map(earlier))?.list == entry.list
+        || write(directory, inputs.clone().map(first))?.list == entry.list
+    {
         return Ok(());
     }
     let now = write(directory, inputs)?;

@@ -325,6 +325,8 @@ impl Rows {
             context.budget.require(LEAST_BYTES + 2 * row, || {
                 format!("a row of {} in {}", ByteSize(row), self.path.display())
             })?;
+            blob.clear();
+            blob.reserve_exact(row as usize);
             blob.resize(row as usize, 0);
             rows.read_exact(&mut blob).map_err(failed)?;
             hash.update(&blob);

@@ -238,6 +238,16 @@ impl RecordKind {
 /// record with one of these names is not looked for.
 pub const FACTS: [&str; 5] = words("docno file url host path");
 
+/// The `folder` or the `top_folder` of a path below an argument; `None` for another name, or without one.
+pub fn folder_of<'p>(below: &'p str, name: &str) -> Option<&'p str> {
+    let (folder, _) = below.rsplit_once('/')?;
+    match name {
+        "folder" => Some(folder),
+        "top_folder" => folder.split('/').next(),
+        _ => None,
+    }
+}
+
 impl RawDocument<'_> {
     /// What is known about the document under a name: one of [`FACTS`], or a field of its record;
     /// without a field of this name, the `date` that its record states, the `folder` of its file,
@@ -254,11 +264,10 @@ impl RawDocument<'_> {
                 Some(date) => Some(usual_date(date.trim())),
                 None => record.kind.date(bytes),
             },
-            "folder" | "top_folder" => record.kind.field(bytes, name).or_else(|| {
-                let (folder, _) = record.origin.below()?.rsplit_once('/')?;
-                let (top, _) = folder.split_once('/').unwrap_or((folder, ""));
-                Some(if name == "folder" { folder } else { top }.into())
-            }),
+            "folder" | "top_folder" => {
+                let folder = || folder_of(record.origin.below()?, name).map(String::from);
+                record.kind.field(bytes, name).or_else(folder)
+            }
             _ => record.kind.field(bytes, name),
         }
     }

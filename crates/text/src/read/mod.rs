@@ -125,7 +125,9 @@ pub use ground::unread::Unread;
 pub use inputs::{
     InputFile, Inputs, Selection, list_inputs, list_outside, list_selected, tell_apart,
 };
-pub use interpret::{FACTS, Interpreted, document_of, host, interpret, is_markup_by_name};
+pub use interpret::{
+    FACTS, Interpreted, document_of, folder_of, host, interpret, is_markup_by_name,
+};
 pub use json::strings::{Cut, JsonStrings};
 pub(crate) use look::tags::{
     Kind, MOST_WORDS, Tag, Tags, internal_subset, is_word, local, perhaps_no_tag,

@@ -532,7 +532,7 @@ enum Form {
     Plain,
 }
 
-/// The type of old writers, which the `parquet` crate also derives from the new ones, says enough of
+/// The converted type, which the `parquet` crate also derives from a logical type, says enough of
 /// most.
 fn form(column: &ColumnDescPtr) -> Form {
     let time = |unit, utc| Form::Timestamp { unit, utc };
