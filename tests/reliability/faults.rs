@@ -1180,7 +1180,7 @@ fn judged() -> Subject {
                 format: Default::default(),
                 qrels: root.join("judged.txt"),
                 clusters: root.join("out/from"),
-                run: None,
+                runs: Vec::new(),
                 output: Some(root.join("out/thin")),
                 keep: Default::default(),
             };
@@ -1384,7 +1384,7 @@ fn judgements_that_cannot_be_looked_at_are_not_replaced() {
         format: Default::default(),
         qrels: output.join("qrels"),
         clusters: root.path().join("out"),
-        run: None,
+        runs: Vec::new(),
         output: Some(output),
         keep: Default::default(),
     };

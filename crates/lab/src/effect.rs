@@ -37,8 +37,8 @@
 //! Kendall's tau is tau-b: systems that are equal in one of the orders do not count as a pair of it.
 //!
 //! # Cost
-//! Memory: that of [`lookalike_tasks::evaluate::qrels`], and for each line of the rankings 208 bytes
-//! and its docno. The rankings are read twice.
+//! Memory: that of [`lookalike_tasks::evaluate::qrels`], and 48 bytes for each line of the rankings.
+//! They are read twice.
 //!
 //! # Errors
 //! Those of [`lookalike_tasks::evaluate::qrels`].
@@ -52,7 +52,7 @@ use lookalike_base::Result;
 use lookalike_base::keywords::keywords;
 use lookalike_base::progress::Context;
 use lookalike_tasks::evaluate::qrels::{
-    Clusters, FileCounts, Held, Judgements, QrelsFormat, Source, each_ranked, read,
+    Clusters, FileCounts, Held, Judgements, QrelsFormat, RankedLine, RankedRun, Source, read,
 };
 
 const STAGE: &str = "effect";
@@ -60,9 +60,8 @@ const STAGE: &str = "effect";
 /// Memory of a judgement besides that of its line: two tables and three lists.
 const JUDGED_BYTES: u64 = 200;
 
-/// Memory of a line while its ranking is evaluated, besides its docno: score, docno and hash (48, three
-/// times while the list grows), hash and unit (32), two lists of grades, and the docno's block (16).
-const LINE_BYTES: u64 = 208;
+/// Memory of a line while its ranking is evaluated: hash and unit (32), and two lists of grades.
+const LINE_BYTES: u64 = 48;
 
 keywords! {
     /// What is done about near-duplicates.
@@ -273,12 +272,14 @@ pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport>
     let mut held = Held::new(STAGE, context, (0, JUDGED_BYTES));
     held.ranked_bytes = LINE_BYTES;
     let given = (config.qrels.as_path(), QrelsFormat::Trec);
-    let (judgements, clusters, _) = read(given, &source, &config.runs, false, &mut held)?;
+    let (judgements, clusters, lines) = read(given, &source, &config.runs, false, &mut held)?;
     let judged = JudgedTopic::of(&judgements, &clusters);
     let of = (&judgements, &clusters, &judged[..]);
-    let systems = config.runs.iter().map(|path| system(path, of, context));
+    let systems = config.runs.iter().zip(lines).map(|(path, lines)| {
+        let run = RankedRun::read(path, lines, &clusters, &held)?;
+        Ok(system(run, of))
+    });
     let systems = systems.collect::<Result<Vec<_>>>()?;
-    let keys = judgements.all.iter().map(|judgement| judgement.key);
     let order = |treatment: usize, metric: usize| -> Vec<f64> {
         let systems = systems.iter();
         systems.map(|of| of.means[treatment][metric]).collect()
@@ -294,12 +295,9 @@ pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport>
     let treatments = 0..Treatment::ALL.len();
     Ok(EffectReport {
         qrels: FileCounts {
-            path: config.qrels.clone(),
-            lines: judgements.all.len() as u64,
             kept,
             removed: judgements.all.len() as u64 - kept,
-            unknown: clusters.tell_unknown(keys),
-            ..FileCounts::default()
+            ..judgements.counts(&config.qrels, &clusters)
         },
         tau: (treatments.clone())
             .map(|treatment| {
@@ -320,42 +318,26 @@ pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport>
 
 /// Measures the effect on one ranking.
 fn system(
-    path: &Path,
+    run: RankedRun,
     (judgements, clusters, judged): (&Judgements, &Clusters, &[JudgedTopic]),
-    context: &Context<'_>,
-) -> Result<SystemEffect> {
-    let names = judgements.topics.iter().map(String::as_str);
-    let names: HashMap<&str, usize> = names.zip(0..).collect();
-    let mut file = FileCounts {
-        path: path.into(),
-        unknown: clusters.unknown(0).map(|_| 0),
-        ..FileCounts::default()
-    };
-    // Score, docno, hash of each line, by topic of the judgements.
-    let mut lines: Vec<Vec<(f32, String, u128)>> = vec![Vec::new(); names.len()];
-    each_ranked(path, |ranked| {
-        context.tick(STAGE, file.lines)?;
-        file.lines += 1;
-        if let Some(unknown) = &mut file.unknown {
-            *unknown += u64::from(clusters.unknown(ranked.key) == Some(true));
-        }
-        if let Some(&topic) = names.get(ranked.topic) {
-            // Zero has one sign: -0.0 is as good as 0.0.
-            let score = ranked.score as f32 + 0.0;
-            lines[topic].push((score, ranked.docno.into(), ranked.key));
-        }
-        Ok(())
-    })?;
+) -> SystemEffect {
+    let topics = run.topics.iter();
+    let topics: HashMap<&str, &[RankedLine]> = topics
+        .map(|topic| (&*topic.name, &topic.lines[..]))
+        .collect();
     let mut effect = SystemEffect {
-        file,
-        missing: lines.iter().filter(|lines| lines.is_empty()).count() as u64,
+        file: run.counts,
+        missing: 0,
         means: Vec::new(),
         topics: vec![Vec::new(); Treatment::ALL.len()],
     };
-    for (topic, mut lines) in judged.iter().zip(lines) {
-        lines.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)));
-        let key = |line: &(f32, String, u128)| (line.2, unit(clusters, line.2));
-        let ranked: Vec<_> = lines.iter().map(key).collect();
+    for (name, topic) in judgements.topics.iter().zip(judged) {
+        let lines = topics.get(&**name).copied().unwrap_or_default();
+        effect.missing += u64::from(lines.is_empty());
+        let ranked = lines
+            .iter()
+            .map(|line| (line.key, unit(clusters, line.key)));
+        let ranked: Vec<_> = ranked.collect();
         for (values, treatment) in effect.topics.iter_mut().zip(Treatment::ALL) {
             let (grades, judged) = topic.grades(&ranked, treatment);
             values.push(METRICS.map(|(_, _, measure)| measure(&grades, judged)));
@@ -374,7 +356,7 @@ fn system(
         sum.map(|sum| sum / count)
     };
     effect.means = effect.topics.iter().map(mean).collect();
-    Ok(effect)
+    effect
 }
 
 /// Pairs of things that have two values each, by their order.

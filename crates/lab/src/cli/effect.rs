@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::qrels::unknown_in;
+use super::qrels::{of_file, unknown};
 use crate::effect::{EffectConfig, EffectReport, METRICS, SystemEffect, Treatment, Values, run};
 use crate::report::grid::{Grid, WIDTH};
 use lookalike::cli::{Command, Out};
@@ -13,6 +13,7 @@ use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 use lookalike_store::table::cell;
+use lookalike_tasks::evaluate::qrels::FileCounts;
 
 /// Limit on the topics in the table.
 const MOST_TOPICS: usize = 20;
@@ -52,7 +53,7 @@ impl Command for EffectOptions {
         let report = run(&config, context)?;
         let files = report.systems.iter().map(|of| &of.file);
         for file in std::iter::once(&report.qrels).chain(files) {
-            if let Some(warning) = unknown_in(file, &self.clusters) {
+            for warning in of_file(file, &self.clusters) {
                 context.progress.note(&warning);
             }
         }
@@ -90,11 +91,12 @@ fn tsv(report: &EffectReport) -> String {
 /// The report as text for people.
 fn tables(report: &EffectReport, width: usize) -> String {
     let mut out = format!(
-        "{}: {}, {} of {} clusters or single documents\n",
+        "{}: {}, {} of {} clusters or single documents{}\n",
         report.qrels.path.display(),
         counted(report.topics.len() as u64, "topic"),
         counted(report.qrels.lines, "judgement"),
-        count(report.qrels.kept)
+        count(report.qrels.kept),
+        not_known(&report.qrels)
     );
     for system in &report.systems {
         out.push('\n');
@@ -107,6 +109,11 @@ fn tables(report: &EffectReport, width: usize) -> String {
     }
     topics(report, several, width, &mut out);
     out
+}
+
+/// The documents of a file that the collection does not have, after what else is said of the file.
+fn not_known(file: &FileCounts) -> String {
+    unknown(file).map_or(String::new(), |unknown| format!("; {unknown}"))
 }
 
 /// The names of all metrics after that of the first column.
@@ -135,14 +142,20 @@ fn metrics(report: &EffectReport, system: &SystemEffect) -> Grid {
     };
     let file = &system.file;
     let mut title = format!(
-        "{}: {}, {} below a document of their cluster",
+        "{}: {}, {}{} below a document of their cluster",
         file.path.display(),
         counted(file.lines, "line"),
-        count(file.removed)
+        count(file.removed),
+        if file.kept + file.removed < file.lines {
+            " of judged topics"
+        } else {
+            ""
+        }
     );
     if system.missing > 0 {
         let _ = write!(title, "; {} missing", counted(system.missing, "topic"));
     }
+    title += &not_known(file);
     Grid {
         title,
         head: head("treatment"),

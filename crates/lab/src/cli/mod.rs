@@ -86,7 +86,7 @@ lookalike::commands! {
     /// of these groups were judged inconsistently: some documents relevant (above 0) and some not.
     /// Groups of exact duplicates and of near duplicates are counted separately. The row `all` sums
     /// up the topics; the row `distinct` counts each cluster and document once. With -o, writes the
-    /// judgements and the ranking without duplicates, and lists the groups with different
+    /// judgements and the rankings without duplicates, and lists the groups with different
     /// judgements in contradictions.jsonl.
     "lookalike run sample-corpora/trec-web -o out"
     "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"

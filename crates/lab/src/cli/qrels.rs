@@ -33,16 +33,18 @@ pub(crate) struct Options {
     /// says which members are exact duplicates of the representative.
     #[arg(long, value_name = "PATH")]
     clusters: PathBuf,
-    /// Ranking to deduplicate: lines of TOPIC Q0 DOCNO RANK SCORE TAG
+    /// Ranking to deduplicate: lines of TOPIC Q0 DOCNO RANK SCORE TAG; repeat it for each
     ///
-    /// The first line of each topic and cluster is kept, in the order of the file, with the docno
-    /// that the judgements keep. Ranks are
-    /// assigned again; scores do not change. The file may be compressed.
+    /// The first line of each topic and cluster is kept, in the order of trec_eval: by score, and of
+    /// equal ones the greater docno first. It gets the docno that the judgements keep. Ranks are
+    /// assigned again, and where new docnos would change the order of equal scores, some are raised as
+    /// little as possible. The file may be compressed.
     #[arg(long, value_name = "FILE")]
-    run: Option<PathBuf>,
-    /// Directory for qrels, run and contradictions.jsonl [default: none]
+    run: Vec<PathBuf>,
+    /// Directory for qrels, contradictions.jsonl and the rankings [default: none]
     ///
-    /// Without it, the command only counts.
+    /// A ranking has the name of its file there, without .gz or the like. Without -o, the command
+    /// only counts; with it, --quiet prints no tables.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Document to keep of a topic and cluster: best, first or map
@@ -71,7 +73,7 @@ impl Command for Options {
             qrels: self.qrels.clone(),
             format: self.qrels_format,
             clusters: self.clusters.clone(),
-            run: self.run.clone(),
+            runs: self.run.clone(),
             output: self.output.clone(),
             keep: self.keep,
         };
@@ -79,9 +81,11 @@ impl Command for Options {
         for warning in warnings(&report, &self.clusters) {
             context.progress.note(&warning);
         }
-        out.answer(&report, || {
-            Ok(table(&report, self.output.as_deref(), out.columns()))
-        })
+        let text = || Ok(table(&report, self.output.as_deref(), out.columns()));
+        match self.output {
+            Some(_) => out.result(&report, text),
+            None => out.answer(&report, text),
+        }
     }
 }
 
@@ -90,11 +94,8 @@ const UNKNOWN: u64 = 10;
 
 /// Warnings about judgements and rankings that do not fit the clusters.
 fn warnings(report: &QrelsReport, clusters: &Path) -> Vec<String> {
-    let files = [Some(&report.qrels), report.run.as_ref()];
-    let unknown = files.into_iter().flatten();
-    let mut warnings: Vec<String> = unknown
-        .filter_map(|file| unknown_in(file, clusters))
-        .collect();
+    let files = std::iter::once(&report.qrels).chain(&report.runs);
+    let mut warnings: Vec<String> = files.flat_map(|file| of_file(file, clusters)).collect();
     if report.qrels.unknown.is_none() && report.all.judged > 0 && report.all.clustered == 0 {
         warnings.push(format!(
             "warning: {}: none of {} names a document in a cluster of {}; check that the clusters belong to the judged collection",
@@ -103,36 +104,44 @@ fn warnings(report: &QrelsReport, clusters: &Path) -> Vec<String> {
             clusters.display()
         ));
     }
-    if let Some(FileCounts {
-        path,
-        scores_rise: Some(rise @ 1..),
-        ..
-    }) = &report.run
-    {
-        warnings.push(format!(
-            "warning: {}: {} with a higher score than the line before; this command keeps the \
-             order of the file, but programs that rank by score (such as trec_eval) use another \
-             order",
-            path.display(),
-            counted(*rise, "line")
-        ));
-    }
     warnings
 }
 
-/// A warning about lines whose document the collection does not have, if there are many.
-pub(super) fn unknown_in(file: &FileCounts, clusters: &Path) -> Option<String> {
-    let unknown = file.unknown.unwrap_or(0);
-    (unknown > 0 && unknown >= file.lines / UNKNOWN).then(|| {
+/// Warnings about lines whose document the collection does not have, if there are many, and about
+/// lines that are not in the order of their scores.
+pub(super) fn of_file(file: &FileCounts, clusters: &Path) -> impl Iterator<Item = String> + use<> {
+    let (path, unknown) = (file.path.display(), file.unknown.unwrap_or(0));
+    let unknown = (unknown > 0 && unknown >= file.lines / UNKNOWN).then(|| {
         format!(
-            "warning: {}: {} of {} name a document that the collection in {} does not have; check \
-             that it is the judged collection, and that it has the docnos of the judgements",
-            file.path.display(),
+            "warning: {path}: {} of {} name a document that the collection in {} does not have; \
+             check that it is the judged collection, and that it has the docnos of the judgements",
             count(unknown),
             counted(file.lines, "line"),
             clusters.display()
         )
-    })
+    });
+    let rise = file.scores_rise.filter(|&rise| rise > 0).map(|rise| {
+        format!(
+            "warning: {path}: {} with a higher score than the line before; lookalike ranks by \
+             score, as trec_eval does",
+            counted(rise, "line")
+        )
+    });
+    unknown.into_iter().chain(rise)
+}
+
+/// The number of lines whose document the collection does not have, and the first of them.
+pub(super) fn unknown(file: &FileCounts) -> Option<String> {
+    let named = file.first_unknown.iter();
+    let mut named: Vec<_> = named
+        .map(|(docno, line)| format!("{docno} (line {line})"))
+        .collect();
+    let unknown = file.unknown.filter(|&unknown| unknown > 0)?;
+    if unknown > named.len() as u64 {
+        named.push("...".into());
+    }
+    let (unknown, named) = (count(unknown), named.join(", "));
+    Some(format!("{unknown} not in the collection: {named}"))
 }
 
 /// The report as text for people.
@@ -143,7 +152,7 @@ fn table(report: &QrelsReport, output: Option<&Path>, columns: usize) -> String 
         format => format!(" ({format})"),
     };
     file(&mut out, ("qrels", &form), &report.qrels, report);
-    if let Some(run) = &report.run {
+    for run in &report.runs {
         file(&mut out, ("run", ""), run, report);
     }
     let (with, without): (Vec<_>, Vec<_>) =
@@ -223,14 +232,15 @@ fn file(out: &mut String, (what, form): (&str, &str), counts: &FileCounts, repor
         report.keep,
         counts.removed
     );
-    let unknown = counts.unknown.unwrap_or(0);
     for (n, what) in [
+        (counts.unjudged, "of these in topics without judgements"),
         (counts.renamed, "renamed"),
-        (unknown, "not in the collection"),
+        (counts.rescored, "with a raised score"),
     ] {
         if n > 0 {
             let _ = write!(out, ", {n} {what}");
         }
     }
-    out.push('\n');
+    let unknown = unknown(counts).map(|unknown| format!(", {unknown}"));
+    let _ = writeln!(out, "{}", unknown.unwrap_or_default());
 }

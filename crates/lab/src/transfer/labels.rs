@@ -68,7 +68,7 @@ impl Labels {
             let bytes = (rows.docno.len() + rows.label.len()) as u64;
             room = held.take_line(bytes) && room;
             if room {
-                judgements.push((0, 0), &rows.docno, 0, &rows.label);
+                judgements.push((0, 0), (&rows.docno, rows.line()), 0, &rows.label);
             }
         }
         held.memory.check(|| format!("{count} labels"))?;
@@ -81,15 +81,7 @@ impl Labels {
         order.sort_unstable_by_key(|&number| (key(number), number));
         let repeats = order.windows(2).filter(|pair| key(pair[0]) == key(pair[1]));
         if let Some(second) = repeats.map(|pair| pair[1]).min() {
-            // Line numbers are not kept in memory, so read the file again up to this line.
-            let mut rows = Rows::open(path, format)?;
-            for _ in 0..=second {
-                if !rows.next()? {
-                    break;
-                }
-            }
-            let found = format!("{} again", shorten(rows.docno.as_bytes()));
-            return Err(rows.bad("one line for each docno", found));
+            return Err(judgements.again(path, "one line for each docno", second));
         }
         Ok(Labels {
             format,
@@ -355,6 +347,14 @@ impl Rows {
                 Ok((docno, label.to_string()))
             }
             _ => Err(wrong("a string, a number, true or false in `label`")),
+        }
+    }
+
+    /// The number of the current line, from 1.
+    fn line(&self) -> u64 {
+        match &self.from {
+            Source::Lines(lines) => lines.number(),
+            Source::Table(table) => table.number(),
         }
     }
 

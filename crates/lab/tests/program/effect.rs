@@ -195,7 +195,8 @@ fn tables_fit_and_name_what_changes() {
     let expected = "\
 qrels.txt: 3 topics, 8 judgements of 7 clusters or single documents
 
-first.txt: 7 lines, 2 below a document of their cluster; 1 topic missing
+first.txt: 7 lines, 2 of judged topics below a document of their cluster; 1
+topic missing
 
 treatment          MAP     nDCG@10        P@10         MRR      R@1000
 given       0.0722 (3)  0.1282 (3)  0.0667 (2)  0.0833 (3)  0.2222 (2)
@@ -387,6 +388,34 @@ fn metrics(ranked: &[String], grades: &BTreeMap<String, i64>) -> [f64; 5] {
     ]
 }
 
+/// The ranking of each topic in the order of trec_eval, and the judgements, that `qrels` writes.
+fn deduplicated(place: &Path) -> Vec<(Vec<String>, BTreeMap<String, i64>)> {
+    let arguments = "lab qrels qrels.txt --run run.txt --clusters clusters.jsonl -o clean --quiet";
+    let mut command = Command::new(common::lookalike());
+    let command = command.current_dir(place).args(arguments.split(' '));
+    assert!(command.status().unwrap().success());
+    let lines = |name: &str| -> Vec<Vec<String>> {
+        let text = fs::read_to_string(place.join("clean").join(name)).unwrap();
+        let fields = |line: &str| line.split(' ').map(String::from).collect();
+        text.lines().map(fields).collect()
+    };
+    let (mut run, qrels) = (lines("run.txt"), lines("qrels"));
+    let score = |line: &[String]| line[4].parse::<f32>().unwrap();
+    run.sort_by(|a, b| (score(b), &b[2]).partial_cmp(&(score(a), &a[2])).unwrap());
+    let of = |topic: usize| {
+        let topic = topic.to_string();
+        let ranked = run.iter().filter(|line| line[0] == topic);
+        let judged = qrels.iter().filter(|line| line[0] == topic);
+        (
+            ranked.map(|line| line[2].clone()).collect(),
+            judged
+                .map(|line| (line[2].clone(), line[3].parse().unwrap()))
+                .collect(),
+        )
+    };
+    (0..3).map(of).collect()
+}
+
 /// Random collections: each treatment is made as files would be, and evaluated plainly.
 #[test]
 fn random_rankings_are_evaluated_as_defined() {
@@ -447,6 +476,7 @@ fn random_rankings_are_evaluated_as_defined() {
         ];
         let (status, text, error) = effect(place, &arguments);
         assert_eq!(status, Some(0), "{error}");
+        let written = deduplicated(place);
         let mut lines = text.lines().skip(1);
         for treatment in ["given", "unified", "irrelevant", "removed", "condensed"] {
             let mut sums = [0.0; 5];
@@ -483,6 +513,10 @@ fn random_rankings_are_evaluated_as_defined() {
                 };
                 let values = metrics(&documents, &grades);
                 let cells = values.map(|value| format!("{value:.6}")).join("\t");
+                if treatment == "removed" {
+                    let (documents, grades) = &written[topic];
+                    assert_eq!(metrics(documents, grades), values, "{seed}");
+                }
                 assert_eq!(
                     lines.next(),
                     Some(&*format!("run.txt\t{treatment}\t{topic}\t{cells}")),

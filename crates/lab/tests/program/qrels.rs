@@ -9,6 +9,7 @@ use lookalike::tasks::evaluate::qrels::{
     Differing, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run,
 };
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -80,7 +81,7 @@ fn config(directory: &Path, clusters: &Path, keep: Keep) -> QrelsConfig {
         qrels: directory.join("qrels.txt"),
         format: QrelsFormat::Auto,
         clusters: clusters.into(),
-        run: Some(directory.join("run.txt")),
+        runs: vec![directory.join("run.txt")],
         output: Some(directory.join("thin")),
         keep,
     }
@@ -157,8 +158,10 @@ fn counted_by_hand() {
     let lines = &report.qrels;
     assert_eq!((lines.lines, lines.kept, lines.removed), (14, 8, 6));
     assert_eq!((lines.renamed, lines.unknown), (0, Some(1)));
-    let ranked = report.run.unwrap();
+    let ranked = &report.runs[0];
     assert_eq!((ranked.lines, ranked.kept, ranked.removed), (8, 6, 2));
+    assert_eq!((ranked.unjudged, ranked.rescored), (0, 0));
+    assert_eq!(ranked.first_unknown, [("elsewhere".into(), 5)]);
     assert_eq!(
         (ranked.renamed, ranked.unknown, ranked.scores_rise),
         (3, Some(1), Some(1))
@@ -227,7 +230,7 @@ fn clusters_without_their_tables() {
         counts([14, 12, 5, 1, 11], differing(2, 1, 5), differing(4, 2, 9))
     );
     assert_eq!(report.qrels.unknown, None);
-    assert_eq!(report.run.unwrap().unknown, None);
+    assert_eq!(report.runs[0].unknown, None);
 }
 
 #[test]
@@ -235,13 +238,15 @@ fn what_is_kept() {
     let (directory, out) = collection();
     let place = directory.path();
     // Compressed inputs are read as others are.
-    let file = fs::File::create(place.join("qrels.txt")).unwrap();
-    let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-    packed.write_all(QRELS.as_bytes()).unwrap();
-    packed.finish().unwrap();
+    for (name, text) in [("qrels.txt", QRELS), ("other.run.gz", RANKING)] {
+        let file = fs::File::create(place.join(name)).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        packed.write_all(text.as_bytes()).unwrap();
+        packed.finish().unwrap();
+    }
     fs::write(place.join("run.txt"), RANKING).unwrap();
     let thin_run = "301 Q0 a2 1 9.50 tag\n301 Q0 c 2 9.0 tag\n301 Q0 b2 3 7e0 tag\n301 Q0 elsewhere 4 6 tag\n\
-                    302 Q0 b1 0 1 tag\n302 Q0 a4 1 2 tag\n";
+                    302 Q0 a4 0 2 tag\n302 Q0 b1 1 1 tag\n";
     let first = "301 1 a1 1\n301 0 c 1\n301 0 nowhere 0\n301 0 b1 2\n302 0 a3 1\n302 0 b1 -1\n303 0 a1 0\n304 0 a2 1\n";
     let best = "301 0 a3 2\n301 0 c 1\n301 0 nowhere 0\n301 0 b1 2\n302 0 a3 1\n302 0 b1 -1\n303 0 a1 0\n304 0 a2 1\n";
     let map = "301 0 a1 2\n302 0 a1 1\n301 0 c 1\n301 0 nowhere 0\n301 0 b1 2\n302 0 b1 -1\n303 0 a1 0\n304 0 a1 1\n";
@@ -255,25 +260,25 @@ fn what_is_kept() {
         (Keep::Best, best, renamed(["a3", "a3"])),
         (Keep::Map, map, renamed(["a1", "a1"])),
     ] {
-        let report = compared(&config(place, &out, keep));
-        assert_eq!(
-            fs::read_to_string(place.join("thin/qrels")).unwrap(),
-            qrels,
-            "{keep}"
-        );
-        assert_eq!(
-            fs::read_to_string(place.join("thin/run")).unwrap(),
-            ranking,
-            "{keep}"
-        );
-        assert_eq!(report.run.unwrap().renamed, 3);
+        let mut asked = config(place, &out, keep);
+        asked.runs.push(place.join("other.run.gz"));
+        let report = compared(&asked);
+        for (name, expected) in [
+            ("qrels", qrels),
+            ("run.txt", &ranking),
+            ("other.run", &ranking),
+        ] {
+            let written = fs::read_to_string(place.join("thin").join(name)).unwrap();
+            assert_eq!(written, expected, "{keep}");
+        }
+        assert!(report.runs.iter().all(|run| run.renamed == 3));
         // a3 302 -> a1, b2 301 -> b1, and so on: those whose line was another's.
         assert_eq!(report.qrels.renamed, if keep == Keep::Map { 5 } else { 0 });
     }
     // With what is kept once more, nothing is a duplicate.
     let mut again = config(place, &out, Keep::Map);
     again.qrels = place.join("thin/qrels");
-    again.run = Some(place.join("thin/run"));
+    again.runs = vec![place.join("thin/run.txt")];
     again.output = Some(place.join("thinner"));
     let report = compared(&again);
     assert_eq!(
@@ -284,8 +289,8 @@ fn what_is_kept() {
         ),
         (0, 0, 0)
     );
-    assert_eq!(report.run.unwrap().removed, 0);
-    for name in ["qrels", "run"] {
+    assert_eq!(report.runs[0].removed, 0);
+    for name in ["qrels", "run.txt"] {
         let (a, b) = (
             place.join("thin").join(name),
             place.join("thinner").join(name),
@@ -341,7 +346,7 @@ fn what_cannot_be_read_is_named() {
             &many,
             "1 Q0 a1 1 1 t\n2 Q0 a1 1 1 t\n1 Q0 a1 1 1 t\n",
             None,
-            "run.txt, line 3: expected one line for each docno",
+            "run.txt, line 3: expected one line for each docno of a topic, found `a1` again",
         ),
         (
             &many,
@@ -395,7 +400,13 @@ fn nothing_is_replaced_that_is_read_or_ours() {
     fs::create_dir(place.join("thin")).unwrap();
     fs::write(place.join("thin/qrels"), QRELS).unwrap();
     let mut asked = config(place, &out, Keep::First);
-    asked.run = None;
+    for name in ["more/run.txt", "qrels", "contradictions.jsonl.gz"] {
+        asked.runs.push(place.join(name));
+        let error = compare(&asked, ByteSize::mib(64)).unwrap_err();
+        assert!(error.to_string().contains("would be two files"), "{error}");
+        asked.runs.pop();
+    }
+    asked.runs.clear();
     asked.qrels = place.join("thin/../thin/qrels");
     let error = compare(&asked, ByteSize::mib(64)).unwrap_err();
     assert!(
@@ -430,7 +441,7 @@ impl Numbers {
 fn random_judgements_are_counted_as_defined() {
     let directory = common::temporary();
     let place = directory.path();
-    let mut seen_exact = 0;
+    let (mut seen_exact, mut seen_raised) = (0, 0);
     for seed in 0..40u64 {
         let mut numbers = Numbers(seed);
         // Document -> cluster, place, whether it comes before any near one.
@@ -482,6 +493,7 @@ fn random_judgements_are_counted_as_defined() {
         for n in (1..ranked.len()).rev() {
             ranked.swap(n, numbers.below(n as u64 + 1) as usize);
         }
+        let score = |n: usize| 5 - n as i64 / 4;
         let qrels: String = judged
             .iter()
             .map(|(t, d, g)| format!("{t} 0 {d} {g}\n"))
@@ -489,7 +501,7 @@ fn random_judgements_are_counted_as_defined() {
         let ranking: String = ranked
             .iter()
             .enumerate()
-            .map(|(n, (t, d))| format!("{t} Q0 {d} 1 {} x\n", -(n as i64)))
+            .map(|(n, (t, d))| format!("{t} Q0 {d} 1 {} x\n", score(n)))
             .collect();
         fs::write(place.join("clusters.jsonl"), clusters).unwrap();
         fs::write(place.join("qrels.txt"), qrels).unwrap();
@@ -624,9 +636,13 @@ fn random_judgements_are_counted_as_defined() {
                 });
             assert_eq!(sum, (expected.judged, expected.groups));
 
-            let (mut seen, mut ranks, mut lines) =
-                (BTreeSet::new(), BTreeMap::new(), String::new());
-            for (n, (topic, docno)) in ranked.iter().enumerate() {
+            // In the order of trec_eval.
+            let mut order: Vec<usize> = (0..ranked.len()).collect();
+            let begins = |topic| ranked.iter().position(|(of, _)| *of == topic);
+            order.sort_by_key(|&n| (begins(ranked[n].0), Reverse((score(n), &ranked[n].1))));
+            let (mut seen, mut ranks, mut lines) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+            for n in order {
+                let (topic, docno) = &ranked[n];
                 let cluster = member.get(docno).map(|(cluster, ..)| *cluster);
                 if cluster.is_some_and(|cluster| !seen.insert((*topic, cluster))) {
                     continue;
@@ -643,20 +659,38 @@ fn random_judgements_are_counted_as_defined() {
                     }
                     _ => docno,
                 };
-                writeln!(lines, "{topic} Q0 {name} {rank} {} x", -(n as i64)).unwrap();
+                lines.push((topic, name, *rank, score(n)));
             }
-            assert_eq!(
-                fs::read_to_string(place.join("thin/run")).unwrap(),
-                lines,
-                "seed {seed}, {keep}"
-            );
-            let run = report.run.unwrap();
-            assert_eq!(run.kept, lines.lines().count() as u64);
+            let run = &report.runs[0];
+            let written = fs::read_to_string(place.join("thin/run.txt")).unwrap();
+            let (mut below, mut raised) = ((u64::MAX, f32::NEG_INFINITY, ""), 0);
+            for (line, (topic, name, rank, score)) in written.lines().zip(&lines).rev() {
+                let text = line.rsplit(' ').nth(1).unwrap();
+                assert_eq!(
+                    line,
+                    format!("{topic} Q0 {name} {rank} {text} x"),
+                    "{seed} {keep}"
+                );
+                if below.0 != **topic {
+                    below = (**topic, f32::NEG_INFINITY, "");
+                }
+                // The order is that of the scores, and a score that can stay does.
+                let stands = |score: f32| (score, name.as_str()) > (below.1, below.2);
+                let value = text.parse().unwrap();
+                assert!(stands(value), "{seed} {keep}: {line}");
+                let stays = text == score.to_string();
+                assert!(stays || !stands(*score as f32), "{seed} {keep}: {line}");
+                raised += u64::from(!stays);
+                below = (**topic, value, name);
+            }
+            seen_raised += raised;
+            assert_eq!((run.kept, run.rescored), (lines.len() as u64, raised));
+            assert_eq!(written.lines().count(), lines.len());
             assert_eq!(run.kept + run.removed, run.lines);
             assert_eq!(run.lines, ranked.len() as u64);
         }
     }
-    assert!(seen_exact > 0);
+    assert!(seen_exact > 0 && seen_raised > 0);
 }
 
 /// A budget too small is refused with the least that will do, and that will do.
@@ -716,8 +750,8 @@ fn the_command_prints_a_table() {
     ]);
     assert_eq!(status, Some(0), "{warnings}");
     let expected = "\
-qrels qrels.txt: 14 lines, 8 kept (--keep map), 6 removed, 5 renamed, 1 not in the collection
-run   run.txt: 8 lines, 6 kept (--keep map), 2 removed, 3 renamed, 1 not in the collection
+qrels qrels.txt: 14 lines, 8 kept (--keep map), 6 removed, 5 renamed, 1 not in the collection: nowhere (line 7)
+run   run.txt: 8 lines, 6 kept (--keep map), 2 removed, 3 renamed, 1 not in the collection: elsewhere (line 5)
 
 Judged documents and their clusters
 
@@ -746,13 +780,25 @@ distinct             1      1     0          4       2      1     1          6
         warnings.contains("run.txt: 1 line with a higher score"),
         "{warnings}"
     );
-    assert!(place.join("thin/run").exists());
+    assert!(place.join("thin/run.txt").exists());
+    let quiet = ["qrels.txt", "--clusters", clusters, "-o", "thin", "--quiet"];
+    assert_eq!(command(&quiet), (Some(0), String::new(), String::new()));
+    // Removed lines of topics without judgements, and lines that are not known, are told.
+    let more =
+        "7 Q0 a1 1 2 t\n7 Q0 a2 2 1 t\n7 Q0 x 3 0 t\n7 Q0 y 4 0 t\n7 Q0 z 5 0 t\n\n7 Q0 u 6 0 t\n";
+    fs::write(place.join("more.txt"), more).unwrap();
+    let arguments = ["qrels.txt", "--clusters", clusters, "--run", "more.txt"];
+    let (_, table, _) = command(&arguments);
+    let expected = "run   more.txt: 6 lines, 5 kept (--keep best), 1 removed, 1 of these in topics \
+                    without judgements, 4 not in the collection: x (line 3), y (line 4), z (line 5), \
+                    ...\n";
+    assert!(table.contains(expected), "{table}");
     let (status, text, _) = command(&["qrels.txt", "--clusters", clusters, "--json", "-q"]);
     assert_eq!(status, Some(0));
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["all"]["inconsistent"]["exact"], 2);
     assert_eq!(json["topics"][2][0], "303");
-    assert_eq!(json["run"], serde_json::Value::Null);
+    assert_eq!(json["runs"], serde_json::json!([]));
     let (status, _, error) = command(&["qrels.txt", "--clusters", clusters, "--keep", "last"]);
     assert_eq!(status, Some(2));
     assert!(error.contains("best, first or map"), "{error}");
@@ -1043,7 +1089,7 @@ fn judgements_of_tracks_are_recognised() {
     ] {
         let mut asked = config(place, &out, Keep::Map);
         asked.qrels = corpora.join("formats/qrels").join(name);
-        asked.run = None;
+        asked.runs.clear();
         let report = compared(&asked);
         assert_eq!(report.format, format, "{name}");
         let bytes = fs::read(&asked.qrels).unwrap();

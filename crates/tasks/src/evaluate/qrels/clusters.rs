@@ -148,17 +148,10 @@ impl Clusters {
         Ok(Some(docno))
     }
 
-    /// The number of these documents that the collection does not contain, if its docnos are known.
-    pub fn tell_unknown(&self, keys: impl Iterator<Item = u128>) -> Option<u64> {
-        let known = self.known.as_ref()?;
-        let unknown = keys.filter(|&key| !self.names.find(key).is_some_and(|at| known[at]));
-        Some(unknown.count() as u64)
-    }
-
     /// Whether the collection does not contain a document, if its docnos are known.
     pub fn unknown(&self, key: u128) -> Option<bool> {
-        self.known.as_ref()?;
-        self.tell_unknown([key].into_iter()).map(|n| n > 0)
+        let known = self.known.as_ref()?;
+        Some(!self.names.find(key).is_some_and(|at| known[at]))
     }
 }
 

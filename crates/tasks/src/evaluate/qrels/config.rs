@@ -62,8 +62,8 @@ pub struct QrelsConfig {
     pub format: QrelsFormat,
     /// An output directory, or a `clusters.jsonl`.
     pub clusters: PathBuf,
-    /// A ranking to deduplicate.
-    pub run: Option<PathBuf>,
+    /// Rankings to deduplicate.
+    pub runs: Vec<PathBuf>,
     /// The directory for the deduplicated files. `None` writes nothing.
     pub output: Option<PathBuf>,
     /// Which judgement of a group is kept.

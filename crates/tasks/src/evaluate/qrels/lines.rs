@@ -7,7 +7,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{Held, QrelsFormat};
+use super::{Clusters, FileCounts, Held, QrelsFormat};
 use lookalike_base::{Error, Result};
 use lookalike_text::read;
 use lookalike_text::read::lines::shorten;
@@ -15,11 +15,11 @@ use lookalike_text::read::lines::shorten;
 /// A longer line is an error, because a line has to fit in memory. A docno has at most 64 KiB.
 pub const MOST_LINE_BYTES: usize = 1 << 20;
 
-/// Memory of a line besides its text: the judgement (48, twice while the table grows), its place
+/// Memory of a line besides its text: the judgement (64, twice while the table grows), its place
 /// during the sort (24), its relevance, whether it is kept and what its groups are (13), its key
 /// and the data about its document (57), and the name of its cluster (13, three times while the
 /// table grows).
-pub(super) const JUDGEMENT_BYTES: u64 = 240;
+pub(super) const JUDGEMENT_BYTES: u64 = 272;
 
 /// Memory of a topic or subtopic besides its name: entries of the tables that find its number and
 /// its name (24 and 32, twice while they grow), and its counts (128).
@@ -82,10 +82,23 @@ impl Lines {
         std::str::from_utf8(&self.lines.line()[field.clone()]).unwrap_or_default()
     }
 
+    /// The number of the current line, from 1.
+    pub fn number(&self) -> u64 {
+        self.lines.number()
+    }
+
     /// An error in the current line.
     pub fn bad(&self, expected: impl ToString, found: impl ToString) -> Error {
         self.lines.bad(expected, found)
     }
+}
+
+/// What is expected of judgements and rankings.
+pub(super) const ONE_LINE: &str = "one line for each docno of a topic";
+
+/// What is found if a docno has a second line.
+pub(super) fn again(docno: &str) -> String {
+    format!("{} again", shorten(docno.as_bytes()))
 }
 
 /// The hash that identifies a docno, as in the catalogue.
@@ -122,6 +135,8 @@ pub struct Judgement {
     second: u32,
     pub key: u128,
     pub grade: i64,
+    /// The number of its line, from 1.
+    line: u64,
     /// Where the fields start in the text of [`Judgements`] that a written line repeats: iteration
     /// or subtopic, or method and probability; the docno follows. Then their lengths.
     start: u64,
@@ -200,7 +215,8 @@ impl Judgements {
             if new {
                 held.memory.take(TOPIC_BYTES);
             }
-            judgements.push((number, second), docno, grade, &repeated);
+            let line = lines.number();
+            judgements.push((number, second), (docno, line), grade, &repeated);
         }
         held.memory.check(|| format!("{count} judgements"))?;
         if count >= u64::from(u32::MAX) {
@@ -211,14 +227,15 @@ impl Judgements {
         Ok(judgements)
     }
 
-    /// Adds the judgement of a document for a topic and second field. `repeated` are the other
-    /// fields.
-    pub fn push(&mut self, number: (u32, u32), docno: &str, grade: i64, repeated: &str) {
+    /// Adds the judgement of a document, in a line of this number, for a topic and second field.
+    /// `repeated` are the other fields.
+    pub fn push(&mut self, of: (u32, u32), (docno, line): (&str, u64), grade: i64, repeated: &str) {
         self.all.push(Judgement {
-            topic: number.0,
-            second: number.1,
+            topic: of.0,
+            second: of.1,
             key: key_of(docno),
             grade,
+            line,
             start: self.text.len() as u64,
             repeated: repeated.len() as u32,
             docno: docno.len() as u32,
@@ -252,21 +269,29 @@ impl Judgements {
         let Some(second) = order.windows(2).filter(repeats).map(|pair| pair[1]).min() else {
             return Ok(());
         };
-        // Line numbers are not kept in memory, so read the file again up to this line.
-        let mut lines = Lines::open(path, self.format.fields())?;
-        let mut fields = Vec::new();
-        for _ in 0..=second {
-            if !lines.next(&mut fields)? {
-                break;
-            }
-        }
-        let docno = self.docno(&self.all[second as usize]);
         let expected = if by_subtopic {
             "one line for each docno and subtopic of a topic"
         } else {
-            "one line for each docno of a topic"
+            ONE_LINE
         };
-        Err(lines.bad(expected, format!("{} again", shorten(docno.as_bytes()))))
+        Err(self.again(path, expected, second))
+    }
+
+    /// An error about a judgement, by its number, whose docno has another one.
+    pub fn again(&self, path: &Path, expected: &str, number: u32) -> Error {
+        let judgement = &self.all[number as usize];
+        let found = again(self.docno(judgement));
+        Error::bad_line(path, judgement.line, expected, found)
+    }
+
+    /// The counts of the lines of the file.
+    pub fn counts(&self, path: &Path, clusters: &Clusters) -> FileCounts {
+        let mut counts = FileCounts::new(path, clusters);
+        for judgement in &self.all {
+            let (docno, line) = (self.docno(judgement), judgement.line);
+            counts.add(clusters, (judgement.key, docno, line));
+        }
+        counts
     }
 
     /// What is judged separately within a topic: the number of the subtopic; 0 in other forms.

@@ -11,10 +11,10 @@
 //!
 //! # In and out
 //! In: TREC relevance judgements (*qrels*, in one of the forms below), the clusters (an output
-//! directory or a `clusters.jsonl`), and a TREC ranking (a *run*: lines of topic, `Q0`, docno,
+//! directory or a `clusters.jsonl`), and TREC rankings (*runs*: lines of topic, `Q0`, docno,
 //! rank, score, tag). Fields are separated by white space, empty lines are ignored, and files may
-//! be compressed. Out: [`QrelsReport`], and the files `contradictions.jsonl`, `qrels` and `run` in a
-//! directory.
+//! be compressed. Out: [`QrelsReport`], and in a directory the files `contradictions.jsonl`, `qrels`
+//! and each ranking under the name of its file.
 //!
 //! # The forms of judgements
 //! - *trec*: topic, iteration, docno, relevance. A docno has one line in a topic.
@@ -49,7 +49,7 @@
 //!
 //! # What is kept
 //! For each topic, subtopic and cluster, one line of the qrels ([`Keep`]); for each topic and
-//! cluster, one line of the run. All lines whose document is in no cluster are kept. Lines keep
+//! cluster, one line of the run. All lines whose document is in no cluster are kept. Judgements keep
 //! their order; fields are separated by one space.
 //!
 //! - *best*: the document of highest relevance; of several, the first in the collection.
@@ -58,12 +58,14 @@
 //!   judged or not. The line takes the place of the first judged document, with its other fields
 //!   and the highest relevance of the group.
 //!
-//! A ranking is the lines of a topic in the order of the file. It keeps the first line of each
-//! cluster, under the docno that the judgements keep for the topic and cluster, so that the two files
+//! A ranking is the lines of a topic in the order of trec_eval: by falling score in single precision,
+//! and of equal ones, the docno that is greater byte by byte comes first. It keeps the first line of
+//! each cluster, under the docno that the judgements keep for the topic and cluster, so that the two files
 //! fit each other; with *map* under the docno of the representative. Of several subtopics, the first
-//! one decides which docno that is, in the judgements too. Ranks are renumbered in steps of one, from 0 if the topic's first line has rank
-//! 0 and otherwise from 1. Scores do not change. A program that ranks by score (trec_eval) sees the
-//! same order only if scores never rise within a topic, so lines whose score rises are counted.
+//! one decides which docno that is, in the judgements too. Ranks are renumbered in steps of one, from 0 if the topic's lowest rank is
+//! 0 and otherwise from 1. If new docnos would change the order of equal scores, some are raised to
+//! the next number of single precision, and so are the scores above that this reaches. Others do not
+//! change. Lines whose score rises within a topic are counted.
 //!
 //! # Algorithm
 //! 1. The qrels are read into memory; of the run, only the distinct hashes of its docnos.
@@ -71,7 +73,7 @@
 //!    its kind are recorded.
 //! 3. Judgements are sorted by topic, subtopic, cluster and place, so that each group is
 //!    contiguous. Then they are sorted by cluster and docno, for the distinct counts.
-//! 4. The run is read again and written, with a table of the topics and clusters seen.
+//! 4. Each run is read again, sorted and written.
 //!
 //! # Invariants
 //! - Lines = kept + removed, for the qrels and for the run.
@@ -80,8 +82,8 @@
 //!   subtopics of a topic; groups are in the order of the clusters.
 //!
 //! # Cost
-//! Memory: three times the bytes of the qrels, 240 bytes for each line of the qrels, 152 bytes for
-//! each line of the run, and with *map* the docnos of the representatives. Clusters are streamed,
+//! Memory: three times the bytes of the qrels and runs, 272 bytes for each line of the qrels and of
+//! the runs, and with *map* the docnos of the representatives. Clusters are streamed,
 //! so their number and size do not matter.
 //!
 //! # Where we depart from the source
@@ -106,11 +108,13 @@ mod ranking;
 mod stats;
 
 use lookalike_base::Result;
+use lookalike_base::error::refuse;
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_engine::{outputs, pipeline};
 use lookalike_store::disk::{self, AtomicFile};
-use std::collections::HashMap;
+use lookalike_text::read::is_compressed;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -118,7 +122,7 @@ use lines::{JUDGEMENT_BYTES, Names};
 
 pub use clusters::Clusters;
 pub use lines::{Judgement, Judgements, MOST_LINE_BYTES, key_of};
-pub use ranking::{RunLine, each_ranked};
+pub use ranking::{RankedLine, RankedRun};
 
 pub use config::{Keep, QrelsConfig, QrelsFormat};
 pub use stats::{Differing, FileCounts, QrelsReport, TopicCounts};
@@ -127,13 +131,11 @@ const STAGE: &str = "qrels";
 /// Buffers of readers and writers, and a line.
 const FIXED_BYTES: u64 = 8 << 20;
 
-/// The list of inconsistent groups, next to [`QRELS_FILE`] and [`RUN_FILE`] in the output
+/// The list of inconsistent groups, next to [`QRELS_FILE`] and the rankings in the output
 /// directory.
 pub const CONTRADICTIONS_FILE: &str = "contradictions.jsonl";
 /// The deduplicated qrels.
 pub(crate) const QRELS_FILE: &str = "qrels";
-/// The deduplicated ranking.
-pub(crate) const RUN_FILE: &str = "run";
 
 /// The cluster number of a document that is in no cluster.
 const NONE: u32 = u32::MAX;
@@ -176,16 +178,15 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     let mut held = Held::new(STAGE, context, (0, 0));
     let renaming = config.keep == Keep::Map;
     let given = (config.qrels.as_path(), config.format);
-    let (judgements, clusters, lines) = read(given, &source, &config.run, renaming, &mut held)?;
+    let (judgements, clusters, lines) = read(given, &source, &config.runs, renaming, &mut held)?;
 
     let mut order: Vec<Placed> = (judgements.all.iter().zip(0..))
         .map(|(judgement, number)| Placed::of(judgement, number, &judgements, &clusters))
         .collect();
     order.sort_unstable();
 
-    let mut report = QrelsReport::new(config, &judgements);
-    report.qrels.lines = judgements.all.len() as u64;
-    report.qrels.unknown = clusters.tell_unknown(judgements.all.iter().map(|j| j.key));
+    let counts = judgements.counts(&config.qrels, &clusters);
+    let mut report = QrelsReport::new(config, &judgements, counts);
     let mut out = Outputs::create(config)?;
     let given = (&judgements, &clusters);
     let chosen = Chosen::of(config, given, &order, &mut report, &mut out, context)?;
@@ -222,10 +223,12 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             out.put(line.as_bytes())?;
         }
     }
-    for (path, lines) in config.run.iter().zip(lines) {
-        let given = (&judgements, &clusters);
-        let thinned = ranking::thin(path, lines, given, &chosen, out.run.as_mut(), context);
-        report.run = Some(thinned?);
+    for (path, lines) in config.runs.iter().zip(lines) {
+        let output = config.output.as_ref();
+        let file = output.map(|output| AtomicFile::create(&output.join(written(path))));
+        let run = RankedRun::read(path, lines, &clusters, &held)?;
+        let given = (&judgements, &clusters, &chosen);
+        report.runs.push(run.thin(given, file.transpose()?)?);
     }
     out.finish()?;
     if let Some(output) = &config.output {
@@ -251,10 +254,10 @@ pub fn read<'r>(
     let (mut lines, mut count) = (Vec::new(), 0u64);
     for path in rankings {
         let before = count;
-        each_ranked(path, |ranked| {
+        ranking::each_ranked(path, |ranked| {
             held.stop(count)?;
             count += 1;
-            let bytes = ranking::LINE_BYTES + held.ranked_bytes + ranked.docno.len() as u64;
+            let bytes = ranking::LINE_BYTES + held.ranked_bytes + ranked.held_bytes();
             if held.memory.take(bytes) {
                 names.add(ranked.key);
             }
@@ -345,9 +348,25 @@ impl Chosen {
 fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<()> {
     let mut reads: Vec<&Path> = vec![&config.qrels, &source.clusters];
     reads.extend(source.tables.iter().flatten().map(PathBuf::as_path));
-    reads.extend(config.run.as_deref());
-    let files = [CONTRADICTIONS_FILE, QRELS_FILE, RUN_FILE];
-    outputs::check_files(output, files, &[], &reads)
+    reads.extend(config.runs.iter().map(PathBuf::as_path));
+    let mut files = BTreeSet::from([CONTRADICTIONS_FILE.to_string(), QRELS_FILE.into()]);
+    for path in &config.runs {
+        if !files.insert(written(path)) {
+            let limit = format!("{} in it would be two files", written(path));
+            return refuse("run", path.display(), limit + "; give it another name");
+        }
+    }
+    outputs::check_files(output, files.iter().map(String::as_str), &[], &reads)
+}
+
+/// The name of the file that is written for a ranking: that of its file, without the ending of a
+/// compression.
+fn written(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match name.rsplit_once('.') {
+        Some((plain, _)) if is_compressed(&name) => plain.into(),
+        _ => name.into(),
+    }
 }
 
 /// The memory of judgements and what belongs to them, and how their reading is stopped.
@@ -526,7 +545,6 @@ impl<'g> Group<'g> {
 struct Outputs {
     contradictions: Option<AtomicFile>,
     qrels: Option<AtomicFile>,
-    run: Option<AtomicFile>,
 }
 
 impl Outputs {
@@ -540,13 +558,11 @@ impl Outputs {
         Ok(Outputs {
             contradictions: Some(create(CONTRADICTIONS_FILE)?),
             qrels: Some(create(QRELS_FILE)?),
-            run: config.run.as_ref().map(|_| create(RUN_FILE)).transpose()?,
         })
     }
 
     fn finish(self) -> Result<()> {
-        let files = [self.contradictions, self.qrels, self.run];
-        for file in files.into_iter().flatten() {
+        for file in [self.contradictions, self.qrels].into_iter().flatten() {
             file.finish()?;
         }
         Ok(())

@@ -1,11 +1,11 @@
 //! The counts of judgements, groups and lines that a report contains.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::lines::Judgements;
-use super::{Group, Keep, Marks, QrelsConfig, QrelsFormat};
+use super::{Clusters, Group, Keep, Marks, QrelsConfig, QrelsFormat};
 
 /// Groups whose documents are judged differently, by the kind of duplicates that disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -95,14 +95,44 @@ pub struct FileCounts {
     pub kept: u64,
     /// Lines removed because the file keeps another line for their topic and cluster.
     pub removed: u64,
+    /// Removed lines of topics without judgements; for rankings only.
+    pub unjudged: u64,
     /// Kept lines in which another docno of the cluster replaces the document's own.
     pub renamed: u64,
+    /// Kept lines with a higher score, so that the new docnos do not change the order of equal ones.
+    pub rescored: u64,
     /// Lines whose docno the collection does not contain. `None` if the docnos of the collection
     /// are not known.
     pub unknown: Option<u64>,
+    /// The docnos of the first such lines, and the numbers of the lines, from 1.
+    pub first_unknown: Vec<(String, u64)>,
     /// Lines with a higher score than the line before of the same topic; for rankings only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scores_rise: Option<u64>,
+}
+
+/// Limit on [`FileCounts::first_unknown`].
+const MOST_NAMED: usize = 3;
+
+impl FileCounts {
+    pub(super) fn new(path: &Path, clusters: &Clusters) -> FileCounts {
+        FileCounts {
+            path: path.into(),
+            unknown: clusters.unknown(0).map(|_| 0),
+            ..FileCounts::default()
+        }
+    }
+
+    /// Counts a line with the document of this hash and docno.
+    pub(super) fn add(&mut self, clusters: &Clusters, (key, docno, line): (u128, &str, u64)) {
+        self.lines += 1;
+        if let (Some(unknown), Some(true)) = (&mut self.unknown, clusters.unknown(key)) {
+            *unknown += 1;
+            if self.first_unknown.len() < MOST_NAMED {
+                self.first_unknown.push((docno.into(), line));
+            }
+        }
+    }
 }
 
 /// The whole report.
@@ -114,8 +144,8 @@ pub struct QrelsReport {
     pub format: QrelsFormat,
     /// The lines of the judgements.
     pub qrels: FileCounts,
-    /// The lines of the ranking.
-    pub run: Option<FileCounts>,
+    /// The lines of each ranking.
+    pub runs: Vec<FileCounts>,
     /// The sum over all topics.
     pub all: TopicCounts,
     /// Clusters and documents of all topics, each counted once.
@@ -125,16 +155,13 @@ pub struct QrelsReport {
 }
 
 impl QrelsReport {
-    pub(super) fn new(config: &QrelsConfig, judgements: &Judgements) -> Self {
+    pub(super) fn new(config: &QrelsConfig, judgements: &Judgements, qrels: FileCounts) -> Self {
         let topics = judgements.topics.iter();
         let topics = topics.map(|topic| (topic.clone(), TopicCounts::default()));
         QrelsReport {
             keep: config.keep,
             format: judgements.format,
-            qrels: FileCounts {
-                path: config.qrels.clone(),
-                ..FileCounts::default()
-            },
+            qrels,
             topics: topics.collect(),
             ..QrelsReport::default()
         }
