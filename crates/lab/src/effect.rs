@@ -44,7 +44,7 @@
 //! Those of [`lookalike_tasks::evaluate::qrels`].
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
 

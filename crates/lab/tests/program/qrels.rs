@@ -663,11 +663,12 @@ fn random_judgements_are_counted_as_defined() {
             }
             let run = &report.runs[0];
             let written = fs::read_to_string(place.join("thin/run.txt")).unwrap();
+            let written: Vec<&str> = written.lines().collect();
             let (mut below, mut raised) = ((u64::MAX, f32::NEG_INFINITY, ""), 0);
-            for (line, (topic, name, rank, score)) in written.lines().zip(&lines).rev() {
+            for (line, (topic, name, rank, score)) in written.iter().zip(&lines).rev() {
                 let text = line.rsplit(' ').nth(1).unwrap();
                 assert_eq!(
-                    line,
+                    *line,
                     format!("{topic} Q0 {name} {rank} {text} x"),
                     "{seed} {keep}"
                 );
@@ -681,11 +682,11 @@ fn random_judgements_are_counted_as_defined() {
                 let stays = text == score.to_string();
                 assert!(stays || !stands(*score as f32), "{seed} {keep}: {line}");
                 raised += u64::from(!stays);
-                below = (**topic, value, name);
+                below = (**topic, value, name.as_str());
             }
             seen_raised += raised;
             assert_eq!((run.kept, run.rescored), (lines.len() as u64, raised));
-            assert_eq!(written.lines().count(), lines.len());
+            assert_eq!(written.len(), lines.len());
             assert_eq!(run.kept + run.removed, run.lines);
             assert_eq!(run.lines, ranked.len() as u64);
         }
