@@ -38,7 +38,6 @@
 //!
 //! # Cost
 //! Memory: that of [`lookalike_tasks::evaluate::qrels`], and 48 bytes for each line of the rankings.
-//! They are read twice.
 //!
 //! # Errors
 //! Those of [`lookalike_tasks::evaluate::qrels`].
@@ -272,14 +271,10 @@ pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport>
     let mut held = Held::new(STAGE, context, (0, JUDGED_BYTES));
     held.ranked_bytes = LINE_BYTES;
     let given = (config.qrels.as_path(), QrelsFormat::Trec);
-    let (judgements, clusters, lines) = read(given, &source, &config.runs, false, &mut held)?;
+    let (judgements, clusters, runs) = read(given, &source, &config.runs, false, &mut held)?;
     let judged = JudgedTopic::of(&judgements, &clusters);
     let of = (&judgements, &clusters, &judged[..]);
-    let systems = config.runs.iter().zip(lines).map(|(path, lines)| {
-        let run = RankedRun::read(path, lines, &clusters, &held)?;
-        Ok(system(run, of))
-    });
-    let systems = systems.collect::<Result<Vec<_>>>()?;
+    let systems: Vec<SystemEffect> = runs.iter().map(|run| system(run, of)).collect();
     let order = |treatment: usize, metric: usize| -> Vec<f64> {
         let systems = systems.iter();
         systems.map(|of| of.means[treatment][metric]).collect()
@@ -318,7 +313,7 @@ pub fn run(config: &EffectConfig, context: &Context<'_>) -> Result<EffectReport>
 
 /// Measures the effect on one ranking.
 fn system(
-    run: RankedRun,
+    run: &RankedRun,
     (judgements, clusters, judged): (&Judgements, &Clusters, &[JudgedTopic]),
 ) -> SystemEffect {
     let topics = run.topics.iter();
@@ -326,7 +321,7 @@ fn system(
         .map(|topic| (&*topic.name, &topic.lines[..]))
         .collect();
     let mut effect = SystemEffect {
-        file: run.counts,
+        file: run.counts(clusters),
         missing: 0,
         means: Vec::new(),
         topics: vec![Vec::new(); Treatment::ALL.len()],

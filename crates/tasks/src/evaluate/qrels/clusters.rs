@@ -121,11 +121,6 @@ impl Clusters {
         self.members[self.names.find(key)?]
     }
 
-    /// The number of a document, if the qrels or the run name it.
-    pub fn number(&self, key: u128) -> Option<u32> {
-        self.names.find(key).map(|at| at as u32)
-    }
-
     /// A value that exact duplicates of each other share.
     pub fn class(&self, key: u128) -> u128 {
         self.names.find(key).map_or(key, |at| self.classes[at])

@@ -93,14 +93,6 @@ impl Lines {
     }
 }
 
-/// What is expected of judgements and rankings.
-pub(super) const ONE_LINE: &str = "one line for each docno of a topic";
-
-/// What is found if a docno has a second line.
-pub(super) fn again(docno: &str) -> String {
-    format!("{} again", shorten(docno.as_bytes()))
-}
-
 /// The hash that identifies a docno, as in the catalogue.
 pub fn key_of(docno: impl AsRef<[u8]>) -> u128 {
     xxh3_128(docno.as_ref())
@@ -119,11 +111,6 @@ impl Topics {
         let number = self.0.len() as u32;
         self.0.insert(topic.into(), number);
         (number, true)
-    }
-
-    /// The number of a topic that has one.
-    pub fn find(&self, topic: &str) -> Option<u32> {
-        self.0.get(topic).copied()
     }
 }
 
@@ -272,7 +259,7 @@ impl Judgements {
         let expected = if by_subtopic {
             "one line for each docno and subtopic of a topic"
         } else {
-            ONE_LINE
+            "one line for each docno of a topic"
         };
         Err(self.again(path, expected, second))
     }
@@ -280,18 +267,14 @@ impl Judgements {
     /// An error about a judgement, by its number, whose docno has another one.
     pub fn again(&self, path: &Path, expected: &str, number: u32) -> Error {
         let judgement = &self.all[number as usize];
-        let found = again(self.docno(judgement));
+        let found = format!("{} again", shorten(self.docno(judgement).as_bytes()));
         Error::bad_line(path, judgement.line, expected, found)
     }
 
     /// The counts of the lines of the file.
     pub fn counts(&self, path: &Path, clusters: &Clusters) -> FileCounts {
-        let mut counts = FileCounts::new(path, clusters);
-        for judgement in &self.all {
-            let (docno, line) = (self.docno(judgement), judgement.line);
-            counts.add(clusters, (judgement.key, docno, line));
-        }
-        counts
+        let lines = self.all.iter().map(|of| (of.key, self.docno(of), of.line));
+        FileCounts::of(path, clusters, lines)
     }
 
     /// What is judged separately within a topic: the number of the subtopic; 0 in other forms.

@@ -68,12 +68,12 @@
 //! change. Lines whose score rises within a topic are counted.
 //!
 //! # Algorithm
-//! 1. The qrels are read into memory; of the run, only the distinct hashes of its docnos.
+//! 1. The qrels and the runs are read into memory.
 //! 2. `clusters.jsonl` is streamed. For each document known from step 1, its cluster, its place and
 //!    its kind are recorded.
 //! 3. Judgements are sorted by topic, subtopic, cluster and place, so that each group is
 //!    contiguous. Then they are sorted by cluster and docno, for the distinct counts.
-//! 4. Each run is read again, sorted and written.
+//! 4. Each run is thinned and written.
 //!
 //! # Invariants
 //! - Lines = kept + removed, for the qrels and for the run.
@@ -82,8 +82,8 @@
 //!   subtopics of a topic; groups are in the order of the clusters.
 //!
 //! # Cost
-//! Memory: three times the bytes of the qrels and runs, 272 bytes for each line of the qrels and of
-//! the runs, and with *map* the docnos of the representatives. Clusters are streamed,
+//! Memory: three times the bytes of the qrels and runs, 272 bytes for each line of the qrels, 320 bytes
+//! for each line of the runs, and with *map* the docnos of the representatives. Clusters are streamed,
 //! so their number and size do not matter.
 //!
 //! # Where we depart from the source
@@ -178,7 +178,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     let mut held = Held::new(STAGE, context, (0, 0));
     let renaming = config.keep == Keep::Map;
     let given = (config.qrels.as_path(), config.format);
-    let (judgements, clusters, lines) = read(given, &source, &config.runs, renaming, &mut held)?;
+    let (judgements, clusters, runs) = read(given, &source, &config.runs, renaming, &mut held)?;
 
     let mut order: Vec<Placed> = (judgements.all.iter().zip(0..))
         .map(|(judgement, number)| Placed::of(judgement, number, &judgements, &clusters))
@@ -223,10 +223,9 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             out.put(line.as_bytes())?;
         }
     }
-    for (path, lines) in config.runs.iter().zip(lines) {
+    for (run, path) in runs.iter().zip(&config.runs) {
         let output = config.output.as_ref();
         let file = output.map(|output| AtomicFile::create(&output.join(written(path))));
-        let run = RankedRun::read(path, lines, &clusters, &held)?;
         let given = (&judgements, &clusters, &chosen);
         report.runs.push(run.thin(given, file.transpose()?)?);
     }
@@ -237,7 +236,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     Ok(report)
 }
 
-/// Reads judgements, the lines of some rankings, and the clusters of all documents in them.
+/// Reads judgements, some rankings, and the clusters of all documents in them.
 /// `renaming` keeps the docnos of representatives.
 ///
 /// # Errors
@@ -248,28 +247,16 @@ pub fn read<'r>(
     rankings: impl IntoIterator<Item = &'r PathBuf>,
     renaming: bool,
     held: &mut Held<'_>,
-) -> Result<(Judgements, Clusters, Vec<u64>)> {
+) -> Result<(Judgements, Clusters, Vec<RankedRun>)> {
     let judgements = Judgements::read(qrels, format, held)?;
     let mut names = Names::of(&judgements);
-    let (mut lines, mut count) = (Vec::new(), 0u64);
-    for path in rankings {
-        let before = count;
-        ranking::each_ranked(path, |ranked| {
-            held.stop(count)?;
-            count += 1;
-            let bytes = ranking::LINE_BYTES + held.ranked_bytes + ranked.held_bytes();
-            if held.memory.take(bytes) {
-                names.add(ranked.key);
-            }
-            Ok(())
-        })?;
-        lines.push(count - before);
-    }
-    held.memory
-        .check(|| format!("the judgements and {count} ranked documents"))?;
+    let runs = rankings.into_iter();
+    let runs = runs.map(|path| RankedRun::read(path, &mut names, held));
+    let runs = runs.collect::<Result<Vec<_>>>()?;
+    (held.memory).check(|| "the judgements and ranked documents".into())?;
     names.close();
     let clusters = Clusters::read(source, names, renaming, held)?;
-    Ok((judgements, clusters, lines))
+    Ok((judgements, clusters, runs))
 }
 
 /// What is decided about each judgement, by its number.

@@ -1,94 +1,34 @@
 //! Reads rankings, which have one line for each document that a system returned for a topic, and
 //! deduplicates them.
 
-use std::collections::HashSet;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::clusters::Clusters;
-use super::lines::{Judgements, Lines, ONE_LINE, Topics, again, key_of};
+use super::lines::{Judgements, Lines, Names, Topics, key_of};
 use super::stats::FileCounts;
 use super::{Chosen, Held};
-use lookalike_base::numbers::counted;
 use lookalike_base::{Error, Result};
 use lookalike_store::disk::AtomicFile;
 use lookalike_text::read::lines::shorten;
 
 /// Memory of a line besides its text: its key (16, twice while the table grows), the data about its
 /// document (41), entries in the tables of documents (17, three times while it grows) and of clusters
-/// (5, likewise), the line (32, three times) and its new docno and score (32).
-pub(super) const LINE_BYTES: u64 = 272;
+/// (5, likewise), the line (48, three times) and its new docno and score (32).
+const LINE_BYTES: u64 = 320;
 
 const FIELDS: &[&str] = &["topic", "Q0", "docno", "rank", "score", "tag"];
 
-/// A line of a ranking.
-pub(super) struct RunLine<'l> {
-    /// The number of the topic, in the order in which the file names topics.
-    number: u32,
-    topic: &'l str,
-    /// The fields that are held: docno, `Q0`, score and tag.
-    fields: [&'l str; 4],
-    /// The hash of the docno.
-    pub key: u128,
-    rank: i64,
-    score: f64,
-    line: u64,
-}
-
-impl RunLine<'_> {
-    /// Memory of the text, which grows.
-    pub fn held_bytes(&self) -> u64 {
-        3 * self
-            .fields
-            .map(|field| field.len() as u64 + 1)
-            .iter()
-            .sum::<u64>()
-    }
-}
-
-/// Reads the lines of a ranking, each docno of a topic once.
-pub(super) fn each_ranked(
-    path: &Path,
-    mut take: impl FnMut(&RunLine<'_>) -> Result<()>,
-) -> Result<()> {
-    let mut lines = Lines::open(path, vec![FIELDS])?;
-    let mut topics = Topics::default();
-    let mut seen: HashSet<u128> = HashSet::new();
-    let mut fields = Vec::new();
-    while lines.next(&mut fields)? {
-        let [topic, q0, docno, rank, score, tag] = &fields[..] else {
-            continue;
-        };
-        let [topic, q0, docno] = [topic, q0, docno].map(|field| lines.text(field));
-        let [rank, written, tag] = [rank, score, tag].map(|field| lines.text(field));
-        let bad = |expected: &str, found: &str| lines.bad(expected, shorten(found.as_bytes()));
-        let rank = (rank.parse()).map_err(|_| bad("a rank that is an integer", rank))?;
-        let score = written.parse::<f64>().ok().filter(|score| !score.is_nan());
-        let score = score.ok_or_else(|| bad("a score that is a number", written))?;
-        let (number, key) = (topics.number(topic).0, key_of(docno));
-        // Docnos are hashes, so each topic has other ones.
-        if !seen.insert(key ^ u128::from(number) << 96) {
-            return Err(lines.bad(ONE_LINE, again(docno)));
-        }
-        take(&RunLine {
-            number,
-            topic,
-            fields: [docno, q0, written, tag],
-            key,
-            rank,
-            score,
-            line: lines.number(),
-        })?;
-    }
-    Ok(())
-}
-
 /// A ranking in the order of trec_eval.
 pub struct RankedRun {
-    pub counts: FileCounts,
+    path: PathBuf,
     pub topics: Vec<RankedTopic>,
-    /// The fields of [`RunLine::fields`] of each line, with a space after each.
+    /// Docno, `Q0`, score and tag of each line, with a space after each.
     text: String,
+    /// Lines with a higher score than the line before of the same topic.
+    rises: u64,
 }
 
 /// The lines of a topic.
@@ -105,91 +45,100 @@ pub struct RankedTopic {
 pub struct RankedLine {
     /// The hash of the docno.
     pub key: u128,
-    /// Zero has one sign.
     score: f32,
     /// Where its fields start in the text.
     start: usize,
+    /// The number of the line, from 1.
+    line: u64,
 }
 
 impl RankedRun {
-    /// Reads a ranking that had this number of lines, with documents that the clusters know.
-    ///
-    /// # Errors
-    /// `BadLine`; `InputChanged`; `Io`.
-    pub fn read(
-        path: &Path,
-        expected: u64,
-        clusters: &Clusters,
-        held: &Held<'_>,
-    ) -> Result<RankedRun> {
-        let changed = |found: &str| Error::input_changed(path, counted(expected, "line"), found);
-        let mut counts = FileCounts::new(path, clusters);
-        let mut topics: Vec<RankedTopic> = Vec::new();
-        let (mut text, mut rises) = (String::new(), 0);
-        each_ranked(path, |ranked| {
-            held.stop(counts.lines)?;
-            if clusters.number(ranked.key).is_none() {
-                return Err(changed("another docno"));
+    /// Reads a ranking, each docno of a topic once, and adds the documents to `names`. It is not
+    /// complete if the memory does not suffice.
+    pub(super) fn read(path: &Path, names: &mut Names, held: &mut Held<'_>) -> Result<RankedRun> {
+        let mut lines = Lines::open(path, vec![FIELDS])?;
+        let mut numbers = Topics::default();
+        let mut seen: HashSet<u128> = HashSet::new();
+        let (mut topics, mut text): (Vec<RankedTopic>, _) = (Vec::new(), String::new());
+        let (mut ranges, mut rises) = (Vec::new(), 0);
+        while lines.next(&mut ranges)? {
+            held.stop(lines.number())?;
+            let [topic, q0, docno, rank, score, tag] = &ranges[..] else {
+                continue;
+            };
+            let [topic, q0, docno] = [topic, q0, docno].map(|field| lines.text(field));
+            let [rank, written, tag] = [rank, score, tag].map(|field| lines.text(field));
+            let bad = |expected: &str, found: &str| lines.bad(expected, shorten(found.as_bytes()));
+            let rank = (rank.parse()).map_err(|_| bad("a rank that is an integer", rank))?;
+            let score = written.parse::<f64>().ok().filter(|score| !score.is_nan());
+            let score = score.ok_or_else(|| bad("a score that is a number", written))?;
+            let ((number, new), key) = (numbers.number(topic), key_of(docno));
+            // Docnos are hashes, so each topic has other ones.
+            if !seen.insert(key ^ u128::from(number) << 96) {
+                let again = format!("{} again", shorten(docno.as_bytes()));
+                return Err(lines.bad("one line for each docno of a topic", again));
             }
-            counts.add(clusters, (ranked.key, ranked.fields[0], ranked.line));
-            let number = ranked.number as usize;
-            if number == topics.len() {
+            if new {
                 topics.push(RankedTopic {
-                    name: ranked.topic.into(),
+                    name: topic.into(),
                     lines: Vec::new(),
-                    lowest: ranked.rank,
-                    last: f64::INFINITY,
+                    lowest: rank,
+                    last: score,
                 });
             }
-            let topic = &mut topics[number];
-            topic.lowest = topic.lowest.min(ranked.rank);
-            rises += u64::from(ranked.score > topic.last);
-            topic.last = ranked.score;
-            topic.lines.push(RankedLine {
-                key: ranked.key,
-                score: ranked.score as f32 + 0.0,
-                start: text.len(),
-            });
-            for field in ranked.fields {
-                text.push_str(field);
-                text.push(' ');
+            let fields = format!("{docno} {q0} {written} {tag} ");
+            let bytes = LINE_BYTES + held.ranked_bytes + 3 * fields.len() as u64;
+            if !held.memory.take(bytes) {
+                continue;
             }
-            Ok(())
-        })?;
-        if counts.lines != expected {
-            return Err(changed(&counted(counts.lines, "line")));
+            names.add(key);
+            let topic = &mut topics[number as usize];
+            topic.lowest = topic.lowest.min(rank);
+            rises += u64::from(score > topic.last);
+            topic.last = score;
+            topic.lines.push(RankedLine {
+                key,
+                score: score as f32,
+                start: text.len(),
+                line: lines.number(),
+            });
+            text.push_str(&fields);
         }
         for topic in &mut topics {
-            let docno = |line: &RankedLine| fields(&text, line)[0];
-            let order = |a: &RankedLine, b: &RankedLine| {
-                b.score
-                    .total_cmp(&a.score)
-                    .then_with(|| docno(b).cmp(docno(a)))
-            };
-            topic.lines.sort_unstable_by(order);
+            let by = |line: &RankedLine| (line.score, fields(&text, line)[0]);
+            // No score is NaN.
+            let order = |a: &RankedLine, b: &RankedLine| by(b).partial_cmp(&by(a));
+            (topic.lines).sort_unstable_by(|a, b| order(a, b).unwrap_or(Ordering::Equal));
         }
-        counts.scores_rise = Some(rises);
         Ok(RankedRun {
-            counts,
+            path: path.into(),
             topics,
             text,
+            rises,
         })
+    }
+
+    /// The number of lines, and those whose document is not known.
+    pub fn counts(&self, clusters: &Clusters) -> FileCounts {
+        let lines = self.topics.iter().flat_map(|topic| &topic.lines);
+        let lines = lines.map(|line| (line.key, fields(&self.text, line)[0], line.line));
+        FileCounts {
+            scores_rise: Some(self.rises),
+            ..FileCounts::of(&self.path, clusters, lines)
+        }
     }
 
     /// Keeps the first line of each topic and cluster, under the docno that the judgements keep.
     pub(super) fn thin(
-        self,
+        &self,
         (judgements, clusters, chosen): (&Judgements, &Clusters, &Chosen),
         mut out: Option<AtomicFile>,
     ) -> Result<FileCounts> {
-        let mut counts = self.counts;
-        let mut judged = Topics::default();
-        for topic in &judgements.topics {
-            judged.number(topic);
-        }
+        let mut counts = self.counts(clusters);
+        let judged: HashMap<&String, u32> = judgements.topics.iter().zip(0..).collect();
         let mut text = String::new();
         for topic in &self.topics {
-            let number = judged.find(&topic.name);
+            let number = judged.get(&topic.name).copied();
             let mut seen = HashSet::new();
             let mut kept = Vec::with_capacity(topic.lines.len());
             for line in &topic.lines {
@@ -199,8 +148,7 @@ impl RankedRun {
                     counts.unjudged += u64::from(number.is_none());
                     continue;
                 }
-                let place = number.zip(cluster);
-                let judgement = place.and_then(|place| chosen.names.get(&place));
+                let judgement = number.zip(cluster).and_then(|of| chosen.names.get(&of));
                 let docno = fields(&self.text, line)[0];
                 let name = match clusters.renamed(line.key)? {
                     Some(name) => name,
@@ -215,11 +163,10 @@ impl RankedRun {
             for (line, score, name) in kept.iter_mut().rev() {
                 *score = score.max(below.0);
                 if *score == below.0 && *name <= below.1 {
-                    *score = above(*score);
+                    *score = score.next_up();
                 }
                 if *score == below.0 && *name <= below.1 {
-                    let topic = &topic.name;
-                    let what = format!(": topic {topic} has the greatest score several times");
+                    let what = format!(": the greatest score is tied in topic {}", topic.name);
                     return Err(Error::of(&counts.path, what, "give the lines lower scores"));
                 }
                 counts.rescored += u64::from(*score != line.score);
@@ -229,11 +176,9 @@ impl RankedRun {
             for ((line, score, name), rank) in kept.iter().zip(first..) {
                 let Some(out) = &mut out else { break };
                 let [_, q0, written, tag] = fields(&self.text, line);
-                let raised = format!("{:?}", f64::from(*score));
-                let score = if *score == line.score {
-                    written
-                } else {
-                    &raised
+                let score = match *score == line.score {
+                    true => written.into(),
+                    false => format!("{:?}", f64::from(*score)),
                 };
                 text.clear();
                 let _ = writeln!(text, "{} {q0} {name} {rank} {score} {tag}", topic.name);
@@ -250,14 +195,4 @@ fn fields<'t>(text: &'t str, line: &RankedLine) -> [&'t str; 4] {
     // A line starts where the text ended.
     let mut fields = text[line.start..].split(' ');
     std::array::from_fn(|_| fields.next().unwrap_or_default())
-}
-
-/// The next greater score, and no subnormal number, which some programs take for 0.
-fn above(score: f32) -> f32 {
-    let next = score.next_up();
-    if next.is_subnormal() {
-        f32::MIN_POSITIVE
-    } else {
-        next
-    }
 }

@@ -104,7 +104,7 @@ pub struct FileCounts {
     /// Lines whose docno the collection does not contain. `None` if the docnos of the collection
     /// are not known.
     pub unknown: Option<u64>,
-    /// The docnos of the first such lines, and the numbers of the lines, from 1.
+    /// The docnos of some such lines, the first or best ranked, and the numbers of the lines, from 1.
     pub first_unknown: Vec<(String, u64)>,
     /// Lines with a higher score than the line before of the same topic; for rankings only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,23 +115,27 @@ pub struct FileCounts {
 const MOST_NAMED: usize = 3;
 
 impl FileCounts {
-    pub(super) fn new(path: &Path, clusters: &Clusters) -> FileCounts {
-        FileCounts {
+    /// Counts lines with documents of these hashes and docnos, and of these numbers.
+    pub(super) fn of<'l>(
+        path: &Path,
+        clusters: &Clusters,
+        lines: impl Iterator<Item = (u128, &'l str, u64)>,
+    ) -> FileCounts {
+        let mut counts = FileCounts {
             path: path.into(),
             unknown: clusters.unknown(0).map(|_| 0),
             ..FileCounts::default()
-        }
-    }
-
-    /// Counts a line with the document of this hash and docno.
-    pub(super) fn add(&mut self, clusters: &Clusters, (key, docno, line): (u128, &str, u64)) {
-        self.lines += 1;
-        if let (Some(unknown), Some(true)) = (&mut self.unknown, clusters.unknown(key)) {
-            *unknown += 1;
-            if self.first_unknown.len() < MOST_NAMED {
-                self.first_unknown.push((docno.into(), line));
+        };
+        for (key, docno, line) in lines {
+            counts.lines += 1;
+            if clusters.unknown(key) == Some(true) {
+                counts.unknown = counts.unknown.map(|unknown| unknown + 1);
+                if counts.first_unknown.len() < MOST_NAMED {
+                    counts.first_unknown.push((docno.into(), line));
+                }
             }
         }
+        counts
     }
 }
 
