@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3375, 0, 311]),
-    ("store", [7713, 1, 604]),
+    ("base", [3370, 0, 311]),
+    ("store", [7717, 1, 604]),
     ("source", [2866, 0, 63]),
-    ("text", [21958, 9, 556]),
+    ("text", [21789, 8, 557]),
     ("rewrite", [3050, 0, 147]),
-    ("engine", [23133, 8, 1306]),
+    ("engine", [23137, 8, 1306]),
     ("methods", [3504, 1, 88]),
-    ("tasks", [23231, 14, 1250]),
-    ("lab", [10145, 2, 494]),
-    ("lookalike", [12847, 4, 360]),
+    ("tasks", [23400, 13, 1254]),
+    ("lab", [10141, 2, 494]),
+    ("lookalike", [12900, 4, 360]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
