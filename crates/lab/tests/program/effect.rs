@@ -426,7 +426,7 @@ fn random_rankings_are_evaluated_as_defined() {
         let mut groups: Vec<Vec<String>> = Vec::new();
         for cluster in 0..numbers.below(8) {
             let size = 2 + numbers.below(4);
-            groups.push((0..size).map(|n| format!("c{cluster}-{n}")).collect());
+            groups.push((0..size).map(|n| format!("{n}-c{cluster}")).collect());
         }
         let slices: Vec<&[String]> = groups.iter().map(Vec::as_slice).collect();
         clusters(place, &slices);
@@ -435,7 +435,7 @@ fn random_rankings_are_evaluated_as_defined() {
         let unit = |docno: &str| {
             docno
                 .split_once('-')
-                .map_or(docno, |both| both.0)
+                .map_or(docno, |both| both.1)
                 .to_string()
         };
         let (mut qrels, mut run) = (String::new(), String::new());

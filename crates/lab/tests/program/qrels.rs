@@ -452,7 +452,7 @@ fn random_judgements_are_counted_as_defined() {
             let size = 2 + numbers.below(5);
             let (mut near, mut members) = (false, Vec::new());
             for n in 0..size {
-                let docno = format!("d{cluster}-{n}");
+                let docno = format!("d{n}-{cluster}");
                 let kind = match (n, numbers.below(2)) {
                     (0, _) => "representative",
                     (_, 0) => "exact",
@@ -464,11 +464,11 @@ fn random_judgements_are_counted_as_defined() {
                     "{{\"docno\":\"{docno}\",\"kind\":\"{kind}\",\"resemblance\":null}}"
                 ));
             }
-            first_of.push(format!("d{cluster}-0"));
+            first_of.push(format!("d0-{cluster}"));
             let members = members.join(",");
             writeln!(
                 clusters,
-                "{{\"id\":{cluster},\"representative\":\"d{cluster}-0\",\"members\":[{members}]}}"
+                "{{\"id\":{cluster},\"representative\":\"d0-{cluster}\",\"members\":[{members}]}}"
             )
             .unwrap();
         }
@@ -791,7 +791,7 @@ distinct             1      1     0          4       2      1     1          6
     let arguments = ["qrels.txt", "--clusters", clusters, "--run", "more.txt"];
     let (_, table, _) = command(&arguments);
     let expected = "run   more.txt: 6 lines, 5 kept (--keep best), 1 removed, 1 of these in topics \
-                    without judgements, 4 not in the collection: x (line 3), y (line 4), z (line 5), \
+                    without judgements, 4 not in the collection: z (line 5), y (line 4), x (line 3), \
                     ...\n";
     assert!(table.contains(expected), "{table}");
     let (status, text, _) = command(&["qrels.txt", "--clusters", clusters, "--json", "-q"]);
