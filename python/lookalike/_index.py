@@ -363,6 +363,38 @@ class Index:
                         names[row] = name
         self._names, self._rows = names, {name: row for row, name in names.items()}
 
+    @property
+    def ids(self) -> list[Id]:
+        """What answers call the texts, in the order of their rows."""
+        if not self._own:
+            return [row["docno"] for row in Table(_native.table(self.directory, "documents"))]
+        with self._querying():
+            if self._names or not self._removed:
+                names = (name for _, name in sorted(self._names.items()))
+                return list(names if self._names else range(self._end()))
+            rows, end = set[int](), self._end()
+            for file in reversed(self._files()):
+                own = [row for row, _ in _records(file)]
+                rows.update(row for row in own if row < end)
+                end = min([end, *own[:1]])
+            return sorted(rows)
+
+    def _calls(self) -> tuple[bool, dict[int, Id] | None]:
+        """Whether docnos are rows, and what these are called."""
+        if not self._own:
+            return False, None
+        with self._querying():
+            names = self._names
+        if len({type(name) for name in names.values()}) > 1:
+            return True, {row: str(name) for row, name in names.items()}
+        return True, names or None
+
+    def __contains__(self, id: object) -> bool:
+        return id in self.ids
+
+    def __iter__(self) -> Iterator[Id]:
+        return iter(self.ids)
+
     def __len__(self) -> int:
         with self._querying():
             return self._documents()

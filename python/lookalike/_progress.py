@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+import warnings
 from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Union
@@ -13,6 +17,10 @@ Listener = Callable[
 ]
 Progress = Union[bool, Listener, None]
 
+PACKAGE = os.path.dirname(__file__)
+# A flag, with the space before a value that is no word.
+FLAG = re.compile(r"(?<![\w./-])--([a-z]+(?:-[a-z]+)*)(?: (?=[a-z]+:|[^\sa-z]))?")
+
 
 def command(arguments: Sequence[str | PathLike[str]], progress: Progress) -> str:
     """Run a command; return what it prints."""
@@ -20,6 +28,15 @@ def command(arguments: Sequence[str | PathLike[str]], progress: Progress) -> str
         with Bars() as bars:
             return _native.command(arguments, bars)
     return _native.command(arguments, progress or None)
+
+
+def warned(lines: Sequence[str]) -> None:
+    """Warn of what a command says, at the line that called this package. Flags are parameters."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == PACKAGE:
+        frame, level = frame.f_back, level + 1
+    text = "\n".join(line.removeprefix("warning: ") for line in lines)
+    warnings.warn(FLAG.sub(lambda flag: flag[1].replace("-", "_") + "=", text), stacklevel=level)
 
 
 class Bars:

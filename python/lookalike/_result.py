@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from . import _native
 from ._native import Spool
 from ._progress import Progress, command
-from ._sources import Source, joined, text_columns
+from ._sources import Source, has_column, joined, source_of, text_columns
 from ._spool import (
     FLAGS,
     columns_of,
@@ -21,6 +21,8 @@ from ._spool import (
     fields_of,
     filled,
     flags_of,
+    identify,
+    ids_of,
     of,
     optional_path,
     reading,
@@ -55,7 +57,10 @@ class Search:
         self.against = against
         self.exclude = given["exclude"]
         self.ids = ids
+        # Whether the docnos of the other collection are rows, and what these are called.
         self.numbered = False
+        self.names: Any = None
+        self.named: str | None = given.get("named")
         self.others = 0
         self.left_out: list[Spool] = []
         self.base: list[Spool] = []
@@ -69,6 +74,8 @@ class Search:
             self.against = os.fspath(directory)
             # A temporary index lives as long as the evidence, which is read from it.
             self.compared = against
+            if calls := getattr(against, "_calls", None):
+                self.numbered, self.names = calls()
             names, self.reading = _as_in(self.against, fields)
         self.spool = Spool(
             optional_path(given["scratch"]),
@@ -122,9 +129,16 @@ class Search:
         if isinstance(self.against, str):
             return self.against
         self.numbered = True
-        other = Spool(self.spool.directory, text_columns(self.text), None, self.where)
         with of("against"):
-            self.base = [filled(other, self.against, self.text, *self.where)]
+            source, column, ids = source_of(self.against), None, None
+            if self.named is not None and has_column(source, self.named):
+                column, ids = ids_of(source, self.named)
+            other = Spool(self.spool.directory, text_columns(self.text), column, self.where)
+            self.base = [filled(other, source, self.text, column, *self.where)]
+            if ids is not None:
+                identify(other, ids)
+        if column is not None or ids is not None:
+            self.names = other
         of_collection = [
             flag for flag in flags if not flag.startswith(("--threshold=", "--score="))
         ]
@@ -193,13 +207,13 @@ class Evidence:
         in its place; `resemblance` (or `score`) of the two; `shared`, the number of shared shingles.
         The resemblance is null if there is nothing to compare: texts of the same words, all of them
         excluded. With `against`, the survivor of some rows is in the other collection:
-        `survivor_against` is its row or docno. For splits, rows have columns `split` and
+        `survivor_against` is its row, docno or id. For splits, rows have columns `split` and
         `survivor_split`.
         """
         search = self._search
         if self._removed is None:
             lists = search.evidence("evidence")
-            self._removed = Table(search.spool.evidence(lists, search.others, search.numbered))
+            self._removed = Table(search.spool.evidence(lists, search.others, search.numbered, search.names))
         return search.given_back(self._removed)
 
     @property
@@ -215,7 +229,8 @@ class Evidence:
         return self._search.summary
 
     def report(self, path: str | os.PathLike[str], *, samples: int | None = None) -> Path:
-        """Write an HTML page about what was removed, with a sample of the removed texts.
+        """Write an HTML page about what was removed, with a sample of the removed texts. It calls the
+        rows by their number, from 0, whatever `ids` says.
 
         Parameters
         ----------

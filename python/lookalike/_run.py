@@ -453,7 +453,8 @@ class Run:
         true_grade
             The least grade of a pair that counts as true.
         disagreements
-            A file for the judged pairs about which the run and people disagree.
+            A file for the judged pairs about which the run and people disagree, or for the
+            documents that are counted of a list of removed or kept ones.
         families
             Families of documents: a file with lines of a docno and a family.
         scratch, memory, progress

@@ -49,7 +49,22 @@ def source_of(given: Any) -> Source:
         )
     if isinstance(given, Iterator):
         return Stream(given)
+    if not hasattr(given, "__iter__") and not hasattr(given, "__getitem__"):
+        raise TypeError(f"expected texts or a table, not {type(given).__name__}")
     return List(given)
+
+
+def has_column(source: Source, name: str) -> bool:
+    """Whether a source is known to have a column."""
+    given = source.given
+    if isinstance(given, (list, tuple)):
+        given = given[0] if given and isinstance(given[0], Mapping) else {}
+    if isinstance(source, PolarsLazy):
+        given = dict(given.collect_schema())
+    names: Any = getattr(given, "column_names", None)
+    if names is None:
+        names = getattr(given, "columns", given if isinstance(given, Mapping) else [])
+    return name in map(str, names)
 
 
 class Source:

@@ -9,6 +9,7 @@ import os
 import uuid
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from typing import Any, TypedDict, TypeVar, Union
 
 from . import _native
@@ -267,4 +268,7 @@ def as_text(value: object) -> str:
         near = round(number, 9)
         if near and abs(near - number) < 1e-12:
             return f"{near:.9f}".rstrip("0").rstrip(".")
+        if 0 < number < 1 and number == float(ratio := Fraction(number).limit_denominator(1000)):
+            a, b = ratio.numerator, ratio.denominator
+            raise ValueError(f'{number} has too many digits: write "{a}/{b}", or Fraction({a}, {b})')
     return str(value)

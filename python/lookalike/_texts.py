@@ -428,7 +428,8 @@ def deduplicate(
         index (``ids=frame.index``) or other values. Without it, rows are called by their number.
     against
         Another table of texts, the directory of a `run`, or an `Index`: rows that resemble one of
-        its texts are removed. A directory was made with the same parameters.
+        its texts are removed. A directory was made with the same parameters. `survivor_against` is
+        what an index or, if `ids` is a column that it has too, the other table calls a text.
     rule
         Which rows of a group are kept: ``"star"``, ``"one-per-cluster"`` (even if only a chain of
         similar rows connects the cluster), ``"drop-clusters"`` (no row that is in a cluster) or
@@ -474,8 +475,10 @@ def deduplicate(
     [{'row': 2, 'reason': 'same words', 'survivor': 0, 'resemblance': 1.0, 'shared': 1}]
     """
     policies, source = policies_of(keep), source_of(texts)
+    named = ids if isinstance(ids, str) else None
     column, ids = ids_of(source, ids)
-    search = Search(source.kind, as_, text, policies, against, locals(), not source.selects, column)
+    given = {**locals(), "named": named}
+    search = Search(source.kind, as_, text, policies, against, given, not source.selects, column)
     search.fill(source)
     if ids is not None:
         identify(search.spool, ids)

@@ -11,7 +11,6 @@ mod results;
 
 use std::collections::VecDeque;
 use std::error::Error as _;
-use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,7 +21,7 @@ use lookalike::base::progress::{Progress, Stop, Unit};
 use lookalike::base::utf8::without_secrets;
 use lookalike::cli::{self, Failure, Host};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arrow::Table;
@@ -223,10 +222,10 @@ fn command(
     if let Some(raised) = raised {
         return Err(raised);
     }
-    let warnings = locked(&shared.warnings).join("\n");
+    let warnings = std::mem::take(&mut *locked(&shared.warnings));
     if listener.callable.is_none() && !warnings.is_empty() {
-        let warnings = CString::new(warnings.replace('\0', " "))?;
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warnings, 2)?;
+        let warned = py.import("lookalike._progress")?.getattr("warned")?;
+        warned.call1((warnings,))?;
     }
     match done {
         Ok(Ok(())) => Ok(std::mem::take(&mut *locked(&shared.output))),

@@ -441,13 +441,16 @@ impl Spool {
     }
 
     /// The rows that were removed, from `removed.parquet` of the command `dedup`. The first `others`
-    /// documents are another collection's, whose docnos are row numbers if `numbered`.
+    /// documents are another collection's, whose docnos are row numbers if `numbered`; `names` is the
+    /// spool of these rows if it has identifiers, or maps them to what they are called.
+    #[pyo3(signature = (removed, others, numbered, names=None))]
     fn evidence(
         &self,
         py: Python<'_>,
         removed: PathBuf,
         others: u64,
         numbered: bool,
+        names: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Table> {
         let spooling = locked(&self.spooling);
         let rows = spooling.rows as usize;
@@ -460,15 +463,26 @@ impl Spool {
         columns.push(column("reason", Arc::new(StringArray::from(found.reasons))));
         columns.extend(spooling.named(("survivor", true), found.survivors)?);
         if others > 0 {
-            let against: ArrayRef = match numbered {
-                true => {
-                    let rows = found.others.iter();
-                    let rows = rows.map(|row| row.as_ref().and_then(|row| row.parse().ok()));
-                    Arc::new(rows.collect::<UInt64Array>())
-                }
-                false => Arc::new(StringArray::from(found.others)),
-            };
-            columns.push(column("survivor_against", against));
+            let name = "survivor_against";
+            let rows = found.others.iter();
+            let rows = rows.map(|row| row.as_ref().and_then(|row| row.parse::<u64>().ok()));
+            columns.extend(match names {
+                _ if !numbered => vec![column(name, Arc::new(StringArray::from(found.others)))],
+                None => vec![column(name, Arc::new(rows.collect::<UInt64Array>()))],
+                Some(names) => match names.cast::<Spool>() {
+                    Ok(other) => {
+                        locked(&other.get().spooling).named((name, true), rows.collect())?
+                    }
+                    Err(_) => {
+                        let mut made = Ids::None(0);
+                        for (at, row) in rows.enumerate() {
+                            let id = row.map(|row| names.get_item(row)).transpose()?;
+                            made = made.with(at, &id.unwrap_or(py.None().into_bound(py)))?;
+                        }
+                        vec![column(name, made.array())]
+                    }
+                },
+            });
         }
         columns.push(column(
             &found.measure,

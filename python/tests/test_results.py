@@ -97,12 +97,12 @@ def test_another_table_to_compare_with(tmp_path):
     file.write_text(polars.DataFrame(rows).write_ndjson())
     run = lookalike.run(file, tmp_path / "out", **PARAMETERS)
     index = lookalike.Index(others, shingle_size=3)
-    for against, docno in [(run, "x{}"), (tmp_path / "out", "x{}"), (index, "{}")]:
+    for against, name in [(run, "x{}".format), (tmp_path / "out", "x{}".format), (index, int)]:
         again = lookalike.deduplicate(own, against=against, **PARAMETERS)
         assert again.kept == result.kept
         of = [row["survivor_against"] for row in result.removed]
         found = [row["survivor_against"] for row in again.removed]
-        assert found == [None if row is None else docno.format(row) for row in of]
+        assert found == [None if row is None else name(row) for row in of]
         assert list(again.clusters) == list(result.clusters)
 
 
@@ -130,6 +130,14 @@ def test_rows_are_called_by_ids(ids):
     result = lookalike.deduplicate(SENTENCES[:2], ids=ids[:2], against=SENTENCES[2:], shingle_size=2)
     (row,) = result.removed
     assert (row["row"], row["survivor"], row["survivor_against"]) == (ids[0], None, 0)
+    # It is called as the index calls it, or by the column, if the other table has it.
+    old = lookalike.Index(SENTENCES[2:], ids=ids[2:], shingle_size=2)
+    assert list(old) == old.ids == ids[2:] and ids[2] in old and ids[0] not in old
+    for against in (old, table[2:], table[2:].to_pylist(), table[2:].to_pandas().astype({"key": object})):
+        (row,) = lookalike.deduplicate(table[:2], ids="key", against=against, shingle_size=2).removed
+        assert (row["row"], row["survivor_against"]) == (ids[0], ids[2])
+    (row,) = lookalike.deduplicate(table[:2], ids="key", against=SENTENCES[2:], shingle_size=2).removed
+    assert row["survivor_against"] == 0
 
 
 def test_the_mask_selects_the_kept_rows():
@@ -194,12 +202,13 @@ def test_texts_are_removed_from_an_index(tmp_path):
     answers = index.query("one two three four", threshold=0.6)
     assert [(match["id"], match["match"]) for match in answers] == [("c", "same words"), ("d", "near")]
     assert len(index) == 3 and index.text("d") == SENTENCES[3]
+    assert lookalike.Index.open(tmp_path / "index").ids == index.ids
     result = lookalike.deduplicate(SENTENCES[:1], against=index, shingle_size=2, threshold=0.6)
     assert result.kept == []
     temporary = lookalike.Index(SENTENCES[2:], shingle_size=2)
     result = lookalike.deduplicate(SENTENCES[:1], against=temporary, shingle_size=2, threshold=0.6)
     del temporary
-    assert [row["survivor_against"] for row in result.removed] == ["0"]
+    assert [row["survivor_against"] for row in result.removed] == [0]
     again = lookalike.Index.open(tmp_path / "index")
     again.add(["one two three four"], ids=["a"])
     # What one has done, the other knows.

@@ -258,6 +258,11 @@ def test_what_is_wrong_with_texts():
         lookalike.deduplicate(TABLE, keep="newest:date")
     with pytest.raises(ValueError, match="threshold"):
         lookalike.find_pairs(TEXTS, threshold=2)
+    with pytest.raises(ValueError, match=r'write "2/3", or Fraction\(2, 3\)'):
+        lookalike.find_pairs(TEXTS, threshold=2 / 3)
+    for texts in (None, 5):
+        with pytest.raises(TypeError, match=f"expected texts or a table, not {type(texts).__name__}"):
+            lookalike.Index().query(texts)
     with pytest.raises(TypeError, match="the text in row 2 is int, not str"):
         lookalike.find_pairs(["a", "b", 2])
     with pytest.raises(KeyError, match="there is no column id, only text"):
@@ -431,8 +436,9 @@ def test_dates_and_numbers_of_policies(values):
 
 
 def test_values_that_a_policy_cannot_read():
-    with pytest.warns(UserWarning, match='1 of 3 values cannot be read as a date, such as "soon"'):
+    with pytest.warns(UserWarning, match='1 of 3 values cannot be read as a date, such as "soon"') as told:
         assert kept_n(["2020-01-01", "soon", "2024-01-01"], "newest:d") == [2]
+    assert str(told[0].message).startswith("keep=newest:d: 1 of 3 values") and told[0].filename == __file__
     with pytest.raises(ValueError, match='no value of d is a date that can be read.* "01/02/2024"'):
         kept_n(["01/02/2024", "31/12/2025"], "newest:d")
     with pytest.raises(ValueError, match="no value of d is a number or date"):
