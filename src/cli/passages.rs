@@ -1,16 +1,18 @@
 //! `passages`: find the text that documents share.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::report::page::PageConfig;
 use crate::report::rows::Rows;
 use crate::report::searched;
-use crate::report::terminal::Growing;
+use crate::report::terminal::{Growing, visible};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use lookalike_base::Result;
+use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, percent};
 use lookalike_base::progress::Context;
@@ -20,7 +22,7 @@ use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::Cost;
 use lookalike_tasks::dedup::Unusable;
-use lookalike_tasks::passages::shown::{SharedPair, ranked};
+use lookalike_tasks::passages::shown::{Shared, SharedPair, most_shared, ranked};
 use lookalike_tasks::passages::{
     self, Align, BoilerplateConfig, By, FILES, MatchesConfig, OVERLAPS_FILE, Of, PassagesConfig,
     RemovalConfig, RemovalSummary, ReuseConfig, Scope, Stats, Task, TextUnit, UnitsConfig,
@@ -163,12 +165,12 @@ struct SearchFlags {
     /// With errors of character recognition, 3 or 4 find more.
     ///
     /// Example: --gap 20 --match-length 4
-    #[arg(long, value_name = "M", requires = "gap", hide_short_help = true)]
+    #[arg(long, value_name = "M", hide_short_help = true)]
     match_length: Option<u32>,
     /// Least share of matched tokens in a reuse [default: 0.5]
     ///
     /// Example: --gap 20 --density 0.3
-    #[arg(long, value_name = "D", requires = "gap", hide_short_help = true)]
+    #[arg(long, value_name = "D", hide_short_help = true)]
     density: Option<Threshold>,
     /// Write only spans.tsv, removable.tsv and coverage.tsv
     #[arg(long, conflicts_with = "max_documents")]
@@ -183,11 +185,11 @@ struct SearchFlags {
     /// Example: --by source
     #[arg(long, value_name = "GROUP")]
     by: Option<By>,
-    /// Number of passages in boilerplate.tsv
+    /// Number of passages in boilerplate.tsv [default: 1000]
     ///
     /// Example: --by source --top 20
-    #[arg(long, value_name = "N", default_value_t = 1000, requires = "by")]
-    top: u32,
+    #[arg(long, value_name = "N")]
+    top: Option<u32>,
     /// Find repeated lines or paragraphs, not runs of --length tokens
     ///
     /// Two lines are equal if their tokens are. Paragraphs are separated by empty lines. With
@@ -196,28 +198,16 @@ struct SearchFlags {
     /// Example: --unit line
     #[arg(long, value_name = "UNIT", conflicts_with = "length")]
     unit: Option<TextUnit>,
-    /// Compare the units of the whole collection, or of each document
+    /// Compare the units of the whole collection, or of each document [default: collection]
     ///
     /// Example: --unit line --scope document
-    #[arg(
-        long,
-        value_name = "SCOPE",
-        default_value_t = Scope::Collection,
-        requires = "unit",
-        hide_short_help = true
-    )]
-    scope: Scope,
-    /// Least tokens of a line or paragraph that counts
+    #[arg(long, value_name = "SCOPE", hide_short_help = true)]
+    scope: Option<Scope>,
+    /// Least tokens of a line or paragraph that counts [default: 1]
     ///
     /// Example: --unit line --least 5
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        requires = "unit",
-        hide_short_help = true
-    )]
-    least: u32,
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    least: Option<u32>,
 }
 
 /// What is removed, and where the copies go.
@@ -287,11 +277,12 @@ impl Command for Options {
             }
             None => PassagesConfig::default(),
         };
+        let mut kept = said(&before);
         let config = self.config(before);
+        search.check(&config)?;
         // What the flags alone do not ask for.
-        let alone = said(&self.config(PassagesConfig::default()));
-        let mut kept = said(&config);
-        kept.retain(|said| !alone.contains(said));
+        let (alone, now) = (said(&self.config(PassagesConfig::default())), said(&config));
+        kept.retain(|said| now.contains(said) && !alone.contains(said));
         if !kept.is_empty() {
             let line = format!("kept from the last search: {}", kept.join(", "));
             context.progress.note(&line);
@@ -335,13 +326,25 @@ impl Command for Options {
                 .units
                 .is_none()
                 .then_some(task.passages.length);
-            let pairs = match disk::exists(&directory.join(OVERLAPS_FILE))? {
-                true => ranked(directory, SHOWN, context)?.pairs,
-                false => Vec::new(),
+            let mut shared = match disk::exists(&directory.join(OVERLAPS_FILE))? {
+                true => ranked(directory, None, SHOWN, context)?,
+                false => Shared::default(),
             };
+            let documents = shared.pairs.iter().flat_map(|pair| pair.documents);
+            // Else no pair shares words of another one, which only longer tables say.
+            if documents.collect::<HashSet<_>>().len() < 2 * shared.pairs.len() {
+                shared = most_shared(directory, SHOWN, context)?;
+            }
+            let pairs = &shared.pairs;
             if !pairs.is_empty() {
                 let names = Catalogue::names(&workspace, &context.budget)?;
-                text += &pairs_table(&pairs, &names, out.columns())?;
+                text += &pairs_table(pairs, &names, out.columns())?;
+            }
+            for line in &shared.repeated {
+                let _ = writeln!(text, "{}", visible(line));
+            }
+            if !shared.repeated.is_empty() {
+                text += "pairs that share only words of a row above come after the others\n";
             }
             let first = pairs.first().filter(|_| self.report.is_none());
             text += &searched(&workspace, length, first.map(|pair| &pair.names))?;
@@ -363,15 +366,15 @@ impl Options {
     /// What the flags ask for; the rest is as in the search before.
     fn config(&self, before: PassagesConfig) -> PassagesConfig {
         let flags = &self.search;
-        let given = flags.unit.map(|unit| UnitsConfig {
-            unit,
-            scope: flags.scope,
-            least: flags.least,
-        });
         let units = before
             .units
             .filter(|_| flags.length.is_none() && flags.gap.is_none_or(|gap| gap == 0));
-        let units = given.or(units);
+        let unit = flags.unit.or(units.as_ref().map(|of| of.unit));
+        let units = unit.map(|unit| UnitsConfig {
+            unit,
+            scope: (flags.scope).unwrap_or(units.as_ref().map_or(Scope::Collection, |of| of.scope)),
+            least: flags.least.unwrap_or(units.map_or(1, |of| of.least)),
+        });
         let matches = before.matches.filter(|_| !flags.no_matches);
         let asked = flags.max_documents.is_some() || flags.gap.is_some();
         let matches = matches.or(asked.then(MatchesConfig::default));
@@ -380,8 +383,11 @@ impl Options {
             max_documents: flags.max_documents.unwrap_or(matches.max_documents),
             reuse: flags.reuse(matches.reuse, length),
         });
-        let by = flags.by.clone();
-        let boilerplate = by.map(|by| BoilerplateConfig { by, top: flags.top });
+        let (by, top) = before.boilerplate.map(|of| (of.by, of.top)).unzip();
+        let boilerplate = flags.by.clone().or(by).map(|by| BoilerplateConfig {
+            by,
+            top: flags.top.or(top).unwrap_or(1000),
+        });
         PassagesConfig {
             length,
             of: flags.of.unwrap_or(before.of),
@@ -389,13 +395,32 @@ impl Options {
             condition: self.collection.condition.clone().or(before.condition),
             excluded: (before.excluded).filter(|_| self.collection.excluded().is_empty()),
             matches,
-            boilerplate: boilerplate.or(before.boilerplate),
+            boilerplate,
             results: self.results.unwrap_or(before.results),
         }
     }
 }
 
 impl SearchFlags {
+    /// Refuses flags of a search that is not asked for, now or before.
+    fn check(&self, config: &PassagesConfig) -> Result<()> {
+        let gap = ("gap", config.reuse().is_none());
+        let unit = ("unit", config.units.is_none());
+        let by = ("by", config.boilerplate.is_none());
+        for (flag, given, (needed, missing)) in [
+            ("match-length", self.match_length.is_some(), gap),
+            ("density", self.density.is_some(), gap),
+            ("scope", self.scope.is_some(), unit),
+            ("least", self.least.is_some(), unit),
+            ("top", self.top.is_some(), by),
+        ] {
+            if given && missing {
+                return refuse(needed, "", format!("--{flag} needs it"));
+            }
+        }
+        Ok(())
+    }
+
     /// What is a reuse of at least `length` tokens; the rest is as in the search before.
     fn reuse(&self, before: Option<ReuseConfig>, length: u32) -> Option<ReuseConfig> {
         let gap = self.gap.or(before.map(|of| of.gap));
@@ -522,6 +547,10 @@ fn table(stats: &Stats, config: &PassagesConfig, removed: bool, out: &Path) -> S
             Some(_) => files.extend(FILES[4..7].iter().chain(&FILES[9..])),
             None => files.extend(&FILES[3..7]),
         }
+    }
+    let conditional = config.and_then(|config| config.condition.as_ref());
+    if conditional.is_some_and(|of| matches && !of.is_true()) {
+        text += "--where limits the pairs and what they share, not the counts of passages\n";
     }
     if let Some(boilerplate) = config.and_then(|config| config.boilerplate.as_ref()) {
         files.extend(&FILES[7..9]);

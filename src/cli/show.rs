@@ -1,7 +1,9 @@
 //! `show`: print what is known about a document, and its text.
 
-use std::path::PathBuf;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
+use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::progress::Context;
 use lookalike_base::{Result, memory};
 use lookalike_engine::document::{self, Facts, Source, Text};
@@ -14,6 +16,9 @@ use super::command::{Command, Out};
 use super::flags::Programs;
 use super::screen::ScreenFlags;
 use lookalike_engine::pipeline::open_catalogued;
+use lookalike_store::disk;
+use lookalike_tasks::passages::OVERLAPS_FILE;
+use lookalike_tasks::passages::shown::ranked;
 
 /// Options of `show`.
 #[derive(Debug, Args)]
@@ -59,6 +64,26 @@ struct Shown<'a> {
     text_missing: Option<&'a str>,
 }
 
+/// The documents that share passages with this one, if a search listed pairs: at most `most` of them.
+fn shared(directory: &Path, (of, most): (u32, usize), context: &Context<'_>) -> Result<String> {
+    if !disk::exists(&directory.join(OVERLAPS_FILE))? {
+        return Ok(String::new());
+    }
+    let shared = ranked(directory, Some(of), most, context)?;
+    let partners = counted(shared.all, "document");
+    let mut text = format!(
+        "{:<18}in common with {partners} (overlaps.tsv)\n",
+        "passages"
+    );
+    for pair in &shared.pairs {
+        let own = usize::from(pair.documents[0] != of);
+        let [words, share] = [count(pair.words[own]), percent(pair.shares[own], 1)];
+        let other = terminal::visible(&pair.names[1 - own]);
+        let _ = writeln!(text, "  {other}  {words} words of this document ({share})");
+    }
+    Ok(text)
+}
+
 /// Memory for the rest of the process while a text is printed, and its copies for a terminal.
 const FIXED_BYTES: u64 = 24 << 20;
 const COPIES: u64 = 6;
@@ -87,9 +112,7 @@ impl Command for Options {
                     out.show(&visible_lines(&text))
                 }
                 Some(Text::Found(text, _)) => out.show(&text),
-                Some(Text::Missing(reason)) => {
-                    Err(document::no_text(&self.directory, &found, &reason))
-                }
+                Some(Text::Missing(reason)) => Err(document::no_text(&workspace, &found, &reason)),
                 None => Ok(()),
             };
         }
@@ -111,6 +134,11 @@ impl Command for Options {
         let screen = self.screen.screen(None, out.host);
         let mut pages = self.screen.pages(out);
         terminal::shown(&facts, screen, &mut |piece| pages.put(piece))?;
+        pages.put(&shared(
+            &self.directory,
+            (found.number, self.most),
+            context,
+        )?)?;
         match text {
             None => {}
             Some(Text::Found(text, source)) => {

@@ -327,3 +327,120 @@ fn contaminated_items_are_shown_beside_their_documents() {
         );
     }
 }
+
+/// The clusters of reuses come first, with their places in the order of time.
+#[test]
+fn clusters_say_where_a_text_was_printed_first() {
+    let place = temporary();
+    let at = place.path();
+    let (news, poem) = (words("p", 40), words("q", 20));
+    let rows = [
+        (
+            "late",
+            Some("1871-01-02"),
+            format!("{news}{}", words("a", 9)),
+        ),
+        (
+            "monthly",
+            Some("1870-03"),
+            format!("{}{news}", words("b", 7)),
+        ),
+        ("daily", Some("1870-03-05"), format!("{news}{poem}")),
+        ("book", None, news.clone()),
+        ("odd", Some("spring"), poem.clone()),
+    ];
+    let lines = rows.map(|(id, date, text)| {
+        serde_json::json!({"id": id, "date": date, "text": text}).to_string()
+    });
+    fs::write(at.join("in.jsonl"), lines.join("\n")).unwrap();
+    let ran = call(at, "in.jsonl -o out --length 15 --gap 3 --report", None);
+    assert!(
+        ran.stderr
+            .contains("1 date cannot be read, such as `spring` of odd;"),
+        "{ran:?}"
+    );
+    let places = fs::read_to_string(at.join("out/reuse-places.tsv")).unwrap();
+    let rows: Vec<&str> = places
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    assert!(
+        rows[1].starts_with("0\t1870-03\tmonthly\t7\t47\t"),
+        "{places}"
+    );
+    assert!(rows[1].ends_with("\t0\t40\t1.000000"), "{places}");
+    let page = fs::read_to_string(at.join("out/report.html")).unwrap();
+    let (_, clusters) = page.split_once("id=\"clusters\"").unwrap();
+    let (clusters, _) = clusters.split_once("id=\"pairs\"").unwrap();
+    let (first, second) = clusters.split_once("id=\"cluster-1\"").unwrap();
+    let text = plain(first);
+    for part in [
+        "4 documents 1870 03 p0 p1 p2",
+        "these dates do not say which document is the earliest",
+        "1870 03 monthly 40 40 100 0 1870 03 05 daily 40 40 100 0 pair 1871 01 02 late 40 40",
+        "undated book 40 40 100 0 pair",
+        "lookalike diff out monthly daily passages length 8",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(first.contains("href=\"#pair-1-2\""), "{first}");
+    let text = plain(second);
+    assert!(
+        text.contains("1870 03 05 daily 20 20 100 0") && text.contains("undated odd 20 20"),
+        "{text}"
+    );
+    // No more clusters than the flag says.
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    command
+        .current_dir(at)
+        .args(["report", "out", "--clusters", "1"]);
+    assert!(command.status().unwrap().success());
+    let page = plain(&fs::read_to_string(at.join("out/report.html")).unwrap());
+    assert!(page.contains("the first 1 of 2 clusters"), "{page}");
+}
+
+/// A text in many documents takes one row, and the other cases follow it.
+#[test]
+fn copies_of_one_text_do_not_hide_other_pairs() {
+    let place = temporary();
+    let at = place.path();
+    let (many, few) = (words("m", 30), words("n", 20));
+    fs::create_dir_all(at.join("in")).unwrap();
+    for n in 0..5 {
+        let text = format!("{}{many}", words(&format!("a{n}"), 9));
+        fs::write(at.join(format!("in/copy{n}.txt")), text).unwrap();
+    }
+    for name in ["x", "y"] {
+        fs::write(at.join(format!("in/{name}.txt")), format!("{few}{name}")).unwrap();
+    }
+    let ran = call(at, "in -o out --length 15 --where true --report", None);
+    let (_, table) = ran.stdout.split_once("shares with").unwrap();
+    let rows: Vec<String> = table
+        .lines()
+        .skip(1)
+        .map(|line| {
+            tokens(line)
+                .into_iter()
+                .map(|(_, word)| word)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    assert!(rows[0].starts_with("copy0 txt copy1 txt 30"), "{ran:?}");
+    assert!(rows[1].starts_with("x txt y txt 20"), "{ran:?}");
+    assert!(rows[2].starts_with("copy0 txt copy2 txt 30"), "{ran:?}");
+    let said = "words of row 1 are also in 3 other documents: copy2.txt, copy3.txt, copy4.txt";
+    assert!(table.contains(said), "{ran:?}");
+    let page = plain(&page_of(at, "out"));
+    assert!(
+        page.contains("words of row 1 are also in 3 other documents copy2 txt"),
+        "{page}"
+    );
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    command
+        .current_dir(at)
+        .args(["show", "out", "copy3.txt", "--most", "1"]);
+    let shown = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let said = "passages          in common with 4 documents (overlaps.tsv)\n  copy0.txt  30 words of this document (76.9 %)\n";
+    assert!(shown.ends_with(said), "{shown}");
+}

@@ -173,8 +173,9 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
         "reuse\tdocno_a\tdocno_b\tbegin_a\tbegin_b\ttokens\tbegin_byte_a\tend_byte_a\tbegin_byte_b\
          \tend_byte_b\tcommon\tdocument_a\tdocument_b",
         "cluster\tplaces\tdocuments\tlongest\tearliest_by\tdate\tdocno\tbegin_token\tend_token\
-         \tbegin_byte\tend_byte\tdocument",
-        "cluster\tdate\tdocno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument",
+         \tbegin_byte\tend_byte\tdocument\treuse\ttokens\tdensity",
+        "cluster\tdate\tdocno\tbegin_token\tend_token\tbegin_byte\tend_byte\tdocument\treuse\
+         \ttokens\tdensity",
     ]
     .map(String::from);
     let are_captures = !Doc::captured(docs, &[0]).is_empty();
@@ -185,6 +186,7 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
             _ => "\turl\tcapture_date\n",
         };
     }
+    let mut strengths: Vec<(Reverse<usize>, usize)> = Vec::new();
     // Clusters are numbered in the order of their first reuses.
     let mut numbers: Vec<usize> = Vec::new();
     for (n, (a, b, chain)) in found.iter().enumerate() {
@@ -196,13 +198,13 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
         });
         let ((_, begin_a, end_a), (_, begin_b, end_b)) = (spans[2 * n].0, spans[2 * n + 1].0);
         let tokens: usize = chain.iter().map(|one| one.2).sum();
-        let millionths = tokens * 1_000_000 / (end_a - begin_a).max(end_b - begin_b);
+        let span = (end_a - begin_a).max(end_b - begin_b);
+        let strength = strength(tokens, span);
+        strengths.push((Reverse(tokens), span));
         let _ = writeln!(
             text[0],
-            "{n}\t{cluster}\td{a}\td{b}\t{begin_a}\t{end_a}\t{begin_b}\t{end_b}\t{tokens}\t{}.{:06}\
+            "{n}\t{cluster}\td{a}\td{b}\t{begin_a}\t{end_a}\t{begin_b}\t{end_b}\t{strength}\
              \t{}\t{}\t{}\t{a}\t{b}{}",
-            millionths / 1_000_000,
-            millionths % 1_000_000,
             chain.len(),
             docs[*a].bytes(begin_a, end_a),
             docs[*b].bytes(begin_b, end_b),
@@ -221,27 +223,40 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
     }
     for (cluster, root) in numbers.iter().enumerate() {
         let own = (0..spans.len()).filter(|n| cluster_of[*n] == *root);
-        let mut places: BTreeMap<usize, Place> = BTreeMap::new();
+        let mut places: BTreeMap<usize, (Place, usize)> = BTreeMap::new();
         for n in own {
-            let (document, begin, end) = spans[n].0;
-            let place = places.entry(place_of[n]).or_insert((document, begin, end));
-            (place.1, place.2) = (place.1.min(begin), place.2.max(end));
+            let (span, reuse) = spans[n];
+            let (place, strongest) = places.entry(place_of[n]).or_insert((span, reuse));
+            (place.1, place.2) = (place.1.min(span.1), place.2.max(span.2));
+            if (strengths[reuse], reuse) < (strengths[*strongest], *strongest) {
+                *strongest = reuse;
+            }
         }
-        let mut places: Vec<Place> = places.into_values().collect();
+        let mut places: Vec<(Place, usize)> = places.into_values().collect();
         // A date comes before none.
-        places.sort_by_key(|place| {
+        places.sort_by_key(|(place, _)| {
             let date = docs[place.0].date.clone();
             (date.is_none(), date, *place)
         });
-        let documents: BTreeSet<usize> = places.iter().map(|place| place.0).collect();
-        let longest = places.iter().map(|place| place.2 - place.1).max().unwrap();
-        let row = |(document, begin, end): Place| {
+        let documents: BTreeSet<usize> = places.iter().map(|(place, _)| place.0).collect();
+        let longest = places
+            .iter()
+            .map(|(place, _)| place.2 - place.1)
+            .max()
+            .unwrap();
+        let row = |((document, begin, end), reuse): (Place, usize)| {
             let doc = &docs[document];
             let (day, bytes) = (doc.day(), doc.bytes(begin, end));
             let captured = Doc::captured(docs, &[document]);
-            format!("{day}\td{document}\t{begin}\t{end}\t{bytes}\t{document}{captured}\n")
+            let strength = strength(strengths[reuse].0.0, strengths[reuse].1);
+            format!(
+                "{day}\td{document}\t{begin}\t{end}\t{bytes}\t{document}\t{reuse}\t{strength}{captured}\n"
+            )
         };
-        let by = docs[places[0].0].date.as_ref().map_or("order", |_| "date");
+        let by = docs[places[0].0.0]
+            .date
+            .as_ref()
+            .map_or("order", |_| "date");
         let counts = format!("{}\t{}\t{longest}\t{by}", places.len(), documents.len());
         text[2] += &format!("{cluster}\t{counts}\t{}", row(places[0]));
         for place in places {
@@ -249,6 +264,13 @@ fn expected(docs: &[Doc], config: &PassagesConfig) -> [String; 4] {
         }
     }
     text
+}
+
+/// Matched tokens, and their share of a span.
+fn strength(tokens: usize, span: usize) -> String {
+    let millionths = tokens * 1_000_000 / span;
+    let (whole, rest) = (millionths / 1_000_000, millionths % 1_000_000);
+    format!("{tokens}\t{whole}.{rest:06}")
 }
 
 /// The place and the cluster of each span: the least span that belongs to it.
@@ -550,6 +572,13 @@ fn a_search_with_gaps_and_without() {
     assert!(
         page.contains("with gaps of at most 6") && !page.contains("not shown here"),
         "{page}"
+    );
+    // So are those on which a flag depends.
+    passages(at, "out --density 0.9");
+    let rows = fs::read_to_string(at.join("out/reuse.tsv")).unwrap();
+    assert!(
+        rows.contains("# gap: 6\n") && rows.contains("# density: 0.9\n"),
+        "{rows}"
     );
     passages(at, "out --gap 0 --length 9");
     assert!(!at.join("out/reuse.tsv").exists() && at.join("out/matches.tsv").exists());

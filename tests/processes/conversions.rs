@@ -136,6 +136,14 @@ fn converted_documents_have_the_pairs_of_their_texts() {
         succeeds(&["show", out, docno, "--text", "--convert", program])
     };
     assert!(show("files.out1", "00.hid", HIDDEN).contains("word0of1"));
+    let out = at("files.out1");
+    let out = out.to_str().unwrap();
+    let output = lookalike(&["diff", out, "00.hid", "01.hid"]);
+    let named = format!("repeat the command with --convert '{HIDDEN}'");
+    assert!(stderr(&output).contains(&named), "{output:?}");
+    let output = lookalike(&["report", out]);
+    let named = format!("texts missing: if you know the programs, give --convert '{HIDDEN}'");
+    assert!(stderr(&output).contains(&named), "{output:?}");
     for (name, kind, media_type) in [
         ("short", HIDDEN, "application/hid"),
         (

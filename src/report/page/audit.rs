@@ -117,7 +117,7 @@ pub(crate) fn write(
     let written = sheet.finish()?;
     disk::sync_parent(output)?;
     let shown = [audit.clusters.len(), audit.pairs.len()];
-    Ok(PageStats::end(written, shown, &read, context))
+    Ok(PageStats::end(workspace, written, shown, &read, context))
 }
 
 /// What the sections of the page show.

@@ -80,7 +80,7 @@ use lookalike_base::numbers::{self, count, counted};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultsEntry;
-use lookalike_engine::collection::Catalogue;
+use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::document::record_bytes;
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::pipeline::Summary;
@@ -226,12 +226,13 @@ pub fn write(
     };
     let written = page.write(workspace, output, context)?;
     let shown = [chosen.clusters.len(), chosen.pairs().count()];
-    Ok(PageStats::end(written, shown, &read, context))
+    Ok(PageStats::end(workspace, written, shown, &read, context))
 }
 
 impl PageStats {
     /// Ends the work on a page of this length and checksum, with this number of clusters and pairs.
     fn end(
+        workspace: &Workspace,
         (bytes, checksum): (u64, u64),
         shown: [usize; 2],
         read: &Read,
@@ -249,12 +250,17 @@ impl PageStats {
             0 => String::new(),
             n => format!(", {} of their texts missing", count(n)),
         };
+        let read = &collection::config(&workspace.manifest).read;
+        let programs = match read.unnamed_programs(&[]) {
+            all if all.is_empty() || stats.missing == 0 => String::new(),
+            all => format!(": if you know the programs, give {all}"),
+        };
         let clusters = match stats.clusters {
             0 => String::new(),
             n => format!("{}, ", counted(n, "cluster")),
         };
         let pairs = counted(stats.pairs, "pair");
-        let line = format!("{STAGE}: {clusters}{pairs}{missing}");
+        let line = format!("{STAGE}: {clusters}{pairs}{missing}{programs}");
         context.progress.end(&line);
         stats
     }

@@ -1,17 +1,17 @@
-//! The page of a search for passages: the pairs of documents that share the most words, with their
-//! passages side by side.
+//! The page of a search for passages: the largest clusters of reuses, and the pairs of documents that
+//! share the most words, with their passages side by side.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::documents::{files_bytes, named, title};
+use super::documents::{address, files_bytes, named, title};
 use super::frame::{Frame, Sheet, many};
 use super::ledger::{FILES_NAMED, unread};
 use super::markup::{Markup, begin, end, html, isolated, visible};
 use super::pairs::{headings, names, why_missing};
 use super::panels::{headline, table};
 use super::side_by_side::{block, options};
-use super::texts::{self, Read};
+use super::texts::{self, Read, ShownText};
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE, WORDS_COMPARED};
 use crate::report::answer::each_length;
 use lookalike_base::Result;
@@ -21,16 +21,18 @@ use lookalike_base::progress::{Context, Unit};
 use lookalike_base::words::shell_word;
 use lookalike_engine::align::{TextComparison, Words};
 use lookalike_engine::collection::has_captures;
-use lookalike_engine::document::{ShownDocument, record_bytes};
+use lookalike_engine::document::{ShownDocument, look_up, record_bytes};
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::passages::shown::{
-    Shared, SharedPair, SharedPassage, list_bytes, most_shared,
+    Shared, SharedCluster, SharedPair, SharedPassage, SharedPlace, largest, list_bytes, most_shared,
 };
 use lookalike_text::read::stated_date;
 
 /// Words before and after a passage.
 const AROUND: usize = 15;
+/// Words of a cluster's text in its heading.
+const EXCERPT: usize = 30;
 
 /// Writes the page of a directory with passages to `output`.
 pub(crate) fn write(
@@ -44,20 +46,34 @@ pub(crate) fn write(
         format!("a page of {pairs} with their passages")
     };
     let (record, names) = (record_bytes(workspace), files_bytes(workspace)?);
-    let list = list_bytes(workspace.directory(), config.pairs)?;
+    let directory = workspace.directory();
+    let list = list_bytes(directory, config.pairs, config.clusters)?;
     let mut memory = Memory::new(&context.budget, FIXED_BYTES + record + names + list);
     memory.check(what)?;
     context.start(STAGE, Unit::Count("steps"), Some(3));
-    let shared = most_shared(workspace.directory(), config.pairs, context)?;
+    let shared = most_shared(directory, config.pairs, context)?;
+    let clusters = match shared.gaps {
+        Some(_) => largest(directory, config.clusters, context)?,
+        None => (0, Vec::new()),
+    };
     context.progress.at(1);
-    let wanted = shared.pairs.iter().flat_map(|pair| pair.documents);
-    let (documents, read) = texts::of_pairs(workspace, wanted, &mut memory, context)?;
+    let pairs = shared.pairs.iter().flat_map(|pair| pair.documents);
+    let earliest = clusters.1.iter().map(|cluster| cluster.places[0].document);
+    let wanted = pairs.chain(earliest);
+    let (mut documents, read) = texts::of_pairs(workspace, wanted, &mut memory, context)?;
+    let places = clusters.1.iter().flat_map(|cluster| &cluster.places);
+    let mut others: Vec<u32> = places.map(|place| place.document).collect();
+    others.retain(|number| !documents.contains_key(number));
+    if !others.is_empty() {
+        documents.extend(look_up(workspace, others, &mut memory, STAGE, context)?);
+    }
     memory.check(what)?;
     context.progress.at(2);
     let page = Page {
         read_documents: Summary::of(&workspace.manifest).ingest.documents,
         captures: has_captures(&workspace.manifest),
         shared: &shared,
+        clusters: &clusters.1,
         config,
         documents: &documents,
         read: &read,
@@ -65,6 +81,15 @@ pub(crate) fn write(
     let title = config.title.clone().unwrap_or_else(|| page.title());
     let mut sheet = Sheet::create(output, &Frame::of(&title, &workspace.manifest.program))?;
     sheet.put(page.found())?;
+    if !page.clusters.is_empty() {
+        sheet.put(begin("section", "clusters"))?;
+        sheet.put(page.head_of_clusters(clusters.0))?;
+        for (at, cluster) in page.clusters.iter().enumerate() {
+            context.stop.check(STAGE)?;
+            sheet.put(page.cluster(cluster, at == 0))?;
+        }
+        sheet.put(end("section"))?;
+    }
     if !shared.pairs.is_empty() {
         sheet.put(begin("section", "pairs"))?;
         sheet.put(page.ranking())?;
@@ -78,7 +103,7 @@ pub(crate) fn write(
     sheet.put(unread(workspace)?)?;
     let written = sheet.finish()?;
     let shown = [0, shared.pairs.len()];
-    Ok(PageStats::end(written, shown, &read, context))
+    Ok(PageStats::end(workspace, written, shown, &read, context))
 }
 
 /// The documents that are too short for a passage.
@@ -119,6 +144,8 @@ struct Page<'p> {
     read_documents: u64,
     captures: bool,
     shared: &'p Shared,
+    /// The largest first.
+    clusters: &'p [SharedCluster],
     config: &'p PageConfig,
     documents: &'p HashMap<u32, ShownDocument>,
     read: &'p Read,
@@ -179,6 +206,103 @@ impl Page<'_> {
         }
     }
 
+    fn head_of_clusters(&self, all: u64) -> Markup {
+        let shown = self.clusters.len() as u64;
+        html! {
+            h2 { "Texts and their places" }
+            p {
+                "A cluster is all places of one text, the earliest first. "
+                @if shown < all {
+                    "The first " (count(shown)) " of " (many(all, "cluster")) ", by their documents. "
+                    code { "lookalike report " (self.directory()) " --clusters N" } " shows more of them, and "
+                    code { "reuse-places.tsv" } " lists all. "
+                }
+                "The words matched are those of the strongest reuse by which a place belongs to the cluster: a \
+                 place with few of them, or of a low density, may be of another text."
+            }
+        }
+    }
+
+    /// A cluster with its places.
+    fn cluster(&self, cluster: &SharedCluster, open: bool) -> Markup {
+        let (first, places) = (&cluster.places[0], &cluster.places);
+        let dated = first.date.as_deref();
+        // The first date may be a month or a year.
+        let mut others = places.iter().filter(|of| of.document != first.document);
+        let undecided = others.any(|of| match (dated, &of.date) {
+            (Some(date), Some(other)) => other.starts_with(date),
+            _ => false,
+        });
+        let listed = self.shared.pairs.iter().map(|pair| pair.documents);
+        let listed: HashSet<[u32; 2]> = listed.collect();
+        let other = places.iter().find(|of| of.document != first.document);
+        let both = [Some(first), other].map(|of| self.documents.get(&of?.document));
+        html! {
+            details.pair id={ "cluster-" (cluster.number) } open[open] {
+                summary {
+                    b { (many(cluster.documents, "document")) } " "
+                    @match dated { Some(date) => { (isolated(date)) }, None => "undated" }
+                    ": " (self.excerpt(first))
+                }
+                div.in {
+                    @if undecided {
+                        p.note { "These dates do not say which document is the earliest." }
+                    } @else if dated.is_none() {
+                        p.note { "No record states a date: the places are in the order of the input." }
+                    }
+                    (table("", &["date", "document", ">words", ">words matched", ">density", ""], &html! {
+                        @for place in places {
+                            @let pair = [[first.document, place.document], [place.document, first.document]]
+                                .into_iter().find(|pair| listed.contains(pair));
+                            tr {
+                                td.date { @match &place.date { Some(date) => { (isolated(date)) }, None => "undated" } }
+                                td.name {
+                                    @if let Some(document) = self.documents.get(&place.document) {
+                                        (named(document)) " "
+                                        (address(document, self.read.known.get(&place.document), self.config.replay.as_ref()))
+                                    }
+                                }
+                                td.n { (count((place.end - place.begin) as u64)) }
+                                td.n { (count(place.words)) }
+                                td.n { (percent(place.density, 1)) }
+                                td { @if let Some([a, b]) = pair { a href={ "#pair-" (a) "-" (b) } { "pair" } } }
+                            }
+                        }
+                    }))
+                    p.note {
+                        @if (places.len() as u64) < cluster.all {
+                            (count(cluster.all - places.len() as u64)) " more places are in " code { "reuse-places.tsv" }
+                            ", cluster " (cluster.number) ". "
+                        }
+                        @if let (Some(directory), [Some(a), Some(b)], Some([_, length, _])) =
+                            (&self.config.directory, both, &self.shared.gaps)
+                        {
+                            "To see the words of two of them: "
+                            code { (isolated(&diff(directory, [a, b], &format!("--passages --length {length}")))) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first words of a place.
+    fn excerpt(&self, place: &SharedPlace) -> Markup {
+        let text = match self.read.texts.get(&place.document) {
+            Some(ShownText::Found(text)) if place.begin < text.spans.len() => text,
+            _ => return html! { "its text is not available" },
+        };
+        let end = place.end.min(place.begin + EXCERPT).min(text.spans.len());
+        let first = &text.text[text.bytes_of(&(place.begin..end))];
+        html! { (isolated(first)) @if end < place.end { " …" } }
+    }
+
+    /// The directory as a shell reads it.
+    fn directory(&self) -> Markup {
+        let directory = self.config.directory.as_deref();
+        isolated(&directory.map_or("DIR".into(), shell_word))
+    }
+
     fn found(&self) -> Markup {
         let (what, share) = match self.shared.all {
             1 => ("pair", "shares"),
@@ -216,21 +340,22 @@ impl Page<'_> {
 
     fn head(&self) -> Markup {
         let shown = self.shared.pairs.len() as u64;
-        let directory = self
-            .config
-            .directory
-            .as_deref()
-            .map_or("DIR".into(), shell_word);
         html! {
             h2 { "Pairs with the most shared words" }
             p {
                 @if shown < self.shared.all {
                     "The first " (count(shown)) " of " (many(self.shared.all, "pair")) " in total. "
-                    code { "lookalike report " (isolated(&directory)) " --samples N" } " shows more of them, and "
+                    code { "lookalike report " (self.directory()) " --samples N" } " shows more of them, and "
                     code { "overlaps.tsv" } " lists all. "
                 }
                 "The passages of a pair are in the order of the first document"
                 @if !self.shared.excluding { ", with the words around them" } "."
+            }
+            @if !self.shared.repeated.is_empty() {
+                p {
+                    "Pairs that share only words of a row above come after the others: "
+                    (isolated(&self.shared.repeated.join("; "))) "."
+                }
             }
         }
     }
@@ -294,7 +419,7 @@ impl Page<'_> {
                         None => { "This pair has too many passages for a list." }
                     }
                     @if let Some(directory) = &self.config.directory {
-                        " To see the texts: " code { (isolated(&diff(directory, documents))) }
+                        " To see the texts: " code { (isolated(&diff(directory, documents, "--full"))) }
                     }
                 }
             }
@@ -303,9 +428,9 @@ impl Page<'_> {
 }
 
 /// The command that shows both documents.
-fn diff(directory: &str, documents: [&ShownDocument; 2]) -> String {
+fn diff(directory: &str, documents: [&ShownDocument; 2], how: &str) -> String {
     let [a, b] = documents.map(|document| shell_word(&document.docno));
-    format!("lookalike diff {} {a} {b} --full", shell_word(directory))
+    format!("lookalike diff {} {a} {b} {how}", shell_word(directory))
 }
 
 /// The passages that lie in the texts, the longest ones until they have [`WORDS_COMPARED`] words.

@@ -45,7 +45,7 @@ impl Side {
     pub fn words(&self, workspace: &Workspace) -> Result<&Words> {
         match &self.text {
             Ok((words, _)) => Ok(words),
-            Err(reason) => Err(no_text(workspace.directory(), &self.found, reason)),
+            Err(reason) => Err(no_text(workspace, &self.found, reason)),
         }
     }
 }

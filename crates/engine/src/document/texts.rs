@@ -1,6 +1,5 @@
 //! The texts of documents, from the collection or from the inputs.
 
-use std::path::Path;
 use std::sync::Mutex;
 
 use crate::collection::{self, Catalogue, TextReader};
@@ -48,12 +47,21 @@ pub enum Text {
 }
 
 /// The text of a document cannot be read again.
-pub fn no_text(directory: &Path, found: &Found, reason: &str) -> Error {
+pub fn no_text(workspace: &Workspace, found: &Found, reason: &str) -> Error {
     let docno = cell(&found.record.docno);
     let what = format!(": the text of {docno} is not available: {reason}");
-    let help = "put the input back where it was; a collection that is made with --keep-text does \
-                not need it";
-    Error::of(directory, what, help)
+    let read = &collection::config(&workspace.manifest).read;
+    let unnamed = read.unnamed_programs(&[]);
+    // Without a program that it names, the reason is another one.
+    let help = match reason.contains("--convert") && !unnamed.is_empty() {
+        true => format!("repeat the command with {unnamed}, if you know the programs"),
+        false => {
+            "put the input back where it was; a collection that is made with --keep-text does \
+                  not need it"
+                .into()
+        }
+    };
+    Error::of(workspace.directory(), what, help)
 }
 
 /// The texts of documents, as read (`Parser::text_as_read`) or as kept by the collection. Texts

@@ -48,7 +48,7 @@
 //! eighth the names of groups; more of them are refused. One document of a pair is in memory: 56
 //! bytes for each of its repeats (`join`), and 129 for each of its matches if these are chained. A
 //! pair that does not fit is refused with the least memory that will do. An eighth of the memory
-//! for the sorts holds the reuses (48 bytes each). A word that is repeated n times has n repeats. Temporary files: 8 to 20
+//! for the sorts holds the reuses (128 bytes each). A word that is repeated n times has n repeats. Temporary files: 8 to 20
 //! bytes for each stretch, and the files of `sweep` for each repeat and pair.
 //!
 //! # Errors

@@ -16,7 +16,9 @@
 //! # Cost
 //! O(n log n). Memory: [`REUSE_BYTES`] for each reuse.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chain::Reuse;
@@ -28,17 +30,20 @@ use super::tables::{How, create, pair_row, place_row, share};
 use super::{REUSE_CLUSTERS_FILE, REUSE_FILE, REUSE_MATCHES_FILE, REUSE_PLACES_FILE, STAGE, Stats};
 use lookalike_base::Result;
 use lookalike_base::numbers::counted;
+use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::union_find::UnionFind;
 use lookalike_engine::collection::{Catalogue, each_document, has_captures};
+use lookalike_engine::document::stored;
 use lookalike_store::item::item;
-use lookalike_store::table::{Cell, cells};
+use lookalike_store::table::{Cell, cell, cells};
 use lookalike_store::workspace::{ResultFile, Workspace};
 use lookalike_store::{List, Sort, Sorted};
+use lookalike_text::read::lines::shorten;
 use lookalike_text::read::{RecordKind, day, stated_date};
 
 /// Bytes of memory for each reuse: itself in a list that may be half full, once more with its
-/// cluster, its root, and the counts of a cluster.
-const REUSE_BYTES: u64 = 4 * size_of::<(Reuse, u32)>() as u64;
+/// cluster, its root, the counts of a cluster, and two places in a list that may be half full.
+const REUSE_BYTES: u64 = 4 * (size_of::<(Reuse, u32)>() + size_of::<ReusedPlace>()) as u64;
 
 item! {
     /// A reuse in one of its documents. The longest ones come first.
@@ -51,13 +56,11 @@ item! {
     }
 }
 
-item! {
-    /// A place, and one of the reuses whose place it is.
-    struct ReusedPlace {
-        place: Place,
-        end: u32,
-        reuse: u32,
-    }
+/// A place, and the strongest of the reuses whose place it is.
+struct ReusedPlace {
+    place: Place,
+    end: u32,
+    reuse: u32,
 }
 
 item! {
@@ -65,13 +68,18 @@ item! {
     struct ClusterPlace {
         cluster: u32,
         date: u64,
-        place: Place,
-        end: u32,
+        /// Its number among the places of all documents, in their order.
+        number: u32,
     }
 }
 
-/// The reuses with their clusters, the places of the clusters, and the counts of each.
-type Clustered = (Vec<(Reuse, u32)>, List<ClusterPlace>, Vec<[u32; 3]>);
+/// The reuses with their clusters, all places, those of the clusters, and the counts of each.
+type Clustered = (
+    Vec<(Reuse, u32)>,
+    Vec<ReusedPlace>,
+    List<ClusterPlace>,
+    Vec<[u32; 3]>,
+);
 
 /// Reuses, as they come.
 pub(super) struct Reuses {
@@ -123,7 +131,7 @@ impl Reuses {
         stats: &mut Stats,
     ) -> Result<Clustered> {
         let mut sets = UnionFind::new(self.all.len() as u32);
-        let places = places(self.spans.finish()?, &mut sets, search)?;
+        let places = places(self.spans.finish()?, &self.all, &mut sets, search)?;
         let (mut roots, mut clusters) = (sets.roots(), 0);
         for n in 0..roots.len() {
             // A root is the first reuse of its cluster.
@@ -133,14 +141,13 @@ impl Reuses {
             clusters += u32::from(is_new);
         }
         let mut sorter = search.sorter("clusters", 4)?;
-        places.each(|ReusedPlace { place, end, reuse }| {
+        for (found, number) in places.iter().zip(0..) {
             sorter.push(ClusterPlace {
-                cluster: roots.get(reuse as usize).copied().unwrap_or_default(),
-                date: search.date(place.document),
-                place,
-                end,
-            })
-        })?;
+                cluster: roots[found.reuse as usize],
+                date: search.date(found.place.document),
+                number,
+            })?;
+        }
         (stats.reuses, stats.reuse_clusters) = (self.all.len() as u64, clusters.into());
         let (mut of_clusters, mut counts) = (List::new(search.scratch), Vec::new());
         sorter.finish()?.groups(
@@ -149,7 +156,8 @@ impl Reuses {
                 let (mut count, mut longest, mut documents) = (0, 0, 0);
                 let mut last = None;
                 while let Some(found) = all.next()? {
-                    let (place, tokens) = (found.place, found.end - found.place.token);
+                    let ReusedPlace { place, end, .. } = places[found.number as usize];
+                    let tokens = end - place.token;
                     wanted.push(place, tokens)?;
                     of_clusters.push(&found)?;
                     (count, longest) = (count + 1, tokens.max(longest));
@@ -161,7 +169,7 @@ impl Reuses {
             },
         )?;
         let reuses = self.all.into_iter().zip(roots).collect();
-        Ok((reuses, of_clusters, counts))
+        Ok((reuses, places, of_clusters, counts))
     }
 }
 
@@ -178,11 +186,12 @@ impl Reuses {
         stats: &mut Stats,
     ) -> Result<Vec<ResultFile>> {
         let names = &Catalogue::names(workspace, &search.context.budget)?;
-        let (reuses, of_clusters, counts) = self.clusters(search, &mut places, stats)?;
+        let (reuses, all_places, of_clusters, counts) =
+            self.clusters(search, &mut places, stats)?;
         let begin = |name| create(workspace, name, how);
         let [mut table, mut matches] = [begin(REUSE_FILE)?, begin(REUSE_MATCHES_FILE)?];
         let (mut located, _) = places.located(search, 0)?;
-        let mut all = reuses.into_iter().enumerate();
+        let mut all = reuses.iter().enumerate();
         let (mut next, mut open) = (all.next(), None);
         listed.each(|found| {
             let bytes = [next_bytes(&mut located)?, next_bytes(&mut located)?];
@@ -202,7 +211,7 @@ impl Reuses {
                 share(reuse.tokens.into(), reuse.span.into()), reuse.matches, of_a.start,
                 bytes[0].end, of_b.start, bytes[1].end,
             };
-            pair_row(&mut table, names, of, &cells! { number, cluster }, &rest)?;
+            pair_row(&mut table, names, of, &cells! { number, *cluster }, &rest)?;
             (next, open) = (all.next(), None);
             Ok(())
         })?;
@@ -211,17 +220,29 @@ impl Reuses {
         let (mut counts, mut open) = (counts.into_iter(), None);
         of_clusters.each(|found: ClusterPlace| {
             let (bytes, date) = (next_bytes(&mut located)?, found.date);
-            let dated = Some(date).filter(|&date| date != UNDATED).and_then(day);
-            let (cluster, place) = (found.cluster, (found.place, found.end, &bytes));
+            let dated = Some(date)
+                .filter(|&date| date != UNDATED)
+                .and_then(as_stated);
+            let ReusedPlace { place, end, reuse } = all_places[found.number as usize];
+            let (strongest, _) = &reuses[reuse as usize];
+            let strength = share(strongest.tokens.into(), strongest.span.into());
+            let strongest = cells! { reuse, strongest.tokens, strength };
+            let (cluster, place) = (found.cluster, (place, end, &bytes));
             let dated = dated.as_deref();
             if open.replace(cluster) != Some(cluster)
                 && let Some([places, documents, longest]) = counts.next()
             {
                 let by = if date == UNDATED { "order" } else { "date" };
                 let counts = cells! { cluster, places, documents, longest, by, dated };
-                place_row(&mut clusters, names, place, &counts, &[])?;
+                place_row(&mut clusters, names, place, &counts, &strongest)?;
             }
-            place_row(&mut listed, names, place, &cells! { cluster, dated }, &[])
+            place_row(
+                &mut listed,
+                names,
+                place,
+                &cells! { cluster, dated },
+                &strongest,
+            )
         })?;
         // The files of the sort are removed at its end.
         located.next()?;
@@ -233,19 +254,30 @@ impl Reuses {
 /// The places of all documents. Unites the reuses that have a place in common.
 fn places(
     spans: Sorted<ReusedSpan>,
+    all: &[Reuse],
     sets: &mut UnionFind,
     search: &Search<'_, '_>,
-) -> Result<List<ReusedPlace>> {
-    let mut places = List::new(search.scratch);
+) -> Result<Vec<ReusedPlace>> {
+    let mut places = Vec::new();
+    // The one with the most tokens, then the densest and the first one.
+    let stronger = |one: u32, other: u32| {
+        let rank = |n: u32| all.get(n as usize).map(|of| (Reverse(of.tokens), of.span));
+        if (rank(other), other) < (rank(one), one) {
+            other
+        } else {
+            one
+        }
+    };
     spans.groups(
         |span| span.document,
-        |first, all| {
+        |first, spans| {
             search.context.stop.check(STAGE)?;
-            // The end of each place, and a reuse that has it, by its beginning.
+            // The end of each place, and the strongest reuse that has it, by its beginning.
             let mut open: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-            while let Some(span) = all.next()? {
+            while let Some(span) = spans.next()? {
                 let length = u32::MAX - span.shorter;
                 let (mut begin, mut end) = (span.begin, span.begin + length);
+                let mut strongest = span.reuse;
                 let half = length.div_ceil(2);
                 let (latest, least) = (end - half, begin + half);
                 while let Some((&other, &(to, reuse))) = open.range(..=latest).next_back()
@@ -253,19 +285,15 @@ fn places(
                 {
                     sets.union(span.reuse, reuse);
                     (begin, end) = (begin.min(other), end.max(to));
+                    strongest = stronger(strongest, reuse);
                     open.remove(&other);
                 }
-                open.insert(begin, (end, span.reuse));
+                open.insert(begin, (end, strongest));
             }
             for (token, (end, reuse)) in open {
-                places.push(&ReusedPlace {
-                    place: Place {
-                        document: first.document,
-                        token,
-                    },
-                    end,
-                    reuse,
-                })?;
+                let document = first.document;
+                let place = Place { document, token };
+                places.push(ReusedPlace { place, end, reuse });
             }
             Ok(())
         },
@@ -286,14 +314,20 @@ pub(super) fn dates(
     }
     let all = (0..search.documents).map(|_| AtomicU64::new(UNDATED));
     let all: Vec<AtomicU64> = all.collect();
-    let unread = AtomicU64::new(0);
+    // How many cannot be read, and the first of them.
+    let unread = Mutex::new((0, (u32::MAX, String::new())));
     let take = |number: u32, stated: Option<&str>| {
-        let read = stated.and_then(|text| stated_date(text.trim()));
-        match (read, all.get(number as usize)) {
-            (Some(date), Some(of)) => of.store(date, Ordering::Relaxed),
-            _ => {
-                unread.fetch_add(u64::from(stated.is_some()), Ordering::Relaxed);
-            }
+        let Some(text) = stated.map(str::trim) else {
+            return Ok(());
+        };
+        if let (Some(date), Some(of)) = (stated_date(text), all.get(number as usize)) {
+            of.store(date + parts_left_out(text), Ordering::Relaxed);
+            return Ok(());
+        }
+        let (count, first) = &mut *lock(&unread);
+        *count += 1;
+        if number < first.0 {
+            *first = (number, shorten(text.as_bytes()));
         }
         Ok(())
     };
@@ -309,12 +343,31 @@ pub(super) fn dates(
     } else {
         each_document(workspace, |number, document| take(number, document.date.0))?;
     }
-    let unread = unread.into_inner();
+    let (unread, (first, text)) = unlocked(unread);
     if unread > 0 {
+        let (document, _) = stored(workspace, first)?;
         search.context.progress.lost(&format!(
-            "warning: {} cannot be read; their documents count as undated",
-            counted(unread, "date")
+            "warning: {} cannot be read, such as {text} of {}; their documents count as undated",
+            counted(unread, "date"),
+            cell(&document.docno)
         ));
     }
     Ok(all)
+}
+
+/// How many parts of a day a stated date leaves out: of a year two, of a month one. A date itself has
+/// whole seconds, so the sum has room for them, and comes after the first day of the time.
+fn parts_left_out(stated: &str) -> u64 {
+    match stated.len() {
+        ..=4 => 2,
+        5..=7 if stated.as_bytes()[4] == b'-' => 1,
+        _ => 0,
+    }
+}
+
+/// The day of a date, or as much of it as was stated.
+fn as_stated(date: u64) -> Option<String> {
+    let mut day = day(date)?;
+    day.truncate(day.len() - 3 * (date % 10_000_000) as usize);
+    Some(day)
 }

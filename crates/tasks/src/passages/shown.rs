@@ -2,12 +2,15 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
-use super::{MATCHES_FILE, OVERLAPS_FILE, REUSE_FILE, STAGE};
+use super::{
+    MATCHES_FILE, OVERLAPS_FILE, REUSE_CLUSTERS_FILE, REUSE_FILE, REUSE_PLACES_FILE, STAGE,
+};
 use lookalike_base::least::Least;
+use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
-use lookalike_base::words::words;
 use lookalike_base::{Error, Result};
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::table::Table;
@@ -17,6 +20,13 @@ use lookalike_text::read::lines::{parsed, shorten};
 
 /// Limit on the passages of a pair.
 const MOST_PASSAGES: usize = 200;
+
+/// The least number of pairs among which those of the same words are found.
+const CANDIDATES: usize = 500;
+/// The most names in a sentence.
+const NAMES: usize = 8;
+/// Limit on the places of a cluster.
+const MOST_PLACES: usize = 50;
 
 /// The least bytes of a row of either file.
 const LEAST_ROW_BYTES: u64 = 30;
@@ -38,8 +48,36 @@ pub struct Shared {
     pub condition: Option<String>,
     /// All pairs, including those that are not in the list.
     pub all: u64,
-    /// The pairs with the most shared words, in falling order.
+    /// The pairs with the most shared words, in falling order. Pairs that share only words of a
+    /// pair before them come after the others.
     pub pairs: Vec<SharedPair>,
+    /// Sentences about pairs whose words are also in other documents.
+    pub repeated: Vec<String>,
+}
+
+/// The places of a text that reuses link.
+#[derive(Debug)]
+pub struct SharedCluster {
+    pub number: u64,
+    pub documents: u64,
+    /// All places, including those that are not in the list.
+    pub all: u64,
+    /// The first places in the order of their dates or else of the input, at least one.
+    pub places: Vec<SharedPlace>,
+}
+
+/// A place of a cluster.
+#[derive(Debug)]
+pub struct SharedPlace {
+    pub document: u32,
+    /// Its words in the document.
+    pub begin: usize,
+    pub end: usize,
+    /// The date that the record states, as far as it states one.
+    pub date: Option<String>,
+    /// The matched words of the strongest reuse by which it belongs to the cluster, and their share.
+    pub words: u64,
+    pub density: f64,
 }
 
 /// Two documents that share passages.
@@ -78,11 +116,11 @@ pub fn shows_passages(workspace: &Workspace) -> Result<bool> {
     Ok(!other && is_there(OVERLAPS_FILE)? && listed)
 }
 
-/// Bytes of memory for a list of at most `most` pairs.
+/// Bytes of memory for a list of at most `most` pairs, and for one of clusters.
 ///
 /// # Errors
 /// `Io`.
-pub fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
+pub fn list_bytes(directory: &Path, most: usize, clusters: usize) -> Result<u64> {
     let size = |name| {
         let path = directory.join(name);
         match disk::exists(&path)? {
@@ -92,34 +130,79 @@ pub fn list_bytes(directory: &Path, most: usize) -> Result<u64> {
             false => Ok(0),
         }
     };
-    let pairs = (size(OVERLAPS_FILE)? / LEAST_ROW_BYTES).min(most as u64);
+    let pairs = (size(OVERLAPS_FILE)? / LEAST_ROW_BYTES).min(most.max(CANDIDATES) as u64);
     // A row of a file has at least half of the bytes that its passage takes here.
     let rows = size(MATCHES_FILE)? + size(REUSE_FILE)?;
-    let passages = (pairs * MOST_PASSAGES as u64 * PASSAGE_BYTES).min(2 * rows);
-    Ok(pairs * PAIR_BYTES + passages)
+    // Their places twice, by document.
+    let passages = (pairs * MOST_PASSAGES as u64 * 3 * PASSAGE_BYTES).min(6 * rows);
+    let clusters = (size(REUSE_CLUSTERS_FILE)? / LEAST_ROW_BYTES).min(clusters as u64);
+    Ok(pairs * PAIR_BYTES + passages + clusters * MOST_PLACES as u64 * 2 * PASSAGE_BYTES)
 }
 
-/// Reads the pairs that share the most words, at most `most`, with their passages.
+/// Reads the clusters with the most documents, at most `most`, with their places, and how many
+/// clusters there are.
+///
+/// # Errors
+/// `BadLine`, `Io`.
+pub fn largest(
+    directory: &Path,
+    most: usize,
+    context: &Context<'_>,
+) -> Result<(u64, Vec<SharedCluster>)> {
+    let (mut all, mut found) = (0, Least::new(most));
+    let table = directory.join(REUSE_CLUSTERS_FILE);
+    each_row(&table, "documents places cluster", context, |cells, _| {
+        let [documents, places, number] = cells;
+        all += 1;
+        found.offer((Reverse(documents), Reverse(places), number));
+    })?;
+    let cluster = |(Reverse(documents), Reverse(all), number)| SharedCluster {
+        number,
+        documents,
+        all,
+        places: Vec::new(),
+    };
+    let mut found: Vec<SharedCluster> = found.sorted().into_iter().map(cluster).collect();
+    let at: HashMap<u64, usize> = found.iter().map(|of| of.number).zip(0..).collect();
+    let names = "cluster document begin_token end_token tokens density date";
+    let table = directory.join(REUSE_PLACES_FILE);
+    each_row(&table, names, context, |cells, row| {
+        let [cluster, document, begin, end, words] = cells;
+        let places = at.get(&cluster).map(|&at| &mut found[at].places);
+        if let Some(places) = places.filter(|places| places.len() < MOST_PLACES) {
+            let date = String::from_utf8_lossy(&row[6]).into_owned();
+            places.push(SharedPlace {
+                document: document as u32,
+                begin: begin as usize,
+                end: end as usize,
+                date: Some(date).filter(|date| date != "-"),
+                words,
+                density: parsed(&row[5]).unwrap_or_default(),
+            });
+        }
+    })?;
+    found.retain(|cluster| !cluster.places.is_empty());
+    Ok((all, found))
+}
+
+/// Reads the pairs that share the most words, at most `most`, with their passages. Without gaps,
+/// pairs that share only words of a pair before them come after the others.
 ///
 /// # Errors
 /// `BadLine`, `Io`.
 pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Result<Shared> {
-    let mut shared = ranked(directory, most, context)?;
+    let mut shared = ranked(directory, None, most.max(CANDIDATES), context)?;
     let pairs = shared.pairs.iter();
     let mut longest: HashMap<_, _> = pairs
         .map(|pair| (pair.documents, Least::new(MOST_PASSAGES)))
         .collect();
-    let mut row = Vec::new();
     let (file, more) = match shared.gaps {
         Some(_) => (REUSE_FILE, " end_a end_b"),
         None => (MATCHES_FILE, " begin_a begin_b"),
     };
-    let mut table = Table::open(&directory.join(file))?;
     let names = "document_a document_b begin_a begin_b tokens".to_string() + more;
-    table.want_names(&names.split(' ').collect::<Vec<_>>())?;
-    while table.next(&mut row)? {
-        context.tick(STAGE, table.number())?;
-        let [a, b, begin_a, begin_b, words, end_a, end_b] = cells(&table, &row)?;
+    each_row(&directory.join(file), &names, context, |cells, _| {
+        let [a, b, begin_a, begin_b, words, end_a, end_b] = cells;
         let more = if file == REUSE_FILE { 0 } else { words };
         if let Some(longest) = longest.get_mut(&[a as u32, b as u32]) {
             longest.offer((
@@ -130,7 +213,7 @@ pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Resu
                 end_b.saturating_add(more),
             ));
         }
-    }
+    })?;
     for pair in &mut shared.pairs {
         let found = longest.remove(&pair.documents).map(Least::sorted);
         let passages = found
@@ -144,47 +227,138 @@ pub fn most_shared(directory: &Path, most: usize, context: &Context<'_>) -> Resu
         pair.passages = passages.collect();
         pair.passages.sort_unstable();
     }
+    if shared.gaps.is_none() {
+        shared.repeated_last(most);
+    }
+    shared.pairs.truncate(most);
     Ok(shared)
 }
 
-/// As [`most_shared`], without their passages, which may be many more lines.
+/// The places of one text: its words in each document that has some of them.
+#[derive(Default)]
+struct OneText {
+    places: HashMap<u32, Vec<Range<usize>>>,
+    /// The names of the documents, in the order in which they are found.
+    names: Vec<String>,
+}
+
+impl OneText {
+    /// Whether all passages of a pair lie in it, in one of the documents and so in the other.
+    fn has(&self, pair: &SharedPair) -> bool {
+        let lie_in = |(n, document): (usize, &u32)| {
+            self.places.get(document).is_some_and(|own| {
+                let holds = |own: &Range<usize>, of: &SharedPassage| {
+                    own.start <= of.begins[n] && of.ends[n] <= own.end
+                };
+                let lies_in = |of| own.iter().any(|own| holds(own, of));
+                pair.passages.iter().all(lies_in)
+            })
+        };
+        let listed = pair.all == Some(pair.passages.len() as u64);
+        listed && pair.documents.iter().enumerate().any(lie_in)
+    }
+
+    fn add(&mut self, pair: &SharedPair) {
+        for (n, document) in pair.documents.iter().enumerate() {
+            if !self.places.contains_key(document) {
+                self.names.push(pair.names[n].clone());
+            }
+            let own = self.places.entry(*document).or_default();
+            for place in pair.passages.iter().map(|of| of.begins[n]..of.ends[n]) {
+                if !own.contains(&place) {
+                    own.push(place);
+                }
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Moves pairs that share only words of a pair before them behind the others, and says of the
+    /// first `most` pairs in which other documents their words are.
+    fn repeated_last(&mut self, most: usize) {
+        let is_all = self.all == self.pairs.len() as u64;
+        let mut texts: Vec<OneText> = Vec::new();
+        // The texts of each document.
+        let mut of: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut sorted = Vec::new();
+        for pair in self.pairs.drain(..) {
+            let own = pair.documents.iter().filter_map(|number| of.get(number));
+            let mut own = own.flatten().copied();
+            let there = own.find(|&at| texts[at].has(&pair));
+            let at = there.unwrap_or(texts.len());
+            if there.is_none() {
+                texts.push(OneText::default());
+            }
+            texts[at].add(&pair);
+            for number in pair.documents {
+                of.entry(number).or_default().push(at);
+            }
+            sorted.push((there.is_some(), pair));
+        }
+        sorted.sort_by_key(|(is_repeated, _)| *is_repeated);
+        self.pairs = sorted.into_iter().map(|(_, pair)| pair).collect();
+        for (text, row) in texts.iter().take(most).zip(1..) {
+            let others = text.names.get(2..).unwrap_or_default();
+            if others.is_empty() {
+                continue;
+            }
+            let least = if is_all { "" } else { "at least " };
+            let more = if others.len() > NAMES { ", ..." } else { "" };
+            let listed = others[..others.len().min(NAMES)].join(", ");
+            let others = counted(others.len() as u64, "other document");
+            let line = format!("words of row {row} are also in {least}{others}: {listed}{more}");
+            self.repeated.push(line);
+        }
+    }
+}
+
+/// As [`most_shared`], of all pairs or those of a document, by words alone and without their passages,
+/// which may be many more lines.
 ///
 /// # Errors
 /// As there.
-pub fn ranked(directory: &Path, most: usize, context: &Context<'_>) -> Result<Shared> {
-    let mut table = Table::open(&directory.join(OVERLAPS_FILE))?;
-    table.want_names(&words::<9>(
-        "tokens_a tokens_b document_a document_b share_a share_b matches docno_a docno_b",
-    ))?;
+pub fn ranked(
+    directory: &Path,
+    of: Option<u32>,
+    most: usize,
+    context: &Context<'_>,
+) -> Result<Shared> {
+    let (mut all, mut largest) = (0, Least::new(most));
+    let names = "tokens_a tokens_b document_a document_b share_a share_b matches docno_a docno_b";
+    let table = each_row(
+        &directory.join(OVERLAPS_FILE),
+        names,
+        context,
+        |cells, row| {
+            let [words_a, words_b, a, b] = cells;
+            if of.is_none_or(|of| [a, b].contains(&of.into())) {
+                all += 1;
+                let words = [words_a, words_b];
+                largest.offer((
+                    Reverse(words_a.max(words_b)),
+                    a,
+                    b,
+                    words,
+                    row[4..].to_vec(),
+                ));
+            }
+        },
+    )?;
     let length = table.comment("length").unwrap_or_default().to_string();
     let stated = |name| table.comment(name).map(String::from);
     let gaps = match ["gap", "match-length", "density"].map(stated) {
         [Some(gap), Some(length), Some(density)] => Some([gap, length, density]),
         _ => None,
     };
-    let (mut shared, mut largest) = (
-        Shared {
-            length,
-            gaps,
-            excluding: table.comment("exclude-text").is_some(),
-            condition: table.comment("where").map(String::from),
-            ..Shared::default()
-        },
-        Least::new(most),
-    );
-    let mut row = Vec::new();
-    while table.next(&mut row)? {
-        context.tick(STAGE, table.number())?;
-        shared.all += 1;
-        let [words_a, words_b, a, b] = cells(&table, &row)?;
-        largest.offer((
-            Reverse(words_a.max(words_b)),
-            a,
-            b,
-            [words_a, words_b],
-            row[4..].to_vec(),
-        ));
-    }
+    let mut shared = Shared {
+        length,
+        gaps,
+        excluding: table.comment("exclude-text").is_some(),
+        condition: table.comment("where").map(String::from),
+        all,
+        ..Shared::default()
+    };
     for (_, a, b, words, rest) in largest.sorted() {
         shared.pairs.push(SharedPair {
             documents: [a as u32, b as u32],
@@ -198,11 +372,24 @@ pub fn ranked(directory: &Path, most: usize, context: &Context<'_>) -> Result<Sh
     Ok(shared)
 }
 
-/// The numbers in the first cells of a row.
-fn cells<const N: usize>(table: &Table, row: &[Vec<u8>]) -> Result<[u64; N]> {
-    let mut numbers = [0; N];
-    for (number, cell) in numbers.iter_mut().zip(row) {
-        *number = parsed(cell).ok_or_else(|| table.bad("a number", shorten(cell)))?;
+/// Visits the rows of a table: the numbers in the first of the cells with these names, and all of
+/// these.
+fn each_row<const N: usize>(
+    path: &Path,
+    names: &str,
+    context: &Context<'_>,
+    mut visit: impl FnMut([u64; N], &[Vec<u8>]),
+) -> Result<Table> {
+    let mut table = Table::open(path)?;
+    table.want_names(&names.split(' ').collect::<Vec<_>>())?;
+    let mut row = Vec::new();
+    while table.next(&mut row)? {
+        context.tick(STAGE, table.number())?;
+        let mut numbers = [0; N];
+        for (number, cell) in numbers.iter_mut().zip(&row) {
+            *number = parsed(cell).ok_or_else(|| table.bad("a number", shorten(cell)))?;
+        }
+        visit(numbers, &row);
     }
-    Ok(numbers)
+    Ok(table)
 }

@@ -26,11 +26,10 @@ const SPANS: [Column; 9] = columns! {
 };
 
 /// A place of a passage. Only boilerplate has the text.
-const PLACE_AND_TEXT: [Column; 7] = columns! {
+const PLACE: &[Column] = &columns! {
     docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64, document: I64,
-    text: Text,
 };
-const PLACE: &[Column] = PLACE_AND_TEXT.split_at(6).0;
+const TEXT: [Column; 1] = columns! { text: Text };
 
 const MATCHES: [Column; 12] = columns! {
     docno_a: Text, docno_b: Text, begin_a: I64, begin_b: I64, tokens: I64, begin_byte_a: I64,
@@ -60,7 +59,7 @@ const REUSE: [Column; 17] = columns! {
 const COMMON: [Column; 4] = columns! { passage: I64, tokens: I64, documents: I64, places: I64 };
 const BOILERPLATE: [Column; 4] = columns! { passage: I64, tokens: I64, groups: I64, places: I64 };
 
-/// A passage and the group of its document, a reuse, and a cluster with the day of a place, before
+/// A passage and the group of its document, a reuse, and a cluster with the date of a place, before
 /// a place or a match.
 const PASSAGE: [Column; 1] = columns! { passage: I64 };
 const GROUPED: [Column; 2] = columns! { passage: I64, group: Text };
@@ -73,7 +72,10 @@ const REUSE_CLUSTERS: [Column; 6] = columns! {
     cluster: I64, places: I64, documents: I64, longest: I64, earliest_by: Text, date: Text or "-",
 };
 
-/// What captures add to a row, of which the last files have a date already: a day.
+/// The strongest reuse by which a place belongs to its cluster: the one with the most matched tokens.
+const STRONGEST: [Column; 3] = columns! { reuse: I64, tokens: I64, density: F64 };
+
+/// What captures add to a row, of which the last files have a date already.
 const OF_ONE: [Column; 2] = columns! { url: Text or "", date: Text or "" };
 const OF_REUSE: [Column; 2] = columns! { url: Text or "", capture_date: Text or "" };
 const OF_TWO: [Column; 4] = columns! {
@@ -83,22 +85,22 @@ const OF_TWO: [Column; 4] = columns! {
 /// The columns of a result file.
 pub(super) fn columns(workspace: &Workspace, file: &str) -> Vec<Column> {
     const NONE: &[Column] = &[];
-    let parts: [&[Column]; 3] = match file {
-        SPANS_FILE | REMOVABLE_FILE => [NONE, &SPANS, &OF_ONE],
-        COVERAGE_FILE => [NONE, &COVERAGE, &OF_ONE],
-        MATCHES_FILE => [NONE, &MATCHES, &OF_TWO],
-        OVERLAPS_FILE => [NONE, &OVERLAPS, &OF_TWO],
-        COMMON_FILE => [&COMMON, PLACE, &OF_ONE],
-        COMMON_PLACES_FILE => [&PASSAGE, PLACE, &OF_ONE],
-        BOILERPLATE_FILE => [&BOILERPLATE, &PLACE_AND_TEXT, &OF_ONE],
-        BOILERPLATE_PLACES_FILE => [&GROUPED, PLACE, &OF_ONE],
-        REUSE_FILE => [NONE, &REUSE, &OF_TWO],
-        REUSE_MATCHES_FILE => [&REUSED, &MATCHES, &OF_TWO],
-        REUSE_CLUSTERS_FILE => [&REUSE_CLUSTERS, PLACE, &OF_REUSE],
-        _ => [&CLUSTERED, PLACE, &OF_REUSE],
+    let parts: [&[Column]; 4] = match file {
+        SPANS_FILE | REMOVABLE_FILE => [NONE, &SPANS, NONE, &OF_ONE],
+        COVERAGE_FILE => [NONE, &COVERAGE, NONE, &OF_ONE],
+        MATCHES_FILE => [NONE, &MATCHES, NONE, &OF_TWO],
+        OVERLAPS_FILE => [NONE, &OVERLAPS, NONE, &OF_TWO],
+        COMMON_FILE => [&COMMON, PLACE, NONE, &OF_ONE],
+        COMMON_PLACES_FILE => [&PASSAGE, PLACE, NONE, &OF_ONE],
+        BOILERPLATE_FILE => [&BOILERPLATE, PLACE, &TEXT, &OF_ONE],
+        BOILERPLATE_PLACES_FILE => [&GROUPED, PLACE, NONE, &OF_ONE],
+        REUSE_FILE => [NONE, &REUSE, NONE, &OF_TWO],
+        REUSE_MATCHES_FILE => [&REUSED, &MATCHES, NONE, &OF_TWO],
+        REUSE_CLUSTERS_FILE => [&REUSE_CLUSTERS, PLACE, &STRONGEST, &OF_REUSE],
+        _ => [&CLUSTERED, PLACE, &STRONGEST, &OF_REUSE],
     };
     let captures = collection::has_captures(&workspace.manifest);
-    parts[..if captures { 3 } else { 2 }].concat()
+    parts[..if captures { 4 } else { 3 }].concat()
 }
 
 /// Appends a row: `first`, the docnos of two documents, `rest`, and their numbers.

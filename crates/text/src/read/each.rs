@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::ground::config::ReadConfig;
+use super::ground::convert;
 use super::ground::record::Batch;
 use super::inputs::InputFile;
 use super::interpret::{Interpreted, interpret};
@@ -86,9 +87,8 @@ fn each(
         context.stop.check(stage)?;
         input.check_path()?;
         // Other inputs need no program.
-        if let Some(program) = config.converter_of_file(&input.docno) {
-            program.check(context.programs)?;
-        }
+        let program = config.converter_of_file(&input.docno);
+        convert::check(program.into_iter(), context.programs)?;
         let file = u32::try_from(file).unwrap_or(u32::MAX);
         let mut reader = open(input, file, config, context.stop);
         batch.clear();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
-use super::convert::{Converter, Limits};
+use super::convert::{self, Converter, Limits};
 use super::dialect::Mark;
 use super::fields::{FieldPath, Step, is_page};
 use super::record::ContentKind;
@@ -260,8 +260,12 @@ impl ReadConfig {
     /// another version than when the parameters were made. Callers are about to read documents,
     /// because this may start the programs.
     pub fn check_programs(&self, context: &Context<'_>) -> lookalike_base::Result<()> {
-        let mut all = self.convert.iter();
-        all.try_for_each(|program| program.check(context.programs))
+        convert::check(self.convert.iter(), context.programs)
+    }
+
+    /// The flags for the programs that neither `programs` nor the command so far names.
+    pub fn unnamed_programs(&self, programs: &[String]) -> String {
+        convert::unnamed(self.convert.iter(), programs)
     }
 
     /// As [`ReadConfig::check_programs`], but documents of the programs that the command does not
@@ -271,7 +275,7 @@ impl ReadConfig {
             .convert
             .iter()
             .filter(|program| program.is_named(context.programs));
-        named.try_for_each(|program| program.check(context.programs))
+        named.try_for_each(Converter::check)
     }
 
     /// Rejects limits that would allow no input at all, and empty field names.

@@ -154,6 +154,28 @@ impl FromStr for Converter {
     }
 }
 
+/// The flags for the programs that neither `named` nor the command so far names.
+pub(crate) fn unnamed<'c>(all: impl Iterator<Item = &'c Converter>, named: &[String]) -> String {
+    let unnamed = all.filter(|of| !of.is_named(named));
+    unnamed.map(Converter::flag).collect::<Vec<_>>().join(" ")
+}
+
+/// Refuses programs that a command does not name, or as [`Converter::check`].
+pub(crate) fn check<'c>(
+    mut all: impl Iterator<Item = &'c Converter> + Clone,
+    named: &[String],
+) -> lookalike_base::Result<()> {
+    let unnamed = unnamed(all.clone(), named);
+    if !unnamed.is_empty() {
+        let limit = format!(
+            "documents were read with a program, which runs only if this command names it too; if \
+             you know it, give {unnamed}"
+        );
+        return lookalike_base::error::refuse("convert", "", limit);
+    }
+    all.try_for_each(Converter::check)
+}
+
 impl Converter {
     /// Whether it converts files with this name. The extension of a compression is ignored.
     pub(crate) fn is_for_file(&self, name: &str) -> bool {
@@ -245,21 +267,9 @@ impl Converter {
         Ok(None)
     }
 
-    /// Refuses a program that a command does not name (`programs`), that is gone, or that has
-    /// another version.
-    pub(crate) fn check(&self, programs: &[String]) -> lookalike_base::Result<()> {
+    /// Refuses a program that is gone, or that has another version.
+    pub(crate) fn check(&self) -> lookalike_base::Result<()> {
         let refused = |limit: String| lookalike_base::error::refuse("convert", self, &limit);
-        if !self.is_named(programs) {
-            return lookalike_base::error::refuse(
-                "convert",
-                "",
-                format!(
-                    "documents were read with a program, which runs only if this command names it too; if \
-                 you know it, give {}",
-                    self.flag()
-                ),
-            );
-        }
         match self.look_up() {
             Err(what) => refused(format!("{what}; install it, or correct PATH")),
             Ok(version) if version != self.version => refused(format!(
