@@ -175,8 +175,8 @@ impl Growing {
     }
 
     /// The lines of some rows, after the names of the columns if these are the first rows. A column
-    /// is as wide as its widest cell so far. Texts that do not fit are shortened in
-    /// the middle, because names of files differ at both ends, and addresses at their beginning.
+    /// is as wide as its widest cell so far. Texts that do not fit are shortened
+    /// after a third, because names of files differ at both ends, and addresses at their beginning.
     pub(crate) fn rows(&mut self, rows: Vec<Line>) -> String {
         let shown = rows
             .iter()
@@ -202,13 +202,8 @@ impl Growing {
         for row in &mut rows {
             for (cell, &width) in row.iter_mut().zip(&widths) {
                 if cell.width() > width {
-                    let is_address = cell.contains("://");
-                    let most = if is_address {
-                        0
-                    } else {
-                        width.saturating_sub(1) / 2
-                    };
-                    let front = start(cell, most);
+                    let third = width.saturating_sub(1) / 3;
+                    let front = start(cell, if cell.contains("://") { 0 } else { third });
                     let back = end(cell, width.saturating_sub(1 + front.width()));
                     *cell = format!("{front}…{back}");
                 }
@@ -338,7 +333,7 @@ mod tests {
         assert_eq!(next.lines().count(), 1, "{next}");
         assert!(next.trim_end().width() <= 40, "{next}");
         assert!(
-            next.contains("page-17.html") && next.contains("crawl/2024…"),
+            next.contains("page-17.html") && next.contains("crawl/2…"),
             "{next}"
         );
         assert_eq!(next.find("0.9"), Some(37), "{next}");
