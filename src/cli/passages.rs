@@ -198,7 +198,7 @@ struct SearchFlags {
     /// Example: --unit line
     #[arg(long, value_name = "UNIT", conflicts_with = "length")]
     unit: Option<TextUnit>,
-    /// Compare the units of the whole collection, or of each document [default: collection]
+    /// Compare units of all documents, or of each [default: collection]
     ///
     /// Example: --unit line --scope document
     #[arg(long, value_name = "SCOPE", hide_short_help = true)]

@@ -1125,7 +1125,7 @@ fn pages_with_the_same_words_move_to_their_paths() {
     let page = fs::read_to_string(place.join("v.html")).unwrap();
     for part in [
         "<option value=\"feb.jsonl\">feb.jsonl</option>",
-        "the first 4 of 9 changes",
+        "texts of the first 4 of",
         "--samples 9 shows all",
         "data-crawl=\"feb.jsonl\"",
     ] {

@@ -33,7 +33,7 @@ pub(crate) struct Options {
     /// says which members are exact duplicates of the representative.
     #[arg(long, value_name = "PATH")]
     clusters: PathBuf,
-    /// Ranking to deduplicate: lines of TOPIC Q0 DOCNO RANK SCORE TAG; repeat it for each
+    /// Ranking to deduplicate: TOPIC Q0 DOCNO RANK SCORE TAG (repeatable)
     ///
     /// The first line of each topic and cluster is kept, in the order of trec_eval: by score, and of
     /// equal ones the greater docno first. It gets the docno that the judgements keep. Ranks are
