@@ -253,12 +253,12 @@ FLAGS = (
 def flags_of(given: dict[str, Any], names: Iterable[str] = FLAGS) -> list[str]:
     """The arguments that the functions about texts have in common."""
     values = {name: given[name] for name in names if given.get(name) is not None}
-    return [f"--{name.replace('_', '-')}={as_text(value)}" for name, value in values.items()]
+    return [f"--{name.replace('_', '-')}={as_text(value, name + '=')}" for name, value in values.items()]
 
 
-def as_text(value: object) -> str:
-    """A value as the command line has it. A real number near a decimal is that decimal: 0.1 + 0.2
-    is 0.3."""
+def as_text(value: object, name: str = "") -> str:
+    """A value as the command line has it; errors begin with the name. A real number near a decimal is
+    that decimal: 0.1 + 0.2 is 0.3."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, os.PathLike):
@@ -270,5 +270,5 @@ def as_text(value: object) -> str:
             return f"{near:.9f}".rstrip("0").rstrip(".")
         if 0 < number < 1 and number == float(ratio := Fraction(number).limit_denominator(1000)):
             a, b = ratio.numerator, ratio.denominator
-            raise ValueError(f'{number} has too many digits: write "{a}/{b}", or Fraction({a}, {b})')
+            raise ValueError(f'{name}{number} has too many digits: write "{a}/{b}", or Fraction({a}, {b})')
     return str(value)

@@ -134,10 +134,11 @@ def test_rows_are_called_by_ids(ids):
     old = lookalike.Index(SENTENCES[2:], ids=ids[2:], shingle_size=2)
     assert list(old) == old.ids == ids[2:] and ids[2] in old and ids[0] not in old
     for against in (old, table[2:], table[2:].to_pylist(), table[2:].to_pandas().astype({"key": object})):
-        (row,) = lookalike.deduplicate(table[:2], ids="key", against=against, shingle_size=2).removed
+        removed = lookalike.deduplicate(table[:2], ids="key", against=against, shingle_size=2).removed
+        (row,) = pyarrow.table(removed).to_pylist()
         assert (row["row"], row["survivor_against"]) == (ids[0], ids[2])
-    (row,) = lookalike.deduplicate(table[:2], ids="key", against=SENTENCES[2:], shingle_size=2).removed
-    assert row["survivor_against"] == 0
+    removed = lookalike.deduplicate(table[:2], ids="key", against=SENTENCES[2:], shingle_size=2).removed
+    assert pyarrow.table(removed).to_pylist()[0]["survivor_against"] == 0
 
 
 def test_the_mask_selects_the_kept_rows():

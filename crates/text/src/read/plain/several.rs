@@ -604,7 +604,7 @@ mod tests {
         let guide = include_str!("../../../../../docs/guide/formats.md").replace("\\|", "|");
         for kind in &KINDS {
             kind.begins.parse::<SplitAt>().unwrap();
-            let split = format!("`--split-at '{}'`", kind.split.unwrap_or(kind.begins));
+            let split = format!("`'{}'`", kind.split.unwrap_or(kind.begins));
             assert!(guide.contains(&split), "{}: {split}", kind.what);
         }
         assert_eq!(DATED_LINES.len(), DATED.len());
