@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(next.lines().count(), 1, "{next}");
         assert!(next.trim_end().width() <= 40, "{next}");
         assert!(
-            next.contains("page-17.html") && next.contains("crawl/2…"),
+            next.contains("page-17.html") && next.contains("crawl/…"),
             "{next}"
         );
         assert_eq!(next.find("0.9"), Some(37), "{next}");
