@@ -41,7 +41,7 @@ pub(crate) struct Options {
     /// little as possible. The file may be compressed.
     #[arg(long, value_name = "FILE")]
     run: Vec<PathBuf>,
-    /// Directory for qrels, contradictions.jsonl and the rankings [default: none]
+    /// Directory for qrels, contradictions.jsonl and rankings [default: none]
     ///
     /// A ranking has the name of its file there, without .gz or the like. Without -o, the command
     /// only counts; with it, --quiet prints no tables.
