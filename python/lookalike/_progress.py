@@ -18,7 +18,7 @@ Listener = Callable[
 Progress = Union[bool, Listener, None]
 
 PACKAGE = os.path.dirname(__file__)
-# A flag, with the space before a value that is no word.
+# A flag, and the space after it if a value follows and not another word of the sentence.
 FLAG = re.compile(r"(?<![\w./-])--([a-z]+(?:-[a-z]+)*)(?: (?=[a-z]+:|[^\sa-z]))?")
 
 

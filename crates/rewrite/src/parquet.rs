@@ -254,7 +254,7 @@ impl ChunkReader for Chunks {
     }
 }
 
-/// An error of our own among those of the `parquet` crate: a stop, or an error of the edit.
+/// Wraps a stop or an error of the edit, so that the `parquet` crate passes it on.
 fn stopped(error: Error) -> ParquetError {
     ParquetError::External(Box::new(error))
 }

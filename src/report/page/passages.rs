@@ -217,8 +217,8 @@ impl Page<'_> {
                     code { "lookalike report " (self.directory()) " --clusters N" } " shows more of them, and "
                     code { "reuse-places.tsv" } " lists all. "
                 }
-                "The words matched are those of the strongest reuse by which a place belongs to the cluster: a \
-                 place with few of them, or of a low density, may be of another text."
+                "The page shows the matched words of the strongest reuse that links a place to the cluster. If \
+                 they are few, or their density is low, the place may have another text."
             }
         }
     }

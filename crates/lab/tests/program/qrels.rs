@@ -400,6 +400,15 @@ fn nothing_is_replaced_that_is_read_or_ours() {
     fs::create_dir(place.join("thin")).unwrap();
     fs::write(place.join("thin/qrels"), QRELS).unwrap();
     let mut asked = config(place, &out, Keep::First);
+    // A file of the user's that has the name of a ranking.
+    fs::write(place.join("thin/run.txt"), "mine").unwrap();
+    let error = compare(&asked, ByteSize::mib(64)).unwrap_err().to_string();
+    assert!(
+        error.contains("run.txt in it is not of this command"),
+        "{error}"
+    );
+    assert_eq!(fs::read(place.join("thin/run.txt")).unwrap(), b"mine");
+    fs::remove_file(place.join("thin/run.txt")).unwrap();
     for name in ["more/run.txt", "qrels", "contradictions.jsonl.gz"] {
         asked.runs.push(place.join(name));
         let error = compare(&asked, ByteSize::mib(64)).unwrap_err();
@@ -675,7 +684,7 @@ fn random_judgements_are_counted_as_defined() {
                 if below.0 != **topic {
                     below = (**topic, f32::NEG_INFINITY, "");
                 }
-                // The order is that of the scores, and a score that can stay does.
+                // Lines are sorted by score, and a score changes only if the order needs it.
                 let stands = |score: f32| (score, name.as_str()) > (below.1, below.2);
                 let value = text.parse().unwrap();
                 assert!(stands(value), "{seed} {keep}: {line}");

@@ -73,7 +73,7 @@ item! {
     }
 }
 
-/// The reuses with their clusters, all places, those of the clusters, and the counts of each.
+/// Each reuse with its cluster; all places; the places of each cluster; and the counts of each cluster.
 type Clustered = (
     Vec<(Reuse, u32)>,
     Vec<ReusedPlace>,

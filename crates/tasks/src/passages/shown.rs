@@ -21,7 +21,7 @@ use lookalike_text::read::lines::{parsed, shorten};
 /// Limit on the passages of a pair.
 const MOST_PASSAGES: usize = 200;
 
-/// The least number of pairs among which those of the same words are found.
+/// The command looks for pairs that share the same words among at least this number of pairs.
 const CANDIDATES: usize = 500;
 /// The most names in a sentence.
 const NAMES: usize = 8;
@@ -313,11 +313,11 @@ impl Shared {
     }
 }
 
-/// As [`most_shared`], of all pairs or those of a document, by words alone and without their passages,
-/// which may be many more lines.
+/// Reads at most `most` of the pairs of all documents or of one, those with the most words first. Their
+/// passages, which may be many more lines, are not read.
 ///
 /// # Errors
-/// As there.
+/// `BadLine`, `Io`.
 pub fn ranked(
     directory: &Path,
     of: Option<u32>,

@@ -223,13 +223,20 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             out.put(line.as_bytes())?;
         }
     }
+    let mut files = Vec::new();
     for (run, path) in runs.iter().zip(&config.runs) {
         let output = config.output.as_ref();
         let file = output.map(|output| AtomicFile::create(&output.join(written(path))));
+        let mut file = file.transpose()?;
         let given = (&judgements, &clusters, &chosen);
-        report.runs.push(run.thin(given, file.transpose()?)?);
+        report.runs.push(run.thin(given, file.as_mut())?);
+        files.extend(file);
     }
+    // First those by which the next command knows the directory.
     out.finish()?;
+    for file in files {
+        file.finish()?;
+    }
     if let Some(output) = &config.output {
         disk::sync_directory(output)?;
     }
@@ -338,7 +345,13 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
     reads.extend(config.runs.iter().map(PathBuf::as_path));
     let mut files = BTreeSet::from([CONTRADICTIONS_FILE.to_string(), QRELS_FILE.into()]);
     for path in &config.runs {
-        if !files.insert(written(path)) {
+        let name = written(path);
+        let at = output.join(&name);
+        if !disk::is_gone(&at)? && disk::is_gone(&output.join(CONTRADICTIONS_FILE))? {
+            let limit = format!("{name} in it is not of this command; give another directory");
+            return refuse("output", output.display(), limit);
+        }
+        if !files.insert(name) {
             let limit = format!("{} in it would be two files", written(path));
             return refuse("run", path.display(), limit + "; give it another name");
         }

@@ -132,7 +132,7 @@ impl RankedRun {
     pub(super) fn thin(
         &self,
         (judgements, clusters, chosen): (&Judgements, &Clusters, &Chosen),
-        mut out: Option<AtomicFile>,
+        mut out: Option<&mut AtomicFile>,
     ) -> Result<FileCounts> {
         let mut counts = self.counts(clusters);
         let judged: HashMap<&String, u32> = judgements.topics.iter().zip(0..).collect();
@@ -185,7 +185,6 @@ impl RankedRun {
                 out.put(text.as_bytes())?;
             }
         }
-        out.map(AtomicFile::finish).transpose()?;
         Ok(counts)
     }
 }
