@@ -169,7 +169,8 @@ pub fn largest(
     each_row(&table, names, context, |cells, row| {
         let [cluster, document, begin, end, words] = cells;
         let places = at.get(&cluster).map(|&at| &mut found[at].places);
-        if let Some(places) = places.filter(|places| places.len() < MOST_PLACES) {
+        let fits = |places: &&mut Vec<SharedPlace>| places.len() < MOST_PLACES && begin < end;
+        if let Some(places) = places.filter(fits) {
             let date = String::from_utf8_lossy(&row[6]).into_owned();
             places.push(SharedPlace {
                 document: document as u32,
@@ -292,7 +293,10 @@ impl Shared {
             }
             texts[at].add(&pair);
             for number in pair.documents {
-                of.entry(number).or_default().push(at);
+                let own = of.entry(number).or_default();
+                if !own.contains(&at) {
+                    own.push(at);
+                }
             }
             sorted.push((there.is_some(), pair));
         }
