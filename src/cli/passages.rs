@@ -504,18 +504,27 @@ fn table(stats: &Stats, config: &PassagesConfig, removed: bool, out: &Path) -> S
     let title = match &config.units {
         Some(units) => format!("repeated {}s", units.unit),
         None => {
-            let gaps = config
-                .reuse()
-                .map(|of| format!(" with gaps of at most {}", of.gap));
+            let gaps = config.reuse().map(|of| {
+                format!(
+                    " with gaps of at most {}, of runs of at least {}",
+                    of.gap, of.match_length
+                )
+            });
             let gaps = gaps.unwrap_or_default();
             format!("passages of at least {} tokens{gaps}", config.length)
         }
     };
+    let of_runs = config.reuse().is_some();
+    let repeats = if of_runs { "run" } else { "passage" };
     let config = config.units.is_none().then_some(config);
     let mut rows = Rows::new(14);
     let (documents, tokens) = (stats.documents, stats.tokens);
     rows.count("documents", documents);
-    rows.part("  with a repeated passage", stats.repeating, documents);
+    rows.part(
+        &format!("  with a repeated {repeats}"),
+        stats.repeating,
+        documents,
+    );
     rows.count("tokens", tokens);
     rows.part("  repeated", stats.repeated_tokens, tokens);
     rows.part("  removable", stats.removable_tokens, tokens);
@@ -527,8 +536,10 @@ fn table(stats: &Stats, config: &PassagesConfig, removed: bool, out: &Path) -> S
         rows.count("pairs of documents", stats.pairs);
         rows.any("  with too many matches", stats.unlisted_pairs);
         rows.count("matches", stats.matches);
-        rows.any("reuses", stats.reuses);
-        rows.any("clusters of reuses", stats.reuse_clusters);
+        if of_runs {
+            rows.count("reuses", stats.reuses);
+            rows.count("clusters of reuses", stats.reuse_clusters);
+        }
         rows.count("common passages", stats.common);
     }
     let mut text = format!("{title}\n{}", timed(rows, &stats.cost));

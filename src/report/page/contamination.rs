@@ -141,7 +141,7 @@ fn one_item(item: &ShownItem, rank: u64, parse: &ParseConfig) -> Markup {
             div.in {
                 (options(true))
                 @for document in &item.listed { (one_document(item, document, parse)) }
-                @if rest > 0 { p.note { (many(rest, "document")) " with runs of this item are not shown here." } }
+                @if rest > 0 { p.note { (many(rest, "document")) " with runs of this item not shown here." } }
             }
         }
     }
