@@ -599,6 +599,12 @@ fn a_top_folder_is_below_its_input() {
         );
     }
     for line in [
+        "add grown term".into(),
+        format!("run term --against old -o upper {rule}"),
+    ] {
+        assert!(!program(place, &line), "{line}");
+    }
+    for line in [
         "run term/1 term/2 -o plain",
         "run term -o plain",
         "passages both --length 10",

@@ -22,7 +22,7 @@ use lookalike_base::progress::Context;
 use lookalike_store::checkpoint::LastSearch;
 use lookalike_store::disk;
 use lookalike_store::workspace::{
-    self, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Manifest, Skipped, Workspace,
+    self, Arranged, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Manifest, Skipped, Workspace,
 };
 use lookalike_text::read::{InputFile, Inputs, folder_of};
 
@@ -44,21 +44,8 @@ pub(super) fn arrange(
     let entries: Vec<InputEntry> = inputs.iter().map(InputFile::entry).collect();
     let arranged = workspace::arrange(out, &entries, true)?;
     let known = arranged.listed.len();
+    check_folders(out, condition, named(&arranged, inputs))?;
     let mut names = arranged.listed.iter().zip(&arranged.names);
-    let fields = condition.map_or(&[][..], Condition::fields);
-    for (&place, (name, below)) in names.clone() {
-        let (old, new) = (
-            name.get(*below..).unwrap_or_default(),
-            inputs[place].below(),
-        );
-        let differs = |field: &String| folder_of(old, field) != folder_of(new, field);
-        if fields.iter().any(differs) {
-            let what = format!(
-                "--where compares folders, and {old} is {new} below the inputs of this command"
-            );
-            return Err(workspace::other_inputs(out, what));
-        }
-    }
     if known == inputs.len()
         && arranged.listed.is_sorted()
         && names.all(|(&place, (name, _))| inputs[place].docno == *name)
@@ -79,6 +66,36 @@ pub(super) fn arrange(
         need_documents: inputs.need_documents,
     };
     Ok(Some((arranged, known)))
+}
+
+/// The given inputs that a list has, with their paths below the argument that it has.
+fn named<'n>(
+    arranged: &'n Arranged,
+    inputs: &'n [InputFile],
+) -> impl Iterator<Item = (&'n InputFile, &'n str)> {
+    let names = arranged.listed.iter().zip(&arranged.names);
+    names.map(|(&place, (name, below))| (&inputs[place], name.get(*below..).unwrap_or_default()))
+}
+
+/// Refuses inputs that a collection has in other folders, if the condition compares folders: the
+/// collection keeps those that it was made with, and a new input would be in others.
+pub(super) fn check_folders<'n>(
+    out: &Path,
+    condition: Option<&Condition>,
+    inputs: impl Iterator<Item = (&'n InputFile, &'n str)>,
+) -> Result<()> {
+    let fields = condition.map_or(&[][..], Condition::fields);
+    for (input, old) in inputs {
+        let new = input.below();
+        let differs = |field: &String| folder_of(old, field) != folder_of(new, field);
+        if fields.iter().any(differs) {
+            let what = format!(
+                "--where compares folders, and {old} is {new} below the inputs of this command"
+            );
+            return Err(workspace::other_inputs(out, what));
+        }
+    }
+    Ok(())
 }
 
 /// Opens a collection for more inputs, once all listed ones have been read.
@@ -155,6 +172,11 @@ pub fn add(
     super::note_lost(&mut workspace, context);
     let entries: Vec<InputEntry> = inputs.iter().map(InputFile::entry).collect();
     let arranged = workspace::arrange(directory, &entries, false)?;
+    check_folders(
+        directory,
+        collection::config(&workspace.manifest).condition.as_ref(),
+        named(&arranged, inputs),
+    )?;
     if !collection::ingested(&workspace.manifest) {
         let listed = listed(&workspace, inputs, &arranged.listed)?;
         super::read(&mut workspace, &listed, None, context)?;

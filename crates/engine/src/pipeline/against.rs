@@ -5,6 +5,7 @@
 //! stage does what it does when documents are added to a collection ([`super::add()`]), and nothing
 //! is copied. The result files are about the new documents.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::parameters::JoinParameters;
@@ -89,6 +90,14 @@ pub fn run_against(
     };
     check(true, parameters)?;
     parameters.check(&config.size_groups, false)?;
+    let of_old = listed.iter().filter_map(|entry| {
+        let below = entry.name.get(entry.below..).unwrap_or_default();
+        Some((Path::new(entry.real.as_ref()?), below))
+    });
+    let of_old: HashMap<&Path, &str> = of_old.collect();
+    let both = inputs.files.iter();
+    let both = both.filter_map(|input| Some((input, *of_old.get(input.real.as_deref()?)?)));
+    super::add::check_folders(old, config.condition.as_ref(), both)?;
     let files = listed.iter().map(InputFile::found);
     let mut own = inputs.files.clone();
     lookalike_text::read::tell_apart(&mut own, listed.iter().map(|e| e.name.clone()).collect());

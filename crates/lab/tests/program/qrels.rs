@@ -404,7 +404,7 @@ fn nothing_is_replaced_that_is_read_or_ours() {
     fs::write(place.join("thin/run.txt"), "mine").unwrap();
     let error = compare(&asked, ByteSize::mib(64)).unwrap_err().to_string();
     assert!(
-        error.contains("run.txt in it is not of this command"),
+        error.contains("qrels in it is not of this command"),
         "{error}"
     );
     assert_eq!(fs::read(place.join("thin/run.txt")).unwrap(), b"mine");

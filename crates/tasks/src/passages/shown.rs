@@ -278,7 +278,6 @@ impl Shared {
     /// Moves pairs that share only words of a pair before them behind the others, and says of the
     /// first `most` pairs in which other documents their words are.
     fn repeated_last(&mut self, most: usize) {
-        let is_all = self.all == self.pairs.len() as u64;
         let mut texts: Vec<OneText> = Vec::new();
         // The texts of each document.
         let mut of: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -307,11 +306,10 @@ impl Shared {
             if others.is_empty() {
                 continue;
             }
-            let least = if is_all { "" } else { "at least " };
             let more = if others.len() > NAMES { ", ..." } else { "" };
             let listed = others[..others.len().min(NAMES)].join(", ");
             let others = counted(others.len() as u64, "other document");
-            let line = format!("words of row {row} are also in {least}{others}: {listed}{more}");
+            let line = format!("words of row {row} are also in at least {others}: {listed}{more}");
             self.repeated.push(line);
         }
     }

@@ -345,18 +345,22 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
     reads.extend(config.runs.iter().map(PathBuf::as_path));
     let mut files = BTreeSet::from([CONTRADICTIONS_FILE.to_string(), QRELS_FILE.into()]);
     for path in &config.runs {
-        let name = written(path);
-        let at = output.join(&name);
-        if !disk::is_gone(&at)? && disk::is_gone(&output.join(CONTRADICTIONS_FILE))? {
-            let limit = format!("{name} in it is not of this command; give another directory");
-            return refuse("output", output.display(), limit);
-        }
-        if !files.insert(name) {
+        if !files.insert(written(path)) {
             let limit = format!("{} in it would be two files", written(path));
             return refuse("run", path.display(), limit + "; give it another name");
         }
     }
-    outputs::check_files(output, files.iter().map(String::as_str), &[], &reads)
+    outputs::check_files(output, files.iter().map(String::as_str), &[], &reads)?;
+    // Each command before this one left it.
+    if disk::is_gone(&output.join(CONTRADICTIONS_FILE))? {
+        for name in files {
+            if !disk::is_gone(&output.join(&name))? {
+                let limit = format!("{name} in it is not of this command; give another directory");
+                return refuse("output", output.display(), limit);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The name of the file that is written for a ranking: that of its file, without the ending of a

@@ -135,7 +135,9 @@ pub fn day(date: u64) -> Option<String> {
 /// [`moment`] does. The unit is that of [`date`].
 pub fn stated_date(text: &str) -> Option<u64> {
     let second = match text.parse() {
-        Ok(number) if text.len() > 4 && f64::is_finite(number) => seconds(number)? as i64,
+        Ok(number) if text.trim_start_matches(['-', '+']).len() > 4 && f64::is_finite(number) => {
+            seconds(number)? as i64
+        }
         _ => moment(text)?.0,
     };
     u64::try_from(second.checked_add(YEAR_400)?.checked_mul(10_000_000)?).ok()
