@@ -99,7 +99,7 @@ fn the_thresholds_of_deco_are_the_same_everywhere() {
     }
     assert!(guide.contains(&format!("--score s3 --threshold {t3:.2}")));
     // The method takes T3 of S3 by default.
-    let default = Spec::read("deco").unwrap().method().join();
+    let default = Spec::read("deco").unwrap().method.join;
     assert_eq!(default.measure, Measure::S3);
     assert_eq!(
         Some(default.threshold),

@@ -12,7 +12,7 @@
 
 use super::document::fingerprint;
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
-use super::{Entry, Parameter, Plain};
+use super::{Entry, Method, Parameter};
 
 pub(super) const METHOD: Entry = Entry {
     name: "bsw",
@@ -34,25 +34,23 @@ pub(super) const METHOD: Entry = Entry {
         let window = window(values)?;
         let n = values.number("n", 1..=u64::from(u32::MAX))?;
         let whole = values.one_of("keep", &[("smallest", false), ("chunk", true)])?;
-        Ok(Box::new(Plain::new(
-            join(values)?,
-            move |document, keys| {
-                let text = document.text().as_bytes();
-                let fingerprints = windows(document, window);
-                let mut from = 0;
-                for chunk in fingerprints.split_inclusive(|f| f.is_multiple_of(n)) {
-                    let to = from + chunk.len();
-                    if whole {
-                        // A chunk ends where the last window that begins in it ends.
-                        let end = to + window - 1;
-                        let start = if from == 0 { 0 } else { from + window - 1 };
-                        keys.push(fingerprint(&text[start..end], 0));
-                    } else {
-                        keys.extend(chunk.iter().min());
-                    }
-                    from = to;
+        let join = join(values)?;
+        Ok(Method::plain(join, move |document, keys| {
+            let text = document.text().as_bytes();
+            let fingerprints = windows(document, window);
+            let mut from = 0;
+            for chunk in fingerprints.split_inclusive(|f| f.is_multiple_of(n)) {
+                let to = from + chunk.len();
+                if whole {
+                    // A chunk ends where the last window that begins in it ends.
+                    let end = to + window - 1;
+                    let start = if from == 0 { 0 } else { from + window - 1 };
+                    keys.push(fingerprint(&text[start..end], 0));
+                } else {
+                    keys.extend(chunk.iter().min());
                 }
-            },
-        )))
+                from = to;
+            }
+        }))
     },
 };

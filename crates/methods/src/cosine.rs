@@ -14,8 +14,8 @@
 //!   the equation.
 //! - The paper finds the neighbours of a sample of documents; here all pairs are found.
 
-use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, TermKeys, least_terms};
-use super::{Entry, Keys, Parameter, Plain, join_by};
+use super::terms::{FILTERS_HELP, LEAST_TERMS, Preprocessing, least_terms};
+use super::{Entry, Method, Parameter, join_by};
 use lookalike_base::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
@@ -33,21 +33,8 @@ pub(super) const METHOD: Entry = Entry {
         LEAST_TERMS,
     ],
     build: |values| {
-        let filters = Filters::read(values.text("filters"))?;
-        let kolcz = values.one_of("terms", &[("kolcz", true), ("chowdhury", false)])?;
-        if kolcz && filters != Filters::default() {
-            return Err("filters belong to terms=chowdhury".into());
-        }
+        let keys = Preprocessing::read(values)?.keys(least_terms(values)?);
         let join = join_by(Measure::Cosine, values.threshold("threshold")?);
-        let terms = TermKeys {
-            preprocessing: match kolcz {
-                true => Preprocessing::Kolcz,
-                false => Preprocessing::Chowdhury(filters),
-            },
-            least_terms: least_terms(values)?,
-        };
-        Ok(Box::new(Plain::new(join, move |document, keys| {
-            terms.keys(document, keys);
-        })))
+        Ok(Method::new(join, move |_, _| Ok(keys.clone())))
     },
 };

@@ -31,7 +31,7 @@
 
 use super::selection::ChunkSelection;
 use super::spex::{self, Spex};
-use super::{Document, Entry, Keys, Method, Parameter, Values, join_by, join_by_shared};
+use super::{Entry, Keys, Method, Parameter, Values, join_by, join_by_shared};
 use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::Threshold;
@@ -104,14 +104,39 @@ pub(super) const METHOD: Entry = Entry {
         if join.max_postings.is_some() && join.join == Join::Auto {
             join.join = Join::Count;
         }
-        Ok(Box::new(Deco {
-            size: values.number("size", 1..=1000)? as usize,
-            selection,
-            memory: memory.0,
-            iterate: values.flag("iterate")?,
-            duplicates: values.one_of("duplicates", &[("remove", false), ("keep", true)])?,
-            join,
-        }))
+        let size = values.number("size", 1..=1000)? as usize;
+        let iterate = values.flag("iterate")?;
+        let keeps_duplicates = values.one_of("duplicates", &[("remove", false), ("keep", true)])?;
+        let prepare = move |collection: &Workspace, context: &Context<'_>| {
+            let run = || {
+                Spex::run(
+                    collection,
+                    size,
+                    memory.0,
+                    iterate,
+                    keeps_duplicates,
+                    context,
+                )
+            };
+            let spex = selection.spex().then(run).transpose()?;
+            let held_bytes = spex.as_ref().map_or(0, Spex::bytes);
+            let files = spex
+                .iter()
+                .map(|spex| (spex::FILE, spex.table().to_string()));
+            let (files, selection) = (files.collect(), selection.clone());
+            let keys = Keys::of(move |document, keys| {
+                selection.select(document, size, spex.as_ref(), keys);
+            });
+            Ok(Keys {
+                held_bytes,
+                files,
+                ..keys
+            })
+        };
+        Ok(Method {
+            keeps_duplicates,
+            ..Method::new(join, prepare)
+        })
     },
 };
 
@@ -153,67 +178,6 @@ fn join(values: &Values, modulo: u64) -> Result<JoinConfig, String> {
     Ok(join_by(measure, threshold))
 }
 
-struct Deco {
-    size: usize,
-    selection: ChunkSelection,
-    memory: u64,
-    iterate: bool,
-    /// Whether exact duplicates have features.
-    duplicates: bool,
-    join: JoinConfig,
-}
-
-impl Method for Deco {
-    fn join(&self) -> JoinConfig {
-        self.join
-    }
-
-    fn keeps_duplicates(&self) -> bool {
-        self.duplicates
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        collection: &Workspace,
-        context: &Context<'_>,
-    ) -> Result<Box<dyn Keys + 'a>> {
-        let spex = match self.selection.spex() {
-            true => Some(Spex::run(
-                collection,
-                self.size,
-                self.memory,
-                self.iterate,
-                self.duplicates,
-                context,
-            )?),
-            false => None,
-        };
-        Ok(Box::new(Prepared { deco: self, spex }))
-    }
-}
-
-struct Prepared<'a> {
-    deco: &'a Deco,
-    spex: Option<Spex>,
-}
-
-impl Keys for Prepared<'_> {
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let (spex, size) = (self.spex.as_ref(), self.deco.size);
-        self.deco.selection.select(document, size, spex, keys);
-    }
-
-    fn held_bytes(&self) -> u64 {
-        self.spex.as_ref().map_or(0, Spex::bytes)
-    }
-
-    fn files(&self) -> Vec<(&'static str, String)> {
-        let spex = self.spex.iter();
-        spex.map(|spex| (spex::FILE, spex.table().to_string()))
-            .collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Spec;
@@ -221,7 +185,7 @@ mod tests {
 
     #[test]
     fn thresholds_are_those_of_table_1() {
-        let join = |text: &str| Spec::read(text).unwrap().method().join();
+        let join = |text: &str| Spec::read(text).unwrap().method.join;
         let threshold = |text: &str| join(text).threshold.to_string();
         assert_eq!(
             join("deco:score=s1,threshold=T1").measure,

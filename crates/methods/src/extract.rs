@@ -32,12 +32,12 @@ pub const COST: u64 = 1 + 3 * 8;
 pub(super) fn run(
     base: &Workspace,
     workspace: &mut Workspace,
-    keys: &dyn Keys,
+    keys: &Keys,
     duplicates: bool,
     context: &Context<'_>,
 ) -> Result<()> {
     let made = collection::segments(&workspace.manifest).len();
-    let (scratch, mut held) = (workspace.scratch(context)?, keys.held_bytes());
+    let (scratch, mut held) = (workspace.scratch(context)?, keys.held_bytes);
     let mut copied = None;
     if duplicates {
         held += SORT_BYTES;
@@ -61,7 +61,7 @@ pub(super) fn run(
 
 fn write_segment(
     texts: &Texts<'_>,
-    keys: &dyn Keys,
+    keys: &Keys,
     copied: &mut Option<Copied>,
     workspace: &Workspace,
     number: u64,
@@ -94,9 +94,9 @@ fn write_segment(
 }
 
 /// The features of a document, sorted and distinct.
-fn features(keys: &dyn Keys, document: &mut Document<'_>) -> Vec<u64> {
+fn features(keys: &Keys, document: &mut Document<'_>) -> Vec<u64> {
     let mut made = Vec::new();
-    keys.keys(document, &mut made);
+    (keys.append)(document, &mut made);
     made.sort_unstable();
     made.dedup();
     made.shrink_to_fit();
@@ -124,7 +124,7 @@ impl Copied {
     /// Reads the features for the segments from number `made` on.
     fn of(
         base: &Workspace,
-        (keys, held): (&dyn Keys, u64),
+        (keys, held): (&Keys, u64),
         made: usize,
         mut sort: Sort<Copy>,
         context: &Context<'_>,

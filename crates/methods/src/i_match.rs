@@ -69,20 +69,16 @@
 //!   lexicon of another collection does not know is in U but in no lexicon, and `doc` variants omit
 //!   it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::lexicon::{self, Lexicon, Share};
+use super::spec::BY_PRESET;
 use super::syntactic::signature;
-use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, Terms, least_terms};
+use super::terms::{FILTERS_HELP, LEAST_TERMS, Preprocessing, Terms, least_terms};
 use super::{Document, Entry, Keys, Method, Parameter, Values, join_by_shared, mix};
-use lookalike_base::Result;
 use lookalike_base::progress::Context;
-use lookalike_engine::join::JoinConfig;
 use lookalike_store::workspace::Workspace;
-
-/// A parameter value that the preset decides.
-const BY_PRESET: &str = "preset";
 
 pub(super) const METHOD: Entry = Entry {
     name: "i-match",
@@ -140,9 +136,29 @@ pub(super) const METHOD: Entry = Entry {
             "own: document frequencies of this collection; or the file lexicon.tsv of another one",
         ),
     ],
-    build: |values| Ok(Box::new(build(values)?)),
+    build: |values| {
+        let method = build(values)?;
+        let file = method.file.clone();
+        let prepare = move |collection: &Workspace, context: &Context<'_>| {
+            let lexicon = match &method.file {
+                Some(path) => Lexicon::read(path, method.preprocessing, false, context),
+                None => Lexicon::own(collection, method.preprocessing, context),
+            };
+            let lexicon = Arc::new(lexicon?);
+            let held_bytes = lexicon.bytes();
+            let signatures = method.signatures(lexicon);
+            let keys = Keys::of(move |document, keys| signatures.keys(document, keys));
+            Ok(Keys { held_bytes, ..keys })
+        };
+        Ok(Method {
+            sets: true,
+            file,
+            ..Method::new(join_by_shared(1), prepare)
+        })
+    },
 };
 
+#[derive(Clone)]
 pub(super) struct IMatch {
     preprocessing: Preprocessing,
     variant: Variant,
@@ -195,14 +211,6 @@ impl Range {
     }
 }
 
-/// The given value, or the value of the preset.
-fn preset<'v>(values: &'v Values, name: &str, preset: &'v str) -> &'v str {
-    match values.text(name) {
-        BY_PRESET => preset,
-        text => text,
-    }
-}
-
 fn share(values: &Values, name: &str) -> Result<Share, String> {
     let text = values.text(name);
     Share::read(text).ok_or_else(|| {
@@ -212,26 +220,30 @@ fn share(values: &Values, name: &str) -> Result<Share, String> {
 
 fn build(values: &Values) -> Result<IMatch, String> {
     let kolcz = values.one_of("preset", &[("chowdhury", false), ("kolcz", true)])?;
-    let by_preset =
-        |name, chowdhury, of_kolcz| preset(values, name, if kolcz { of_kolcz } else { chowdhury });
-    let variant = by_preset("variant", "idf-l-10", "nidf-0.2-0.8");
+    let preset = match kolcz {
+        true => [
+            ("variant", "nidf-0.2-0.8"),
+            ("terms", "kolcz"),
+            ("lexicons", "10"),
+        ],
+        false => [
+            ("variant", "idf-l-10"),
+            ("terms", "chowdhury"),
+            ("lexicons", "0"),
+        ],
+    };
+    let values = values.filled(preset);
+    let filters = match values.text("terms") {
+        "kolcz" => "none",
+        _ => "nosc+stem",
+    };
+    let values = &values.filled([("filters", filters)]);
+    let variant = values.text("variant");
     let variant = Variant::read(variant).ok_or_else(|| {
         format!("variant is one of `lookalike lab method i-match`, and not `{variant}`")
     })?;
-    let preprocessing = match by_preset("terms", "chowdhury", "kolcz") {
-        "chowdhury" => {
-            Preprocessing::Chowdhury(Filters::read(preset(values, "filters", "nosc+stem"))?)
-        }
-        "kolcz" if matches!(values.text("filters"), BY_PRESET | "none") => Preprocessing::Kolcz,
-        "kolcz" => return Err("filters belong to terms=chowdhury".into()),
-        other => return Err(format!("terms is chowdhury or kolcz, and not `{other}`")),
-    };
-    let lexicons = by_preset("lexicons", "0", "10");
-    let lexicons = lexicons
-        .parse()
-        .ok()
-        .filter(|k| *k <= 1000)
-        .ok_or_else(|| format!("lexicons is a number from 0 to 1000, and not `{lexicons}`"))?;
+    let preprocessing = Preprocessing::read(values)?;
+    let lexicons = values.number("lexicons", 0..=1000)?;
     let banded = matches!(variant, Variant::Idf { .. });
     if lexicons > 0 && !banded {
         return Err(
@@ -338,7 +350,7 @@ impl IMatch {
     }
 
     /// The signatures with a lexicon.
-    pub(super) fn signatures(&self, lexicon: Arc<Lexicon>) -> Signatures<'_> {
+    pub(super) fn signatures(&self, lexicon: Arc<Lexicon>) -> Signatures {
         let band = match self.variant {
             Variant::Idf { from, to, .. } => {
                 let documents = lexicon.documents();
@@ -348,48 +360,21 @@ impl IMatch {
             Variant::Document { .. } => 0..=u32::MAX,
         };
         Signatures {
-            method: self,
+            method: self.clone(),
             lexicon,
             band,
         }
     }
 }
 
-impl Method for IMatch {
-    fn join(&self) -> JoinConfig {
-        join_by_shared(1)
-    }
-
-    fn identity(&self) -> Result<String> {
-        self.file
-            .as_deref()
-            .map_or(Ok(String::new()), lexicon::digest)
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        collection: &Workspace,
-        context: &Context<'_>,
-    ) -> Result<Box<dyn Keys + 'a>> {
-        let read = |path: &Path| Lexicon::of_file(path, self.preprocessing, context);
-        let own = || Lexicon::own(collection, self.preprocessing, context);
-        let lexicon = self.file.as_deref().map_or_else(own, read)?;
-        Ok(Box::new(self.signatures(Arc::new(lexicon))))
-    }
-
-    fn sets(&self) -> bool {
-        true
-    }
-}
-
-pub(super) struct Signatures<'a> {
-    method: &'a IMatch,
+pub(super) struct Signatures {
+    method: IMatch,
     lexicon: Arc<Lexicon>,
     /// The document frequencies that correspond to the variant's range of idf.
     band: std::ops::RangeInclusive<u32>,
 }
 
-impl Keys for Signatures<'_> {
+impl Signatures {
     fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
         let mut terms = self.method.preprocessing.terms(document);
         if terms.len() < self.method.least_terms {
@@ -404,10 +389,6 @@ impl Keys for Signatures<'_> {
             }
         }
     }
-
-    fn held_bytes(&self) -> u64 {
-        self.lexicon.bytes()
-    }
 }
 
 /// The signature of the terms at these places.
@@ -419,10 +400,10 @@ pub(super) fn sign(terms: &Terms, mut chosen: Vec<usize>) -> u64 {
     signature(lines.map(|(_, line)| line))
 }
 
-impl Signatures<'_> {
+impl Signatures {
     /// The places of the terms to hash with lexicon k, or `None` if the document is rejected.
     pub(super) fn chosen(&self, known: &[(u64, u32)], k: u64) -> Option<Vec<usize>> {
-        let method = self.method;
+        let method = &self.method;
         // Terms are represented by their places in Unicode order.
         let in_lexicon = |&at: &usize| {
             known.get(at).is_some_and(|&(fingerprint, frequency)| {
@@ -467,7 +448,7 @@ impl Signatures<'_> {
 
     /// Whether randomised lexicon k has a term.
     fn keeps(&self, fingerprint: u64, k: u64) -> bool {
-        let method = self.method;
+        let method = &self.method;
         mix(fingerprint ^ mix(method.seed ^ mix(k))) >= method.removed_below
     }
 }

@@ -53,7 +53,7 @@ use num_bigint::BigUint;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::extract;
-use super::terms::{Preprocessing, TermKeys, Terms};
+use super::terms::{Preprocessing, Terms};
 
 /// The name of the file.
 pub const LEXICON_FILE: &str = "lexicon.tsv";
@@ -95,15 +95,6 @@ impl Lexicon {
         Lexicon::read(&path, preprocessing, true, context)
     }
 
-    /// Reads the lexicon from a file.
-    pub(super) fn of_file(
-        path: &Path,
-        preprocessing: Preprocessing,
-        context: &Context<'_>,
-    ) -> Result<Lexicon> {
-        Lexicon::read(path, preprocessing, false, context)
-    }
-
     /// The place of a term in the lexicon; `None` if no two documents contain it.
     pub(super) fn place(&self, fingerprint: u64) -> Option<usize> {
         let place = fingerprint.checked_shr(self.shift).unwrap_or(0) as usize;
@@ -141,7 +132,8 @@ impl Lexicon {
         self.fingerprints.len() as u64 * TERM_BYTES
     }
 
-    fn read(
+    /// Reads a lexicon, `own` if it is that of the collection itself.
+    pub(super) fn read(
         path: &Path,
         preprocessing: Preprocessing,
         own: bool,
@@ -230,12 +222,8 @@ fn make(base: &Workspace, preprocessing: Preprocessing, context: &Context<'_>) -
     if whole(&workspace) {
         return Ok(path);
     }
-    let keys = TermKeys {
-        preprocessing,
-        least_terms: 0,
-    };
     pipeline::keys(&mut workspace, context, |workspace| {
-        extract::run(base, workspace, &keys, false, context)
+        extract::run(base, workspace, &preprocessing.keys(0), false, context)
     })?;
     pipeline::postings(&mut workspace, context)?;
     write(base, &mut workspace, preprocessing, context)?;

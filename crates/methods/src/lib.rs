@@ -55,6 +55,9 @@ mod texts;
 mod variants;
 mod windows;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use lookalike_base::ids::Threshold;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::progress::Context;
@@ -101,104 +104,92 @@ pub struct Entry {
     /// Its parameters, with the paper's defaults.
     pub parameters: &'static [Parameter],
     /// Builds the method from values of its parameters, or says what is wrong with them.
-    pub build: fn(&Values) -> std::result::Result<Box<dyn Method>, String>,
+    pub build: fn(&Values) -> std::result::Result<Method, String>,
 }
 
 /// A method with its parameters.
-pub trait Method: Send + Sync {
+pub struct Method {
     /// What the features of two documents must share.
-    fn join(&self) -> JoinConfig;
+    pub join: JoinConfig,
+    /// Whether the documents of each feature are a set of duplicates, listed as a line in
+    /// `sets.jsonl`.
+    pub sets: bool,
+    /// Whether exact duplicates have features and pairs like all other documents.
+    pub keeps_duplicates: bool,
+    /// A limitation that users of the results need to know.
+    pub warning: Option<String>,
+    /// A file on which the results depend besides the parameters and the collection.
+    file: Option<PathBuf>,
+    prepare: Box<dyn Fn(&Workspace, &Context<'_>) -> Result<Keys> + Send + Sync>,
+}
+
+impl Method {
+    /// A method that needs statistics of the collection, which `prepare` computes.
+    fn new(
+        join: JoinConfig,
+        prepare: impl Fn(&Workspace, &Context<'_>) -> Result<Keys> + Send + Sync + 'static,
+    ) -> Method {
+        Method {
+            join,
+            sets: false,
+            keeps_duplicates: false,
+            warning: None,
+            file: None,
+            prepare: Box::new(prepare),
+        }
+    }
+
+    /// A method that needs no statistics of the collection. `join` says what features must be
+    /// shared, `append` appends those of a document ([`Keys::of`]).
+    fn plain(
+        join: JoinConfig,
+        append: impl Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync + 'static,
+    ) -> Method {
+        let keys = Keys::of(append);
+        Method::new(join, move |_, _| Ok(keys.clone()))
+    }
 
     /// Computes the statistics of the collection that the method needs.
     ///
     /// # Errors
     /// Those of the stages that it runs.
-    fn prepare<'a>(
-        &'a self,
-        collection: &Workspace,
-        context: &Context<'_>,
-    ) -> Result<Box<dyn Keys + 'a>>;
-
-    /// Identifies what the results depend on besides the parameters and the collection, such as the
-    /// content of a file.
-    ///
-    /// # Errors
-    /// `Io` if the file cannot be read.
-    fn identity(&self) -> Result<String> {
-        Ok(String::new())
-    }
-
-    /// Whether the documents of each feature are a set of duplicates, listed as a line in
-    /// `sets.jsonl`.
-    fn sets(&self) -> bool {
-        false
-    }
-
-    /// Whether exact duplicates have features and pairs like all other documents.
-    fn keeps_duplicates(&self) -> bool {
-        false
-    }
-
-    /// A limitation that users of the results need to know.
-    fn warning(&self) -> Option<String> {
-        None
+    pub fn prepare(&self, collection: &Workspace, context: &Context<'_>) -> Result<Keys> {
+        (self.prepare)(collection, context)
     }
 }
 
-/// A method that needs no statistics of the collection.
-struct Plain<F> {
-    join: JoinConfig,
-    sets: bool,
-    warning: Option<String>,
-    keys: F,
+/// Computes features of documents.
+#[derive(Clone)]
+pub struct Keys {
+    append: Arc<dyn Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync>,
+    /// Memory that the statistics of the collection use.
+    pub held_bytes: u64,
+    /// Small files that describe the statistics and are stored next to the results: name and
+    /// content.
+    pub files: Vec<(&'static str, String)>,
 }
 
-impl<F: Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync> Plain<F> {
-    /// `join` says what features must be shared, `keys` appends those of a document
-    /// ([`Keys::keys`]).
-    fn new(join: JoinConfig, keys: F) -> Self {
-        Plain {
-            join,
-            sets: false,
-            warning: None,
-            keys,
+impl Keys {
+    /// `append` appends a document's features, in any order, with or without repetitions. The method
+    /// ignores and counts documents without features.
+    fn of(append: impl Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync + 'static) -> Keys {
+        Keys {
+            append: Arc::new(append),
+            held_bytes: 0,
+            files: Vec::new(),
         }
-    }
-}
-
-impl<F: Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync> Method for Plain<F> {
-    fn join(&self) -> JoinConfig {
-        self.join
-    }
-
-    fn prepare<'a>(&'a self, _: &Workspace, _: &Context<'_>) -> Result<Box<dyn Keys + 'a>> {
-        Ok(Box::new(&self.keys))
-    }
-
-    fn sets(&self) -> bool {
-        self.sets
-    }
-
-    fn warning(&self) -> Option<String> {
-        self.warning.clone()
-    }
-}
-
-impl<F: Fn(&mut Document<'_>, &mut Vec<u64>) + Sync> Keys for F {
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        self(document, keys);
     }
 }
 
 /// Computes the features of a document, sorted and distinct.
 pub struct Keyer<'a> {
-    keys: &'a dyn Keys,
+    keys: &'a Keys,
     scratch: document::Scratch,
 }
 
 impl<'a> Keyer<'a> {
     /// `parse` are the parameters of the collection.
-    pub fn new(keys: &'a dyn Keys, parse: &ParseConfig) -> Self {
+    pub fn new(keys: &'a Keys, parse: &ParseConfig) -> Self {
         Keyer {
             keys,
             scratch: document::Scratch::new(parse),
@@ -210,7 +201,7 @@ impl<'a> Keyer<'a> {
     pub fn keys(&mut self, text: &str, set: &mut Vec<u64>) {
         set.clear();
         let mut document = Document::new(text, &mut self.scratch);
-        self.keys.keys(&mut document, set);
+        (self.keys.append)(&mut document, set);
         set.sort_unstable();
         set.dedup();
         if text.len() > LARGE_TEXT {
@@ -223,24 +214,6 @@ impl<'a> Keyer<'a> {
 
 /// Buffers are freed after a text longer than this number of bytes.
 const LARGE_TEXT: usize = 256 << 10;
-
-/// Computes features of documents.
-pub trait Keys: Sync {
-    /// Appends a document's features, in any order, with or without repetitions. The method ignores
-    /// and counts documents without features.
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>);
-
-    /// Memory that the statistics of the collection use.
-    fn held_bytes(&self) -> u64 {
-        0
-    }
-
-    /// Small files that describe the statistics and are stored next to the results: name and
-    /// content.
-    fn files(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
-}
 
 /// A join that finds all pairs by a measure.
 pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {

@@ -17,7 +17,7 @@
 
 use super::minhash::{bands, least};
 use super::sketch::{SEED, family, functions};
-use super::{Entry, Parameter, Plain, join_by_shared};
+use super::{Entry, Method, Parameter, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
     name: "megashingles",
@@ -40,13 +40,13 @@ pub(super) const METHOD: Entry = Entry {
         let size = values.number("size", 1..=1000)? as usize;
         let join = join_by_shared(values.number("common", 1..=sets)? as u32);
         let family = family(functions(sets * minima)?, values)?;
-        Ok(Box::new(Plain::new(join, move |document, keys| {
+        Ok(Method::plain(join, move |document, keys| {
             // The position is part of the hash: only super-shingles of equal position may match.
             bands(
                 &least(&family, document.shingles(size, 0)),
                 minima as usize,
                 keys,
             );
-        })))
+        }))
     },
 };

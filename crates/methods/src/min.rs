@@ -10,7 +10,7 @@
 //! documents the estimate is their resemblance.
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
-use super::{Entry, Parameter, Plain, join_by};
+use super::{Entry, Method, Parameter, join_by};
 use lookalike_base::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
@@ -26,11 +26,11 @@ pub(super) const METHOD: Entry = Entry {
         let n = values.number("n", 1..=1 << 20)? as u32;
         let window = window(values)?;
         let join = join_by(Measure::Smallest(n), values.threshold("threshold")?);
-        Ok(Box::new(Plain::new(join, move |document, keys| {
+        Ok(Method::plain(join, move |document, keys| {
             let fingerprints = windows(document, window);
             fingerprints.sort_unstable();
             fingerprints.dedup();
             keys.extend(fingerprints.iter().take(n as usize));
-        })))
+        }))
     },
 };

@@ -30,7 +30,7 @@
 
 use super::sketch::{SEED, family, functions, minima, seeded};
 use super::super_shingles::together;
-use super::{Entry, Parameter, Plain, join_by_shared, mix};
+use super::{Entry, Method, Parameter, join_by_shared, mix};
 use lookalike_base::error::refuse;
 
 pub(super) const METHOD: Entry = Entry {
@@ -68,7 +68,7 @@ pub(super) const METHOD: Entry = Entry {
                 family.len()
             )
         });
-        let plain = Plain::new(join_by_shared(1), move |document, keys| {
+        let plain = Method::plain(join_by_shared(1), move |document, keys| {
             let fingerprints = document.shingles(size, 0);
             let least = match one {
                 true => bins(&family, fingerprints),
@@ -76,7 +76,7 @@ pub(super) const METHOD: Entry = Entry {
             };
             self::bands(&least, rows as usize, keys);
         });
-        Ok(Box::new(Plain { warning, ..plain }))
+        Ok(Method { warning, ..plain })
     },
 };
 

@@ -8,7 +8,7 @@
 //! See `windows.rs`.
 
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
-use super::{Entry, Parameter, Plain};
+use super::{Entry, Method, Parameter};
 
 pub(super) const METHOD: Entry = Entry {
     name: "mod",
@@ -28,12 +28,10 @@ pub(super) const METHOD: Entry = Entry {
     build: |values| {
         let window = window(values)?;
         let n = values.number("n", 1..=u64::from(u32::MAX))?;
-        Ok(Box::new(Plain::new(
-            join(values)?,
-            move |document, keys| {
-                let fingerprints = windows(document, window).iter().copied();
-                keys.extend(fingerprints.filter(|f| f.is_multiple_of(n)));
-            },
-        )))
+        let join = join(values)?;
+        Ok(Method::plain(join, move |document, keys| {
+            let fingerprints = windows(document, window).iter().copied();
+            keys.extend(fingerprints.filter(|f| f.is_multiple_of(n)));
+        }))
     },
 };

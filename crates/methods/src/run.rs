@@ -24,8 +24,7 @@ pub fn directory(base: &Workspace, spec: &Spec) -> PathBuf {
 /// Opens or creates the directory of a method. Keeps results of the same method on the same
 /// collection.
 pub fn open(base: &Workspace, spec: &Spec) -> Result<Workspace> {
-    let mut which = spec.whole();
-    which.push_str(&spec.method().identity()?);
+    let which = spec.identity()?;
     workspace(base, &directory(base, spec), &spec.to_string(), &which)
 }
 
@@ -52,8 +51,7 @@ pub(super) fn workspace(
 /// Opens the directory of a method to read the features there; extracts them first if they do not
 /// exist. Several processes can read them at the same time.
 pub fn keys_to_read(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Workspace> {
-    let mut which = spec.whole();
-    which.push_str(&spec.method().identity()?);
+    let which = spec.identity()?;
     let place = directory(base, spec);
     if let Some(there) = to_read(base, &place, &which, context)? {
         return Ok(there);
@@ -99,19 +97,19 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
     }
     let parse = &collection::config(&base.manifest).shingle.parse;
     parse.check_rule(base.directory())?;
-    if let Some(warning) = spec.method().warning() {
+    if let Some(warning) = &spec.method.warning {
         context
             .progress
             .note(&format!("warning: {spec}: {warning}"));
     }
     let mut workspace = open(base, spec)?;
     pipeline::keys(&mut workspace, context, |workspace| {
-        let keys = spec.method().prepare(base, context)?;
-        for (name, content) in keys.files() {
+        let keys = spec.method.prepare(base, context)?;
+        for (name, content) in &keys.files {
             workspace.put_other(name, content.as_bytes())?;
         }
-        let duplicates = spec.method().keeps_duplicates();
-        extract::run(base, workspace, &*keys, duplicates, context)
+        let duplicates = spec.method.keeps_duplicates;
+        extract::run(base, workspace, &keys, duplicates, context)
     })?;
     Ok(workspace)
 }
@@ -121,12 +119,12 @@ pub fn keys(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<Work
 pub fn run(base: &Workspace, spec: &Spec, context: &Context<'_>) -> Result<(Workspace, Summary)> {
     let mut workspace = keys(base, spec, context)?;
     let parameters = JoinParameters {
-        all_postings: spec.method().sets(),
-        ..JoinParameters::from(spec.method().join())
+        all_postings: spec.method.sets,
+        ..JoinParameters::from(spec.method.join)
     };
     pipeline::join(&mut workspace, &parameters, context)?;
     let summary = pipeline::cluster(&mut workspace, context)?;
-    if spec.method().sets() {
+    if spec.method.sets {
         write_sets(&mut workspace, context)?;
     }
     Ok((workspace, summary))

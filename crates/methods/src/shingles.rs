@@ -20,8 +20,8 @@
 //! - A line ends at a line feed of the text or a line break of the markup. Empty lines are ignored.
 
 use super::document::fingerprint;
-use super::{Entry, Parameter, Plain, join_by, join_by_shared};
-use lookalike_base::ids::Threshold;
+use super::spec::BY_PRESET;
+use super::{Entry, Method, Parameter, join_by, join_by_shared};
 use lookalike_base::measure::Measure;
 use lookalike_engine::join::Join;
 
@@ -37,57 +37,43 @@ pub(super) const METHOD: Entry = Entry {
         ),
         Parameter::new(
             "size",
-            "preset",
+            BY_PRESET,
             "words in a shingle (lines with shivakumar)",
         ),
-        Parameter::new("every", "preset", "keeps one shingle in this number"),
+        Parameter::new("every", BY_PRESET, "keeps one shingle in this number"),
         Parameter::new(
             "most",
-            "preset",
+            BY_PRESET,
             "keeps at most this number of the smallest shingles of a document",
         ),
         Parameter::new(
             "max-postings",
-            "preset",
+            BY_PRESET,
             "drops shingles that occur in more documents; none drops no shingles",
         ),
         Parameter::new(
             "threshold",
-            "preset",
+            BY_PRESET,
             "lowest resemblance of a pair; with shivakumar, the least number of shared shingles",
         ),
     ],
     build: |values| {
-        let preset = values.one_of("preset", &PRESETS)?;
-        let number = |name: &str, preset: u64, least: u64, most: u64| match values.text(name) {
-            "preset" => Ok(preset),
-            _ => values.number(name, least..=most),
-        };
+        let (lines, texts) = values.one_of("preset", &PRESETS)?;
+        let values = &values.filled(PRESET_OF.into_iter().zip(texts));
         let most = u64::from(u32::MAX);
-        let max_postings = match values.text("max-postings") {
-            "preset" => preset.max_postings,
-            "none" => None,
-            _ => Some(values.number("max-postings", 2..=most)? as u32),
+        let mut join = match lines {
+            true => join_by_shared(values.number("threshold", 1..=most)? as u32),
+            false => join_by(Measure::Resemblance, values.threshold("threshold")?),
         };
-        let mut join = match (preset.lines, values.text("threshold")) {
-            (true, _) => join_by_shared(number("threshold", preset.threshold.0, 1, most)? as u32),
-            (false, "preset") => {
-                let (numerator, denominator) = preset.threshold;
-                let threshold =
-                    Threshold::new(numerator, denominator).ok_or("a preset is wrong")?;
-                join_by(Measure::Resemblance, threshold)
-            }
-            (false, _) => join_by(Measure::Resemblance, values.threshold("threshold")?),
-        };
-        join.max_postings = max_postings;
-        if max_postings.is_some() {
+        if values.text("max-postings") != "none" {
+            join.max_postings = Some(values.number("max-postings", 2..=most)? as u32);
             join.join = Join::Count;
         }
-        let size = number("size", preset.size, 1, 1000)? as usize;
-        let every = number("every", preset.every, 1, most)?;
-        let kept = number("most", preset.most, 1, most)? as usize;
-        Ok(Box::new(Plain::new(join, move |document, keys| {
-            if preset.lines {
+        let size = values.number("size", 1..=1000)? as usize;
+        let every = values.number("every", 1..=most)?;
+        let kept = values.number("most", 1..=most)? as usize;
+        Ok(Method::plain(join, move |document, keys| {
+            if lines {
                 let lines: Vec<&str> = document.lines().filter(|line| !line.is_empty()).collect();
                 let shingles = lines.chunks_exact(size);
                 keys.extend(shingles.map(|lines| fingerprint(lines.join("\n").as_bytes(), 0)));
@@ -100,67 +86,20 @@ pub(super) const METHOD: Entry = Entry {
                 keys.dedup();
                 keys.truncate(kept);
             }
-        })))
+        }))
     },
 };
 
-#[derive(Clone, Copy)]
-struct Preset {
-    lines: bool,
-    size: u64,
-    every: u64,
-    most: u64,
-    max_postings: Option<u32>,
-    /// The least resemblance as a fraction; with `lines`, the least number of shared shingles, over
-    /// 1.
-    threshold: (u64, u64),
-}
-
-const FULL: Preset = Preset {
-    lines: false,
-    size: 10,
-    every: 1,
-    most: u32::MAX as u64,
-    max_postings: None,
-    threshold: (17, 20),
-};
-const PRESETS: [(&str, Preset); 5] = [
-    ("full", FULL),
-    (
-        "broder97",
-        Preset {
-            every: 25,
-            most: 400,
-            max_postings: Some(1000),
-            threshold: (1, 2),
-            ..FULL
-        },
-    ),
-    (
-        "heintze",
-        Preset {
-            most: 100,
-            max_postings: Some(1000),
-            threshold: (1, 2),
-            ..FULL
-        },
-    ),
-    (
-        "shivakumar2",
-        Preset {
-            lines: true,
-            size: 2,
-            threshold: (25, 1),
-            ..FULL
-        },
-    ),
-    (
-        "shivakumar4",
-        Preset {
-            lines: true,
-            size: 4,
-            threshold: (15, 1),
-            ..FULL
-        },
-    ),
+/// The parameters that a preset sets.
+const PRESET_OF: [&str; 5] = ["size", "every", "most", "max-postings", "threshold"];
+/// Whether shingles consist of lines, and the values of `PRESET_OF`. Of lines, the threshold is a
+/// number of shared shingles.
+const PRESETS: [(&str, (bool, [&str; 5])); 5] = [
+    ("full", (false, ["10", "1", ALL, "none", "17/20"])),
+    ("broder97", (false, ["10", "25", "400", "1000", "1/2"])),
+    ("heintze", (false, ["10", "1", "100", "1000", "1/2"])),
+    ("shivakumar2", (true, ["2", "1", ALL, "none", "25"])),
+    ("shivakumar4", (true, ["4", "1", ALL, "none", "15"])),
 ];
+/// More shingles than a document has.
+const ALL: &str = "4294967295";

@@ -10,7 +10,7 @@
 //! window. The paper hashes every window n times (Bob Jenkins' family).
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
-use super::{Entry, Parameter, Plain, Values, join_by, mix};
+use super::{Entry, Method, Parameter, Values, join_by, mix};
 use lookalike_base::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
@@ -28,13 +28,13 @@ pub(super) const METHOD: Entry = Entry {
         let family = family(n, values)?;
         let window = window(values)?;
         let join = join_by(Measure::Of(n), values.threshold("threshold")?);
-        Ok(Box::new(Plain::new(join, move |document, keys| {
+        Ok(Method::plain(join, move |document, keys| {
             // A feature is the hash of a position and the minimum there.
             let fingerprints = windows(document, window);
             minima(&family, fingerprints, |i, least| {
                 keys.push(mix(least.wrapping_add(family[i])));
             });
-        })))
+        }))
     },
 };
 

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{Entry, Method, find};
+use super::{Entry, Method, find, lexicon};
 use lookalike_base::ids::Threshold;
 use lookalike_base::{Error, Result};
 use lookalike_store as store;
@@ -37,7 +37,24 @@ impl Parameter {
 #[derive(Clone, Debug)]
 pub struct Values(BTreeMap<&'static str, String>);
 
+/// The value of a parameter that a preset decides.
+pub(super) const BY_PRESET: &str = "preset";
+
 impl Values {
+    /// The values with those of a preset for the parameters that it decides.
+    pub(super) fn filled<'v>(
+        &self,
+        preset: impl IntoIterator<Item = (&'static str, &'v str)>,
+    ) -> Values {
+        let mut values = self.clone();
+        for (name, value) in preset {
+            if values.text(name) == BY_PRESET {
+                values.0.insert(name, value.into());
+            }
+        }
+        values
+    }
+
     /// The text of a value.
     pub fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
@@ -90,27 +107,25 @@ impl Values {
 /// order of the method's parameters and without values that equal the default.
 #[derive(Clone)]
 pub struct Spec {
-    entry: &'static Entry,
+    /// The entry of the method in the table of methods.
+    pub entry: &'static Entry,
     values: Values,
-    method: Arc<dyn Method>,
+    /// The method.
+    pub method: Arc<Method>,
 }
 
 impl Spec {
-    /// The entry of the method in the table of methods.
-    pub fn entry(&self) -> &'static Entry {
-        self.entry
-    }
-
-    /// The method.
-    pub fn method(&self) -> &dyn Method {
-        &*self.method
-    }
-
     /// The specification with the values of all parameters, which determine the method's results.
     pub fn whole(&self) -> String {
         let all = self.entry.parameters.iter();
         let all = all.map(|p| format!("{}={}", p.name, self.values.text(p.name)));
         format!("{}:{}", self.entry.name, all.collect::<Vec<_>>().join(","))
+    }
+
+    /// What the results depend on besides the collection: all values, and the content of a file.
+    pub(super) fn identity(&self) -> Result<String> {
+        let digest = self.method.file.as_deref().map(lexicon::digest);
+        Ok(self.whole() + &digest.transpose()?.unwrap_or_default())
     }
 
     /// The name of the method's directory.
@@ -145,7 +160,7 @@ impl Spec {
             *slot = value.to_string();
         }
         let values = Values(values);
-        let method = Arc::from((entry.build)(&values).map_err(refuse)?);
+        let method = Arc::new((entry.build)(&values).map_err(refuse)?);
         Ok(Spec {
             entry,
             values,

@@ -21,7 +21,7 @@
 //! groups of k without overlap instead.
 
 use super::document::fingerprint;
-use super::{Entry, Parameter, Plain, join_by_shared};
+use super::{Entry, Method, Parameter, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
     name: "super-shingles",
@@ -46,15 +46,15 @@ pub(super) const METHOD: Entry = Entry {
         let size = values.number("size", 1..=1000)? as usize;
         let every = values.number("every", 1..=u64::from(u32::MAX))?;
         let sliding = values.one_of("groups", &[("sliding", true), ("adjacent", false)])?;
-        let plain = Plain::new(join_by_shared(1), move |document, keys| {
+        let plain = Method::plain(join_by_shared(1), move |document, keys| {
             let sampled = document.shingles(size, 0);
             sampled.retain(|f| f.is_multiple_of(every));
             join_shingles(sampled, k, sliding, keys);
         });
-        Ok(Box::new(Plain {
+        Ok(Method {
             sets: true,
             ..plain
-        }))
+        })
     },
 };
 

@@ -18,7 +18,7 @@
 use sha1::{Digest, Sha1};
 
 use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, Terms, least_terms};
-use super::{Entry, Parameter, Plain, join_by_shared};
+use super::{Entry, Method, Parameter, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
     name: "syntactic",
@@ -31,17 +31,17 @@ pub(super) const METHOD: Entry = Entry {
     build: |values| {
         let preprocessing = Preprocessing::Chowdhury(Filters::read(values.text("filters"))?);
         let least_terms = least_terms(values)?;
-        let plain = Plain::new(join_by_shared(1), move |document, keys| {
+        let plain = Method::plain(join_by_shared(1), move |document, keys| {
             let mut terms: Terms = preprocessing.terms(document);
             if terms.len() >= least_terms.max(1) {
                 terms.sort();
                 keys.push(signature(terms.lines()));
             }
         });
-        Ok(Box::new(Plain {
+        Ok(Method {
             sets: true,
             ..plain
-        }))
+        })
     },
 };
 

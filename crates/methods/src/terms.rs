@@ -157,6 +157,27 @@ pub(super) struct Terms {
 }
 
 impl Preprocessing {
+    /// The parameters `terms` and `filters`.
+    pub(super) fn read(values: &Values) -> Result<Preprocessing, String> {
+        let filters = Filters::read(values.text("filters"))?;
+        match values.one_of("terms", &[("chowdhury", false), ("kolcz", true)])? {
+            false => Ok(Preprocessing::Chowdhury(filters)),
+            true if filters == Filters::default() => Ok(Preprocessing::Kolcz),
+            true => Err("filters belong to terms=chowdhury".into()),
+        }
+    }
+
+    /// The features of documents with at least this number of unique terms: the fingerprints of
+    /// these terms.
+    pub(super) fn keys(self, least_terms: usize) -> Keys {
+        Keys::of(move |document, keys| {
+            let terms = self.terms(document);
+            if terms.len() >= least_terms {
+                keys.extend(terms.fingerprints());
+            }
+        })
+    }
+
     /// The unique terms of a document, in no particular order.
     pub(super) fn terms(&self, document: &mut Document<'_>) -> Terms {
         let mut terms = Terms::default();
@@ -321,21 +342,6 @@ impl Sifted {
         let both = self.tokens.fingerprints().zip(self.stems.fingerprints());
         let all = both.zip(&self.removed);
         all.map(|((token, stem), removed)| (token, stem, *removed as u32))
-    }
-}
-
-/// Terms as features of a document.
-pub(super) struct TermKeys {
-    pub(super) preprocessing: Preprocessing,
-    pub(super) least_terms: usize,
-}
-
-impl Keys for TermKeys {
-    fn keys(&self, document: &mut Document<'_>, keys: &mut Vec<u64>) {
-        let terms = self.preprocessing.terms(document);
-        if terms.len() >= self.least_terms {
-            keys.extend(terms.fingerprints());
-        }
     }
 }
 

@@ -168,7 +168,7 @@ pub(super) fn run(
         context.stop.check(STAGE)?;
         let sets = UnionFind::new(documents as u32);
         count_clusters(workspace, sets, &families, &mut rows)?;
-        let similar = Similar::new(workspace, spec.method().join().measure)?;
+        let similar = Similar::new(workspace, spec.method.join.measure)?;
         let method = spec.to_string();
         let originals: Vec<u32> = families.iter().map(|f| f.0).take(MOST_ORIGINALS).collect();
         curves.push(similar.curve(method.clone(), &lines)?);

@@ -153,7 +153,7 @@ impl Research {
         let (copies, compared) = edited(bench, originals, insert, edit, spread, &specs)?;
         let mut by_copy = HashMap::new();
         for spec in each {
-            let measure = Spec::read(spec)?.method().join().measure;
+            let measure = Spec::read(spec)?.method.join.measure;
             let workspace = bench.method(&copies.collection, spec)?.0;
             let of = (&workspace, measure);
             let each = each_copy(&copies.collection, of, &copies.edits, &bench.context())?;
@@ -288,7 +288,7 @@ fn enterprise(bench: &Bench<'_>, made: &mut Measured) -> Result<()> {
     for method in METHODS {
         let spec = format!("{method}:threshold=0.4");
         let (workspace, _) = bench.method(&bench.base, &spec)?;
-        let measure = Spec::read(&spec)?.method().join().measure;
+        let measure = Spec::read(&spec)?.method.join.measure;
         let criteria = THRESHOLDS.iter().filter_map(|&hundredths| {
             let threshold = Threshold::new(hundredths, 100)?;
             Some(Criterion { measure, threshold })
@@ -354,8 +354,8 @@ fn time(bench: &Bench<'_>, made: &mut Measured) -> Result<()> {
     for (method, window) in pairs(METHODS, TIMED_WINDOWS) {
         bench.note(&format!("{method}: window of {window} bytes"))?;
         let spec = Spec::read(&format!("{method}:window={window}"))?;
-        let keys = spec.method().prepare(&bench.base, &context)?;
-        let mut keyer = Keyer::new(&*keys, parse);
+        let keys = spec.method.prepare(&bench.base, &context)?;
+        let mut keyer = Keyer::new(&keys, parse);
         let begin = Instant::now();
         keyer.keys(&text, &mut Vec::new());
         rows.push((method, window, begin.elapsed().as_secs_f64()));

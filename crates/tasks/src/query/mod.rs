@@ -291,16 +291,16 @@ pub fn run(
     match spec {
         Some(spec) => {
             let workspace = methods::keys_to_read(base, spec, context)?;
-            let prepared = spec.method().prepare(base, context)?;
-            let join = spec.method().join();
+            let prepared = spec.method.prepare(base, context)?;
+            let join = spec.method.join;
             let config = QueryConfig {
                 criterion: join.criterion(),
                 ..config.clone()
             };
-            let held = prepared.held_bytes();
+            let held = prepared.held_bytes;
             let features = &collection::config(&workspace.manifest).shingle;
             asking.run(&workspace, &config, held, &|| {
-                let mut keyer = Keyer::new(&*prepared, &shingle.parse);
+                let mut keyer = Keyer::new(&prepared, &shingle.parse);
                 let mut parser = Parser::new(&shingle.parse);
                 let mut text = Vec::new();
                 let mut shingler = Shingler::<u64>::new(features);

@@ -348,8 +348,8 @@ fn methods(specs: &[Spec]) -> Markup {
                         tr {
                             (numbered(n, &each.to_string()))
                             td.long { (spec(&each.to_string())) }
-                            td.long { (each.entry().about) }
-                            td.long { (each.entry().paper) }
+                            td.long { (each.entry.about) }
+                            td.long { (each.entry.paper) }
                             td.long { (spec(&each.whole())) }
                         }
                     }
