@@ -140,7 +140,8 @@ impl Copied {
             };
             texts.segment(segment, make, |_, keys| {
                 let keys = keys.unwrap_or_default();
-                for document in texts.copies(number).filter(|&document| document >= from) {
+                let copies = texts.class(number).skip(1);
+                for document in copies.filter(|&document| document >= from) {
                     let mut items = keys.iter().map(|&key| Copy { document, key });
                     items.try_for_each(|item| sort.push(item))?;
                 }

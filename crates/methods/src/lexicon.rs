@@ -192,16 +192,6 @@ impl Lexicon {
     }
 }
 
-/// A digest of the file of a lexicon.
-pub(super) fn digest(path: &Path) -> Result<String> {
-    let mut hash = Xxh3::new();
-    disk::each_piece(&mut disk::open(path)?, path, |piece| {
-        hash.update(piece);
-        Ok(())
-    })?;
-    Ok(format!("{:032x}", hash.digest128()))
-}
-
 fn terms_line(preprocessing: Preprocessing) -> String {
     format!("# terms: {preprocessing}")
 }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{Entry, Method, find, lexicon};
+use super::{Entry, Method, find};
 use lookalike_base::ids::Threshold;
 use lookalike_base::{Error, Result};
-use lookalike_store as store;
+use lookalike_store::{self as store, disk};
+use xxhash_rust::xxh3::Xxh3;
 
 /// A parameter of a method.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +126,7 @@ impl Spec {
 
     /// What the results depend on besides the collection: all values, and the content of a file.
     pub(super) fn identity(&self) -> Result<String> {
-        let digest = self.method.file.as_deref().map(lexicon::digest);
+        let digest = self.method.file.as_deref().map(digest);
         Ok(self.whole() + &digest.transpose()?.unwrap_or_default())
     }
 
@@ -167,6 +169,16 @@ impl Spec {
             method,
         })
     }
+}
+
+/// A digest of a file.
+fn digest(path: &Path) -> Result<String> {
+    let mut hash = Xxh3::new();
+    disk::each_piece(&mut disk::open(path)?, path, |piece| {
+        hash.update(piece);
+        Ok(())
+    })?;
+    Ok(format!("{:032x}", hash.digest128()))
 }
 
 /// The name of a directory is cut at this length, and a digest follows to keep it unique.

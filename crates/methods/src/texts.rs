@@ -48,13 +48,8 @@ pub(super) struct Texts<'a> {
     fixed: u64,
     window: u64,
     representatives: Representatives,
-    copies: Copies,
-}
-
-/// The exact duplicates of each document, if they count.
-struct Copies {
-    /// The next document with the same text; empty if duplicates do not count.
-    next: Vec<u32>,
+    /// The next exact duplicate of each document, if duplicates count.
+    copies: Vec<u32>,
 }
 
 /// Memory for each document.
@@ -62,24 +57,17 @@ const COPIES_BYTES: u64 = 4;
 /// No document follows.
 const END: u32 = u32::MAX;
 
-impl Copies {
-    fn of(representatives: &Representatives) -> Self {
-        let mut next = vec![END; representatives.len()];
-        for document in (0..representatives.len() as u32).rev() {
-            let first = representatives.of(document);
-            if first != document {
-                next[document as usize] = next[first as usize];
-                next[first as usize] = document;
-            }
+/// The next exact duplicate of each document.
+fn copies(representatives: &Representatives) -> Vec<u32> {
+    let mut next = vec![END; representatives.len()];
+    for document in (0..representatives.len() as u32).rev() {
+        let first = representatives.of(document);
+        if first != document {
+            next[document as usize] = next[first as usize];
+            next[first as usize] = document;
         }
-        Copies { next }
     }
-
-    /// The later documents with the text of `first`, in order.
-    fn after(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
-        let next = |&document: &u32| self.next.get(document as usize).copied();
-        std::iter::successors(next(&first), next).take_while(|&document| document != END)
-    }
+    next
 }
 
 impl<'a> Texts<'a> {
@@ -108,8 +96,8 @@ impl<'a> Texts<'a> {
         context.start(stage, Unit::Count("documents"), Some(documents));
         let representatives = Catalogue::representatives(base)?;
         let copies = match duplicates {
-            true => Copies::of(&representatives),
-            false => Copies { next: Vec::new() },
+            true => copies(&representatives),
+            false => Vec::new(),
         };
         Ok(Texts {
             base,
@@ -123,10 +111,11 @@ impl<'a> Texts<'a> {
         })
     }
 
-    /// The later documents with the text of a representative, in order; none if duplicates do not
-    /// count.
-    pub(super) fn copies(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
-        self.copies.after(first)
+    /// A representative and its exact duplicates, if they count; of another document none.
+    pub(super) fn class(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = Some(first).filter(|&first| self.representatives.has(first));
+        let next = |&document: &u32| self.copies.get(document as usize).copied();
+        std::iter::successors(first, next).take_while(|&document| document != END)
     }
 
     /// Calls `make` for each text of a segment, on all threads. Then calls `each` with every
@@ -215,7 +204,7 @@ impl<'a> Texts<'a> {
                     Error::corrupt(path, format!("the text of {docno}")).expected("UTF-8", e)
                 })?;
                 let mut document = Document::new(text, &mut scratch);
-                document.copies += self.copies((first + at) as u32).count() as u64;
+                document.copies = self.class((first + at) as u32).count() as u64;
                 made.push((at, make(&mut document)));
             }
         };

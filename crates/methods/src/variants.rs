@@ -46,8 +46,8 @@ use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
 
 const STAGE: &str = "variants";
-/// Memory per document: its address and title, its exact duplicates, and a cluster of all documents.
-const DOCUMENT_BYTES: u64 = 8 + 8 + 9;
+/// Memory per document: its address and title, and a cluster of all documents.
+const DOCUMENT_BYTES: u64 = 8 + 9;
 /// Memory for each byte of text: the text, its tokens in lower case and their stems.
 const TEXT_COST: u64 = 16;
 /// Memory for the signatures of a window of documents.
@@ -383,39 +383,19 @@ fn sort_memory(context: &Context<'_>) -> ByteSize {
     ByteSize((context.budget.memory.0 / 16).clamp(LEAST_SORT_BYTES, MOST_SORT_BYTES))
 }
 
-/// The facts about documents that a cluster needs.
-struct Facts {
-    /// Hashes of address and title; 0 if there is none.
-    of: Vec<[u32; 2]>,
-    /// Representative and document, for every document.
-    classes: Vec<(u32, u32)>,
-}
-
-impl Facts {
-    fn read(base: &Workspace, context: &Context<'_>) -> Result<Facts> {
-        let representatives = Catalogue::representatives(base)?;
-        let mut classes: Vec<(u32, u32)> = representatives.iter().zip(0..).collect();
-        classes.sort_unstable();
-        let mut of = Vec::with_capacity(representatives.len());
-        let hash = |text: Option<&str>| {
-            let text = text.filter(|text| !text.is_empty());
-            text.map_or(0, |text| (xxh3_64(text.as_bytes()) as u32).max(1))
-        };
-        each_document(base, |number, document| {
-            context.tick(STAGE, number)?;
-            of.push([hash(document.url), hash(document.title)]);
-            Ok(())
-        })?;
-        Ok(Facts { of, classes })
-    }
-
-    /// A document and its exact duplicates.
-    fn class(&self, representative: u32) -> impl Iterator<Item = u32> {
-        let start = self.classes.partition_point(|&(of, _)| of < representative);
-        let class = self.classes[start..].iter();
-        let class = class.take_while(move |(of, _)| *of == representative);
-        class.map(|(_, document)| *document)
-    }
+/// Hashes of address and title of each document; 0 if there is none.
+fn facts(base: &Workspace, context: &Context<'_>) -> Result<Vec<[u32; 2]>> {
+    let mut facts = Vec::with_capacity(Catalogue::stats(base)?.documents as usize);
+    let hash = |text: Option<&str>| {
+        let text = text.filter(|text| !text.is_empty());
+        text.map_or(0, |text| (xxh3_64(text.as_bytes()) as u32).max(1))
+    };
+    each_document(base, |number, document| {
+        context.tick(STAGE, number)?;
+        facts.push([hash(document.url), hash(document.title)]);
+        Ok(())
+    })?;
+    Ok(facts)
 }
 
 /// Reads the texts once and counts what the methods `names` make of them. `memory` is what the
@@ -431,10 +411,10 @@ fn count<E: Send>(
     let documents = Catalogue::stats(base)?.documents;
     let sorting = sort_memory(context);
     let held = memory + sorting.0 + documents * DOCUMENT_BYTES + WINDOW_BYTES;
-    let texts = Texts::new(base, STAGE, (held, TEXT_COST), false, context)?;
-    let facts = Facts::read(base, context)?;
+    let texts = Texts::new(base, STAGE, (held, TEXT_COST), true, context)?;
+    let facts = facts(base, context)?;
     let mut made = Variants::default();
-    for [address, title] in &facts.of {
+    for [address, title] in &facts {
         made.with_address += u64::from(*address != 0);
         made.with_title += u64::from(*title != 0);
     }
@@ -451,7 +431,7 @@ fn count<E: Send>(
         texts.segment(segment, &sign, |record, of| {
             let document = number;
             number += 1;
-            let copies = facts.class(document).count() as u64;
+            let copies = texts.class(document).count() as u64;
             let Some(of) = of else {
                 // An exact duplicate counts with its class; a document without words is ignored.
                 made.all.add(copies, [0; 3]);
@@ -481,9 +461,9 @@ fn count<E: Send>(
             let mut size = 0u64;
             let mut named = [0u64; 2];
             while let Some(of) = group.next()? {
-                for document in facts.class(of.document) {
+                for document in texts.class(of.document) {
                     size += 1;
-                    let hashes = facts.of.get(document as usize).copied().unwrap_or_default();
+                    let hashes = facts.get(document as usize).copied().unwrap_or_default();
                     for ((hash, distinct), named) in
                         hashes.into_iter().zip(&mut distinct).zip(&mut named)
                     {
