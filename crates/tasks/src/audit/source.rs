@@ -19,20 +19,21 @@ pub enum Source {
 }
 
 impl Source {
-    /// The field with the value, if it must be read from the record.
-    pub(super) fn part(&self) -> Option<Part<'_>> {
+    /// Where the value stands.
+    pub(super) fn part(&self) -> Part<'_> {
         match self {
-            Source::Host => None,
-            Source::Year(None) => Some(Part::Date),
-            Source::Year(Some(field)) | Source::Field(field) => Some(Part::Field(field)),
+            Source::Host => Part::Address,
+            Source::Year(None) => Part::Date,
+            Source::Year(Some(field)) | Source::Field(field) => Part::Field(field),
         }
     }
 
     /// The value of a document, by the content of its field.
     pub(super) fn value(&self, text: &str) -> Option<String> {
         match self {
+            Source::Host => host(text),
             Source::Year(_) => year(&usual_date(text.trim())).map(Into::into),
-            _ => Some(text.into()),
+            Source::Field(_) => Some(text.into()),
         }
     }
 }
@@ -65,7 +66,7 @@ impl FromStr for Source {
 }
 
 /// The host of a web address.
-pub(super) fn host(address: &str) -> Option<String> {
+fn host(address: &str) -> Option<String> {
     lookalike_text::read::host(address.split_once("://")?.1)
 }
 

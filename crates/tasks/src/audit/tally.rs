@@ -1,21 +1,20 @@
 //! Documents counted by where they come from.
 
 use std::cmp::Reverse;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::source::{Source, host};
+use super::source::Source;
 use super::{NAME_CHARS, Reading, STAGE};
 use crate::dedup::Removal;
-use crate::dedup::values::{self, FieldSink, Part};
+use crate::dedup::values::{self, Part};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::least::Least;
 use lookalike_engine::collection::{self, each_document_of};
 use lookalike_store::item::item;
-use lookalike_store::{Aside, Group, Rows};
+use lookalike_store::{Group, Rows, SetAside, Sort};
 use lookalike_text::read::RecordReader;
 
 /// Sources that a table shows; the others are one row.
@@ -155,30 +154,36 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
         }
     }
     let by = &different[..];
-    let scratch = reading.decided.scratch.path();
-    let columns = (0..by.len()).map(|at| Column::create(scratch, at));
-    let columns = Columns {
-        sources: by,
-        columns: columns.collect::<Result<_>>()?,
-        found: by.iter().map(|_| AtomicBool::new(false)).collect(),
-        first: reading.decided.choice.first(),
-    };
-    let mut tables = vec![by_input(reading, &columns)?];
-    let parts: Vec<_> = by.iter().map(Source::part).collect();
+    let texts = SetAside::new(reading.decided.scratch.path());
+    let found: Vec<AtomicBool> = by.iter().map(|_| AtomicBool::default()).collect();
+    let mut tables = vec![by_input(reading)?];
+    let parts: Vec<_> = by.iter().map(|source| Some(source.part())).collect();
     let config = &collection::config(&reading.workspace.manifest).read;
     let places = &reading.decided.places;
-    values::fields(reading.choosing(), places, &parts, &columns)?;
-    for ((source, column), found) in by.iter().zip(columns.columns).zip(&columns.found) {
-        if let (Some(part), false) = (source.part(), found.load(Ordering::Relaxed)) {
-            let limit = match part {
-                Part::Field(field) => RecordReader::no_such_field(field, reading.inputs, config),
-                Part::Date => "no record states a date; name the field that has one with \
-                                   year:FIELD"
-                    .into(),
-            };
+    let note = |column: usize, text: Option<&str>| {
+        found[column].fetch_or(text.is_some(), Ordering::Relaxed);
+        let Some(value) = text.and_then(|text| by[column].value(text)) else {
+            return Ok(NOTHING);
+        };
+        let place = texts.put(&shorten(&value).to_string())?;
+        Ok([xxh3_64(value.as_bytes()).min(u64::MAX - 1), place])
+    };
+    let columns = values::fields(reading.choosing(), places, &parts, note)?;
+    let columns = columns.into_iter().flatten();
+    for ((n, source), (column, found)) in by.iter().enumerate().zip(columns.zip(found)) {
+        let limit = match source.part() {
+            _ if found.into_inner() => None,
+            Part::Field(field) => Some(RecordReader::no_such_field(field, reading.inputs, config)),
+            Part::Date => {
+                Some("no record states a date; name the field that has one with year:FIELD".into())
+            }
+            Part::Address => None,
+        };
+        if let Some(limit) = limit {
             return refuse("by", source, limit);
         }
-        tables.push(column.table(reading, source)?);
+        let sort = reading.choosing().sort(&format!("source-{n}-sort"))?;
+        tables.push(by_value(reading, source, column, sort, &texts)?);
     }
     Ok(tables)
 }
@@ -189,14 +194,10 @@ fn reason(reading: &Reading<'_>, document: u32) -> Option<usize> {
     removed.map(|fate| fate.reason as usize)
 }
 
-/// Goes through the documents, whose files follow each other, and notes their hosts on the way.
-fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable> {
+/// Goes through the documents, whose files follow each other.
+fn by_input(reading: &Reading<'_>) -> Result<SourceTable> {
     let mut ranked = Ranked::new();
     let mut current = (u32::MAX, 0, Tally::default());
-    let hosts = columns.sources.iter().position(|of| *of == Source::Host);
-    let hosts = hosts.and_then(|at| columns.columns.get(at));
-    let mut held = Vec::new();
-    let mut next = columns.first;
     let own = collection::own_segments(&reading.workspace.manifest);
     each_document_of(reading.workspace, own, |number, document| {
         reading.context.tick(STAGE, number)?;
@@ -206,20 +207,8 @@ fn by_input(reading: &Reading<'_>, columns: &Columns<'_>) -> Result<SourceTable>
             ranked.offer(first, tally, file);
         }
         current.2.count(reason(reading, number));
-        if let Some(hosts) = hosts {
-            let value = document.url.and_then(host);
-            held.push(hosts.note(value.as_deref())?);
-            if held.len() == 4096 {
-                hosts.put(next - columns.first, &held)?;
-                next += held.len() as u32;
-                held.clear();
-            }
-        }
         Ok(())
     })?;
-    if let Some(hosts) = hosts {
-        hosts.put(next - columns.first, &held)?;
-    }
     let (file, first, tally) = current;
     ranked.offer(first, tally, file);
     ranked.table(None, Tally::default(), |file| {
@@ -234,37 +223,8 @@ fn shorten(text: &str) -> &str {
     &text[..end.map_or(text.len(), |(end, _)| end)]
 }
 
-/// Takes the fields of records.
-struct Columns<'s> {
-    sources: &'s [Source],
-    columns: Vec<Column>,
-    /// Whether a record has the field.
-    found: Vec<AtomicBool>,
-    /// The first document of the collection itself.
-    first: u32,
-}
-
-impl FieldSink for Columns<'_> {
-    type Value = Noted;
-
-    fn value(&self, column: usize, text: Option<&str>) -> Result<Noted> {
-        if text.is_some() {
-            self.found[column].store(true, Ordering::Relaxed);
-        }
-        let value = text.and_then(|text| self.sources[column].value(text));
-        self.columns[column].note(value.as_deref())
-    }
-
-    fn put(&self, column: usize, first: u32, values: &[Noted]) -> Result<()> {
-        self.columns[column].put(first - self.first, values)
-    }
-}
-
-/// A value of a document: its hash, and its place among the values.
-type Noted = [u64; 2];
-
-/// No value.
-const NOTHING: Noted = [u64::MAX; 2];
+/// The hash of no value, and its place among the values.
+const NOTHING: [u64; 2] = [u64::MAX; 2];
 
 item! {
     /// A document in a sort by value. The first document with a value comes first.
@@ -273,82 +233,48 @@ item! {
         document: u32,
         /// Why the document is removed: 0 if it is kept, or 1 and the number of the reason.
         reason: u32,
-        /// Where the value stands in the file of values.
-        offset: u64,
+        /// The place of the value.
+        place: u64,
     }
 }
 
-/// The values of all documents for one source.
-struct Column {
-    name: String,
-    /// By document.
-    index: Rows<2>,
-    /// The values, each behind its length in two bytes.
-    texts: Aside,
-}
-
-impl Column {
-    fn create(scratch: &Path, at: usize) -> Result<Column> {
-        Ok(Column {
-            name: format!("source-{at}-sort"),
-            index: Rows::create(scratch)?,
-            texts: Aside::new(scratch),
+/// Sorts the documents by their values, and counts them by value.
+fn by_value(
+    reading: &Reading<'_>,
+    source: &Source,
+    values: Rows<2>,
+    mut sort: Sort<Valued>,
+    texts: &SetAside<String>,
+) -> Result<SourceTable> {
+    let choice = &reading.decided.choice;
+    let first = choice.first();
+    // The file ends with the last document of the collection itself, if it has one.
+    let all = Some(choice.documents()).filter(|&all| all > first);
+    values.each(all.unwrap_or(0), |document, [hash, place]| {
+        reading.context.tick(STAGE, document)?;
+        if document < first {
+            return Ok(());
+        }
+        sort.push(Valued {
+            hash,
+            document,
+            reason: reason(reading, document).map_or(0, |r| r as u32 + 1),
+            place,
         })
-    }
-
-    /// Stores a value.
-    fn note(&self, value: Option<&str>) -> Result<Noted> {
-        let Some(value) = value else {
-            return Ok(NOTHING);
-        };
-        let kept = shorten(value).as_bytes();
-        let length = (kept.len() as u16).to_le_bytes();
-        let offset = self.texts.put(&[&length[..], kept].concat())?;
-        Ok([xxh3_64(value.as_bytes()).min(u64::MAX - 1), offset])
-    }
-
-    /// Notes the values of documents, counted from the first one of the collection itself.
-    fn put(&self, first: u32, values: &[Noted]) -> Result<()> {
-        self.index.put(first, values.iter().copied())
-    }
-
-    /// Sorts the documents by their values, and counts them by value.
-    fn table(self, reading: &Reading<'_>, source: &Source) -> Result<SourceTable> {
-        let mut sort = reading.choosing().sort(&self.name)?;
-        let choice = &reading.decided.choice;
-        let first = choice.first();
-        let count = choice.documents() - first;
-        self.index.each(count, |document, [hash, offset]| {
-            let document = first + document;
-            reading.context.tick(STAGE, document)?;
-            sort.push(Valued {
-                hash,
-                document,
-                reason: reason(reading, document).map_or(0, |r| r as u32 + 1),
-                offset,
-            })
-        })?;
-        let mut ranked = Ranked::new();
-        let mut without = Tally::default();
-        let sorted = sort.finish()?;
-        let count = |first: Valued, all: &mut Group<'_, Valued>| {
-            let mut tally = Tally::default();
-            while let Some(valued) = all.next()? {
-                tally.count((valued.reason as usize).checked_sub(1));
-            }
-            match first.hash == NOTHING[0] {
-                true => without = tally,
-                false => ranked.offer(first.document, tally, first.offset),
-            }
-            Ok(())
-        };
-        sorted.groups(|valued| valued.hash, count)?;
-        ranked.table(Some(source), without, |offset| {
-            let mut length = [0; 2];
-            self.texts.get(offset, &mut length)?;
-            let mut bytes = vec![0; u16::from_le_bytes(length).into()];
-            self.texts.get(offset + 2, &mut bytes)?;
-            Ok(String::from_utf8_lossy(&bytes).into_owned())
-        })
-    }
+    })?;
+    let mut ranked = Ranked::new();
+    let mut without = Tally::default();
+    let count = |first: Valued, all: &mut Group<'_, Valued>| {
+        let mut tally = Tally::default();
+        while let Some(valued) = all.next()? {
+            tally.count((valued.reason as usize).checked_sub(1));
+        }
+        match first.hash == NOTHING[0] {
+            true => without = tally,
+            false => ranked.offer(first.document, tally, first.place),
+        }
+        Ok(())
+    };
+    sort.finish()?.groups(|valued| valued.hash, count)?;
+    ranked.table(Some(source), without, |place| texts.get(place))
 }

@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Choosing;
 use super::places::Places;
 use super::policy::{Policy, preference};
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::threads::{lock, unlocked};
-use lookalike_engine::collection::{InputRecord, InputRecords};
+use lookalike_base::threads::lock;
+use lookalike_base::{Error, Result};
+use lookalike_engine::collection::InputRecord;
 use lookalike_rewrite::again::Again;
 use lookalike_store::Rows;
-use lookalike_text::read::{InputFile, ReadConfig, RecordReader};
+use lookalike_text::read::{ReadConfig, RecordReader};
 
 /// Buffers of a reader.
 const READER_BYTES: u64 = 4 << 20;
@@ -37,22 +37,27 @@ pub(super) fn preferences(
     places: &Places,
     policies: &[Policy],
 ) -> Result<Vec<Option<Rows<2>>>> {
-    let values = policies.iter().map(|policy| {
-        let field = policy.field();
-        field.map(|_| Rows::create(choosing.scratch)).transpose()
-    });
-    let preferences = Preferences {
-        policies,
-        values: values.collect::<Result<_>>()?,
-        found: policies.iter().map(|_| FoundValue::default()).collect(),
-        seen: policies.iter().map(|_| Mutex::default()).collect(),
-    };
+    let all: Vec<FoundValue> = policies.iter().map(|_| FoundValue::default()).collect();
     let columns = policies
         .iter()
         .map(|policy| policy.field().map(Part::Field));
     let columns: Vec<Option<Part<'_>>> = columns.collect();
-    fields(choosing, places, &columns, &preferences)?;
-    for (policy, found) in policies.iter().zip(&preferences.found) {
+    let values = fields(choosing, places, &columns, |column, text| {
+        let (policy, found) = (&policies[column], &all[column]);
+        let read = preference(policy, text);
+        let value = read.unwrap_or(u128::MAX);
+        if let Some(text) = text {
+            match read {
+                Some(_) => _ = found.read.fetch_add(1, Ordering::Relaxed),
+                None => found.unread(text),
+            }
+            if let Policy::Prefer { .. } = policy {
+                lock(&found.seen).count(text, value);
+            }
+        }
+        Ok([(value >> 64) as u64, value as u64])
+    })?;
+    for (policy, found) in policies.iter().zip(&all) {
         let Some(field) = policy.field() else {
             continue;
         };
@@ -84,13 +89,12 @@ pub(super) fn preferences(
             )),
         }
     }
-    for (policy, seen) in policies.iter().zip(preferences.seen) {
-        let seen = unlocked(seen);
-        if let Some(line) = seen.warning(policy) {
+    for (policy, found) in policies.iter().zip(&all) {
+        if let Some(line) = lock(&found.seen).warning(policy) {
             choosing.context.progress.note(&line);
         }
     }
-    Ok(preferences.values)
+    Ok(values)
 }
 
 /// The values of a field that have been seen.
@@ -161,6 +165,8 @@ struct FoundValue {
     unread: AtomicU64,
     /// The least of the others, which depends on no thread.
     least: Mutex<String>,
+    /// What the field has, if the policy prefers values.
+    seen: Mutex<Seen>,
 }
 
 impl FoundValue {
@@ -174,46 +180,6 @@ impl FoundValue {
     }
 }
 
-/// Turns the fields of records into preferences.
-struct Preferences<'p> {
-    policies: &'p [Policy],
-    /// By policy, if it reads a field: where the preferences go.
-    values: Vec<Option<Rows<2>>>,
-    /// By policy: what its field has.
-    found: Vec<FoundValue>,
-    /// By policy, if it prefers values: what its field has.
-    seen: Vec<Mutex<Seen>>,
-}
-
-impl FieldSink for Preferences<'_> {
-    type Value = u128;
-
-    fn value(&self, column: usize, text: Option<&str>) -> Result<u128> {
-        let (policy, found) = (&self.policies[column], &self.found[column]);
-        let read = preference(policy, text);
-        let value = read.unwrap_or(u128::MAX);
-        if let Some(text) = text {
-            match read {
-                Some(_) => _ = found.read.fetch_add(1, Ordering::Relaxed),
-                None => found.unread(text),
-            }
-            if let Policy::Prefer { .. } = policy {
-                lock(&self.seen[column]).count(text, value);
-            }
-        }
-        Ok(value)
-    }
-
-    fn put(&self, column: usize, first: u32, values: &[u128]) -> Result<()> {
-        let halves = values.iter();
-        let halves = halves.map(|&value| [(value >> 64) as u64, value as u64]);
-        match &self.values[column] {
-            Some(rows) => rows.put(first, halves),
-            None => Ok(()),
-        }
-    }
-}
-
 /// What is read of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'p> {
@@ -221,34 +187,49 @@ pub enum Part<'p> {
     Field(&'p str),
     /// The date.
     Date,
+    /// The address of the document, for which no record is read again.
+    Address,
 }
 
-/// Takes the fields of records. Several threads call it at the same time.
-pub trait FieldSink: Sync {
-    /// What is kept of a field, until [`FieldSink::put`] takes it.
-    type Value;
-    /// The value of the field of a column, if the record has it.
-    fn value(&self, column: usize, text: Option<&str>) -> Result<Self::Value>;
-    /// Takes the values of consecutive documents from number `first` on.
-    fn put(&self, column: usize, first: u32, values: &[Self::Value]) -> Result<()>;
-}
+/// Two numbers of each document that stand for a field; of no field none.
+type FieldValues = Option<Rows<2>>;
 
 /// Reads a field of every document for each column that names one. The inputs are read once for all
-/// columns, or not at all, with `memory` for all threads together.
-pub(crate) fn fields<S: FieldSink>(
+/// columns, or not at all, with `memory` for all threads together. Several threads ask for the
+/// `value` of a column, by the content of the field, if the record has it.
+pub(crate) fn fields(
     choosing: Choosing<'_>,
     places: &Places,
     columns: &[Option<Part<'_>>],
-    sink: &S,
-) -> Result<()> {
+    value: impl Fn(usize, Option<&str>) -> Result<[u64; 2]> + Sync,
+) -> Result<Vec<FieldValues>> {
+    let rows = columns.iter().map(|part| {
+        let rows = part.map(|_| Rows::create(choosing.scratch));
+        rows.transpose()
+    });
+    let rows = rows.collect::<Result<Vec<FieldValues>>>()?;
     if columns.iter().all(Option::is_none) {
-        return Ok(());
+        return Ok(rows);
     }
-    let fields = Fields {
-        columns,
-        choosing,
-        sink,
+    let put = |first: u32, values: &mut [Vec<[u64; 2]>]| {
+        for (rows, values) in rows.iter().zip(values) {
+            if let Some(rows) = rows {
+                rows.put(first, values.drain(..))?;
+            }
+        }
+        Ok::<_, Error>(())
     };
+    let named = columns.iter().filter_map(|part| match part {
+        Some(Part::Field(field)) => Some((*field).to_string()),
+        _ => None,
+    });
+    // A row of Parquet has only the fields that are asked for.
+    let config = ReadConfig {
+        fields: named.collect(),
+        ..choosing.read().clone()
+    };
+    let is_read = |part: &Part<'_>| *part != Part::Address;
+    let is_read = columns.iter().flatten().any(is_read);
     let memory = Credit::new(choosing.memory);
     choosing.each_file("fields", |file, input, entries| {
         let documents = places.documents(file);
@@ -256,71 +237,39 @@ pub(crate) fn fields<S: FieldSink>(
             return Ok(());
         }
         let _memory = memory.hold(memory_of_reader(choosing.read()));
-        fields.read(file, input, entries, documents.start)
-    })
-}
-
-/// What is read of the records.
-struct Fields<'f, S> {
-    columns: &'f [Option<Part<'f>>],
-    choosing: Choosing<'f>,
-    sink: &'f S,
-}
-
-impl<S: FieldSink> Fields<'_, S> {
-    /// Reads one file, whose first document has the number `first`.
-    fn read(
-        &self,
-        file: u32,
-        input: &InputFile,
-        entries: &mut InputRecords<'_>,
-        mut first: u32,
-    ) -> Result<()> {
-        input.check_path()?;
-        let named = self.columns.iter().filter_map(|part| match part {
-            Some(Part::Field(field)) => Some((*field).to_string()),
-            _ => None,
-        });
-        // A row of Parquet has only the fields that are asked for.
-        let config = ReadConfig {
-            fields: named.collect(),
-            ..self.choosing.read().clone()
-        };
-        let mut reader = Again::open(input, file, &config, self.choosing.context.stop);
-        let mut values: Vec<Vec<S::Value>> = self.columns.iter().map(|_| Vec::new()).collect();
-        let mut held = 0;
+        let mut reader = None;
+        if is_read {
+            input.check_path()?;
+            reader = Some(Again::open(input, file, &config, choosing.context.stop));
+        }
+        let mut values = vec![Vec::new(); columns.len()];
+        let (mut first, mut next) = (documents.start, documents.start);
         while let Some(entry) = entries.next_of(file)? {
             let InputRecord::Document(_, document) = entry else {
                 continue;
             };
-            reader.seek(document.offset)?;
-            for (at, (part, values)) in self.columns.iter().zip(&mut values).enumerate() {
-                if let Some(part) = part {
-                    let value = reader.record().and_then(|(record, bytes)| match part {
-                        Part::Field(field) => record.kind.field(bytes, field),
-                        Part::Date => record.kind.date(bytes),
-                    });
-                    values.push(self.sink.value(at, value.as_deref())?);
-                }
+            reader
+                .as_mut()
+                .map_or(Ok(()), |it| it.seek(document.offset))?;
+            let record = || reader.as_ref().and_then(Again::record);
+            for (at, (part, values)) in columns.iter().zip(&mut values).enumerate() {
+                let text = match part {
+                    None => continue,
+                    Some(Part::Field(field)) => {
+                        record().and_then(|(record, bytes)| record.kind.field(bytes, field))
+                    }
+                    Some(Part::Date) => record().and_then(|(it, bytes)| it.kind.date(bytes)),
+                    Some(Part::Address) => document.url.clone(),
+                };
+                values.push(value(at, text.as_deref())?);
             }
-            held += 1;
-            if held as usize == VALUES_AT_ONCE {
-                self.put(first, &mut values)?;
-                first += held;
-                held = 0;
+            next += 1;
+            if (next - first) as usize == VALUES_AT_ONCE {
+                put(first, &mut values)?;
+                first = next;
             }
         }
-        self.put(first, &mut values)
-    }
-
-    /// Hands over the values of the documents from number `first` on.
-    fn put(&self, first: u32, values: &mut [Vec<S::Value>]) -> Result<()> {
-        for (column, values) in values.iter_mut().enumerate() {
-            if !values.is_empty() {
-                self.sink.put(column, first, values)?;
-            }
-            values.clear();
-        }
-        Ok(())
-    }
+        put(first, &mut values)
+    })?;
+    Ok(rows)
 }
