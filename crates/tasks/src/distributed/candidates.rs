@@ -23,11 +23,11 @@ const ROWS_BYTES: usize = 4 << 20;
 type Entry = [u64; 4];
 
 /// Makes pairs, without repetitions as far as memory reaches.
-struct Pairs {
+pub(super) struct Pairs {
     criterion: Criterion,
     look_up: bool,
     pairs: Vec<[u64; 2]>,
-    block: usize,
+    pub block: usize,
 }
 
 impl Pairs {
@@ -154,8 +154,7 @@ pub struct Candidates {
     merge: Merge<5>,
     /// The part of each source.
     parts: Vec<u32>,
-    begun: bool,
-    pairs: Pairs,
+    pub(super) pairs: Pairs,
     places: u32,
 }
 
@@ -165,18 +164,9 @@ impl Candidates {
         Candidates {
             merge: Merge::new(STAGE, &config.scratch, config.memory),
             parts: Vec::new(),
-            begun: false,
             pairs: Pairs::new(config),
             places: config.places,
         }
-    }
-
-    /// As `new`, with shorter lists than usual cut into blocks; for tests.
-    #[cfg(test)]
-    pub(super) fn with_block(config: &Config, block: usize) -> Self {
-        let mut made = Candidates::new(config);
-        made.pairs.block = block;
-        made
     }
 }
 
@@ -188,10 +178,6 @@ impl Stage for Candidates {
     }
 
     fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
-        if !self.begun {
-            self.begun = true;
-            self.merge.begin()?;
-        }
         let (mut group, mut list) = (Vec::new(), Vec::new());
         while self.merge.next(&mut group)? {
             if group.len() < 2 {

@@ -35,6 +35,13 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
+    /// The documents of the chunk, each with its set.
+    pub fn sets(&self) -> impl Iterator<Item = (usize, &[u64])> {
+        let mut from = 0;
+        let set = move |&end: &usize| &self.keys[std::mem::replace(&mut from, end)..end];
+        (self.node..).zip(self.ends.iter().map(set))
+    }
+
     /// The distinct fingerprints, shortened and sorted.
     pub fn shortened(&self) -> Vec<u64> {
         let mut keys: Vec<u64> = self.keys.iter().map(|key| key >> SHORTENED).collect();
@@ -166,7 +173,6 @@ impl Stage for Classes {
     }
 
     fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
-        self.merge.begin()?;
         self.classes = vec![Vec::new(); self.sources.len()];
         let mut group = Vec::new();
         while self.merge.next(&mut group)? {

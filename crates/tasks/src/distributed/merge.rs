@@ -18,6 +18,8 @@ pub(super) struct Merge<const N: usize> {
     stage: &'static str,
     spill: Aside,
     sources: Vec<BlobRows<N>>,
+    /// Sources whose first row is among the heads.
+    begun: usize,
     /// The next key of each source, and the source.
     heads: BinaryHeap<Reverse<(u64, u32)>>,
     buffer: Vec<u8>,
@@ -37,6 +39,7 @@ impl<const N: usize> Merge<N> {
             stage,
             spill: Aside::within(directory, memory),
             sources: Vec::new(),
+            begun: 0,
             heads: BinaryHeap::new(),
             buffer: Vec::new(),
         }
@@ -52,14 +55,6 @@ impl<const N: usize> Merge<N> {
             rows: Vec::new(),
             next: 0,
         });
-        Ok(())
-    }
-
-    /// Begins to merge. No rows may be added afterwards.
-    pub fn begin(&mut self) -> Result<()> {
-        for source in 0..self.sources.len() {
-            self.advance(source as u32)?;
-        }
         Ok(())
     }
 
@@ -95,6 +90,10 @@ impl<const N: usize> Merge<N> {
     /// The rows of the next key, with their sources. False if there are no more.
     pub fn next(&mut self, group: &mut Vec<(u32, [u64; N])>) -> Result<bool> {
         group.clear();
+        for source in self.begun..self.sources.len() {
+            self.advance(source as u32)?;
+        }
+        self.begun = self.sources.len();
         let Some(&Reverse((key, _))) = self.heads.peek() else {
             return Ok(false);
         };

@@ -79,11 +79,7 @@ impl Stage for Prefixes {
         let index = Index::new(sampler, chunk.shortened(), classes.unwrap_or_default())?;
         let mut postings = Vec::new();
         let mut ordered: Vec<(u8, u64)> = Vec::new();
-        let mut from = 0;
-        for (n, &end) in chunk.ends.iter().enumerate() {
-            let set = &chunk.keys[from..end];
-            from = end;
-            let node = chunk.node + n;
+        for (node, set) in chunk.sets() {
             let own = documents.level(node);
             let (_, rank) = documents.number(node);
             for level in own..sampler.bounds.len() {
@@ -213,16 +209,11 @@ impl Stage for Bands {
             return Ok(false);
         }
         let (documents, chunk) = (&self.chunks.documents, &self.chunks.chunk);
-        let (mut postings, mut keys, mut set) = (Vec::new(), Vec::new(), Vec::new());
-        let mut from = 0;
-        for (n, &end) in chunk.ends.iter().enumerate() {
-            set.clear();
-            set.extend_from_slice(&chunk.keys[from..end]);
-            from = end;
-            let node = chunk.node + n;
+        let (mut postings, mut keys) = (Vec::new(), Vec::new());
+        for (node, set) in chunk.sets() {
             let (size, rank) = (set.len() as u64, documents.number(node).1);
             keys.clear();
-            self.hashes.keys(&mut set, &mut keys);
+            self.hashes.keys(&mut set.to_vec(), &mut keys);
             let flags = documents.sides(node) | OWN;
             postings.extend(keys.iter().map(|&key| [key, rank.into(), size, flags, 0]));
         }
