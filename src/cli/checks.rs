@@ -47,7 +47,7 @@ impl Command for CountOptions {
         if let Some(output) = &self.output {
             write_records(rows, &counts, ("Counts", &below), output)?;
         }
-        out.answer(&counts, || {
+        out.found(self.output.as_deref(), &counts, || {
             Ok(format!("{}\n{below}\n", records(rows, out.columns())))
         })?;
         unread::lines(&counts.unread, context);

@@ -1,5 +1,6 @@
 //! A command: its limits, its work, and how its result is printed.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ArgMatches;
@@ -167,6 +168,19 @@ impl Out<'_> {
         match self.setup.quiet && !self.setup.json {
             true => Ok(()),
             false => self.answer(result, text),
+        }
+    }
+
+    /// Prints a result that is also in a file, if `place` is one.
+    pub fn found(
+        &self,
+        place: Option<&Path>,
+        result: &impl Serialize,
+        text: impl FnOnce() -> Result<String>,
+    ) -> Result<()> {
+        match place {
+            Some(_) => self.result(result, text),
+            None => self.answer(result, text),
         }
     }
 

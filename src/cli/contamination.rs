@@ -137,7 +137,7 @@ impl Command for Options {
         if self.strict {
             report.check_strict()?;
         }
-        out.answer(&report, || {
+        out.found(self.output.as_deref(), &report, || {
             Ok(table(&report, &config) + &next(&report, &config, &self.corpus)?)
         })?;
         if let Some(page) = &config.page {

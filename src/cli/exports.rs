@@ -80,7 +80,8 @@ impl Command for VersionsOptions {
         };
         let workspace = open_catalogued(&self.directory, context)?;
         let summary = write_versions(&workspace, &config, &self.output, &look, context)?;
-        out.answer(&summary, || Ok(changes(&summary, out.columns())))
+        let place = self.output.first().map(PathBuf::as_path);
+        out.found(place, &summary, || Ok(changes(&summary, out.columns())))
     }
 }
 

@@ -309,6 +309,7 @@ impl Command for Options {
                 [none] if none.as_os_str() == "none" => Some(&[]),
                 files => Some(files),
             },
+            page: self.report == Some(None),
         };
         let done = task.run(context).map_err(|error| match task.work {
             Some(work) => error.named_by("work", work),

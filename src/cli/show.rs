@@ -27,6 +27,9 @@ pub struct Options {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     /// Docno or address of a document, or its place as FILE:RECORD
+    ///
+    /// ADDRESS@DATE is one of several captures of an address. The beginning of its date is enough,
+    /// such as 2024-01-31.
     #[arg(value_name = "DOC")]
     document: String,
     /// Print its text below the facts

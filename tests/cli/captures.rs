@@ -482,6 +482,8 @@ fn several_captures_of_an_address_are_listed_with_their_dates() {
         !output.status.success() && error.contains(listed),
         "{error}"
     );
+    let help = done(place, &["show", "--help"]);
+    assert!(help.contains("ADDRESS@DATE"), "{help}");
     let dated = "http://e.org/7@2024-02";
     let day = format!("{dated}-01T00:00:07Z");
     for one in ["1.warc:8", dated, &day, "http://e.org/7@20240201000007"] {

@@ -881,6 +881,8 @@ fn hostile_addresses_break_no_table_and_no_page() {
         assert!(!page.contains(bad), "{bad}");
     }
     assert_eq!(page.matches("class=\"side").count(), 8, "{page}");
+    let unlisted = "leaves out what did not change (first); a table with --output versions.tsv";
+    assert!(page.contains(unlisted), "{page}");
     // What is missing is said.
     done(
         place,

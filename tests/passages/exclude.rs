@@ -443,7 +443,11 @@ fn a_refused_search_leaves_the_results_of_the_last_one() {
     for name in ["a.x", "b.x"] {
         fs::write(place.join("in").join(name), "one two three four five six").unwrap();
     }
-    passages(place, "in -o out --length 3 --convert x=cat --report");
+    passages(place, "in -o out --length 4 --convert x=cat --report");
+    // The page is written again.
+    let ran = call(place, "out --length 3 --convert x=cat --report", None);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.stderr.contains("is removed"), "{ran:?}");
     let results = || {
         ["spans.tsv", "overlaps.tsv", "report.html"]
             .map(|name| fs::read_to_string(place.join("out").join(name)).ok())

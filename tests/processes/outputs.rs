@@ -825,6 +825,9 @@ fn unread_files_are_reported_last() {
         let output = shell(at, &format!("$L {command}"));
         let told = text(&output.stderr);
         assert!(output.status.success(), "{command}: {told}");
+        if command.contains("-o") && command.contains("--quiet") {
+            assert_eq!(text(&output.stdout), "", "{command}");
+        }
         let found = told.find(first).map(|found| &told[found + first.len()..]);
         let rest = found.unwrap_or_else(|| panic!("{command}: {told}"));
         assert!(rest.starts_with(list), "{command}: {told}");

@@ -125,6 +125,10 @@ pub fn check_files<'n>(
     collections: &[&Workspace],
     reads: &[&Path],
 ) -> Result<()> {
+    if disk::metadata(directory).is_ok_and(|found| !found.is_dir()) {
+        let limit = "it is a file; give a directory";
+        return refuse("output", directory.display(), limit);
+    }
     check_own_directory("output", directory)?;
     for name in names {
         let path = directory.join(name);

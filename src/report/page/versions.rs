@@ -31,6 +31,8 @@ const NAME_CHARS: usize = 300;
 pub(crate) struct Changes {
     rows: Vec<Version>,
     all: u64,
+    /// The kinds of the others.
+    unlisted: BTreeSet<Change>,
 }
 
 /// Whether the texts of a version differ.
@@ -44,6 +46,7 @@ impl Changes {
     pub(crate) fn add(&mut self, mut version: Version) {
         use Change::{First, Revisit, SameBytes, SameText, SameWords};
         if let First | SameBytes | SameText | SameWords | Revisit = version.kind {
+            self.unlisted.insert(version.kind);
             return;
         }
         self.all += 1;
@@ -132,12 +135,19 @@ fn head(listed: &Changes, summary: &VersionsSummary, most: usize) -> Markup {
     let with_texts = listed.rows.iter().filter(has_texts).count();
     let kinds: BTreeSet<Change> = listed.rows.iter().map(|row| row.kind).collect();
     let shown = listed.rows.len() as u64;
+    let unlisted: Vec<&str> = listed.unlisted.iter().map(|kind| kind.text()).collect();
     html! {
         h2 { "Changes" }
         @if shown < listed.all {
             p.note {
                 "The page lists the first " (count(shown)) " of " (many(listed.all, "change"))
                 "; a table with --output versions.tsv has all of them."
+            }
+        }
+        @if !listed.unlisted.is_empty() {
+            p.soft {
+                "The page leaves out what did not change (" (unlisted.join(", "))
+                "); a table with --output versions.tsv has all rows."
             }
         }
         @if most < with_texts {

@@ -81,11 +81,8 @@ impl Command for Options {
         for warning in warnings(&report, &self.clusters) {
             context.progress.note(&warning);
         }
-        let text = || Ok(table(&report, self.output.as_deref(), out.columns()));
-        match self.output {
-            Some(_) => out.result(&report, text),
-            None => out.answer(&report, text),
-        }
+        let place = self.output.as_deref();
+        out.found(place, &report, || Ok(table(&report, place, out.columns())))
     }
 }
 

@@ -68,7 +68,7 @@ impl Command for Options {
         for warning in warnings(&report, &config) {
             context.progress.note(&warning);
         }
-        out.answer(&report, || Ok(table(&report)))
+        out.found(self.output.as_deref(), &report, || Ok(table(&report)))
     }
 }
 

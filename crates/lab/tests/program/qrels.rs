@@ -429,6 +429,9 @@ fn nothing_is_replaced_that_is_read_or_ours() {
         error.to_string().contains("output directory of a run"),
         "{error}"
     );
+    asked.output = Some(place.join("thin/qrels"));
+    let error = compare(&asked, ByteSize::mib(64)).unwrap_err();
+    assert!(error.to_string().contains("it is a file"), "{error}");
 }
 
 /// Some numbers, the same each time.

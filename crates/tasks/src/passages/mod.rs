@@ -346,6 +346,8 @@ impl Stats {
 pub enum Then {
     /// Nothing.
     End,
+    /// The page of the directory is written, in the place of the one that is there.
+    Page,
     /// [`remove()`]. If it is stopped, the same search finds its results.
     Remove,
 }
@@ -533,7 +535,7 @@ fn search(
     let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
     let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
     let steps = Steps::new(&checkpoints, &lines, config)?;
-    remove_others(&checkpoints, &steps, &directory, context)?;
+    remove_others(&checkpoints, &steps, &directory, then, context)?;
     let search = Search {
         reread: &reread,
         parse: &collection.shingle.parse,
@@ -603,6 +605,7 @@ fn remove_others(
     checkpoints: &Checkpoints<'_>,
     steps: &Steps<'_, '_>,
     directory: &Path,
+    then: Then,
     context: &Context<'_>,
 ) -> Result<()> {
     let tables = FILES.map(|name| name.replace(".tsv", ".parquet"));
@@ -614,7 +617,8 @@ fn remove_others(
         |name: &str| !has_pairs && !steps.has(SPANS_FILE) && DERIVED_FILES.contains(&name);
     let is_other = |name: &str| other.contains(&name) || is_stale(name);
     let forgotten = checkpoints.workspace().forget_others(is_other)?;
-    for page in forgotten.iter().filter(|name| is_stale(name)) {
+    let stale = forgotten.iter().filter(|name| is_stale(name));
+    for page in stale.filter(|name| then != Then::Page || *name != DERIVED_FILES[0]) {
         let line = format!("{page} was about the last search, and is removed");
         context.progress.note(&line);
     }

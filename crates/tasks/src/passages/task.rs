@@ -41,6 +41,8 @@ pub struct Task<'t> {
     /// Files whose words count for no passage, in place of [`PassagesConfig::excluded`] and of what
     /// the directory leaves out.
     pub exclude_text: Option<&'t [PathBuf]>,
+    /// Whether the page of the directory is written after the search.
+    pub page: bool,
 }
 
 /// What a search found and removed.
@@ -110,6 +112,7 @@ impl Task<'_> {
         passages.matches = passages.matches.filter(|_| self.remove.is_none());
         let then = match self.remove {
             Some(_) => Then::Remove,
+            None if self.page => Then::Page,
             None => Then::End,
         };
         let asked = asked.map_err(|e| Error::io("encode", workspace.directory())(e.into()))?;
