@@ -53,13 +53,11 @@ impl ReproducedPaper {
 /// A cell of a TSV file: numbers with a fixed number of decimals, nothing as an empty cell.
 fn plain(cell: &Cell, form: Form) -> String {
     match (cell, form) {
-        (Cell::Nothing, _) => String::new(),
         (Cell::Text(text), _) => table::cell(text).into(),
-        (Cell::Count(n), _) => n.to_string(),
         (Cell::Number(n), Form::Number(digits)) => format!("{n:.*}", usize::from(digits)),
         (Cell::Number(n), Form::Seconds) => format!("{n:.3}"),
         (Cell::Number(n), Form::Count | Form::Bytes) => format!("{n:.0}"),
-        (Cell::Number(n), Form::Share | Form::Percent | Form::Text) => format!("{n:.6}"),
+        (cell, _) => cell.field(),
     }
 }
 

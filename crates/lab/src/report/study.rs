@@ -1,7 +1,8 @@
 //! A study as tables for readers, and as one with every number.
 
-use crate::report::csv::{Csv, fields};
+use crate::report::csv::csv;
 use crate::report::grid::{Grid, three};
+use crate::reproduce::cells;
 use crate::study::{
     Adaptive, GroupRatios, Metric, Moments, Study, StudyComparison, StudyCost, View, comparison,
     ratio_name,
@@ -131,24 +132,22 @@ pub(super) fn by_group(view: &View, metric: Metric, threshold: usize) -> Grid {
 /// The runs of a study as CSV: a line for each, with all its numbers.
 #[must_use]
 pub fn study_csv(comparison: &StudyComparison) -> String {
-    let mut table = Csv::new(
-        "run,threshold,share,precision_mean,precision_least,precision_greatest,recall_mean,\
-         recall_least,recall_greatest,found,looked_up,nothing_sampled,cpu_seconds",
-    );
-    for row in &comparison.rows {
-        // The shortest texts that give the same numbers when they are read.
-        let text = |of: Option<f64>| of.map(|of| of.to_string());
-        let mut line = fields![row.name, comparison.threshold, row.share.to_string()];
-        for spread in [row.precision, row.recall] {
-            let of = |of: fn(Moments) -> f64| text(spread.map(of));
-            line.extend(fields![of(|s| s.mean), of(|s| s.least), of(|s| s.greatest)]);
-        }
-        let numbers = [row.found, row.looked_up, row.nothing_sampled];
-        line.extend(numbers.map(|n| n.to_string()));
-        line.extend(fields![text(row.cpu_seconds)]);
-        table.line(line);
-    }
-    table.finish()
+    let columns = "run,threshold,share,precision_mean,precision_least,precision_greatest,recall_mean,\
+                   recall_least,recall_greatest,found,looked_up,nothing_sampled,cpu_seconds";
+    // The shortest texts that give the same numbers when they are read.
+    let text = |of: f64| of.to_string();
+    let rows = comparison.rows.iter().map(|row| {
+        let spreads = [row.precision, row.recall].into_iter().flat_map(|spread| {
+            let of = |of: fn(Moments) -> f64| spread.map(of).map(text);
+            [of(|s| s.mean), of(|s| s.least), of(|s| s.greatest)]
+        });
+        let numbers = [row.found, row.looked_up, row.nothing_sampled].map(Some);
+        let numbers = numbers.into_iter().chain([row.cpu_seconds]);
+        let all = spreads.chain(numbers.map(|n| n.map(text)));
+        let threshold = comparison.threshold.to_string();
+        cells![row.name.as_str(), threshold, text(row.share); all]
+    });
+    csv(columns, rows)
 }
 
 fn spread(spread: Option<Moments>) -> String {

@@ -41,7 +41,8 @@
 //! # Errors
 //! `Other` if a trial's tables do not have the study's groups and thresholds.
 
-use crate::report::csv::{AsField, Csv, fields};
+use crate::report::csv::csv;
+use crate::reproduce::{Cell, cells, rows};
 use crate::study::{
     ClassSpread, GroupRatios, Metric, Moments, PairKind, Scope, Study, View, mean, plans,
     ratio_name,
@@ -64,21 +65,20 @@ pub fn files(study: &Study) -> Result<Vec<(&'static str, Vec<u8>)>> {
 }
 
 /// Mean, standard deviation, minimum and maximum.
-fn moments(spread: &ClassSpread) -> [String; 4] {
+fn moments(spread: &ClassSpread) -> [Option<f64>; 4] {
     let each = |m: Moments| [m.mean, m.deviation, m.least, m.greatest].map(Some);
-    spread.moments.map_or([None; 4], each).map(|of| of.field())
+    spread.moments.map_or([None; 4], each)
 }
 
 /// The columns `group,words,pairs`.
-fn kind(view: &View, scope: Scope, pairs: PairKind) -> Vec<String> {
-    fields![view.group_name(scope), *view.words(scope), *pairs.text()]
+fn kind(view: &View, scope: Scope, pairs: PairKind) -> Vec<Cell> {
+    cells![view.group_name(scope), view.words(scope), pairs.text()]
 }
 
 fn trials(view: &View) -> String {
-    let mut table = Csv::new(
-        "ratio,class,threshold,group,words,pairs,documents,nothing_sampled,shingles,sampled,\
-         true_pairs,found,correct,wrong,missed,precision,recall",
-    );
+    let columns = "ratio,class,threshold,group,words,pairs,documents,nothing_sampled,shingles,sampled,\
+                   true_pairs,found,correct,wrong,missed,precision,recall";
+    let mut rows = Vec::new();
     for ratio in &view.ratios {
         for tried in &ratio.trials {
             for (place, threshold) in view.thresholds().iter().enumerate() {
@@ -89,27 +89,27 @@ fn trials(view: &View) -> String {
                         let of = tried.counts(scope, pairs, place);
                         let listed = [of.true_pairs(), of.found()];
                         let counts = [of.correct, of.wrong, of.missed];
-                        let mut line = fields![ratio.name(), tried.trial.class, *threshold];
-                        line.extend(kind(view, scope, pairs));
+                        let mut row =
+                            cells![ratio.name(), tried.trial.class, threshold.to_string()];
+                        row.extend(kind(view, scope, pairs));
                         let numbers = sizes.into_iter().chain(listed).chain(counts);
-                        line.extend(numbers.map(|n| n.field()));
-                        line.extend(fields![of.precision(), of.recall()]);
-                        table.line(line);
+                        row.extend(numbers.map(Cell::from));
+                        row.extend(cells![of.precision(), of.recall()]);
+                        rows.push(row);
                     }
                 }
             }
         }
     }
-    table.finish()
+    csv(columns, rows)
 }
 
 fn summary(view: &View) -> String {
-    let mut table = Csv::new(
-        "ratio,threshold,group,words,pairs,trials,\
-         precision_undefined,precision_mean,precision_sd,precision_least,precision_greatest,\
-         recall_undefined,recall_mean,recall_sd,recall_least,recall_greatest,\
-         found_mean,sampled_mean,nothing_sampled_mean",
-    );
+    let columns = "ratio,threshold,group,words,pairs,trials,\
+                   precision_undefined,precision_mean,precision_sd,precision_least,precision_greatest,\
+                   recall_undefined,recall_mean,recall_sd,recall_least,recall_greatest,\
+                   found_mean,sampled_mean,nothing_sampled_mean";
+    let mut rows = Vec::new();
     for ratio in &view.ratios {
         for (place, threshold) in view.thresholds().iter().enumerate() {
             for scope in view.scopes() {
@@ -117,44 +117,42 @@ fn summary(view: &View) -> String {
                 for pairs in PairKind::ALL {
                     let found = trials().map(|t| t.counts(scope, pairs, place).found());
                     let empty = trials().map(|t| t.sizes(scope).nothing_sampled);
-                    let mut line = fields![ratio.name(), *threshold];
-                    line.extend(kind(view, scope, pairs));
-                    line.push(ratio.trials.len().field());
+                    let mut row = cells![ratio.name(), threshold.to_string()];
+                    row.extend(kind(view, scope, pairs));
+                    row.extend(cells![ratio.trials.len() as u64]);
                     for metric in Metric::ALL {
                         let spread = ratio.spread(metric, scope, pairs, place);
-                        line.push(spread.undefined.field());
-                        line.extend(moments(&spread));
+                        row.extend(cells![spread.undefined as u64; moments(&spread)]);
                     }
-                    line.extend(fields![mean(found), ratio.sampled(scope), mean(empty)]);
-                    table.line(line);
+                    row.extend(cells![mean(found), ratio.sampled(scope), mean(empty)]);
+                    rows.push(row);
                 }
             }
         }
     }
-    table.finish()
+    csv(columns, rows)
 }
 
 fn verified(view: &View) -> String {
-    let mut table = Csv::new(
-        "ratio,c,t,trials,true_pairs,candidates_mean,\
-         recall_undefined,recall_mean,recall_sd,recall_least,recall_greatest",
-    );
+    let columns = "ratio,c,t,trials,true_pairs,candidates_mean,\
+                   recall_undefined,recall_mean,recall_sd,recall_least,recall_greatest";
+    let mut rows = Vec::new();
     for ratio in &view.ratios {
         for (estimated, c) in view.thresholds().iter().enumerate() {
             for (actual, t) in view.thresholds().iter().enumerate() {
                 let counts = || ratio.trials.iter().map(|x| x.verified(estimated, actual));
                 let recall = ClassSpread::of(counts().map(|c| c.recall()));
-                let mut line = fields![ratio.name(), *c, *t, ratio.trials.len()];
                 // The true pairs are the same in every trial.
                 let true_pairs = counts().next().map(|c| c.true_pairs());
                 let found = mean(counts().map(|c| c.found()));
-                line.extend(fields![true_pairs, found, recall.undefined]);
-                line.extend(moments(&recall));
-                table.line(line);
+                let (trials, undefined) = (ratio.trials.len() as u64, recall.undefined as u64);
+                let mut row = cells![ratio.name(), c.to_string(), t.to_string(), trials];
+                row.extend(cells![true_pairs, found, undefined; moments(&recall)]);
+                rows.push(row);
             }
         }
     }
-    table.finish()
+    csv(columns, rows)
 }
 
 fn figure4(view: &View, plans: &[GroupRatios]) -> String {
@@ -163,20 +161,9 @@ fn figure4(view: &View, plans: &[GroupRatios]) -> String {
     for group in 0..view.study.groups.len() {
         columns += &format!(",group_{group}");
     }
-    let mut table = Csv::new(&columns);
-    for plan in plans {
-        let target = format!("{:.2}", f64::from(plan.target) / 100.0);
-        let [own, uniform, least] = [plan.share, plan.uniform_share, plan.least_share]
-            .map(|share| Some(share).filter(|share| share.is_finite()));
-        let mut line = fields![
-            target,
-            view.threshold(plan.threshold),
-            own,
-            plan.without_pairs
-        ];
-        line.extend(fields![ratio_name(plan.uniform), uniform, least]);
-        line.extend(plan.groups.iter().map(|&n| ratio_name(n)));
-        table.line(line);
-    }
-    table.finish()
+    let rows = rows!(plan in plans =>
+        format!("{:.2}", f64::from(plan.target) / 100.0), view.threshold(plan.threshold), plan.share,
+        plan.without_pairs as u64, ratio_name(plan.uniform), plan.uniform_share, plan.least_share;
+        plan.groups.iter().map(|&n| ratio_name(n)));
+    csv(&columns, rows)
 }

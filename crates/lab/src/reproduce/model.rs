@@ -220,6 +220,16 @@ impl Cell {
         }
     }
 
+    /// The value for programs.
+    pub(crate) fn field(&self) -> String {
+        match self {
+            Cell::Nothing => String::new(),
+            Cell::Text(text) => text.clone(),
+            Cell::Count(n) => n.to_string(),
+            Cell::Number(n) => format!("{n:.6}"),
+        }
+    }
+
     /// The value for people.
     pub fn shown(&self, form: Form) -> String {
         match (self, form) {
