@@ -1,24 +1,25 @@
-//! `check`: `verify` reads and checks every committed file of an output directory, `inspect` prints a
+//! `status`, and `check`: `verify` reads and checks every committed file of an output directory, `inspect` prints a
 //! file of one as text, and `count` counts the documents, words and shingles of inputs.
 
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::report::{records, write_records};
+use crate::report::{explained, ledger, records, rejected_by_file, unread, write_records};
 use clap::Args;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
 use lookalike_base::utf8::visible_lines;
 use lookalike_base::{Error, Result};
 use lookalike_engine::outputs;
+use lookalike_engine::pipeline::{self, Summary};
+use lookalike_store::workspace::Workspace;
 use lookalike_tasks::count;
-use lookalike_tasks::inspect::{inspect, verify};
+use lookalike_tasks::inspect::{inspect, stages, verify};
 
 use super::command::{Command, Out, Run, Setup};
 use super::context::Host;
 use super::flags::{InputFlags, ShingleFlags};
-use super::unread;
 
 /// Options of `count`.
 #[derive(Debug, Args)]
@@ -110,6 +111,41 @@ impl Run for InspectOptions {
         let flushed = out.flush();
         shown?;
         super::said(flushed)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Options of `status`.
+#[derive(Debug, Args)]
+pub struct StatusOptions {
+    /// Output directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+impl Run for StatusOptions {
+    fn main(&self, setup: &Setup, host: &dyn Host) -> Result<ExitCode> {
+        let manifest = pipeline::look(&self.directory)?;
+        let summary = Summary::of(&manifest);
+        if setup.json {
+            host.say(&super::json(&summary)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut text = String::new();
+        for (stage, state) in stages(&manifest) {
+            text.push_str(&format!("{stage:<12}{state}\n"));
+        }
+        // A command that works in the directory, or a damaged part, must not hide the state.
+        let rejected = match summary.ingest.rejected.is_empty() {
+            true => String::new(),
+            false => Workspace::open_to_read(&self.directory, pipeline::RECORDS)
+                .and_then(|workspace| rejected_by_file(&workspace))
+                .unwrap_or_default(),
+        };
+        let (ledger, explained) = (ledger(&summary), explained(&summary));
+        host.say(&format!(
+            "{text}\n{ledger}{rejected}\nWhat the rows count:\n{explained}"
+        ))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -71,7 +71,7 @@ crate::commands! {
     /// addition that was stopped.
     "lookalike run sample-corpora/trec-web/a.gz -o out"
     "lookalike add out sample-corpora/trec-web/b.gz"
-    Add(With<add::Options, With<Programs, Limits>>),
+    Add(With<run::AddOptions, With<Programs, Limits>>),
 
     Look:
     /// Write an HTML page with clusters, pairs and their texts
@@ -113,7 +113,7 @@ crate::commands! {
     "lookalike run sample-corpora/trec-web -o out"
     "lookalike status out"
     "lookalike status out --json"
-    Status(With<status::Options, Json>),
+    Status(With<checks::StatusOptions, Json>),
 
     Measure:
     /// Compute precision and recall against a ground truth
@@ -202,7 +202,7 @@ crate::commands! {
 /// The stages of a run as commands.
 mod stage {
     use super::flags::{Limits, With};
-    use super::{index, run};
+    use super::run;
 
     crate::commands! {
         Stages:
@@ -235,7 +235,7 @@ mod stage {
         "lookalike stage ingest sample-corpora/trec-web -o out"
         "lookalike stage index out"
         "lookalike query out sample-corpora/files/a --top 3"
-        Index(With<index::Options, Limits>),
+        Index(With<run::IndexOptions, Limits>),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::page::{self, PAGE_FILE};
 use crate::report::rows::Rows;
+use crate::report::unread;
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
@@ -18,7 +19,6 @@ use lookalike_tasks::contamination::{
 
 use super::command::{Command, Out};
 use super::flags::InputFlags;
-use super::unread;
 
 /// Options of `contamination`.
 #[derive(Debug, Args)]

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::report;
 use crate::report::page::PageConfig;
-use crate::report::{Deduplicated, dedup_ledger};
+use crate::report::{self, dedup_ledger, unread};
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -24,7 +23,6 @@ use lookalike_tasks::dedup::{
 use super::command::{Command, Out};
 use super::flags::{AuditFlags, CollectionFlags, CriterionFlags};
 use super::run::{DEDUP_STAGES, ResultFlags};
-use super::unread;
 
 /// Options of `dedup`.
 #[derive(Debug, Args)]
@@ -336,17 +334,11 @@ impl Command for Options {
             costs: &summary.costs,
         };
         out.result(&printed, || {
-            let page = page.as_deref();
-            let places = (outputs.0, outputs.1, page);
-            let deduplicated = Deduplicated {
-                summary: &summary,
-                workspace: &workspace,
-                work: &work,
-                places,
-                config: &config,
-            };
+            let places = (outputs.0, outputs.1, page.as_deref());
+            let searched = (&workspace, work.as_path());
+            let answer = report::deduplicated(&summary, searched, places, &config)?;
             let ledger = || dedup_ledger(&summary, self.choice.rule);
-            (self.end.verbose).text(deduplicated.answer()?, ledger, &workspace)
+            (self.end.verbose).text(answer, ledger, &workspace)
         })?;
         let Some(page) = page else {
             return unread::warn(&workspace, context);

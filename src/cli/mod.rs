@@ -9,7 +9,6 @@
 //! Results go to standard output, everything else to standard error. Exit status: 0 done, 1 failed,
 //! 2 wrong usage, 130 interrupted (the same command continues).
 
-mod add;
 mod arguments;
 mod checks;
 mod command;
@@ -22,7 +21,6 @@ mod evaluate;
 mod exports;
 #[doc(hidden)]
 pub mod flags;
-mod index;
 mod json_lines;
 mod lab;
 mod methods;
@@ -37,10 +35,8 @@ mod screen;
 mod shell;
 mod show;
 mod signals;
-mod status;
 mod tasks;
 mod topics;
-mod unread;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::report::page::PageConfig;
 use crate::report::rows::Rows;
-use crate::report::searched;
 use crate::report::terminal::{Growing, visible};
+use crate::report::{searched, unread};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use lookalike_base::Result;
@@ -31,7 +31,6 @@ use lookalike_tasks::passages::{
 use super::command::{Command, Out};
 use super::flags::CollectionFlags;
 use super::report::write_page;
-use super::unread;
 
 /// Pairs in the table of those that share the most words.
 const SHOWN: usize = 10;

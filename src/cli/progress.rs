@@ -124,9 +124,6 @@ fn bar(stage: String, unit: Unit, total: Option<u64>, columns: usize) -> Progres
         .with_key("rate", move |state: &ProgressState, out: &mut dyn Write| {
             let _ = write!(out, "{}/s", short(unit, state.per_sec() as u64));
         })
-        .with_key("elapsed", |state: &ProgressState, out: &mut dyn Write| {
-            let _ = write!(out, "{:#}", HumanDuration(state.elapsed()));
-        })
         .with_key("left", |state: &ProgressState, out: &mut dyn Write| {
             // The estimate is 0 until some work is done.
             let left = state.eta();

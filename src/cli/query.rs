@@ -2,11 +2,9 @@
 
 use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use crate::report::terminal::Growing;
 use clap::Args;
-use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -17,7 +15,7 @@ use lookalike_store::table::{Column, cells, columns, header, only_if, push_row};
 use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Warning};
 
 use super::command::{Command, Out};
-use super::flags::{CriterionFlags, Reading, WalkFlags};
+use super::flags::{CriterionFlags, Lowest, Reading, WalkFlags, lowest};
 use lookalike_engine::pipeline::{has_texts, open_catalogued};
 
 /// The columns of the answers.
@@ -57,8 +55,8 @@ pub struct Options {
     /// which is the default with --method.
     ///
     /// Example: --containing 0.9
-    #[arg(long, value_name = "SHARE", help_heading = "Pairs")]
-    containing: Option<Containing>,
+    #[arg(long, value_name = "SHARE", value_parser = lowest, help_heading = "Pairs")]
+    containing: Option<Lowest>,
     /// List at most this number of documents per query; 0 lists all
     ///
     /// Example: --top 3
@@ -89,21 +87,6 @@ pub struct Options {
     walk: WalkFlags,
     #[command(flatten)]
     reading: Reading,
-}
-
-/// A share, or `none`.
-#[derive(Clone, Copy, Debug)]
-struct Containing(Option<Threshold>);
-
-impl FromStr for Containing {
-    type Err = <Threshold as FromStr>::Err;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "none" => Ok(Containing(None)),
-            share => share.parse().map(|share| Containing(Some(share))),
-        }
-    }
 }
 
 impl Command for Options {
@@ -218,7 +201,7 @@ impl Options {
         QueryConfig {
             criterion: self.comparison.criterion(),
             containing: match (self.containing, &self.method) {
-                (Some(Containing(share)), _) => share,
+                (Some(share), _) => share,
                 (None, Some(_)) => None,
                 (None, None) => QueryConfig::default().containing,
             },

@@ -1,10 +1,11 @@
-//! `run`, `ingest`, `join` and `cluster`.
+//! `run`, `add`, `ingest`, `join`, `cluster` and `index`.
 
 use std::path::{Path, PathBuf};
 
-use crate::report::{answer, ledger, rejected_by_file};
+use crate::report::{answer, ledger, rejected_by_file, unread};
 use clap::Args;
 use clap::builder::ArgPredicate;
+use lookalike_base::numbers::count;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
@@ -15,8 +16,7 @@ use lookalike_store::workspace::Workspace;
 use lookalike_tasks::plan::{self, run_with_plan};
 
 use super::command::{Command, Out};
-use super::flags::{CollectionFlags, JoinFlags, ResultsFlag};
-use super::unread;
+use super::flags::{CollectionFlags, JoinFlags, ResultsFlag, WalkFlags};
 
 /// Flags of a search. Another one in its directory keeps what they do not change.
 const OF_SEARCH: [&str; 6] = ["threshold", "score", "sampling", "join", "pairs", "results"];
@@ -288,6 +288,89 @@ impl Command for ClusterOptions {
             pipeline::publish(&workspace, address, context)?;
         }
         (self.end.verbose).print_of(&summary, &workspace, &self.directory, out)
+    }
+}
+
+/// Options of `add`.
+#[derive(Debug, Args)]
+pub struct AddOptions {
+    /// Output directory of an earlier `run`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Files and directories to add
+    ///
+    /// They are read with the parameters of the collection. Inputs that the collection has already
+    /// are left out.
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// Fail if any record was rejected
+    ///
+    /// The command ends after reading and writes rejects.jsonl. Records of earlier inputs also
+    /// count.
+    #[arg(long)]
+    strict: bool,
+    /// Leave out inputs that cannot be opened
+    #[arg(long, hide_short_help = true)]
+    skip_unreadable: bool,
+    /// Format of the result files: tsv, parquet as well, or none
+    ///
+    /// The default is the format that the directory has, or tsv.
+    ///
+    /// The result files list all documents, so writing them costs more than adding one document to
+    /// a large collection. With none, they are removed and not written; `lookalike stage cluster DIR`
+    /// writes them after the last addition, without another search.
+    ///
+    /// Example: --results none
+    #[arg(long, value_name = "FORMAT", hide_short_help = true)]
+    results: Option<ResultFormat>,
+    #[command(flatten)]
+    walk: WalkFlags,
+    #[command(flatten)]
+    verbose: Verbose,
+}
+
+impl Command for AddOptions {
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let (directory, selection) = (&self.directory, self.walk.selection());
+        pipeline::look(directory)?;
+        let inputs = pipeline::selected_inputs(&self.inputs, &selection, directory)?;
+        if !self.skip_unreadable {
+            inputs.check_readable()?;
+        }
+        let summary = pipeline::add(directory, &inputs, self.strict, self.results, context)?;
+        self.verbose.print(&summary, directory, out, context)
+    }
+}
+
+/// Options of `index`.
+#[derive(Debug, Args)]
+pub struct IndexOptions {
+    /// Output directory of an earlier `run`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Index the features of METHOD instead of shingles, for `query --method`
+    ///
+    /// Example: --method i-match
+    #[arg(long, value_name = "METHOD", help_heading = "Pairs")]
+    method: Option<Spec>,
+}
+
+impl Command for IndexOptions {
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let mut base = pipeline::open_texts(&self.directory)?;
+        pipeline::catalogued(&mut base, context)?;
+        let stats = match &self.method {
+            Some(spec) => pipeline::index(&mut methods::keys(&base, spec, context)?, context)?,
+            None => pipeline::index(&mut base, context)?,
+        };
+        out.result(&stats, || {
+            Ok(format!(
+                "index: {} fingerprints in {} lists, {} bytes\n",
+                count(stats.entries),
+                count(stats.lists),
+                count(stats.bytes)
+            ))
+        })
     }
 }
 

@@ -489,7 +489,7 @@ fn smaller_shingles(collection: &Workspace, size: u32) -> Result<Option<(u32, u3
 ///
 /// # Errors
 /// Those of reading the documents.
-pub fn short_documents(collection: &Workspace) -> Result<Option<String>> {
+pub(super) fn short_documents(collection: &Workspace) -> Result<Option<String>> {
     let size = collection::config(&collection.manifest)
         .shingle
         .shingle_size;

@@ -12,89 +12,81 @@ use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::dedup::{DedupConfig, DedupSummary, Form, Removal, Rule};
 
-/// A finished deduplication.
-pub(crate) struct Deduplicated<'d> {
-    pub summary: &'d DedupSummary,
-    /// The collection that was searched, and its directory as the user gave it.
-    pub workspace: &'d Workspace,
-    pub work: &'d Path,
-    /// The directories of the kept and the removed records, and the page.
-    pub places: (&'d Path, Option<&'d Path>, Option<&'d Path>),
-    pub config: &'d DedupConfig,
-}
-
-impl Deduplicated<'_> {
-    /// The answer, in at most six lines.
-    ///
-    /// # Errors
-    /// Those of reading the rejects.
-    pub fn answer(&self) -> Result<String> {
-        let (summary, (kept, removed, page)) = (self.summary, self.places);
-        let gone = summary.removed_documents();
-        let mut out = String::new();
-        let files = counted(summary.files, "file");
+/// The answer of a finished deduplication, in at most six lines: of a collection in its directory as
+/// the user gave it, with the directories of the kept and the removed records, and the page.
+///
+/// # Errors
+/// Those of reading the rejects.
+pub(crate) fn deduplicated(
+    summary: &DedupSummary,
+    (workspace, work): (&Workspace, &Path),
+    (kept, removed, page): (&Path, Option<&Path>, Option<&Path>),
+    config: &DedupConfig,
+) -> Result<String> {
+    let gone = summary.removed_documents();
+    let mut out = String::new();
+    let files = counted(summary.files, "file");
+    let _ = writeln!(
+        out,
+        "Read {} from {files}.",
+        counted(summary.documents, "document")
+    );
+    let (what, written) = match config.form {
+        Form::Records => ("removed", "Kept records"),
+        Form::Annotated => ("marked as redundant", "All records"),
+        Form::Lists => ("listed as redundant", "Lists"),
+    };
+    let was = if gone == 1 { "was" } else { "were" };
+    let of = part_of(gone, summary.documents, "document");
+    let reasons = Removal::ALL
+        .iter()
+        .zip(&summary.removed)
+        .filter(|(_, n)| **n > 0);
+    let reasons: Vec<String> = reasons.map(|(reason, &n)| gone_for(*reason, n)).collect();
+    let mut why = match reasons.is_empty() {
+        true => String::new(),
+        false => format!(": {}", reasons.join(", ")),
+    };
+    for (number, with) in [
+        (summary.rejected_dropped, "rejected record"),
+        (summary.companions, "WARC request and metadata record"),
+    ] {
+        if number > 0 {
+            why += &format!("; also {}", counted(number, with));
+        }
+    }
+    let _ = writeln!(out, "{of} {was} {what}{why}.");
+    let revisits = revisits(summary);
+    if !revisits.is_empty() {
+        let _ = writeln!(out, "{}", revisits.join(" "));
+    }
+    let read = Summary::of(&workspace.manifest);
+    not_used(workspace, work, &mut out)?;
+    let _ = write!(out, "{written} in {}", kept.display());
+    if let Some(removed) = removed.map(Path::display) {
+        let _ = write!(out, ", removed ones and the reasons in {removed}");
+    }
+    let pairs = workspace.manifest.get::<PairsEntry>();
+    let (has_pairs, pairs) = (pairs.is_some(), pairs.map(|entry| entry.config.pairs));
+    let found = match pairs {
+        Some(Pairs::None) => "clusters",
+        Some(_) => "pairs and clusters",
+        None => "collection without pairs",
+    };
+    let _ = writeln!(out, "; {found} in {}.", work.display());
+    if let Some(check) = doubt(&read, work) {
+        let _ = writeln!(out, "Next: {check}");
+        return Ok(out);
+    }
+    // Lists have no page, and a page needs clusters; one that was asked for follows.
+    if config.form == Form::Records && gone > 0 && has_pairs && page.is_none() {
+        let (kept, programs) = (in_shell(kept), programs(workspace));
         let _ = writeln!(
             out,
-            "Read {} from {files}.",
-            counted(summary.documents, "document")
+            "Next: lookalike report {kept}{programs}   # shows what was removed, and why"
         );
-        let (what, written) = match self.config.form {
-            Form::Records => ("removed", "Kept records"),
-            Form::Annotated => ("marked as redundant", "All records"),
-            Form::Lists => ("listed as redundant", "Lists"),
-        };
-        let was = if gone == 1 { "was" } else { "were" };
-        let of = part_of(gone, summary.documents, "document");
-        let reasons = Removal::ALL
-            .iter()
-            .zip(&summary.removed)
-            .filter(|(_, n)| **n > 0);
-        let reasons: Vec<String> = reasons.map(|(reason, &n)| gone_for(*reason, n)).collect();
-        let mut why = match reasons.is_empty() {
-            true => String::new(),
-            false => format!(": {}", reasons.join(", ")),
-        };
-        for (number, with) in [
-            (summary.rejected_dropped, "rejected record"),
-            (summary.companions, "WARC request and metadata record"),
-        ] {
-            if number > 0 {
-                why += &format!("; also {}", counted(number, with));
-            }
-        }
-        let _ = writeln!(out, "{of} {was} {what}{why}.");
-        let revisits = revisits(summary);
-        if !revisits.is_empty() {
-            let _ = writeln!(out, "{}", revisits.join(" "));
-        }
-        let read = Summary::of(&self.workspace.manifest);
-        not_used(self.workspace, self.work, &mut out)?;
-        let _ = write!(out, "{written} in {}", kept.display());
-        if let Some(removed) = removed.map(Path::display) {
-            let _ = write!(out, ", removed ones and the reasons in {removed}");
-        }
-        let pairs = self.workspace.manifest.get::<PairsEntry>();
-        let (has_pairs, pairs) = (pairs.is_some(), pairs.map(|entry| entry.config.pairs));
-        let found = match pairs {
-            Some(Pairs::None) => "clusters",
-            Some(_) => "pairs and clusters",
-            None => "collection without pairs",
-        };
-        let _ = writeln!(out, "; {found} in {}.", self.work.display());
-        if let Some(check) = doubt(&read, self.work) {
-            let _ = writeln!(out, "Next: {check}");
-            return Ok(out);
-        }
-        // Lists have no page, and a page needs clusters; one that was asked for follows.
-        if self.config.form == Form::Records && gone > 0 && has_pairs && page.is_none() {
-            let (kept, programs) = (in_shell(kept), programs(self.workspace));
-            let _ = writeln!(
-                out,
-                "Next: lookalike report {kept}{programs}   # shows what was removed, and why"
-            );
-        }
-        Ok(out)
     }
+    Ok(out)
 }
 
 /// What the answer says about `revisit` records that were written, and that the inputs have.

@@ -61,12 +61,8 @@ keywords! {
 impl GraphFormat {
     /// Name of the file in an output directory.
     #[must_use]
-    pub fn file_name(self) -> &'static str {
-        match self {
-            GraphFormat::Dot => "graph.dot",
-            GraphFormat::GraphMl => "graph.graphml",
-            GraphFormat::Tsv => "graph.tsv",
-        }
+    pub fn file_name(self) -> String {
+        format!("graph.{self}")
     }
 }
 
@@ -190,7 +186,7 @@ pub fn write_graph(
     output: &Path,
     context: &Context<'_>,
 ) -> Result<()> {
-    outputs::check(output, Some((workspace, &[format.file_name()])), &[])?;
+    outputs::check(output, Some((workspace, &[&format.file_name()])), &[])?;
     outputs::check_place("output", output)?;
     workspace.write_file(output, |workspace| {
         let mut file = AtomicFile::create(output)?;

@@ -18,21 +18,19 @@ mod records;
 pub mod rows;
 #[doc(hidden)]
 pub mod terminal;
-mod unread;
+pub(crate) mod unread;
 mod versions;
 #[doc(hidden)]
 pub mod wording;
 mod write;
 
-pub use answer::short_documents;
 pub(crate) use answer::{answer, searched};
-pub(crate) use dedup::{Deduplicated, dedup_ledger};
+pub(crate) use dedup::{dedup_ledger, deduplicated};
 pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows};
 pub(crate) use ledger::{explained, rejected_by_file};
 pub use plan::plan;
 pub(crate) use records::{records, write_records};
-pub use unread::{unread_files, unused_id_field};
 pub(crate) use versions::{changes, write_versions};
 pub(crate) use write::write_diff;
 pub use write::{place_audit, write_audit, write_page};

@@ -1,8 +1,13 @@
-//! The files of a collection from which no document was read.
+//! The warnings about what was read, which come last: input files from which no document was read,
+//! even with `--quiet`, a field of docnos that no document has, and documents too short to compare.
 
+use std::path::Path;
+
+use super::answer::short_documents;
 use lookalike_base::Result;
+use lookalike_base::progress::Context;
 use lookalike_engine::collection::{config, each_unread};
-use lookalike_engine::pipeline::Summary;
+use lookalike_engine::pipeline::{self, Summary};
 use lookalike_rewrite::again;
 use lookalike_store::disk;
 use lookalike_store::workspace::{InputList, Workspace};
@@ -10,10 +15,7 @@ use lookalike_text::read::{RecordReader, Unread, other_fields};
 
 /// Warnings about the input files from which no document was read, and what to do; empty if there
 /// are none.
-///
-/// # Errors
-/// Those of reading the collection.
-pub fn unread_files(workspace: &Workspace) -> Result<Vec<String>> {
+fn unread_files(workspace: &Workspace) -> Result<Vec<String>> {
     let mut unread = Unread::default();
     let mut inputs = InputList::open(workspace.directory())?;
     each_unread(workspace, |reject| {
@@ -29,10 +31,7 @@ pub fn unread_files(workspace: &Workspace) -> Result<Vec<String>> {
 }
 
 /// A warning that no document has the field that was given for the docno.
-///
-/// # Errors
-/// Those of reading the list of inputs.
-pub fn unused_id_field(workspace: &Workspace) -> Result<Option<String>> {
+fn unused_id_field(workspace: &Workspace) -> Result<Option<String>> {
     let read = &config(&workspace.manifest).read;
     let ingest = Summary::of(&workspace.manifest).ingest;
     let none = ingest.documents > 0 && ingest.documents == ingest.unnamed;
@@ -46,4 +45,29 @@ pub fn unused_id_field(workspace: &Workspace) -> Result<Option<String>> {
     Ok(Some(format!(
         "warning: no document has the field {field} (--id-field), so all are named FILE:RECORD{others}"
     )))
+}
+
+/// Warns about the inputs of a collection.
+pub(crate) fn warn(workspace: &Workspace, context: &Context<'_>) -> Result<()> {
+    lines(&unread_files(workspace)?, context);
+    let remarks = [unused_id_field(workspace)?, short_documents(workspace)?];
+    remarks
+        .iter()
+        .flatten()
+        .for_each(|line| context.progress.note(line));
+    Ok(())
+}
+
+/// As [`warn`], for the directory of a finished command.
+pub(crate) fn warn_in(directory: &Path, summary: &Summary, context: &Context<'_>) -> Result<()> {
+    let ingest = &summary.ingest;
+    match ingest.rejected.is_empty() && ingest.unnamed == 0 && ingest.short == 0 {
+        true => Ok(()),
+        false => warn(&pipeline::open_shared(directory, context)?, context),
+    }
+}
+
+/// Prints the lines of a warning.
+pub(crate) fn lines(lines: &[String], context: &Context<'_>) {
+    lines.iter().for_each(|line| context.progress.lost(line));
 }

@@ -175,8 +175,8 @@ mod tests {
             assert!(outputs::FILES.contains(&name), "{name}");
         }
         let graphs = GraphFormat::ALL.map(GraphFormat::file_name);
-        for name in graphs.into_iter().chain([PAGE_FILE]) {
-            assert!(cluster::DERIVED_FILES.contains(&name), "{name}");
+        for name in graphs.into_iter().chain([PAGE_FILE.into()]) {
+            assert!(cluster::DERIVED_FILES.contains(&&*name), "{name}");
         }
     }
 }

@@ -677,7 +677,7 @@ fn graphs_hold_any_docno() {
         let path = out.join(format.file_name());
         write_graph(&mut workspace, format, &path, &context).unwrap();
         assert_eq!(fs::read(&path).unwrap(), text);
-        assert!(workspace.is_whole(format.file_name()));
+        assert!(workspace.is_whole(&format.file_name()));
         written.insert(format.to_string(), String::from_utf8(text).unwrap());
     }
     let names = docnos.map(String::from);

@@ -134,13 +134,22 @@ fn ratio(part: f64, whole: f64) -> f64 {
 }
 
 /// The input files.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct EffectConfig {
-    /// The judgements.
+    /// Judgements: lines of TOPIC ITERATION DOCNO RELEVANCE
+    ///
+    /// A document is relevant above 0. Judgements of subtopics (ndeval) and prels are refused. The
+    /// file may be compressed.
+    #[arg(long, value_name = "FILE")]
     pub qrels: PathBuf,
-    /// The rankings.
+    /// Ranking: lines of TOPIC Q0 DOCNO RANK SCORE TAG; repeat it for each
+    ///
+    /// As for trec_eval, the scores decide about the order, and of equal ones the greater docno
+    /// comes first. The file may be compressed.
+    #[arg(long = "run", value_name = "FILE", required = true)]
     pub runs: Vec<PathBuf>,
-    /// An output directory, or a `clusters.jsonl`.
+    /// Output directory of a run, or its clusters.jsonl
+    #[arg(long, value_name = "PATH")]
     pub clusters: PathBuf,
 }
 

@@ -21,3 +21,4 @@ pub use resources::{Answering, Json, Limits, Memory, Output, Quiet, Threads, Wit
 pub use results::ResultsFlag;
 pub use stores::StoreFlags;
 pub use values::List;
+pub(crate) use values::{Lowest, lowest};

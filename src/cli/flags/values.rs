@@ -28,7 +28,7 @@ impl FromStr for SamplingChoice {
     }
 }
 
-/// The lowest resemblance of pairs to review; `none` for none.
+/// The lowest share of pairs to review, or of a query that a document contains; `none` for none.
 pub(crate) type Lowest = Option<Threshold>;
 
 /// Reads it.

@@ -1,7 +1,6 @@
 //! `effect`: what near-duplicates do to the metrics of rankings.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use clap::Args;
 
@@ -21,21 +20,8 @@ const MOST_TOPICS: usize = 20;
 /// Options of `effect`.
 #[derive(Debug, Args)]
 pub(crate) struct EffectOptions {
-    /// Judgements: lines of TOPIC ITERATION DOCNO RELEVANCE
-    ///
-    /// A document is relevant above 0. Judgements of subtopics (ndeval) and prels are refused. The
-    /// file may be compressed.
-    #[arg(long, value_name = "FILE")]
-    qrels: PathBuf,
-    /// Ranking: lines of TOPIC Q0 DOCNO RANK SCORE TAG; repeat it for each
-    ///
-    /// As for trec_eval, the scores decide about the order, and of equal ones the greater docno
-    /// comes first. The file may be compressed.
-    #[arg(long, value_name = "FILE", required = true)]
-    run: Vec<PathBuf>,
-    /// Output directory of a run, or its clusters.jsonl
-    #[arg(long, value_name = "PATH")]
-    clusters: PathBuf,
+    #[command(flatten)]
+    config: EffectConfig,
     /// Print a line for each ranking, treatment and topic, with tabs
     ///
     /// The columns are called as in trec_eval. The topic `all` has the means.
@@ -45,15 +31,10 @@ pub(crate) struct EffectOptions {
 
 impl Command for EffectOptions {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let config = EffectConfig {
-            qrels: self.qrels.clone(),
-            runs: self.run.clone(),
-            clusters: self.clusters.clone(),
-        };
-        let report = run(&config, context)?;
+        let report = run(&self.config, context)?;
         let files = report.systems.iter().map(|of| &of.file);
         for file in std::iter::once(&report.qrels).chain(files) {
-            for warning in of_file(file, &self.clusters) {
+            for warning in of_file(file, &self.config.clusters) {
                 context.progress.note(&warning);
             }
         }

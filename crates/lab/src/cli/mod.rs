@@ -122,7 +122,7 @@ lookalike::commands! {
     "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
     "lookalike lab transfer --labels judged.txt --from old --to new"
     "lookalike lab transfer --labels judged.txt --from old --to new -o carried --threshold 0.7"
-    Transfer(With<transfer::Options, Answering>),
+    Transfer(With<crate::transfer::TransferConfig, Answering>),
 
     Program:
     /// Print a completion script for a shell

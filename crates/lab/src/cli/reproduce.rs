@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::report;
-use crate::reproduce::{Known, Paper};
+use crate::reproduce::Paper;
 use clap::Args;
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
@@ -46,12 +46,9 @@ fn papers(text: &str) -> std::result::Result<Vec<Paper>, String> {
 
 impl Command for Options {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let known = Known {
-            labels: self.labels.clone(),
-        };
-        let papers = &self.papers;
+        let (papers, labels) = (&self.papers, self.labels.as_deref());
         let made =
-            report::write_reproduction(papers, &self.directory, &self.output, &known, context)?;
+            report::write_reproduction(papers, &self.directory, &self.output, labels, context)?;
         out.result(&made, || {
             let claims = report::reproduced(&made, papers, out.columns());
             let page = match papers[..] {

@@ -328,73 +328,58 @@ fn make(
             let what = || format!("copying a document of {bytes} bytes of text");
             context.budget.require(least, what)?;
             let text = words::text_of(document, parser);
-            let original = Original {
-                docno: &document.docno,
-                text: &text,
-                words: u64::from(words),
-            };
-            original.copies(config, &survey.terms, &mut output, &mut report, context)
+            let original = (&*document.docno, &*text, u64::from(words));
+            let (terms, made) = (&survey.terms, (&mut output, &mut report));
+            copies(original, config, terms, made, context)
         },
     )?;
     output.finish(&mut report)?;
     Ok(report)
 }
 
-struct Original<'a> {
-    docno: &'a str,
-    text: &'a str,
-    words: u64,
-}
-
-impl Original<'_> {
-    /// Writes a document and its copies.
-    fn copies(
-        &self,
-        config: &PerturbConfig,
-        terms: &TermList,
-        output: &mut Output,
-        made: &mut PerturbReport,
-        context: &Context<'_>,
-    ) -> Result<()> {
-        output.original(self.docno, self.text)?;
-        // One seed for each document and each of its copies, so that other documents have no
-        // effect.
-        let of_document = mix(xxh3_64(self.docno.as_bytes()), config.seed);
-        let mut family = vec![self.docno.to_string()];
-        for (number, name) in config.recipe.copies() {
-            context.stop.check(STAGE)?;
-            let seed = mix(u64::from(number), of_document);
-            let drawn = match &config.recipe {
-                Recipe::Chowdhury(recipe) => Some(edits::chowdhury(recipe, self.text, terms, seed)),
-                Recipe::Cherkasova(recipe) => {
-                    edits::cherkasova(recipe, self.text, self.words, number, seed)
-                }
-            };
-            let Some(drawn) = drawn else {
-                made.left_out += 1;
-                continue;
-            };
-            let copy = apply(self.text, &drawn.edits).map_err(|(edit, found)| {
-                let document = self.docno;
-                let message = format!("edit {edit} of {document} does not fit: found {found}");
-                let help =
-                    "this is a defect of lookalike; please report it with the document and --seed";
-                Error::other(message, help)
-            })?;
-            if copy.is_empty() {
-                made.left_out += 1;
-                continue;
-            }
-            made.no_next += drawn.no_next;
-            for edit in &drawn.edits {
-                *made.edits.entry(edit.kind()).or_default() += 1;
-            }
-            let id = format!("{}~{name}", self.docno);
-            output.copy(&id, self.docno, seed, &drawn.edits, &copy)?;
-            made.copies += 1;
-            family.push(id);
+/// Writes a document and its copies.
+fn copies(
+    (docno, text, words): (&str, &str, u64),
+    config: &PerturbConfig,
+    terms: &TermList,
+    (output, made): (&mut Output, &mut PerturbReport),
+    context: &Context<'_>,
+) -> Result<()> {
+    output.original(docno, text)?;
+    // One seed for each document and each of its copies, so that other documents have no
+    // effect.
+    let of_document = mix(xxh3_64(docno.as_bytes()), config.seed);
+    let mut family = vec![docno.to_string()];
+    for (number, name) in config.recipe.copies() {
+        context.stop.check(STAGE)?;
+        let seed = mix(u64::from(number), of_document);
+        let drawn = match &config.recipe {
+            Recipe::Chowdhury(recipe) => Some(edits::chowdhury(recipe, text, terms, seed)),
+            Recipe::Cherkasova(recipe) => edits::cherkasova(recipe, text, words, number, seed),
+        };
+        let Some(drawn) = drawn else {
+            made.left_out += 1;
+            continue;
+        };
+        let copy = apply(text, &drawn.edits).map_err(|(edit, found)| {
+            let message = format!("edit {edit} of {docno} does not fit: found {found}");
+            let help =
+                "this is a defect of lookalike; please report it with the document and --seed";
+            Error::other(message, help)
+        })?;
+        if copy.is_empty() {
+            made.left_out += 1;
+            continue;
         }
-        made.pairs += output.pairs(&family, context)?;
-        Ok(())
+        made.no_next += drawn.no_next;
+        for edit in &drawn.edits {
+            *made.edits.entry(edit.kind()).or_default() += 1;
+        }
+        let id = format!("{}~{name}", docno);
+        output.copy(&id, docno, seed, &drawn.edits, &copy)?;
+        made.copies += 1;
+        family.push(id);
     }
+    made.pairs += output.pairs(&family, context)?;
+    Ok(())
 }

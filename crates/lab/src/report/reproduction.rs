@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::page::reproduced as page;
 use super::reproduced::{Reproduced, ReproducedPaper, claims_tsv, exhibit_file, exhibit_tsv};
-use crate::reproduce::{self, Known, MADE, Paper, Reproduction};
+use crate::reproduce::{self, MADE, Paper, Reproduction};
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
 use lookalike_engine::outputs;
@@ -56,7 +56,7 @@ pub fn write_reproduction(
     papers: &[Paper],
     directory: &Path,
     out: &Path,
-    known: &Known,
+    labels: Option<&Path>,
     context: &Context<'_>,
 ) -> Result<Reproduced> {
     OwnDirectory::look(out, is_ours, "reproduce")?;
@@ -71,7 +71,7 @@ pub fn write_reproduction(
         context
             .progress
             .note(&format!("{paper}: {}", paper.authors()));
-        let made = reproduce::run(paper, directory, out, known.clone(), context)?;
+        let made = reproduce::run(paper, directory, out, labels, context)?;
         done.insert(paper, write_paper(&own, &made, &program)?);
     }
     let reproduced = Reproduced {

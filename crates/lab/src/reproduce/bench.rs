@@ -20,21 +20,14 @@ use lookalike_text::read::{ReadConfig, Selection};
 /// The subdirectory of an output directory with what is made of the collection.
 pub const MADE: &str = "made";
 
-/// What the reader knows about the documents.
-#[derive(Clone, Debug, Default)]
-pub struct Known {
-    /// The label of each document, as `evaluate --families` reads them.
-    pub labels: Option<PathBuf>,
-}
-
 /// The collection, and the place for what is made of it. Methods run in the collection's directory,
 /// where `compare` finds them too.
 pub struct Bench<'a> {
     /// The collection.
     pub base: Workspace,
     made: PathBuf,
-    /// What the reader knows about the documents.
-    pub known: Known,
+    /// The label of each document, as `evaluate --families` reads them.
+    pub labels: Option<&'a Path>,
     context: &'a Context<'a>,
 }
 
@@ -51,7 +44,7 @@ impl<'a> Bench<'a> {
     pub(super) fn open(
         directory: &Path,
         out: &Path,
-        known: Known,
+        labels: Option<&'a Path>,
         context: &'a Context<'a>,
     ) -> Result<Bench<'a>> {
         let mut base = pipeline::open_texts(directory)?;
@@ -59,7 +52,7 @@ impl<'a> Bench<'a> {
         Ok(Bench {
             base,
             made: out.join(MADE),
-            known,
+            labels,
             context,
         })
     }

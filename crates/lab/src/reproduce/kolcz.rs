@@ -111,8 +111,9 @@ fn with_lexicons(of: &str, lexicons: u32) -> String {
 /// What is measured for the tables and claims.
 pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()> {
     let context = bench.context();
-    let labels = bench.known.labels.as_deref();
-    let labels = labels.map(|path| Labels::read(&bench.base, path, &context));
+    let labels = bench
+        .labels
+        .map(|path| Labels::read(&bench.base, path, &context));
     let labels = labels.transpose()?;
     let asked = |queries: Bits, truth: &str| -> Result<Asked<'_>> {
         Ok(Asked {

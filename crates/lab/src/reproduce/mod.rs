@@ -6,8 +6,8 @@
 //! & Zobel 2006; Cherkasova, Eshghi, Morrey, Tucek & Veitch 2009.
 //!
 //! # In and out
-//! In: a collection that keeps its texts, and what the reader knows about its documents
-//! ([`Known`]). Out: a [`Reproduction`]: an [`Exhibit`] for each table and figure of the paper, and
+//! In: a collection that keeps its texts, and perhaps a label of each document.
+//! Out: a [`Reproduction`]: an [`Exhibit`] for each table and figure of the paper, and
 //! its [`Claim`]s.
 //!
 //! # Algorithm
@@ -47,7 +47,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::collection::Catalogue;
 use lookalike_engine::pipeline;
 
-pub use bench::{Bench, Copies, Known, MADE};
+pub use bench::{Bench, Copies, MADE};
 pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Plotted, Reproduction};
 pub(crate) use model::{cells, rows, table};
 use published::{Measured, Published};
@@ -121,10 +121,10 @@ pub fn run(
     paper: Paper,
     directory: &Path,
     out: &Path,
-    known: Known,
+    labels: Option<&Path>,
     context: &Context<'_>,
 ) -> Result<Reproduction> {
-    let mut bench = Bench::open(directory, out, known, context)?;
+    let mut bench = Bench::open(directory, out, labels, context)?;
     let stats = Catalogue::stats(&bench.base)?;
     let (documents, representatives) = (stats.documents, stats.representatives);
     let mut measured = Measured::default();

@@ -11,19 +11,6 @@ use lookalike_base::numbers::{count, fraction};
 /// The precisions of the verdict, in hundredths: the targets of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];
 
-/// Whether adaptive sampling takes fewer shingles than uniform sampling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Fewer for some precisions, and more for none.
-    Fewer,
-    /// As many for all precisions.
-    Same,
-    /// More for some precisions, and fewer for none.
-    More,
-    /// Fewer for some precisions, and more for others.
-    Mixed,
-}
-
 /// The comparison on one collection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Adaptive {
@@ -124,23 +111,10 @@ impl Adaptive {
         sentences
     }
 
-    /// The outcome over the three precisions; `None` if there is nothing to compare.
-    #[must_use]
-    pub(crate) fn outcome(&self) -> Option<Outcome> {
-        let met = |case| self.targets.iter().any(|at| at.case() == case);
-        match (met(0), met(2)) {
-            _ if self.targets.is_empty() => None,
-            (true, false) => Some(Outcome::Fewer),
-            (false, true) => Some(Outcome::More),
-            (true, true) => Some(Outcome::Mixed),
-            (false, false) => Some(Outcome::Same),
-        }
-    }
-
     /// The comparison in some sentences, or one if there is nothing to compare.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let (Some(outcome), Some(threshold)) = (self.outcome(), self.threshold) else {
+        let Some(threshold) = self.threshold.filter(|_| !self.targets.is_empty()) else {
             return vec![
                 "This study has no pairs or no sampled runs, so it cannot compare adaptive with uniform \
                  sampling."
@@ -151,18 +125,20 @@ impl Adaptive {
         let text = |at: Option<&GroupRatios>| at.map_or_else(String::new, GroupRatios::text);
         let most = text(self.targets.iter().max_by(saved));
         let least = text(self.targets.iter().min_by(saved));
-        let first = match outcome {
-            Outcome::Fewer => format!(
+        let met = |case| self.targets.iter().any(|at| at.case() == case);
+        // Whether some precision takes fewer shingles, and whether some takes more.
+        let first = match (met(0), met(2)) {
+            (true, false) => format!(
                 "Adaptive sampling beats uniform sampling here: at threshold {threshold}, {most}."
             ),
-            Outcome::More => format!(
+            (false, true) => format!(
                 "Adaptive sampling does not beat uniform sampling here: at threshold {threshold}, {least}."
             ),
-            Outcome::Same => format!(
+            (false, false) => format!(
                 "Adaptive sampling takes as many shingles as uniform sampling here: at threshold \
                  {threshold}, {most}."
             ),
-            Outcome::Mixed => format!(
+            (true, true) => format!(
                 "Whether adaptive sampling beats uniform sampling depends on the precision here: at \
                  threshold {threshold}, {most}; {least}."
             ),
@@ -217,7 +193,6 @@ mod tests {
     #[test]
     fn every_outcome_has_its_sentence() {
         let fewer = compared(&[(0.1, 4, 0.25), (0.5, 2, 0.5), (0.9, 1, 1.0)]);
-        assert_eq!(fewer.outcome(), Some(Outcome::Fewer));
         assert_eq!(
             fewer.sentences(),
             [
@@ -242,16 +217,12 @@ mod tests {
             "{why}"
         );
         let more = compared(&[(0.5, 2, 0.5), (1.0, 2, 0.5)]);
-        assert_eq!(more.outcome(), Some(Outcome::More));
         assert!(more.sentences()[0].contains("for precision 0.90 it takes 1.000 of the shingles"));
         let mixed = compared(&[(0.1, 4, 0.25), (0.6, 2, 0.5)]);
-        assert_eq!(mixed.outcome(), Some(Outcome::Mixed));
         assert!(mixed.sentences()[0].contains("0.80 it takes 0.100 of"));
         assert!(mixed.sentences()[0].contains("0.90 it takes 0.600 of"));
         let same = compared(&[(1.0, 1, 1.0)]);
-        assert_eq!(same.outcome(), Some(Outcome::Same));
         assert!(same.sentences()[0].ends_with("one ratio for all takes every shingle."));
-        assert_eq!(compared(&[]).outcome(), None);
         assert_eq!(compared(&[]).sentences().len(), 1);
     }
 }

@@ -31,21 +31,55 @@ keywords! {
     }
 }
 
-/// The labels, the collections and the output directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The labels, the collections and the output directory: the options of the command.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct TransferConfig {
-    /// The labels of documents of `from`.
+    /// Labels of documents of OLD: judgements, or a list of docno and label
+    ///
+    /// --labels-format lists the forms. The file may be compressed.
+    #[arg(long, value_name = "FILE")]
     pub labels: PathBuf,
-    /// Their format.
-    pub format: LabelsFormat,
-    /// The output directory with the labelled documents.
+    /// Output directory of a run with the labelled documents
+    #[arg(long, value_name = "OLD")]
     pub from: PathBuf,
-    /// The output directory with the documents that get labels.
+    /// Output directory with the documents that get the labels
+    ///
+    /// It must have the --tokens, --shingle-size, --short, --fingerprint and --seed of OLD. With an
+    /// index (`lookalike stage index`), few labels take little time.
+    #[arg(long, value_name = "NEW")]
     pub to: PathBuf,
-    /// The least resemblance of two documents for a transfer.
-    pub threshold: Threshold,
-    /// The directory for the files. `None` writes nothing.
+    /// Directory for the labels and contradictions.jsonl [default: none]
+    ///
+    /// The labels are in qrels, or in labels.tsv, labels.txt, labels.csv or labels.jsonl, by their
+    /// form. Without this flag, the command only counts.
+    #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Form of the labels: auto, trec, ndeval, prels, tsv, text, csv, jsonl
+    ///
+    /// trec, ndeval and prels are judgements, as for `lookalike lab qrels --qrels-format`. tsv has
+    /// lines of a docno, a tab and a label; text has any white space between them. csv has a header
+    /// with the columns docno and label. jsonl has objects with the members docno and label. A list
+    /// has one line for each docno. auto decides by the first line: a brace begins jsonl, four
+    /// fields with an integer at the end are trec or ndeval, five fields with numbers are prels,
+    /// one tab makes tsv, a header makes csv, and other lines of two fields are text.
+    ///
+    /// Example: --labels-format tsv
+    #[arg(id = "labels_format", long = "labels-format", value_name = "FORM", default_value_t = LabelsFormat::default())]
+    pub format: LabelsFormat,
+    /// Lowest resemblance of the pairs to find
+    ///
+    /// A decimal or a fraction, above 0 and at most 1. It is compared in integers, so 0.85 is
+    /// exactly 17/20.
+    ///
+    /// Example: --threshold 2/3
+    #[arg(
+        short,
+        long,
+        value_name = "T",
+        default_value = "0.85",
+        help_heading = "Pairs"
+    )]
+    pub threshold: Threshold,
 }
 
 /// The counts of the labels, by result.

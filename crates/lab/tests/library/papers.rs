@@ -11,7 +11,7 @@ use common::{Run, rows_of};
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::pipeline;
 use lookalike::methods::{self, Spec};
-use lookalike_lab::reproduce::{self, Cell, Exhibit, Form, Known, Paper, Reproduction};
+use lookalike_lab::reproduce::{self, Cell, Exhibit, Form, Paper, Reproduction};
 
 /// A word of letters: `cosine` leaves out terms with digits.
 fn word(n: usize) -> String {
@@ -68,7 +68,7 @@ fn reproduced(paper: Paper, kept: &Path, out: &str, run: &Run) -> Reproduction {
     let context = run.context(&stop, &Silent);
     let out = kept.with_file_name(out);
     fs::create_dir_all(&out).unwrap();
-    reproduce::run(paper, kept, &out, Known::default(), &context).unwrap()
+    reproduce::run(paper, kept, &out, None, &context).unwrap()
 }
 
 fn exhibit<'r>(of: &'r Reproduction, name: &str) -> &'r Exhibit {

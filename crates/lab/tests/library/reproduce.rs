@@ -7,14 +7,14 @@ use crate::common::{self, Run};
 use crate::methods::{corpus, keeping, write};
 use crate::papers::of_paper;
 use lookalike::base::progress::{Silent, Stop};
-use lookalike_lab::reproduce::{self, Cell, Finding, Form, Known, Paper, Reproduction};
+use lookalike_lab::reproduce::{self, Cell, Finding, Form, Paper, Reproduction};
 
-fn made(paper: Paper, place: &Path, name: &str, run: &Run, known: Known) -> Reproduction {
+fn made(paper: Paper, place: &Path, name: &str, run: &Run, labels: Option<&Path>) -> Reproduction {
     let (stop, silent) = (Stop::default(), Silent);
     let context = run.context(&stop, &silent);
     let out = place.join(name);
     std::fs::create_dir_all(&out).unwrap();
-    reproduce::run(paper, &place.join("kept"), &out, known, &context).unwrap()
+    reproduce::run(paper, &place.join("kept"), &out, labels, &context).unwrap()
 }
 
 /// Everything but seconds, as text.
@@ -80,17 +80,9 @@ fn the_papers_on_i_match_are_reproduced() {
         .collect();
     let file = place.join("labels.tsv");
     std::fs::write(&file, labels.concat()).unwrap();
-    let known = || Known {
-        labels: Some(file.clone()),
-    };
+    let labels = Some(file.as_path());
 
-    let chowdhury = made(
-        Paper::Chowdhury2002,
-        place,
-        "a",
-        &keeping(),
-        Known::default(),
-    );
+    let chowdhury = made(Paper::Chowdhury2002, place, "a", &keeping(), None);
     let drawings = ["figure-2", "figure-3", "table-10"];
     let there = rows(&chowdhury);
     assert_eq!(there.len(), 16);
@@ -132,7 +124,7 @@ fn the_papers_on_i_match_are_reproduced() {
         &Cell::Nothing
     );
 
-    let kolcz = made(Paper::Kolcz2008, place, "a", &keeping(), known());
+    let kolcz = made(Paper::Kolcz2008, place, "a", &keeping(), labels);
     let there = rows(&kolcz);
     assert_eq!(there.len(), 11);
     let without = ["figure-1", "figure-5", "table-3"];
@@ -157,20 +149,20 @@ fn the_papers_on_i_match_are_reproduced() {
     };
     let found = of_mail(&kolcz);
     assert!(found[0] != Finding::Untested && found[2..] == [Finding::Untested; 2]);
-    let bare = made(Paper::Kolcz2008, place, "b", &keeping(), Known::default());
+    let bare = made(Paper::Kolcz2008, place, "b", &keeping(), None);
     assert_eq!(of_mail(&bare), [Finding::Untested; 4]);
 
     // The same by other threads and less memory.
     let run = keeping().threads(3);
-    for (paper, first, known) in [
-        (Paper::Chowdhury2002, &chowdhury, Known::default()),
-        (Paper::Kolcz2008, &kolcz, known()),
+    for (paper, first, labels) in [
+        (Paper::Chowdhury2002, &chowdhury, None),
+        (Paper::Kolcz2008, &kolcz, labels),
     ] {
         let other = directory.path().join("other");
         std::fs::create_dir_all(&other).unwrap();
         let input = place.join("in.jsonl");
         run.ingest(&[&input], &other.join("kept")).unwrap();
-        let again = made(paper, &other, "out", &run, known);
+        let again = made(paper, &other, "out", &run, labels);
         assert_eq!(text(first), text(&again), "{paper}");
     }
 }
