@@ -267,12 +267,11 @@ pub fn spelling(values: &dyn Array, at: usize) -> Option<Cow<'_, str>> {
         };
     }
     let some = Some::<String>;
-    let real = |value: f64, digits: String| written::float(value, &digits);
     spelt!(Int8Type Int16Type Int32Type Int64Type: |value| some(format!("{value}")));
     spelt!(UInt8Type UInt16Type UInt32Type UInt64Type: |value| some(format!("{value}")));
-    spelt!(Float32Type: |value| real(f64::from(value), format!("{value:e}")));
-    spelt!(Float16Type: |value| real(f64::from(value), format!("{:e}", f32::from(value))));
-    spelt!(Float64Type: |value| real(value, format!("{value:e}")));
+    spelt!(Float32Type: |value: f32| written::float(value));
+    spelt!(Float16Type: |value| written::float(f32::from(value)));
+    spelt!(Float64Type: |value: f64| written::float(value));
     spelt!(Date32Type: |day| some(written::date(i64::from(day))));
     spelt!(Date64Type: |time: i64| match time % 86_400_000 {
         0 => some(written::date(time / 86_400_000)),

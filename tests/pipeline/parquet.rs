@@ -614,6 +614,7 @@ fn docnos_are_the_digits_that_are_in_the_file() {
     let fixed =
         |value: i128| FixedLenByteArray::from(ByteArray::from(value.to_be_bytes().to_vec()));
     let bytes = |bytes: &[u8]| ByteArray::from(bytes.to_vec());
+    let few = |bytes: &[u8]| FixedLenByteArray::from(ByteArray::from(bytes.to_vec()));
     type Case<'c> = (&'c str, Box<dyn Fn(Group<'_, '_>) + 'c>, [&'c str; 2]);
     let cases: Vec<Case<'_>> = vec![
         (
@@ -653,6 +654,33 @@ fn docnos_are_the_digits_that_are_in_the_file() {
             "float id",
             Box::new(|group| put::<FloatType>(group, &[16_777_216.0, 1e-7])),
             ["16777216.0", "1e-07"],
+        ),
+        (
+            "fixed_len_byte_array(2) id (FLOAT16)",
+            Box::new(|group| {
+                put::<FixedLenByteArrayType>(group, &[few(&[0, 0x3e]), few(&[1, 0x80])])
+            }),
+            ["1.5", "-5.9604645e-08"],
+        ),
+        (
+            "fixed_len_byte_array(2) id (FLOAT16)",
+            Box::new(|group| {
+                put::<FixedLenByteArrayType>(group, &[few(&[0, 0xfc]), few(&[0, 0x04])])
+            }),
+            ["-Infinity", "6.1035156e-05"],
+        ),
+        (
+            "fixed_len_byte_array(12) id (INTERVAL)",
+            Box::new(|group| {
+                let interval = [1, 0, 0, 0, 2, 0, 0, 0, 0xac, 0x0d, 0, 0];
+                put::<FixedLenByteArrayType>(group, &[few(&interval), few(&[0; 12])]);
+            }),
+            ["P1M2DT3.5S", "P0M0DT0S"],
+        ),
+        (
+            "int64 id (TIME(MICROS,true))",
+            Box::new(|group| put::<Int64Type>(group, &[0, 43_200_000_000])),
+            ["0", "43200000000"],
         ),
         (
             "int64 id (INTEGER(64,false))",

@@ -2985,6 +2985,16 @@ fn encoded_messages_within() {
         );
         assert!(read.notices.is_empty(), "{:?}", read.notices);
     }
+    // Each says where it ends.
+    for (levels, detail) in [(16, None), (17, Some("1 more than 16 deep"))] {
+        let nested = "Content-Type: message/rfc822\n\n".repeat(levels) + "\nthe end\n";
+        let read = multipart("mixed", &[part("text/plain", "FYI"), nested]);
+        assert_eq!(read.text().contains("the end"), detail.is_none());
+        let told = detail.map(|_| Reason::MessageParts);
+        assert_eq!(read.notices, told.as_slice());
+        let ends = |told: &String| told.ends_with(detail.unwrap_or_default());
+        assert!(read.details.iter().all(ends), "{:?}", read.details);
+    }
     // What they become has the limit of a document.
     let mut deep = "\n".to_string() + &"x".repeat(300);
     for _ in 0..4 {

@@ -6,6 +6,7 @@
 //! few characters of these scripts that a general rule does not settle are listed here. Tests
 //! compare every character with the packages `unicode-segmentation` and `icu_properties`.
 
+use super::masks::{whitespace_byte, word_byte};
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 use unicode_script::{Script, UnicodeScript};
@@ -179,26 +180,26 @@ pub(super) const SLOW: u8 = 0;
 
 /// What a byte becomes in the canonical text of words: its lower case, a space for a separator, or
 /// [`SLOW`] for an apostrophe and for bytes of non-ASCII characters.
-pub(super) static WORDS: [u8; 256] = {
-    let mut table = [SLOW; 256];
-    let mut b = 0u8;
-    while b < 0x80 {
-        table[b as usize] = match b.is_ascii_alphanumeric() {
-            true => b.to_ascii_lowercase(),
-            false => b' ',
-        };
-        b += 1;
-    }
-    table[b'\'' as usize] = SLOW;
-    table
-};
+pub(super) static WORDS: [u8; 256] = table_of(true, false);
 
 /// As [`WORDS`], if a hyphen can join lines.
-pub(super) static WORDS_AND_HYPHENS: [u8; 256] = {
-    let mut table = WORDS;
-    table[b'-' as usize] = SLOW;
+pub(super) static WORDS_AND_HYPHENS: [u8; 256] = table_of(true, true);
+
+const fn table_of(words: bool, hyphens: bool) -> [u8; 256] {
+    let mut table = [SLOW; 256];
+    let mut b = 0;
+    while b < 0x80 {
+        let (becomes, _, slow) = match words {
+            true => word_byte(b, hyphens),
+            false => whitespace_byte(b),
+        };
+        if !slow {
+            table[b as usize] = becomes;
+        }
+        b += 1;
+    }
     table
-};
+}
 
 /// The table of `words` or of other tokens.
 #[inline]
@@ -213,15 +214,7 @@ pub(super) fn table(words: bool, hyphens: bool) -> &'static [u8; 256] {
 /// What a byte becomes in the canonical text of `whitespace` and `bytes:N`: itself, a space for
 /// white space, or [`SLOW`] for NUL (which the table cannot represent) and bytes of non-ASCII
 /// characters.
-pub(super) static WHITESPACE: [u8; 256] = {
-    let mut table = [SLOW; 256];
-    let mut b = 1u8;
-    while b < 0x80 {
-        table[b as usize] = if matches!(b, b'\t'..=b'\r') { b' ' } else { b };
-        b += 1;
-    }
-    table
-};
+pub(super) static WHITESPACE: [u8; 256] = table_of(false, false);
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::read::extension;
+use crate::read::{extension, first_rule, is_first_rule};
 use lookalike_base::Error;
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::{keywords, stored_as_text};
@@ -337,15 +337,6 @@ pub const TOKEN_RULE: u32 = 4;
 
 /// The oldest rule that this version can follow. A directory keeps the rule that it was made under.
 pub const OLDEST_TOKEN_RULE: u32 = 3;
-
-/// Manifests of version 0.1.0 do not name their rule.
-fn first_rule() -> u32 {
-    1
-}
-
-fn is_first_rule(rule: &u32) -> bool {
-    *rule == first_rule()
-}
 
 /// The parameters of stage 2.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

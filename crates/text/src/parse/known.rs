@@ -121,16 +121,7 @@ impl ClassCache {
     #[inline]
     pub(super) fn plain(&self, c: char) -> Option<Class> {
         match *self.known.get(c as usize)? {
-            1 => Some(Class::Separator),
-            2 => Some(Class::Letter),
-            3 => Some(Class::Upper),
-            4 => Some(Class::Mark),
-            5 => Some(Class::LetterMark),
-            6 => Some(Class::Alone),
-            7 => Some(Class::Apostrophe),
-            8 => Some(Class::Stacked),
-            9 => Some(Class::Stacker),
-            10 => Some(Class::Spacing),
+            known @ 1..=10 => Some(Known(known).class()),
             _ => None,
         }
     }

@@ -37,15 +37,9 @@ impl Masks {
     /// (`class.rs`); with `hyphens`, a hyphen is not settled.
     pub(super) fn set(&mut self, block: &[u8], words: bool, hyphens: bool) {
         match (words, hyphens) {
-            (true, false) => self.set_by(block, word_byte, true),
-            (true, true) => self.set_by(
-                block,
-                |b| {
-                    let (becomes, space, slow) = word_byte(b);
-                    (becomes, space, slow | (b == b'-'))
-                },
-                true,
-            ),
+            // Two loops: without hyphens, no byte is compared with one.
+            (true, false) => self.set_by(block, |b| word_byte(b, false), true),
+            (true, true) => self.set_by(block, |b| word_byte(b, true), true),
             (false, _) => self.set_by(block, whitespace_byte, false),
         }
     }
@@ -118,9 +112,9 @@ impl Masks {
 }
 
 /// What a byte becomes in the canonical text of words, whether that is a space, and whether the
-/// byte is not settled by the table.
+/// byte is not settled by the table; with `hyphens`, a hyphen is not.
 #[inline(always)]
-fn word_byte(b: u8) -> (u8, bool, bool) {
+pub(super) const fn word_byte(b: u8, hyphens: bool) -> (u8, bool, bool) {
     let lower = b | 0x20;
     let letter = lower.wrapping_sub(b'a') < 26;
     let digit = b.wrapping_sub(b'0') < 10;
@@ -131,12 +125,13 @@ fn word_byte(b: u8) -> (u8, bool, bool) {
     } else {
         b' '
     };
-    (becomes, !(letter | digit), (b >= 0x80) | (b == b'\''))
+    let slow = (b >= 0x80) | (b == b'\'') | (hyphens & (b == b'-'));
+    (becomes, !(letter | digit), slow)
 }
 
 /// The same for the canonical text of `whitespace` and `bytes:N`.
 #[inline(always)]
-fn whitespace_byte(b: u8) -> (u8, bool, bool) {
+pub(super) const fn whitespace_byte(b: u8) -> (u8, bool, bool) {
     let space = (b.wrapping_sub(b'\t') < 5) | (b == b' ');
     (if space { b' ' } else { b }, space, (b >= 0x80) | (b == 0))
 }

@@ -109,6 +109,7 @@ pub(crate) use ground::bytes::{find_any_case, in_its_order, is_one_of};
 pub use ground::config::{
     DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, READ_RULE, ReadConfig, UrlGlobs, WARC_TYPES,
 };
+pub(crate) use ground::config::{first_rule, is_first_rule};
 pub use ground::convert::{Converter, extension, is_compressed};
 pub use ground::date::{date, day, moment, seconds, stated_date, usual_date};
 pub use ground::fields::{

@@ -218,11 +218,13 @@ pub struct ReadConfig {
     pub max_ratio: u64,
 }
 
-fn first_rule() -> u32 {
+/// The rule, of fields or of tokens, of a manifest of version 0.1.0, which does not name it.
+pub(crate) fn first_rule() -> u32 {
     1
 }
 
-fn is_first_rule(rule: &u32) -> bool {
+/// Whether a manifest does not name this rule.
+pub(crate) fn is_first_rule(rule: &u32) -> bool {
     *rule == first_rule()
 }
 

@@ -131,13 +131,12 @@ pub fn day(date: u64) -> Option<String> {
     Some(date.date_naive().to_string())
 }
 
-/// A date in a field: a number of more than four digits as [`seconds`] reads it, or a text as
-/// [`moment`] does. The unit is that of [`date`].
+/// A date in a field: a number as [`seconds`] reads it, whatever its spelling, unless it is a year of
+/// up to four digits, or a text as [`moment`] does. The unit is that of [`date`].
 pub fn stated_date(text: &str) -> Option<u64> {
+    let is_year = text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     let second = match text.parse() {
-        Ok(number) if text.trim_start_matches(['-', '+']).len() > 4 && f64::is_finite(number) => {
-            seconds(number)? as i64
-        }
+        Ok(number) if !is_year && f64::is_finite(number) => seconds(number)? as i64,
         _ => moment(text)?.0,
     };
     u64::try_from(second.checked_add(YEAR_400)?.checked_mul(10_000_000)?).ok()
@@ -275,6 +274,14 @@ mod tests {
             ("Sat, 31 Jan 2004 12:00:00 GMT", Some("2004-01-31")),
             ("yesterday", None),
             ("1e300", None),
+            // A number is one, whatever its spelling.
+            ("1e9", Some("2001-09-09")),
+            ("1000000000", Some("2001-09-09")),
+            ("1e12", Some("2001-09-09")),
+            ("-1e5", Some("1969-12-30")),
+            ("-100000", Some("1969-12-30")),
+            ("-999", Some("1969-12-31")),
+            ("0999", Some("0999-01-01")),
         ] {
             let found = stated_date(text).and_then(day);
             assert_eq!(found.as_deref(), expected, "{text}");

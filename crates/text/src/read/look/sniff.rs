@@ -234,10 +234,7 @@ pub(crate) fn surely_text(bytes: &[u8]) -> bool {
         // The examined range may end inside a character.
         Err(error) => error.valid_up_to() + 4 > head.len(),
     };
-    let controls = head
-        .iter()
-        .filter(|&&byte| byte == 0 || is_control(byte))
-        .count();
+    let controls = controls_in(head);
     // In compressed bytes, one in ten is a control character.
     if valid {
         controls * 10 <= head.len()

@@ -92,15 +92,8 @@ const MANY_WORDS: usize = 8;
 /// Maximum length of a sentence that tells a reader about the format.
 const MOST_NOTICE: usize = 300;
 /// Words of sentences before the first part that tell a reader about the format.
-const NOTICE: [&[u8]; 7] = [
-    b"mime",
-    b"multi-part",
-    b"multipart",
-    b"multi part",
-    b"several parts",
-    b"multiple parts",
-    b"mail reader",
-];
+const NOTICE: &str =
+    "mime|multi-part|multipart|multi part|several parts|multiple parts|mail reader";
 /// Bytes at the beginning of a file in which its message begins.
 const LOOK_BEFORE: usize = 1 << 10;
 /// The first field of a mailbox of Babyl, which is not a message with text before its header.
@@ -677,7 +670,7 @@ struct Walk<'a> {
     texts: Vec<TextPart>,
     /// The first thing that was left out.
     left: Option<String>,
-    /// The number of parts with text that were left out, by type.
+    /// The number of parts with text that were left out, by type, or by the limit that they exceed.
     unread: BTreeMap<String, usize>,
     /// Bytes of messages within that were encoded, and the most that are decoded.
     decoded: u64,
@@ -691,12 +684,11 @@ impl Walk<'_> {
         self.parts += 1;
         if self.parts > MOST_PARTS || depth > MOST_DEPTH {
             let what = match depth > MOST_DEPTH {
-                true => format!("a part more than {MOST_DEPTH} deep"),
-                false => format!("a part after the first {MOST_PARTS}"),
+                true => format!("more than {MOST_DEPTH} deep"),
+                false => format!("after the first {MOST_PARTS}"),
             };
-            self.left.get_or_insert_with(|| what.clone());
-            let detail = || format!("{what} is left out");
-            self.notices.add(Reason::OddHeader, detail);
+            self.count_unread(&what);
+            self.left.get_or_insert_with(|| format!("a part {what}"));
             return;
         }
         let body = (range.start + header.body).min(range.end)..range.end;
@@ -1047,8 +1039,8 @@ fn notice_in(text: &[u8]) -> usize {
             byte => b".!?".contains(&byte) && rest.get(end + 1).is_none_or(u8::is_ascii_whitespace),
         };
         let end = (0..rest.len()).find(ends).map_or(rest.len(), |end| end + 1);
-        let is = |word: &&[u8]| find_any_case(&rest[..end], word).is_some();
-        if end > MOST_NOTICE || !NOTICE.iter().any(is) {
+        let is = |words: &str| find_any_case(&rest[..end], words.as_bytes()).is_some();
+        if end > MOST_NOTICE || !NOTICE.split('|').any(is) {
             return at;
         }
         at += end;

@@ -526,6 +526,10 @@ enum Form {
     Decimal { scale: i32 },
     /// Days since 1970.
     Date,
+    /// A number of two bytes.
+    Half,
+    /// Months, days and milliseconds.
+    Interval,
     /// Units since 1970, `unit` of them in a second, and whether they are in UTC.
     Timestamp { unit: i64, utc: bool },
     /// The physical type says enough.
@@ -538,6 +542,7 @@ fn form(column: &ColumnDescPtr) -> Form {
     let time = |unit, utc| Form::Timestamp { unit, utc };
     match column.logical_type_ref() {
         Some(LogicalType::Uuid) => return Form::Uuid,
+        Some(LogicalType::Float16) => return Form::Half,
         Some(LogicalType::Timestamp(kind)) => {
             let unit = match kind.unit {
                 TimeUnit::MILLIS => 1_000,
@@ -555,6 +560,7 @@ fn form(column: &ColumnDescPtr) -> Form {
             scale: column.type_scale(),
         },
         (ConvertedType::DATE, _) => Form::Date,
+        (ConvertedType::INTERVAL, _) => Form::Interval,
         (ConvertedType::UTF8 | ConvertedType::JSON | ConvertedType::ENUM, _) => Form::Text,
         (
             ConvertedType::UINT_8
@@ -578,9 +584,10 @@ pub(super) fn type_name(column: &ColumnDescPtr) -> &'static str {
         (Form::Integer { .. }, _) => "integer",
         (Form::Decimal { .. }, _) => "decimal",
         (Form::Date, _) => "date",
+        (Form::Interval, _) => "interval",
         (Form::Timestamp { .. }, _) | (_, Physical::INT96) => "timestamp",
         (Form::Plain, Physical::BOOLEAN) => "boolean",
-        (Form::Plain, _) => "number",
+        (Form::Plain | Form::Half, _) => "number",
     }
 }
 
@@ -729,8 +736,10 @@ impl Column {
                 _ => value.to_string(),
             }),
             (Value::Int96(value), _) => written::int96(value),
-            (Value::Single(value), _) => written::float(f64::from(value), &format!("{value:e}")),
-            (Value::Double(value), _) => written::float(value, &format!("{value:e}")),
+            (Value::Single(value), _) => written::float(value),
+            (Value::Double(value), _) => written::float(value),
+            (Value::Bytes(bytes), Form::Half) => written::half(bytes),
+            (Value::Bytes(bytes), Form::Interval) => written::interval(bytes),
             (Value::Bytes(bytes), Form::Decimal { scale })
                 if bytes.len() <= written::LONGEST_DECIMAL =>
             {

@@ -24,34 +24,44 @@ pub fn decimal(bytes: &[u8], scale: i32) -> String {
     text
 }
 
-/// A float as Python's JSON writes it, from its shortest digits in the form `1.5e-7`; `None` for
-/// NaN.
-pub fn float(value: f64, shortest: &str) -> Option<String> {
-    if value.is_nan() {
+/// A float as Python's JSON writes it, from the form `{:?}` of Rust, which has the same digits and
+/// an exponent for the same numbers; `None` for NaN.
+pub fn float(value: impl std::fmt::Debug) -> Option<String> {
+    let written = format!("{value:?}");
+    let (sign, size) = written.split_at(usize::from(written.starts_with('-')));
+    Some(match (size, size.split_once('e')) {
+        ("NaN", _) => return None,
+        ("inf", _) => format!("{sign}Infinity"),
+        (_, Some((digits, exponent))) => {
+            format!("{sign}{digits}e{:+03}", exponent.parse::<i32>().ok()?)
+        }
+        (_, None) => written,
+    })
+}
+
+/// A number of two bytes (IEEE 754): a sign, five bits of exponent and ten of fraction.
+pub(super) fn half(bytes: &[u8]) -> Option<String> {
+    let bits = u16::from_le_bytes(bytes.try_into().ok()?);
+    let fraction = f32::from(bits & 0x3ff);
+    let size = match bits >> 10 & 31 {
+        0 => fraction * 2f32.powi(-24),
+        31 if fraction > 0.0 => f32::NAN,
+        31 => f32::INFINITY,
+        exponent => (1024.0 + fraction) * 2f32.powi(i32::from(exponent) - 25),
+    };
+    float(if bits >> 15 == 1 { -size } else { size })
+}
+
+/// An interval, three numbers of four bytes, as in ISO 8601: `P1M2DT3.5S`.
+pub(super) fn interval(bytes: &[u8]) -> Option<String> {
+    let (numbers, []) = bytes.as_chunks::<4>() else {
         return None;
-    }
-    if value.is_infinite() {
-        return Some(if value > 0.0 { "Infinity" } else { "-Infinity" }.into());
-    }
-    let (digits, exponent) = shortest.split_once('e')?;
-    let exponent: i32 = exponent.parse().ok()?;
-    if (-4..16).contains(&exponent) {
-        let (sign, digits) = match digits.strip_prefix('-') {
-            Some(digits) => ("-", digits),
-            None => ("", digits),
-        };
-        let digits = digits.replace('.', "");
-        let point = usize::try_from(exponent + 1).unwrap_or(0);
-        let zeros = usize::try_from(-exponent).unwrap_or(0);
-        return Some(match digits.split_at_checked(point) {
-            Some((whole, "")) => format!("{sign}{whole}.0"),
-            _ if exponent < 0 => format!("{sign}0.{}{digits}", "0".repeat(zeros - 1)),
-            Some((whole, fraction)) => format!("{sign}{whole}.{fraction}"),
-            None => format!("{sign}{digits}{}.0", "0".repeat(point - digits.len())),
-        });
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    Some(format!("{digits}e{sign}{:02}", exponent.abs()))
+    };
+    let &[months, days, millis] = numbers else {
+        return None;
+    };
+    let [months, days, millis] = [months, days, millis].map(u32::from_le_bytes);
+    Some(format!("P{months}M{days}DT{}S", f64::from(millis) / 1e3))
 }
 
 /// A day, counted from 1970, as `2004-01-31`. A year that has not four digits has a sign, as in
@@ -169,21 +179,13 @@ mod tests {
             (5e-324, "5e-324"),
             (9_007_199_254_740_993.0, "9007199254740992.0"),
         ] {
-            assert_eq!(
-                float(value, &format!("{value:e}")).as_deref(),
-                Some(expected)
-            );
+            assert_eq!(float(value).as_deref(), Some(expected));
         }
-        let single = 0.1f32;
-        assert_eq!(
-            float(single.into(), &format!("{single:e}")).as_deref(),
-            Some("0.1")
-        );
-        assert_eq!(float(f64::NAN, "NaN"), None);
-        assert_eq!(
-            float(f64::NEG_INFINITY, "-inf").as_deref(),
-            Some("-Infinity")
-        );
+        for (value, expected) in [(0.1f32, "0.1"), (1e-4, "0.0001"), (1e16, "1e+16")] {
+            assert_eq!(float(value).as_deref(), Some(expected));
+        }
+        assert_eq!(float(f64::NAN), None);
+        assert_eq!(float(f64::NEG_INFINITY).as_deref(), Some("-Infinity"));
     }
 
     #[test]
