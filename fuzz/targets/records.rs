@@ -46,7 +46,7 @@ fn read_all(reader: impl Read + Send + 'static, docno: &str, config: &ReadConfig
     All {
         position: reader.position(),
         decompressed: reader.decompressed(),
-        header: reader.header(),
+        header: reader.header,
         batch,
     }
 }

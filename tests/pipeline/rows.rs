@@ -80,7 +80,7 @@ fn drain(mut reader: RecordReader, config: &ReadConfig) -> Rows {
         }
         batch.clear();
     }
-    read.header = reader.header();
+    read.header = reader.header;
     read
 }
 

@@ -282,7 +282,7 @@ impl<'a> Scan<'a> {
         }
         reader.check_unchanged(input)?;
         if let Some(piece) = &of.piece {
-            piece.counted(reader.number());
+            piece.counted(reader.number);
             if let Some(error) = piece.failure() {
                 return Err(error).map_err(Error::io("read", &input.path));
             }

@@ -38,7 +38,7 @@ pub fn listed(entry: &InputEntry) -> Result<InputFile> {
 /// The records of an input, one in memory at a time.
 pub struct Again<'i> {
     input: &'i InputFile,
-    reader: RecordReader,
+    pub(super) reader: RecordReader,
     batch: Batch,
     stop: &'i Stop,
 }
@@ -58,11 +58,6 @@ impl<'i> Again<'i> {
         let container = self.reader.container();
         self.reader.check(self.input)?;
         Ok(container)
-    }
-
-    /// The number of bytes of the header of a table.
-    pub(super) fn header(&self) -> u64 {
-        self.reader.header()
     }
 
     /// Reads the next record; `false` at the end.

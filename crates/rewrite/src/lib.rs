@@ -387,7 +387,7 @@ impl<E: Edit> Running<'_, E> {
         let mut records = Again::open(input, number, self.job.read, stop);
         let container = records.container()?;
         let header = match container {
-            Some(Container::Table) => records.header(),
+            Some(Container::Table) => records.reader.header,
             _ => 0,
         };
         Ok(Layout { container, header })

@@ -296,9 +296,12 @@ impl Decoder {
 /// The decompressed bytes of one input.
 pub struct Source {
     decoder: Decoder,
-    compression: Option<Codec>,
+    /// The detected compression, if any.
+    pub compression: Option<Codec>,
     produced: u64,
-    memory: u64,
+    /// Bytes that the decoder may take, by what the first frame or block says. Later ones of the
+    /// same file may say more, up to 128 MiB, but are seldom written so.
+    pub memory: u64,
     dictionary: Arc<[u8]>,
     ahead: Option<Box<AheadOf>>,
     /// Decompressed bytes that were not delivered yet.
@@ -385,17 +388,6 @@ impl Source {
             dictionary,
             ..Source::of(decoder)
         })
-    }
-
-    /// Bytes that the decoder may take, by what the first frame or block says. Later ones of the
-    /// same file may say more, up to 128 MiB, but are seldom written so.
-    pub fn memory(&self) -> u64 {
-        self.memory
-    }
-
-    /// The detected compression, if any.
-    pub fn compression(&self) -> Option<Codec> {
-        self.compression
     }
 
     /// Bytes of the file consumed so far.

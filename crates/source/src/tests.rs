@@ -405,7 +405,7 @@ fn the_file_is_closed_with_the_reader() {
 fn decoders_say_what_memory_they_take() {
     let memory = |bytes: Vec<u8>| {
         let input = Input::new(Box::new(io::Cursor::new(bytes)));
-        let memory = Source::new(input).unwrap().memory();
+        let memory = Source::new(input).unwrap().memory;
         memory.saturating_sub(checked::MEMORY)
     };
     let text = b"a text ".repeat(100_000);

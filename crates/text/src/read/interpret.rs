@@ -256,7 +256,7 @@ impl RawDocument<'_> {
         let address = || self.url.as_ref()?.split_once("://").map(|(_, rest)| rest);
         match name {
             "docno" => Some(self.docno.to_string()),
-            "file" => Some(record.origin.name().to_string()),
+            "file" => Some(record.origin.name.to_string()),
             "url" => self.url.as_ref().map(ToString::to_string),
             "host" => host(address()?),
             "path" => Some(format!("/{}", address()?.split_once('/')?.1)),

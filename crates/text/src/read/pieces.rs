@@ -21,7 +21,7 @@ use super::ground::framer::{Cuts, Framer};
 use super::ground::record::{Batch, Part, RecordKind};
 use super::inputs::InputFile;
 use super::parquet::pages::ReadAt;
-use super::reader::{Framing, RecordReader};
+use super::reader::{RecordReader, State};
 use lookalike_base::progress::Stop;
 use lookalike_source::{Codec, compression_of, read_all_at};
 use lookalike_store::disk::{self, SharedFile};
@@ -206,7 +206,7 @@ impl Piece {
             let number = remote::number_of(&error).unwrap_or(i32::MAX);
             self.pieces.failure.store(number, Ordering::Relaxed);
         }
-        reader.number()
+        reader.number
     }
 }
 
@@ -249,8 +249,8 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64, stop: &Stop) -> io
         return Ok(Bounds::default());
     }
     let framer = match RecordReader::framing(input, config)? {
-        Framing::Framed(framer) => framer,
-        Framing::Parquet(mut framer) => {
+        Some(State::Framed(_, framer)) => framer,
+        Some(State::Parquet(mut framer)) => {
             let (begins, sizes) = framer.cuts(bytes);
             return Ok(Bounds {
                 begins,
@@ -258,7 +258,7 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64, stop: &Stop) -> io
                 counts: Vec::new(),
             });
         }
-        Framing::Whole => return Ok(Bounds::default()),
+        _ => return Ok(Bounds::default()),
     };
     match framer.cuts() {
         Cuts::Certain => {}
@@ -364,9 +364,9 @@ mod tests {
             let mut record = batch.records.pop().unwrap();
             let bytes = batch.bytes[record.bytes.clone()].to_vec();
             record.bytes = 0..0;
-            assert_eq!(record.origin.name(), &Arc::from("file"));
+            assert_eq!(&*record.origin.name, "file");
             record.number += before;
-            record.origin = Arc::new(Origin::new(("file", 0), None));
+            record.origin = Arc::new(Origin::default());
             out.push((record, bytes));
             batch.clear();
         }

@@ -15,7 +15,7 @@ use super::ground::record::{
     Batch, ContentKind, Message, Notice, Origin, Part, Prolog, Record, RecordKind, Reject,
     Sections, SourceSpan, Table, WholeFile,
 };
-use super::ground::stream::{Sink, Stream, ends_at_cr};
+use super::ground::stream::{Begun, Sink, Stream, ends_at_cr};
 use super::inputs::InputFile;
 use super::inputs::standard_input::{StandardInput, pauses_for};
 use super::interpret::many_records;
@@ -29,10 +29,10 @@ use super::markup::frame_elements::ElementFramer;
 use super::markup::frame_trec::Tag;
 use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
-use super::plain::frame_lines::{LineFramer, one_per_line};
+use super::plain::frame_lines::{next_line, one_per_line};
 use super::plain::frame_sections::SectionFramer;
+use super::table::Claim;
 use super::table::frame_table::TableFramer;
-use super::table::{Claim, Look};
 use super::web::frame_archive::{ArchiveFramer, Shape};
 use lookalike_base::progress::Stop;
 use lookalike_base::wide::{self, Wide};
@@ -53,6 +53,7 @@ const LEAST_AHEAD: u64 = 1 << 20;
 /// Memory: the window (512 KiB, up to 3 MiB in an archive with wrong lengths) and the decoder. A
 /// record is copied straight to the batch, which stores at most [`ReadConfig::max_document`] bytes
 /// of it.
+#[derive(Default)]
 pub struct RecordReader {
     stream: Stream,
     config: ReadConfig,
@@ -60,18 +61,21 @@ pub struct RecordReader {
     framed: u64,
     /// Error number of a disk or machine failure, see [`RecordReader::failure`].
     failure: Option<i32>,
-    /// Number of records and rejects delivered so far, without deletions.
-    delivered: u64,
+    /// The number of the last record.
+    pub number: u64,
     origin: Arc<Origin>,
     /// Where the piece ends that is being read, unless the file does.
     until: Option<u64>,
     odd_path: bool,
-    /// Bytes before the first row of a table.
-    header: u64,
+    /// Bytes before the first row of a table, once a record has been asked for: its header. No
+    /// record has them.
+    pub header: u64,
     /// Whether JSON lines are records of their own ([`RecordReader::open_by_line`]).
     by_line: bool,
     file: u32,
     state: State,
+    /// The line that was being read when standard input paused.
+    begun: Option<Begun>,
     /// At the end of the bytes: how they were framed, and how to go on behind damage.
     behind: Option<(State, Option<State>)>,
     /// Whether bytes before these are damaged.
@@ -84,11 +88,14 @@ pub struct RecordReader {
     seekable: Option<Arc<dyn ReadAt>>,
 }
 
-enum State {
+/// How a file is read.
+#[derive(Default)]
+pub(super) enum State {
+    #[default]
     Start,
     Framed(Container, Box<dyn Framer>),
     /// JSON lines of standard input.
-    Lines(LineFramer),
+    Lines,
     Parquet(Box<ParquetFramer>),
     End,
     Done,
@@ -110,15 +117,16 @@ impl State {
 
     /// The kind of the record that begins with these bytes.
     fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
-        match self {
-            State::Framed(_, framer) => framer.kind_of(head),
-            State::Start => match container_of(head) {
-                Container::Warc => Some(RecordKind::Warc),
-                Container::Arc => Some(RecordKind::Arc),
-                Container::Json => Some(RecordKind::Json),
-                Container::Trec => Some(RecordKind::TrecSgml),
-                _ => None,
-            },
+        let container = match self {
+            State::Framed(container, framer) if framer.begins(head) => *container,
+            State::Start => container_of(head),
+            _ => return None,
+        };
+        match container {
+            Container::Warc => Some(RecordKind::Warc),
+            Container::Arc => Some(RecordKind::Arc),
+            Container::Json | Container::Bulk => Some(RecordKind::Json),
+            Container::Trec => Some(RecordKind::TrecSgml),
             _ => None,
         }
     }
@@ -158,14 +166,6 @@ impl Framer for WholeFramer {
             notice: self.notice.take(),
         }
     }
-}
-
-/// How a file is read, as far as it matters for cutting it into pieces.
-pub(super) enum Framing {
-    Framed(Box<dyn Framer>),
-    Parquet(Box<ParquetFramer>),
-    /// It cannot be cut.
-    Whole,
 }
 
 /// The result of [`RecordReader::next_or_pause`].
@@ -278,15 +278,16 @@ impl RecordReader {
     /// record. No record may have been read.
     pub fn decompress_ahead(&mut self, input: &InputFile, helpers: &Helpers) {
         if let (Some(opened), Some(identity)) = (&self.opened, &input.identity)
+            && let Some(source) = &mut self.stream.source
             && identity.size >= LEAST_AHEAD
         {
-            self.stream.decompress_ahead(opened, identity.size, helpers);
+            source.decompress_ahead(opened, identity.size, helpers);
         }
     }
 
     /// Bytes that the decompressor may take.
     pub fn decoder_memory(&self) -> u64 {
-        self.stream.decoder_memory()
+        (self.stream.source.as_ref()).map_or(0, |source| source.memory)
     }
 
     /// Opens a part of a file that ends at `until`, unless the file does.
@@ -312,13 +313,13 @@ impl RecordReader {
                 reader.state = state;
                 let bytes = until_stop(FromPlace { file: opened, at }, input, stop);
                 let source = Source::plain(Input::new(bytes));
-                reader.stream = Stream::new(Ok(source), config.max_ratio).beginning_at(at);
+                reader.stream = Stream::new(Ok(source), config.max_ratio);
+                reader.stream.offset = at;
                 reader.framed = 1;
             }
         }
-        let mut origin = Origin::new((&input.docno, input.below), Some(part));
-        origin.stop = stop.clone();
-        reader.origin = Arc::new(origin);
+        let origin = Arc::make_mut(&mut reader.origin);
+        (origin.part, origin.stop) = (Some(part), stop.clone());
         reader
     }
 
@@ -333,24 +334,18 @@ impl RecordReader {
         let mut reader = Self::open(input, file, config, stop);
         if let Ok(mut state) = reader.detect() {
             if let State::Parquet(framer) = &mut state {
-                framer.only(groups);
+                framer.groups = groups;
             }
             reader.state = state;
         }
         reader
     }
 
-    /// How a file is framed.
-    pub(super) fn framing(input: &InputFile, config: &ReadConfig) -> io::Result<Framing> {
+    /// How a file is read, unless places in it refer to a decoded text.
+    pub(super) fn framing(input: &InputFile, config: &ReadConfig) -> io::Result<Option<State>> {
         let mut reader = Self::beginning(input, LOOK as u64, config)?;
-        let state = reader.detect();
-        Ok(match state {
-            // Its places refer to the decoded text.
-            _ if reader.stream.wide().is_some() => Framing::Whole,
-            Ok(State::Framed(_, framer)) => Framing::Framed(framer),
-            Ok(State::Parquet(framer)) => Framing::Parquet(framer),
-            _ => Framing::Whole,
-        })
+        let state = reader.detect().ok();
+        Ok(state.filter(|_| reader.stream.wide().is_none()))
     }
 
     /// Reads from any source. `docno` names the document if the whole stream is one document, and
@@ -441,21 +436,14 @@ impl RecordReader {
         RecordReader {
             stream: Stream::new(source, config.max_ratio),
             config: config.clone(),
-            framed: 0,
-            failure: None,
-            delivered: 0,
-            origin: Arc::new(Origin::new((&input.docno, input.below), None)),
-            until: None,
+            origin: Arc::new(Origin {
+                name: input.docno.as_str().into(),
+                below: input.below,
+                ..Origin::default()
+            }),
             odd_path: input.odd_path,
-            header: 0,
-            by_line: false,
             file,
-            state: State::Start,
-            behind: None,
-            damaged: false,
-            last_end: 0,
-            opened: None,
-            seekable: None,
+            ..RecordReader::default()
         }
     }
 
@@ -473,11 +461,6 @@ impl RecordReader {
         }
     }
 
-    /// The number of the last record.
-    pub fn number(&self) -> u64 {
-        self.delivered
-    }
-
     /// Bytes of the file consumed so far, as stored on disk.
     pub fn position(&self) -> u64 {
         match &self.state {
@@ -492,7 +475,7 @@ impl RecordReader {
         if let State::Parquet(framer) = &self.state {
             return framer.delivered;
         }
-        self.stream.offset() + self.stream.window().len() as u64
+        self.stream.offset + self.stream.window().len() as u64
     }
 
     /// The failure of the disk or the machine that ended the input, if any. It may be transient, so
@@ -500,7 +483,7 @@ impl RecordReader {
     /// input's own.
     pub fn failure(&self) -> Option<io::Error> {
         if let State::Parquet(framer) = &self.state {
-            return framer.failure().map(remote::failed);
+            return framer.failure.map(remote::failed);
         }
         let coming = self.stream.fault.as_ref().and_then(|fault| fault.failure);
         self.failure.or(coming).map(remote::failed)
@@ -525,16 +508,10 @@ impl RecordReader {
         }
         match &self.state {
             State::Framed(container, _) => Some(*container),
-            State::Lines(_) => Some(Container::Json),
+            State::Lines => Some(Container::Json),
             State::Parquet(_) => Some(Container::Parquet),
             State::Start | State::End | State::Done => None,
         }
-    }
-
-    /// Bytes before the first row of a table, once a record has been asked for: its header. No
-    /// record has them.
-    pub fn header(&self) -> u64 {
-        self.header
     }
 
     /// Appends the next record, or the reject in its place, to the batch. Returns `false` at the
@@ -566,19 +543,19 @@ impl RecordReader {
             }
             let limit = self.config.max_document.0;
             let mut retracted = None;
-            let mut sink = match &mut self.state {
-                State::Lines(framer) => framer.sink(&mut batch.bytes, limit),
-                _ => Sink::new(&mut batch.bytes, limit),
-            };
+            let mut sink = Sink::new(&mut batch.bytes, limit, self.begun.take());
             let step = match &mut self.state {
                 State::Start => match self.start() {
                     Some(rejected) => rejected,
                     None => continue,
                 },
                 State::Framed(_, framer) => framer.step(&mut self.stream, &mut sink),
-                State::Lines(framer) => match framer.step(&mut self.stream, &mut sink, &pauses) {
+                State::Lines => match next_line(&mut self.stream, &mut sink, &pauses) {
                     Some(step) => step,
-                    None => return Next::Paused,
+                    None => {
+                        self.begun = sink.begun.offset.map(|_| sink.begun);
+                        return Next::Paused;
+                    }
                 },
                 State::End => match self.fault() {
                     Some((step, place)) => {
@@ -590,8 +567,8 @@ impl RecordReader {
                 State::Done | State::Parquet(_) => return Next::End,
             };
             let (offset, length) = retracted.unwrap_or_else(|| {
-                let offset = sink.offset().unwrap_or(self.stream.offset());
-                (offset, sink.length())
+                let offset = sink.begun.offset.unwrap_or(self.stream.offset);
+                (offset, sink.begun.length)
             });
             let source = SourceSpan {
                 file: self.file,
@@ -615,11 +592,11 @@ impl RecordReader {
             } else {
                 self.last_end = offset + length;
             }
-            self.delivered += u64::from(kind != RecordKind::Deletion);
+            self.number += u64::from(kind != RecordKind::Deletion);
             batch.records.push(Record {
                 kind,
                 source,
-                number: self.delivered,
+                number: self.number,
                 origin: self.origin.clone(),
                 bytes,
                 notice,
@@ -638,9 +615,10 @@ impl RecordReader {
                 self.state = State::framed(Container::Plain, self.whole(false));
             }
             Ok(state) => self.state = state,
-            Err(rejected) => {
+            Err((reason, detail)) => {
                 self.end();
-                return Some(rejected);
+                let name = self.origin.name.to_string();
+                return Some(Step::named(Some(name), reason, detail));
             }
         }
         None
@@ -653,9 +631,9 @@ impl RecordReader {
         let behind = self.behind.take();
         let mut fault = self.stream.fault.take()?;
         self.failure = fault.failure;
-        let begin = self.stream.offset().saturating_sub(fault.delivered);
+        let begin = self.stream.offset.saturating_sub(fault.delivered);
         let is_retracted = fault.delivered > 0 && self.last_end > begin;
-        let retracted = is_retracted.then(|| (begin, self.stream.offset() - begin));
+        let retracted = is_retracted.then(|| (begin, self.stream.offset - begin));
         let docno = behind
             .as_ref()
             .and_then(|(state, _)| state.kind_of(&fault.head)?.docno(&fault.head));
@@ -663,7 +641,7 @@ impl RecordReader {
             Some((_, Some(behind))) if fault.goes_on => {
                 self.state = behind;
                 self.damaged = true;
-                self.stream.go_on();
+                self.stream.ended = false;
             }
             _ => fault.stop(),
         }
@@ -677,12 +655,6 @@ impl RecordReader {
         sink: &Sink<'_>,
         source: SourceSpan,
     ) -> Option<(RecordKind, Option<Notice>)> {
-        let reject = |docno, reason, detail| Reject {
-            source,
-            docno,
-            reason,
-            detail,
-        };
         let (docno, reason, detail) = match step {
             Step::End => return None,
             Step::Record { kind, .. } if self.stream.reaches_damage(source) => {
@@ -691,7 +663,7 @@ impl RecordReader {
                 (docno, Reason::CorruptCompression, detail.into())
             }
             Step::Record { kind, .. } if sink.too_large() => {
-                let (length, most) = (sink.length(), self.config.max_document.0);
+                let (length, most) = (sink.begun.length, self.config.max_document.0);
                 let mut detail = format!("{length} bytes, at most {most} are read");
                 if matches!(kind, RecordKind::Plain(_))
                     && let Some(many) = many_records(sink.held())
@@ -709,34 +681,27 @@ impl RecordReader {
                 };
                 return Some((kind, notice.or_else(|| self.malformed(sink))));
             }
-            Step::Rejected {
-                reason: Reason::StrayBytes,
-                docno,
-                detail,
-            } if sink.length() > 0 => {
-                let nothing_else = self.framed == 0 && self.stream.at_end();
-                let reason = match nothing_else && self.config.format.is_some() {
-                    true => Reason::WrongFormat,
-                    false => Reason::StrayBytes,
-                };
-                let rejected = reject(docno, reason, detail);
-                return Some((RecordKind::Rejected(rejected), None));
-            }
-            Step::Rejected {
-                reason,
-                docno,
-                detail,
-            } => (docno, reason, detail),
+            Step::Rejected(docno, reason, detail) => (docno, reason, detail),
         };
-        self.framed += 1;
-        let rejected = reject(docno, reason, detail);
+        let is_stray = reason == Reason::StrayBytes && sink.begun.length > 0;
+        let nothing_else = is_stray && self.framed == 0 && self.stream.at_end();
+        self.framed += u64::from(!is_stray);
+        let rejected = Reject {
+            source,
+            docno,
+            reason: match nothing_else && self.config.format.is_some() {
+                true => Reason::WrongFormat,
+                false => reason,
+            },
+            detail,
+        };
         Some((RecordKind::Rejected(rejected), None))
     }
 
     /// The notice that bytes of the record were not text in the wide encoding of the file.
     fn malformed(&self, sink: &Sink<'_>) -> Option<(Reason, String)> {
         let wide = self.stream.wide()?;
-        let record = sink.offset()?..sink.offset()? + sink.length();
+        let record = sink.begun.offset?..sink.begun.offset? + sink.begun.length;
         if let Some((first, other)) = wide.foreign().filter(|(at, _)| record.contains(&at.to)) {
             let (name, at) = (wide.wide().text(), first.from);
             let detail = format!(
@@ -763,13 +728,13 @@ impl RecordReader {
     }
 
     /// Detects the format, or returns why there is none.
-    fn detect(&mut self) -> Result<State, Step> {
-        let compression = self.stream.compression();
+    fn detect(&mut self) -> Result<State, Notice> {
+        let source = self.stream.source.as_ref();
+        let compression = source.and_then(|source| source.compression);
         if self.by_line && compression.is_none() && self.has_a_document_on_each_line() {
-            return Ok(State::Lines(LineFramer::default()));
+            return Ok(State::Lines);
         }
-        let name = self.origin.name().clone();
-        let rejected = |reason, detail| Err(Step::named(Some(name.to_string()), reason, detail));
+        let name = self.origin.name.clone();
         let head = self.stream.ensure(LOOK);
         // The program takes the bytes of the file, whatever they look like.
         if !head.is_empty() && self.config.converter_of_file(&name).is_some() {
@@ -777,11 +742,11 @@ impl RecordReader {
         }
         if let Some(name) = wide::utf32(head) {
             let detail = format!("a text in {name}; convert it first: iconv -f {name} -t UTF-8");
-            return rejected(Reason::UnsupportedFormat, detail);
+            return Err((Reason::UnsupportedFormat, detail));
         }
         if let Some(wide) = Wide::of(head) {
             if let Some(kind) = binary_file_kind(head) {
-                return rejected(Reason::BinaryFile, kind);
+                return Err((Reason::BinaryFile, kind));
             }
             self.stream.widen(wide);
             Arc::make_mut(&mut self.origin).decoded = true;
@@ -790,16 +755,16 @@ impl RecordReader {
             // A fault takes precedence over the reject for an empty file.
             return match &self.stream.fault {
                 Some(fault) if fault.reason != Reason::StrayBytes => Ok(State::End),
-                _ => rejected(Reason::EmptyFile, String::new()),
+                _ => Err((Reason::EmptyFile, String::new())),
             };
         }
         if let (Some(outer), Some(inner)) = (compression, compression_of(head_of(&mut self.stream)))
         {
             let detail = format!("{inner} inside {outer}; one layer of compression is undone");
-            return rejected(Reason::UnsupportedFormat, detail);
+            return Err((Reason::UnsupportedFormat, detail));
         }
-        if let Some(parquet) = self.parquet(compression) {
-            return parquet.or_else(|(reason, detail)| rejected(reason, detail));
+        if let Some(parquet) = self.parquet(compression)? {
+            return Ok(parquet);
         }
         if let Some(framer) = self.split_at_elements() {
             return Ok(State::framed(Container::Elements, framer));
@@ -826,13 +791,13 @@ impl RecordReader {
             && container == Container::Plain
             && let Some(kind) = index_kind(head)
         {
-            return rejected(Reason::UnsupportedFormat, kind.into());
+            return Err((Reason::UnsupportedFormat, kind.into()));
         }
         if (container == Container::Plain
             || format.is_none() && container_of(head) == Container::Plain)
             && let Some(kind) = binary_file_kind(&self.config.without_marks(head))
         {
-            return rejected(Reason::BinaryFile, kind);
+            return Err((Reason::BinaryFile, kind));
         }
         if let (Container::Plain, Some(at)) = (container, &self.config.split_at) {
             let end = if ends_at_cr(head) { b'\r' } else { b'\n' };
@@ -857,10 +822,17 @@ impl RecordReader {
             }),
             _ => None,
         };
-        if let Some(table) = claim.and_then(|claim| self.table(claim)) {
-            return table.or_else(|(reason, detail)| rejected(reason, detail));
-        }
         let head = head_of(&mut self.stream);
+        let look = |claim| Table::look(head, head.len() < LOOK, claim, &self.config).transpose();
+        if let Some((table, header)) = claim.and_then(look).transpose()? {
+            self.header = header as u64;
+            self.stream.consume(header);
+            let (table, limit) = (Arc::from(table), self.config.max_document.0);
+            return Ok(State::framed(
+                Container::Table,
+                TableFramer { table, limit },
+            ));
+        }
         let container = match container {
             Container::Json
                 if self.config.records.is_none() && Action::of(trim_front(head)).is_some() =>
@@ -895,59 +867,37 @@ impl RecordReader {
         Ok(State::Framed(container, framer))
     }
 
-    /// The framer of a table, or why it cannot be read; `None` if the file is not one.
-    fn table(&mut self, claim: Claim) -> Option<Result<State, (Reason, String)>> {
-        let head = head_of(&mut self.stream);
-        match Table::look(head, head.len() < LOOK, claim, &self.config) {
-            Look::Table(table, header) => {
-                self.header = header as u64;
-                self.stream.consume(header);
-                let (table, limit) = (Arc::from(table), self.config.max_document.0);
-                Some(Ok(State::framed(
-                    Container::Table,
-                    TableFramer { table, limit },
-                )))
-            }
-            Look::Refused(reason, detail) => Some(Err((reason, detail))),
-            Look::Other => None,
-        }
-    }
-
     /// The framer of a Parquet file, or why it cannot be read; `None` if it is another file.
-    fn parquet(&mut self, compression: Option<Codec>) -> Option<Result<State, (Reason, String)>> {
+    fn parquet(&mut self, compression: Option<Codec>) -> Result<Option<State>, Notice> {
         let head = self.stream.ensure(LOOK);
-        let refused = |reason, detail: &str| Some(Err((reason, detail.to_string())));
         if head.starts_with(ENCRYPTED) {
             let what = "a Parquet file with an encrypted footer";
-            return refused(Reason::UnsupportedFormat, what);
+            return Err((Reason::UnsupportedFormat, what.into()));
         }
         let format = self.config.format;
         if !head.starts_with(MAGIC) && format == Some(Format::Parquet) {
             let begins = head[..head.len().min(4)].escape_ascii().to_string();
             let what = format!("it begins with {begins}, a Parquet file with PAR1");
-            return refused(Reason::WrongFormat, &what);
+            return Err((Reason::WrongFormat, what));
         }
         if !head.starts_with(MAGIC) || !matches!(format, None | Some(Format::Parquet)) {
-            return None;
+            return Ok(None);
         }
-        match (&self.seekable, compression) {
+        let what = match (&self.seekable, compression) {
             (Some(file), None) => {
-                let (file, config) = (file.clone(), &self.config);
-                let framer = ParquetFramer::new(file, self.file, self.origin.whole(), config);
-                Some(Ok(State::Parquet(Box::new(framer))))
+                let (file, origin) = (file.clone(), self.origin.clone());
+                let framer = ParquetFramer::new(file, self.file, origin, &self.config);
+                return Ok(Some(State::Parquet(Box::new(framer))));
             }
-            (_, Some(outer)) => {
-                let what = format!(
-                    "a Parquet file inside {outer}: it is read from its end, so it must be \
-                     decompressed first"
-                );
-                refused(Reason::UnsupportedFormat, &what)
-            }
-            (None, None) => refused(
-                Reason::UnsupportedFormat,
-                "a Parquet file in a pipe: it is read from its end, so give it as a file",
+            (_, Some(outer)) => format!(
+                "a Parquet file inside {outer}: it is read from its end, so it must be \
+                 decompressed first"
             ),
-        }
+            (None, None) => {
+                "a Parquet file in a pipe: it is read from its end, so give it as a file".into()
+            }
+        };
+        Err((Reason::UnsupportedFormat, what))
     }
 
     /// The framer of a stream that is one document.
@@ -957,7 +907,7 @@ impl RecordReader {
             (Reason::OddPath, what.to_string())
         };
         WholeFramer {
-            name: self.origin.name().clone(),
+            name: self.origin.name.clone(),
             mail,
             damaged: self.damaged,
             notice: self.odd_path.then(odd_path),
@@ -1003,7 +953,7 @@ impl RecordReader {
             let text = window.strip_prefix(MARK).unwrap_or(window);
             let text = text.trim_ascii_start();
             let end = memchr::memchr(b'\n', text);
-            if end.is_none() && window.len() < LOOK && !self.stream.ended() {
+            if end.is_none() && window.len() < LOOK && !self.stream.ended {
                 self.stream.read();
                 continue;
             }

@@ -246,7 +246,7 @@ impl<'a> Feeder<'a> {
                     }
                     return Ok(true);
                 }
-                let (position, number) = (reader.position(), reader.number());
+                let (position, number) = (reader.position(), reader.number);
                 self.check_unchanged()?;
                 self.reader = None;
                 // The size of standard input is not known.

@@ -35,11 +35,7 @@ pub(crate) enum Step {
         notice: Option<(Reason, String)>,
     },
     /// A stretch of bytes that is not a record, either in the sink or skipped.
-    Rejected {
-        reason: Reason,
-        docno: Option<String>,
-        detail: String,
-    },
+    Rejected(Option<String>, Reason, String),
     /// The end of the stream was reached.
     End,
 }
@@ -55,18 +51,14 @@ impl Step {
 
     /// A reject whose docno may be known.
     pub fn named(docno: Option<String>, reason: Reason, detail: impl Into<String>) -> Self {
-        Step::Rejected {
-            reason,
-            docno,
-            detail: detail.into(),
-        }
+        Step::Rejected(docno, reason, detail.into())
     }
 
     /// The stream ends inside a record.
     pub fn cut(docno: Option<String>, sink: &Sink<'_>) -> Self {
         let detail = format!(
             "the stream ends after {} bytes of the record",
-            sink.length()
+            sink.begun.length
         );
         Step::named(docno, Reason::Truncated, detail)
     }
@@ -108,11 +100,6 @@ pub(crate) trait Framer: Send {
     fn begins(&self, _bytes: &[u8]) -> bool {
         false
     }
-
-    /// The kind of a record that only these first bytes are left of.
-    fn kind_of(&self, _head: &[u8]) -> Option<RecordKind> {
-        None
-    }
 }
 
 /// How far a record is looked for behind damage.
@@ -139,14 +126,14 @@ impl<F: Framer + Clone + 'static> Behind<F> {
         loop {
             let window = stream.ensure(LOOK);
             let (n, last) = match self.framer.certain_begin(window) {
-                _ if sink.offset().is_none() && self.framer.begins(window) => return None,
+                _ if sink.begun.offset.is_none() && self.framer.begins(window) => return None,
                 Some(at) => (at, true),
                 None if window.len() < LOOK => (window.len(), true),
                 None => (window.len() - BEFORE, false),
             };
             sink.pass(stream, n);
             if last {
-                let length = sink.length();
+                let length = sink.begun.length;
                 return (length > 0).then(|| {
                     let detail = format!("{length} bytes of a record whose beginning is damaged");
                     Step::rejected(Reason::StrayBytes, detail)
@@ -171,7 +158,7 @@ impl<F: Framer + Clone + 'static> Framer for Behind<F> {
         self.framer.behind()
     }
 
-    fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
-        self.framer.kind_of(head)
+    fn begins(&self, bytes: &[u8]) -> bool {
+        self.framer.begins(bytes)
     }
 }

@@ -189,12 +189,13 @@ pub(crate) trait Part: fmt::Debug + Send + Sync {
 }
 
 /// What the number of a record refers to: a file, or a piece of one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Origin {
-    name: Arc<str>,
+    /// The name of the file.
+    pub(crate) name: Arc<str>,
     /// As of [`crate::read::InputFile`].
-    below: usize,
-    part: Option<Arc<dyn Part>>,
+    pub(crate) below: usize,
+    pub(crate) part: Option<Arc<dyn Part>>,
     /// Whether the file was decoded to UTF-8.
     pub(crate) decoded: bool,
     /// Ends the conversion of its documents.
@@ -211,29 +212,9 @@ impl PartialEq for Origin {
 impl Eq for Origin {}
 
 impl Origin {
-    pub(crate) fn new((name, below): (&str, usize), part: Option<Arc<dyn Part>>) -> Origin {
-        Origin {
-            name: name.into(),
-            below,
-            part,
-            decoded: false,
-            stop: Stop::default(),
-        }
-    }
-
-    /// The name of the file.
-    pub(crate) fn name(&self) -> &Arc<str> {
-        &self.name
-    }
-
     /// The path of the file below the argument that led to it.
     pub(crate) fn below(&self) -> Option<&str> {
         self.name.get(self.below..)
-    }
-
-    /// The whole file again, and not a part of it.
-    pub(crate) fn whole(&self) -> Origin {
-        Origin::new((&self.name, self.below), None)
     }
 
     /// The name of a record that has none of its own: `FILE:RECORD`.

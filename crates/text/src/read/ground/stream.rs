@@ -6,19 +6,20 @@ use super::bytes::spaces;
 use super::record::SourceSpan;
 use lookalike_base::memory::reserve;
 use lookalike_base::wide::{Wide, WideDecoder};
-use lookalike_source::{Fault, Helpers, Reason, STEP, Source};
-use lookalike_store::disk::SharedFile;
+use lookalike_source::{Fault, Reason, STEP, Source};
 
 /// A sliding window over a source. The way that the source splits its reads has no effect: each
 /// look-ahead requests a number of bytes, and gets them or all that are left.
 #[derive(Default)]
 pub(crate) struct Stream {
-    source: Option<Source>,
+    pub source: Option<Source>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    offset: u64,
-    ended: bool,
+    /// Offset of the window's first byte in the decompressed stream.
+    pub offset: u64,
+    /// Whether there is nothing beyond the bytes that [`Stream::ensure`] last returned.
+    pub ended: bool,
     position: u64,
     max_ratio: u64,
     /// Why the bytes ended, if not at the end of the file.
@@ -40,33 +41,11 @@ impl Stream {
         }
     }
 
-    /// Says that the source begins at this byte of its file.
-    pub(crate) fn beginning_at(mut self, offset: u64) -> Self {
-        self.offset = offset;
-        self
-    }
-
     /// Bytes of the file consumed so far.
     pub fn position(&self) -> u64 {
         self.source
             .as_ref()
             .map_or(self.position, |source| source.position().max(self.position))
-    }
-
-    pub fn compression(&self) -> Option<lookalike_source::Codec> {
-        self.source.as_ref().and_then(Source::compression)
-    }
-
-    /// Bytes that the decompressor may take.
-    pub fn decoder_memory(&self) -> u64 {
-        self.source.as_ref().map_or(0, Source::memory)
-    }
-
-    /// Lets others decompress parts of `file`, which this reads from its first byte.
-    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
-        if let Some(source) = &mut self.source {
-            source.decompress_ahead(file, length, helpers);
-        }
     }
 
     /// Decodes the bytes to UTF-8; none of them may be consumed yet.
@@ -84,16 +63,6 @@ impl Stream {
     /// The decoder to UTF-8, if there is one.
     pub fn wide(&self) -> Option<&WideDecoder> {
         self.source.as_ref().and_then(Source::wide)
-    }
-
-    /// Offset of the window's first byte in the decompressed stream.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// Whether there is nothing beyond the bytes that [`Stream::ensure`] last returned.
-    pub fn ended(&self) -> bool {
-        self.ended
     }
 
     /// The bytes ahead that are already in the buffer.
@@ -119,11 +88,6 @@ impl Stream {
             let end = self.offset + (self.end - self.start) as u64;
             record.offset + record.length > end.saturating_sub(fault.delivered)
         })
-    }
-
-    /// Goes on behind a fault that says so, and has been taken.
-    pub fn go_on(&mut self) {
-        self.ended = false;
     }
 
     /// The bytes ahead: at least `n`; fewer only at the end of the stream.
@@ -214,53 +178,38 @@ pub(crate) fn in_lines(head: &[u8]) -> Cow<'_, [u8]> {
 #[derive(Clone, Copy)]
 pub(crate) struct Begun {
     first: usize,
-    length: u64,
-    offset: u64,
+    /// Its bytes, including those left out.
+    pub length: u64,
+    /// Its offset in the decompressed stream, once it has begun.
+    pub offset: Option<u64>,
 }
 
 /// Collects the bytes of the record being framed, at the end of a batch's buffer.
 pub(crate) struct Sink<'b> {
     bytes: &'b mut Vec<u8>,
-    first: usize,
     limit: u64,
-    length: u64,
-    offset: Option<u64>,
+    pub begun: Begun,
 }
 
 impl<'b> Sink<'b> {
-    pub fn new(bytes: &'b mut Vec<u8>, limit: u64) -> Self {
-        Sink {
+    /// Continues with a record that has begun.
+    pub fn new(bytes: &'b mut Vec<u8>, limit: u64, begun: Option<Begun>) -> Self {
+        let new = Begun {
             first: bytes.len(),
-            bytes,
-            limit,
             length: 0,
             offset: None,
-        }
-    }
-
-    /// Continues with a record that has begun.
-    pub fn resumed(bytes: &'b mut Vec<u8>, limit: u64, begun: Begun) -> Self {
+        };
+        let begun = begun.unwrap_or(new);
         Sink {
             bytes,
-            first: begun.first,
             limit,
-            length: begun.length,
-            offset: Some(begun.offset),
+            begun,
         }
-    }
-
-    /// The record so far, to be continued.
-    pub fn begun(&self) -> Option<Begun> {
-        self.offset.map(|offset| Begun {
-            first: self.first,
-            length: self.length,
-            offset,
-        })
     }
 
     /// Moves `n` bytes from the window to the record. Bytes over the limit are only counted.
     pub fn take(&mut self, stream: &mut Stream, n: usize) {
-        let room = self.limit.saturating_sub(self.length).min(n as u64) as usize;
+        let room = self.limit.saturating_sub(self.begun.length).min(n as u64) as usize;
         if room > 0 {
             reserve(self.bytes, room);
             self.bytes
@@ -271,63 +220,47 @@ impl<'b> Sink<'b> {
 
     /// Skips `n` bytes that belong to the stretch being framed but will not be delivered.
     pub fn pass(&mut self, stream: &mut Stream, n: usize) {
-        self.offset.get_or_insert(stream.offset);
-        self.length += n as u64;
+        self.begun.offset.get_or_insert(stream.offset);
+        self.begun.length += n as u64;
         stream.consume(n);
-    }
-
-    /// Counts bytes that were consumed.
-    pub fn skipped(&mut self, from: u64, to: u64) {
-        self.offset.get_or_insert(from);
-        self.length += to - from;
     }
 
     /// Forgets what was passed: the record begins here.
     pub fn forget(&mut self) {
-        self.offset = None;
-        self.length = 0;
-    }
-
-    /// The record's offset in the decompressed stream, once it has begun.
-    pub fn offset(&self) -> Option<u64> {
-        self.offset
-    }
-
-    /// Length of the record in bytes, including those left out.
-    pub fn length(&self) -> u64 {
-        self.length
+        self.begun.offset = None;
+        self.begun.length = 0;
     }
 
     pub fn too_large(&self) -> bool {
-        self.length > self.limit
+        self.begun.length > self.limit
     }
 
     /// The stored bytes of the record.
     pub fn held(&self) -> &[u8] {
-        &self.bytes[self.first..]
+        &self.bytes[self.begun.first..]
     }
 
     /// The same, to be changed in their places.
     pub fn held_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.first..]
+        &mut self.bytes[self.begun.first..]
     }
 
     /// Removes `n` bytes from the end of the record, because they do not belong to it.
     pub fn shorten(&mut self, n: usize) {
         if !self.too_large() {
             self.bytes
-                .truncate((self.bytes.len() - n.min(self.bytes.len())).max(self.first));
-            self.length = (self.bytes.len() - self.first) as u64;
+                .truncate((self.bytes.len() - n.min(self.bytes.len())).max(self.begun.first));
+            self.begun.length = (self.bytes.len() - self.begun.first) as u64;
         }
     }
 
     /// The record's range in the batch's buffer.
     pub fn range(&self) -> std::ops::Range<usize> {
-        self.first..self.bytes.len()
+        self.begun.first..self.bytes.len()
     }
 
     /// Drops the bytes: the record is not delivered.
     pub fn discard(self) {
-        self.bytes.truncate(self.first);
+        self.bytes.truncate(self.begun.first);
     }
 }

@@ -197,10 +197,6 @@ impl Framer for JsonFramer {
         bytes.starts_with(b"{")
     }
 
-    fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
-        self.begins(head).then_some(RecordKind::Json)
-    }
-
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         if let Some(mut within) = self.within.take() {
             let step = self.step_within(&mut within, stream, sink);
@@ -374,16 +370,16 @@ impl JsonFramer {
                 // Only objects are expected around the lists.
                 (Some(_), Some((0, _))) => return self.bad_line(stream, sink),
                 (Some(_), Some((_, next))) if next.is_none() || within.in_list() => {
-                    let offset = stream.offset();
+                    let offset = stream.offset;
                     pass(stream, sink);
-                    return match stream.offset() == offset {
+                    return match stream.offset == offset {
                         true => self.bad_line(stream, sink),
                         false => Step::rejected(Reason::BadJson, "not an object"),
                     };
                 }
                 (Some(_), _) => {
-                    let offset = stream.offset();
-                    if !pass(stream, sink) || stream.offset() == offset {
+                    let offset = stream.offset;
+                    if !pass(stream, sink) || stream.offset == offset {
                         return self.bad_line(stream, sink);
                     }
                     sink.forget();
@@ -411,7 +407,7 @@ impl JsonFramer {
                 break;
             }
             // The first byte is none that a record can begin with here.
-            let from = usize::from(sink.length() == 0);
+            let from = usize::from(sink.begun.length == 0);
             let rest = window.get(from..).unwrap_or_default();
             let end = if self.in_array {
                 memchr::memchr2(b'\n', b'{', rest)
@@ -474,9 +470,10 @@ fn pass(stream: &mut Stream, sink: &mut Sink<'_>) -> bool {
         let (n, end) = match first {
             Some(b'{' | b'[') => braces.feed(window),
             Some(b'"') => {
-                let offset = stream.offset();
+                let offset = stream.offset;
                 string(stream);
-                sink.skipped(offset, stream.offset());
+                sink.begun.offset.get_or_insert(offset);
+                sink.begun.length += stream.offset - offset;
                 return true;
             }
             _ => {

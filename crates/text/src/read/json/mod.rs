@@ -186,12 +186,12 @@ pub(super) struct JsonObject;
 impl Interpreter for JsonObject {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         // Checking alone is several times as fast as replacing, which is rarely needed.
-        let parts = match std::str::from_utf8(bytes) {
+        let read = match std::str::from_utf8(bytes) {
             Ok(text) => read(text, config),
             Err(_) => read_replaced(bytes, config),
         };
-        match parts {
-            Ok(parts) => Outcome::Document(parts),
+        match read {
+            Ok((parts, body)) => Outcome::Document(RawDocument { body, ..parts }),
             Err((docno, refusal)) => {
                 let docno = docno.or_else(|| self.docno(bytes));
                 Outcome::Refused(docno.map(Cow::Owned), refusal)
@@ -247,8 +247,8 @@ impl Interpreter for JsonObject {
     }
 }
 
-/// A document, or why there is none, perhaps with its docno.
-type Read<'t> = Result<RawDocument<'t>, (Option<String>, Notice)>;
+/// A document and its body, or why there is none, perhaps with its docno.
+type Read<'t> = Result<(RawDocument<'static>, Cow<'t, [u8]>), (Option<String>, Notice)>;
 
 /// Reads an object that is not UTF-8.
 fn read_replaced(bytes: &[u8], config: &ReadConfig) -> Read<'static> {
@@ -262,18 +262,10 @@ fn read_replaced(bytes: &[u8], config: &ReadConfig) -> Read<'static> {
         return Err((None, (Reason::TooLarge, detail)));
     }
     let text = String::from_utf8_lossy(bytes);
-    let mut parts = read(&text, config)?;
+    let (mut parts, body) = read(&text, config)?;
     let not_utf8 = (Reason::InvalidBytes, "not UTF-8".to_string());
     parts.notices.insert(0, not_utf8);
-    let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-    Ok(RawDocument {
-        body: Cow::Owned(parts.body.into_owned()),
-        docno: owned(parts.docno),
-        url: parts.url.map(owned),
-        title: parts.title.map(owned),
-        charset: Some("utf-8".into()),
-        ..parts
-    })
+    Ok((parts, Cow::Owned(body.into_owned())))
 }
 
 /// Reads an object as a document.
@@ -333,15 +325,16 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Read<'t> {
     };
     let content = marks.content(kind.as_deref(), &mut body, config);
     let (content, begins) = content.map_err(|refusal| (Some(docno.clone()), refusal))?;
-    Ok(RawDocument {
+    let parts = RawDocument {
         url: url.map(Cow::Owned),
         title: title.map(Cow::Owned),
         charset: Some("utf-8".into()),
         begins,
         fields: found.field.into_iter().map(Cow::Borrowed).collect(),
         notices,
-        ..RawDocument::of(docno.into(), content, body)
-    })
+        ..RawDocument::of(docno.into(), content, Cow::default())
+    };
+    Ok((parts, body))
 }
 
 /// A warning about an object with a list for each column of a table: the text has several sentences,

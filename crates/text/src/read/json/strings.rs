@@ -63,7 +63,23 @@ impl<'b> JsonStrings<'b> {
     /// The object without the cuts of each string, which are in order and do not overlap.
     pub fn without(&self, cuts: &[Vec<Cut>]) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.bytes.len());
-        let mut original = Original::new(self.bytes, matches!(self.text, Cow::Owned(_)));
+        // Where stretches of UTF-8 begin, in the text and in the bytes, for places that rise.
+        let mut begins = (self.bytes.utf8_chunks())
+            .scan((0, 0), |next, chunk| {
+                let (valid, invalid) = (chunk.valid().len(), chunk.invalid().len());
+                let begin = *next;
+                next.0 += valid + char::REPLACEMENT_CHARACTER.len_utf8() * usize::from(invalid > 0);
+                next.1 += valid + invalid;
+                Some(begin)
+            })
+            .peekable();
+        let mut begin = (0, 0);
+        let mut original = |place: usize| {
+            while let Some(next) = begins.next_if(|next| next.0 <= place) {
+                begin = next;
+            }
+            begin.1 + (place - begin.0)
+        };
         let mut at = 0;
         // The text may name its fields in another order than the object has them.
         let strings = self.places.iter().zip(self.literals()).zip(cuts);
@@ -80,7 +96,7 @@ impl<'b> JsonStrings<'b> {
                     decoded += piece.decoded.len();
                 }
                 // Only a stretch without escapes has a place within.
-                original.offset(json + to - decoded)
+                original(json + to - decoded)
             };
             for Cut { range, space } in cuts {
                 let (begin, end) = (offset(range.start), offset(range.end));
@@ -126,41 +142,6 @@ fn pieces(literal: &str) -> impl Iterator<Item = StringPiece<'_>> {
         rest = rest.get(piece.length..).unwrap_or_default();
         Some(piece)
     })
-}
-
-/// Finds places of an object with U+FFFD in the bytes that it was made from. Places rise.
-struct Original<'b> {
-    rest: &'b [u8],
-    lossy: bool,
-    /// The part before `rest`, in the bytes and in the text.
-    at: (usize, usize),
-}
-
-impl<'b> Original<'b> {
-    fn new(bytes: &'b [u8], lossy: bool) -> Self {
-        Original {
-            rest: bytes,
-            lossy,
-            at: (0, 0),
-        }
-    }
-
-    fn offset(&mut self, text: usize) -> usize {
-        if !self.lossy {
-            return text;
-        }
-        while let Some(chunk) = self.rest.utf8_chunks().next() {
-            let (valid, invalid) = (chunk.valid().len(), chunk.invalid().len());
-            if text <= self.at.1 + valid {
-                break;
-            }
-            let length = valid + invalid;
-            self.at.0 += length;
-            self.at.1 += valid + char::REPLACEMENT_CHARACTER.len_utf8() * usize::from(invalid > 0);
-            self.rest = self.rest.get(length..).unwrap_or_default();
-        }
-        self.at.0 + (text - self.at.1)
-    }
 }
 
 #[cfg(test)]

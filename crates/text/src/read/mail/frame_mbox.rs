@@ -165,7 +165,7 @@ impl Framer for MboxFramer {
         let docno = format!("{}#{}", self.file, self.messages);
         let kind = RecordKind::Mail(Message { docno, mbox: true });
         if stream.cut() && stream.at_end() {
-            let length = sink.length();
+            let length = sink.begun.length;
             let detail = format!("the stream ends after {length} bytes of the message");
             return Step::named(kind.docno(sink.held()), Reason::Truncated, detail);
         }
@@ -183,7 +183,7 @@ fn to_end(stream: &mut Stream, sink: &mut Sink<'_>) {
         let Some(at) = memmem::find(window, MMDF) else {
             let length = window.len();
             // The window may end with the beginning of such a line.
-            let keep = if stream.ended() { 0 } else { MMDF.len() };
+            let keep = if stream.ended { 0 } else { MMDF.len() };
             sink.take(stream, length.saturating_sub(keep));
             if keep == 0 {
                 return;
@@ -214,7 +214,7 @@ fn to_next(stream: &mut Stream, sink: &mut Sink<'_>) {
             // The window may end with the beginning of a separator.
             let keep = BEFORE + BEGINS.len() - 1;
             let length = window.len();
-            if stream.ended() {
+            if stream.ended {
                 sink.take(stream, length);
                 return;
             }

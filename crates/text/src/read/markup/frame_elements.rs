@@ -129,7 +129,7 @@ impl<'c, 'b> Cursor<'c, 'b> {
 
     /// The place of the next byte in the stream.
     fn offset(&self) -> u64 {
-        self.stream.offset() + self.at as u64
+        self.stream.offset + self.at as u64
     }
 
     /// Passes everything before the next `<`; `false` if there is none.
@@ -218,7 +218,7 @@ impl ElementFramer {
                 self.framed()
             }
             None => {
-                let (name, length) = (String::from_utf8_lossy(&self.name), sink.length());
+                let (name, length) = (String::from_utf8_lossy(&self.name), sink.begun.length);
                 let detail = format!("<{name}>: another begins after {length} bytes");
                 let docno = self.kind().docno(sink.held());
                 Step::named(docno, Reason::NotClosed, detail)

@@ -269,10 +269,6 @@ impl Framer for Tag {
         self.opens(bytes)
     }
 
-    fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
-        (self.opens(head) && !self.is_reuters()).then_some(RecordKind::TrecSgml)
-    }
-
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
         // Between records: white space, comments, declarations, tags of the elements around them.
         loop {
@@ -311,7 +307,7 @@ fn stray(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
             break;
         }
     }
-    Step::rejected(Reason::StrayBytes, format!("{} bytes", sink.length()))
+    Step::rejected(Reason::StrayBytes, format!("{} bytes", sink.begun.length))
 }
 
 fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
@@ -368,7 +364,7 @@ fn record(stream: &mut Stream, sink: &mut Sink<'_>, tag: &Tag) -> Step {
                 }
                 if begins {
                     let docno = kind(sink).docno(sink.held());
-                    let detail = format!("another begins after {} bytes", sink.length());
+                    let detail = format!("another begins after {} bytes", sink.begun.length);
                     return Step::named(docno, Reason::NotClosed, detail);
                 }
                 sink.take(stream, 2);

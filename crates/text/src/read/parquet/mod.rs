@@ -264,7 +264,7 @@ pub(super) struct ParquetFramer {
     absent: Option<String>,
     state: State,
     /// The row groups to read; all of them if there are fewer.
-    groups: Range<u64>,
+    pub groups: Range<u64>,
     /// The first row of these.
     first: u64,
     /// The next row of the file.
@@ -272,8 +272,8 @@ pub(super) struct ParquetFramer {
     rows: u64,
     /// Bytes of documents delivered.
     pub delivered: u64,
-    /// The disk or machine failure that ended the file.
-    failure: Option<i32>,
+    /// Error number of the disk or machine failure that ended the file.
+    pub failure: Option<i32>,
 }
 
 enum State {
@@ -299,11 +299,16 @@ type Row = Result<RecordKind, (String, Fault)>;
 type BadColumn = (String, ParquetError);
 
 impl ParquetFramer {
-    pub fn new(file: Arc<dyn ReadAt>, number: u32, whole: Origin, config: &ReadConfig) -> Self {
+    pub fn new(
+        file: Arc<dyn ReadAt>,
+        number: u32,
+        origin: Arc<Origin>,
+        config: &ReadConfig,
+    ) -> Self {
         ParquetFramer {
             file,
             number,
-            origin: Arc::new(whole),
+            origin,
             length: 0,
             config: config.clone(),
             limits: Limits::new(config.max_document.0, config.max_ratio),
@@ -319,11 +324,6 @@ impl ParquetFramer {
             delivered: 0,
             failure: None,
         }
-    }
-
-    /// Reads only some row groups.
-    pub fn only(&mut self, groups: Range<u64>) {
-        self.groups = groups;
     }
 
     /// The places between row groups that cut the file into pieces of about `bytes`, and for each
@@ -359,11 +359,6 @@ impl ParquetFramer {
         }
     }
 
-    /// Error number of a disk or machine failure.
-    pub fn failure(&self) -> Option<i32> {
-        self.failure
-    }
-
     /// Bytes of the file that the rows so far stand for: rows are read column by column from
     /// several places.
     pub fn position(&self) -> u64 {
@@ -388,7 +383,7 @@ impl ParquetFramer {
                     })
                 }
                 Err(fault) => {
-                    let docno = Some(self.origin.name().to_string());
+                    let docno = Some(self.origin.name.to_string());
                     self.reject(batch, 0, docno, fault);
                     return true;
                 }

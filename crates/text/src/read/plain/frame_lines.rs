@@ -8,14 +8,7 @@
 use crate::read::ground::bytes::spaces;
 use crate::read::ground::framer::Step;
 use crate::read::ground::record::RecordKind;
-use crate::read::ground::stream::{Begun, Sink, Stream};
-
-/// The state between two bytes of the input.
-#[derive(Default)]
-pub(crate) struct LineFramer {
-    /// A line whose end has not come yet.
-    begun: Option<Begun>,
-}
+use crate::read::ground::stream::{Sink, Stream};
 
 /// Whether an input with this first line has one document on each line. `forced` says that the
 /// caller gave the format.
@@ -40,49 +33,37 @@ fn unmarked(line: &[u8]) -> &[u8] {
         .trim_ascii_start()
 }
 
-impl LineFramer {
-    /// The sink for the next record, or for the one that has begun.
-    pub fn sink<'b>(&mut self, bytes: &'b mut Vec<u8>, limit: u64) -> Sink<'b> {
-        match self.begun.take() {
-            Some(begun) => Sink::resumed(bytes, limit, begun),
-            None => Sink::new(bytes, limit),
+/// Frames the next line. Returns `None` if `pauses` says so before more is read; the bytes so
+/// far are kept in the batch.
+pub(crate) fn next_line(
+    stream: &mut Stream,
+    sink: &mut Sink<'_>,
+    mut pauses: impl FnMut(&Stream) -> bool,
+) -> Option<Step> {
+    loop {
+        if sink.begun.offset.is_none() {
+            stream.consume(spaces(stream.window()));
         }
-    }
-
-    /// Frames the next line. Returns `None` if `pauses` says so before more is read; the bytes so
-    /// far are kept in the batch.
-    pub fn step(
-        &mut self,
-        stream: &mut Stream,
-        sink: &mut Sink<'_>,
-        mut pauses: impl FnMut(&Stream) -> bool,
-    ) -> Option<Step> {
-        loop {
-            if sink.offset().is_none() {
-                stream.consume(spaces(stream.window()));
-            }
-            let window = stream.window();
-            let end = memchr::memchr(b'\n', window);
-            let n = end.unwrap_or(window.len());
-            if n > 0 {
-                sink.take(stream, n);
-            }
-            if end.is_some() {
-                return Some(Step::record(RecordKind::Json));
-            }
-            if stream.ended() {
-                return Some(match sink.offset() {
-                    None => Step::End,
-                    Some(_) if stream.cut() => Step::cut(None, sink),
-                    Some(_) => Step::record(RecordKind::Json),
-                });
-            }
-            if pauses(stream) {
-                self.begun = sink.begun();
-                return None;
-            }
-            stream.read();
+        let window = stream.window();
+        let end = memchr::memchr(b'\n', window);
+        let n = end.unwrap_or(window.len());
+        if n > 0 {
+            sink.take(stream, n);
         }
+        if end.is_some() {
+            return Some(Step::record(RecordKind::Json));
+        }
+        if stream.ended {
+            return Some(match sink.begun.offset {
+                None => Step::End,
+                Some(_) if stream.cut() => Step::cut(None, sink),
+                Some(_) => Step::record(RecordKind::Json),
+            });
+        }
+        if pauses(stream) {
+            return None;
+        }
+        stream.read();
     }
 }
 

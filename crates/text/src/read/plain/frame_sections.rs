@@ -54,7 +54,7 @@ impl SectionFramer {
     fn skip_empty(&self, stream: &mut Stream) {
         loop {
             stream.ensure(LONGEST_LINE);
-            let ended = stream.ended();
+            let ended = stream.ended;
             let window = stream.window();
             let window = &window[..window.len().min(LONGEST_LINE)];
             let space = spaces(window);
@@ -79,7 +79,7 @@ impl SectionFramer {
         let mut inside = true;
         loop {
             stream.ensure(LONGEST_LINE);
-            let (window, ended) = (stream.window(), stream.ended());
+            let (window, ended) = (stream.window(), stream.ended);
             let (mut at, mut found) = (0, false);
             while at < window.len() {
                 let rest = &window[at..];

@@ -16,7 +16,7 @@ use crate::read::ground::record::{ContentKind, Table};
 use crate::read::ground::split_at::SplitAt;
 use crate::read::ground::stream::in_lines;
 use crate::read::mail::begins_field;
-use crate::read::table::{Claim, Look, row_end, rows};
+use crate::read::table::{Claim, row_end, rows};
 use lookalike_base::words::{flag_word, shell_word};
 
 /// Bytes that are looked at.
@@ -497,7 +497,7 @@ fn flags_for_table(
         delimiter: (!usual).then(|| what.into()),
         ..config.clone()
     };
-    let Look::Refused(_, detail) = Table::look(head, true, claim, &config) else {
+    let Err((_, detail)) = Table::look(head, true, claim, &config) else {
         return flag;
     };
     let more = advised(&detail, "").unwrap_or_else(|| {

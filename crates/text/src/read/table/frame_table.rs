@@ -81,12 +81,12 @@ impl Framer for TableFramer {
         loop {
             let window = stream.ensure(1);
             // Beyond the limit, no quote is waited for.
-            let room = (self.limit + 1).saturating_sub(sink.length());
+            let room = (self.limit + 1).saturating_sub(sink.begun.length);
             let most = usize::try_from(room).unwrap_or(usize::MAX);
             if window.is_empty() {
                 return match scan.may_end() {
                     true => self.last(stream, sink, 0),
-                    false => unclosed(sink.length()),
+                    false => unclosed(sink.begun.length),
                 };
             }
             if most == 0 {
@@ -100,7 +100,7 @@ impl Framer for TableFramer {
                 Some(RowEnd::Line) => return self.record(),
                 Some(RowEnd::Broken) => {
                     self.pass_line(stream, sink);
-                    return unclosed(sink.length());
+                    return unclosed(sink.begun.length);
                 }
             }
         }
@@ -126,7 +126,7 @@ impl TableFramer {
         self.pass_line(stream, sink);
         match stream.cut() && stream.at_end() {
             true => Step::rejected(Reason::Truncated, "the stream ends inside quotes"),
-            false => unclosed(sink.length()),
+            false => unclosed(sink.begun.length),
         }
     }
 

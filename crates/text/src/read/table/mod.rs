@@ -14,7 +14,7 @@ use super::ground::fields::{
     FieldPath, ID_FIELDS, Known, NAMED, Step, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted,
 };
 use super::ground::outcome::{Interpreter, Outcome, refused};
-use super::ground::record::{Field, Marks, RawDocument, Table};
+use super::ground::record::{Field, Marks, Notice, RawDocument, Table};
 use super::ground::resolve::{Level, Names, Texts, beside, is_null, no_docno, take_each, usual_of};
 use super::ground::stream::ends_at_cr;
 use lookalike_base::numbers::counted;
@@ -40,16 +40,9 @@ pub(super) enum Claim {
     Content { named: bool },
 }
 
-/// What the first bytes of a file show.
-#[derive(Debug)]
-pub(super) enum Look {
-    /// A table whose first row begins at this byte.
-    Table(Box<Table>, usize),
-    /// A table that cannot be read.
-    Refused(Reason, String),
-    /// No table.
-    Other,
-}
+/// A table and the byte at which its first row begins, or why it cannot be read; nothing if it is
+/// something else.
+pub(super) type Look = Result<Option<(Box<Table>, usize)>, Notice>;
 
 /// The cells of a row that are wanted.
 pub(super) struct Picked<'r> {
@@ -234,15 +227,13 @@ impl Table {
         let is_content = matches!(claim, Claim::Content { .. });
         let best = best.filter(|(.., cells)| !is_content || !is_given || cells.len() > 1);
         let Some((_, mut dialect, row, cells)) = best else {
-            return match is_content {
-                true => Look::Other,
-                false if body.is_empty() => {
-                    Look::Refused(Reason::MissingText, "it has no row".into())
+            return match body.len() {
+                _ if is_content => Ok(None),
+                0 => Err((Reason::MissingText, "it has no row".into())),
+                length => {
+                    let what = format!("its first row does not end within {length} bytes");
+                    Err((Reason::BadRow, what))
                 }
-                false => Look::Refused(
-                    Reason::BadRow,
-                    format!("its first row does not end within {} bytes", body.len()),
-                ),
             };
         };
         let header = begin + row.len();
@@ -252,7 +243,7 @@ impl Table {
             && delimiters.len() > 1
             && !is_evident(dialect, (row, &cells), rows, ended, config)
         {
-            return Look::Other;
+            return Ok(None);
         }
         let (columns, first) = match () {
             () if !given.is_empty() => match cells == given {
@@ -267,7 +258,7 @@ impl Table {
                     let names = some_names(dialect, cells.len(), body, ended);
                     let detail = "its first row does not look like names of columns";
                     let detail = format!("{detail}: {}{NAMED}{names}", listed(&cells));
-                    return Look::Refused(Reason::MissingText, detail);
+                    return Err((Reason::MissingText, detail));
                 }
             },
         };
@@ -282,8 +273,13 @@ impl Table {
         dialect.escape = has_escapes(&head[begin..], dialect);
         dialect.copied = is_copied(&head[first..], dialect);
         match Table::new(dialect, &columns, config) {
-            Some(table) => Look::Table(Box::new(table), first),
-            None => without_text(dialect, columns, (&head[first..], ended), config),
+            Some(table) => Ok(Some((Box::new(table), first))),
+            None => Err(without_text(
+                dialect,
+                columns,
+                (&head[first..], ended),
+                config,
+            )),
         }
     }
 
@@ -449,7 +445,7 @@ fn without_text(
     columns: Vec<String>,
     (rows, ended): (&[u8], bool),
     config: &ReadConfig,
-) -> Look {
+) -> Notice {
     let next = dialect.first_row(rows, ended);
     let next = next.map_or(0, |row| dialect.pick(row, columns.len(), &[]).count);
     if next > columns.len() || matches!(&columns[..], [only] if only.starts_with('#')) {
@@ -457,11 +453,11 @@ fn without_text(
             "its first row has {} and the next {next}; remove what precedes the names of the columns",
             counted(columns.len() as u64, "cell"),
         );
-        return Look::Refused(Reason::BadRow, detail);
+        return (Reason::BadRow, detail);
     }
     let known = known_columns(dialect, columns, rows, ended);
     let detail = no_text(config.text_field.as_deref(), &TEXT_FIELDS, &known);
-    Look::Refused(Reason::MissingText, detail)
+    (Reason::MissingText, detail)
 }
 
 /// The columns with the types that their first values have, for a message.

@@ -177,9 +177,8 @@ impl Framer for ArchiveFramer {
         Some(Box::new(ArchiveFramer { shape }))
     }
 
-    fn kind_of(&self, head: &[u8]) -> Option<RecordKind> {
-        let begins = self.shape.begins_as_expected(head);
-        begins.then(|| self.shape.kind())
+    fn begins(&self, bytes: &[u8]) -> bool {
+        self.shape.begins_as_expected(bytes)
     }
 
     fn step(&mut self, stream: &mut Stream, sink: &mut Sink<'_>) -> Step {
@@ -192,7 +191,7 @@ impl Framer for ArchiveFramer {
             Err((docno, reason, detail)) => {
                 self.to_next_header(stream, sink);
                 let detail = match reason {
-                    Reason::StrayBytes => format!("{} bytes, {detail}", sink.length()),
+                    Reason::StrayBytes => format!("{} bytes, {detail}", sink.begun.length),
                     _ => detail,
                 };
                 return Step::named(docno, reason, detail);
@@ -200,7 +199,7 @@ impl Framer for ArchiveFramer {
         };
         sink.take(stream, header);
         let end = self.block(stream, sink, stated);
-        let block = sink.length() - header as u64;
+        let block = sink.begun.length - header as u64;
         if let (Some(id), BlockEnd::Stated) = (first, &end)
             && let Err(detail) = self.join(stream, sink, id)
         {
@@ -315,7 +314,7 @@ impl ArchiveFramer {
     fn passable(&self, stream: &Stream) -> usize {
         let n = stream.window().len();
         // The window may end with the beginning of `\nWARC/`.
-        if stream.ended() {
+        if stream.ended {
             n
         } else {
             n.saturating_sub(5).max(1)
