@@ -6,20 +6,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::report::{explained, ledger, records, rejected_by_file, unread, write_records};
-use clap::Args;
 use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
 use lookalike_base::utf8::visible_lines;
-use lookalike_base::{Error, Result};
 use lookalike_engine::outputs;
 use lookalike_engine::pipeline::{self, Summary};
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::count;
 use lookalike_tasks::inspect::{inspect, stages, verify};
 
-use super::command::{Command, Out, Run, Setup};
+use super::command::{Args, Command, Context, Out, Result, Run, Setup};
 use super::context::Host;
 use super::flags::{InputFlags, ShingleFlags};
+use lookalike_base::Error;
 
 /// Options of `count`.
 #[derive(Debug, Args)]

@@ -10,12 +10,17 @@ use crate::facade::Resources;
 use crate::report::terminal::wrapped;
 use lookalike_base::budget::Disk;
 use lookalike_base::byte_size::ByteSize;
-use lookalike_base::progress::{Context, Progress};
-use lookalike_base::{Error, Result, memory};
+use lookalike_base::progress::Progress;
+use lookalike_base::{Error, memory};
 use lookalike_store::remote;
 use lookalike_text::read::Converter;
 
 use super::context::Host;
+
+// With the types here, what every command is written with.
+pub use clap::Args;
+pub use lookalike_base::Result;
+pub use lookalike_base::progress::Context;
 
 /// A command that calls the library under limits. Its type has its options.
 pub trait Command {

@@ -6,18 +6,15 @@ use std::path::{Path, PathBuf};
 use crate::report::page::{self, PAGE_FILE};
 use crate::report::rows::Rows;
 use crate::report::unread;
-use clap::Args;
-use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::Context;
 use lookalike_base::words::shell_word;
 use lookalike_tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, SetReport, check_corpus,
     run as contamination,
 };
 
-use super::command::{Command, Out};
+use super::command::{Args, Command, Context, Out, Result};
 use super::flags::InputFlags;
 
 /// Options of `contamination`.

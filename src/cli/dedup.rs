@@ -5,11 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::report::page::PageConfig;
 use crate::report::{self, dedup_ledger, unread};
-use clap::Args;
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::measure::Measure;
-use lookalike_base::progress::Context;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline;
 use lookalike_store::remote;
@@ -20,7 +17,7 @@ use lookalike_tasks::dedup::{
     Unusable,
 };
 
-use super::command::{Command, Out};
+use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{AuditFlags, CollectionFlags, CriterionFlags};
 use super::run::{DEDUP_STAGES, ResultFlags};
 

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use lookalike_base::error::refuse;
-use lookalike_base::progress::Context;
 use lookalike_base::words::shell_word;
-use lookalike_base::{Error, Result};
 use lookalike_engine::document::{self, CompareConfig, Compared};
 use lookalike_engine::{collection, outputs};
 use lookalike_tasks::passages::PassagesConfig;
@@ -18,9 +16,10 @@ use lookalike_engine::table::Table;
 use lookalike_store::json;
 use lookalike_store::workspace::Workspace;
 
-use super::command::{Command, Out};
+use super::command::{Command, Context, Out, Result};
 use super::flags::Programs;
 use super::screen::ScreenFlags;
+use lookalike_base::Error;
 use lookalike_engine::pipeline::{open_catalogued, open_for};
 
 /// Options of `diff`.

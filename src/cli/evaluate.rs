@@ -5,12 +5,9 @@ use std::path::PathBuf;
 
 use crate::line;
 use crate::report::terminal::{Line, Shown, Table, named};
-use clap::Args;
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
 use lookalike_methods::LEXICON_FILE;
 use lookalike_store::disk;
 use lookalike_tasks::evaluate::{
@@ -18,7 +15,7 @@ use lookalike_tasks::evaluate::{
     PairsAt, Ranking, RemovalShare, RunList, Sample, Scores, evaluate,
 };
 
-use super::command::{Command, Out};
+use super::command::{Args, Command, Context, Out, Result};
 
 /// Options of `evaluate`.
 #[derive(Debug, Args)]

@@ -5,13 +5,10 @@ use std::path::PathBuf;
 
 use crate::report::page::{PageConfig, Replay};
 use crate::report::{GraphFormat, changes, graph, write_graph, write_versions};
-use clap::Args;
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
 use lookalike_engine::pipeline::{open_catalogued, open_for, open_shared};
 use lookalike_tasks::versions::{By, VersionsConfig};
 
-use super::command::{Command, Out};
+use super::command::{Args, Command, Context, Out, Result};
 
 /// Options of `versions`.
 #[derive(Debug, Args)]

@@ -11,7 +11,8 @@
 
 mod arguments;
 mod checks;
-mod command;
+#[doc(hidden)]
+pub mod command;
 mod commands;
 mod contamination;
 mod context;

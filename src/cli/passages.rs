@@ -9,13 +9,10 @@ use crate::report::page::PageConfig;
 use crate::report::rows::Rows;
 use crate::report::terminal::{Growing, visible};
 use crate::report::{searched, unread};
-use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, percent};
-use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{self, Captured, Catalogue, Names};
 use lookalike_engine::pipeline;
@@ -28,7 +25,7 @@ use lookalike_tasks::passages::{
     RemovalConfig, RemovalSummary, ReuseConfig, Scope, Stats, Task, TextUnit, UnitsConfig,
 };
 
-use super::command::{Command, Out};
+use super::command::{Args, Command, Context, Out, Result};
 use super::flags::CollectionFlags;
 use super::report::write_page;
 

@@ -3,14 +3,11 @@
 use std::path::PathBuf;
 
 use crate::report;
-use clap::Args;
-use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
-use lookalike_base::progress::Context;
 use lookalike_engine::{outputs, pipeline};
 use lookalike_tasks::plan;
 
-use super::command::{Command, Out};
+use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{Planning, ThresholdFlag};
 
 /// Options of `plan`.

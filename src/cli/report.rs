@@ -4,10 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report;
 use crate::report::page::{self, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
-use clap::Args;
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
-use lookalike_base::progress::Context;
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::refuse_remote;
@@ -16,7 +13,7 @@ use lookalike_tasks::contamination::REPORT_FILE;
 use lookalike_tasks::dedup;
 use lookalike_tasks::passages::{OVERLAPS_FILE, SPANS_FILE};
 
-use super::command::{Command, Out};
+use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{AuditFlags, Programs};
 use lookalike_engine::pipeline::open_for;
 

@@ -4,15 +4,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use lookalike_base::numbers::{count, counted, percent};
-use lookalike_base::progress::Context;
 use lookalike_base::{Result, memory};
 use lookalike_engine::document::{self, Facts, Source, Text};
 
 use crate::report::terminal::{self, visible_lines};
-use clap::Args;
 use serde::Serialize;
 
-use super::command::{Command, Out};
+use super::command::{Args, Command, Context, Out};
 use super::flags::Programs;
 use super::screen::ScreenFlags;
 use lookalike_engine::pipeline::open_catalogued;
@@ -59,12 +57,16 @@ pub struct Options {
 struct Shown<'a> {
     #[serde(flatten)]
     facts: &'a Facts,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_source: Option<Source>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_missing: Option<&'a str>,
+    #[serde(flatten)]
+    text: Option<ShownText<'a>>,
+}
+
+/// The text in JSON, or why there is none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ShownText<'a> {
+    Found { text: &'a str, text_source: Source },
+    Missing { text_missing: &'a str },
 }
 
 /// The documents that share passages with this one, if a search listed pairs: at most `most` of them.
@@ -121,17 +123,17 @@ impl Command for Options {
         }
         let facts = document::facts(&workspace, &found, self.most, context)?;
         if out.setup.json {
-            let (text, text_source, text_missing) = match &text {
-                Some(Text::Found(text, source)) => (Some(text.as_str()), Some(*source), None),
-                Some(Text::Missing(reason)) => (None, None, Some(reason.as_str())),
-                None => (None, None, None),
-            };
-            let shown = Shown {
-                facts: &facts,
-                text,
-                text_source,
-                text_missing,
-            };
+            let text = text.as_ref().map(|text| match text {
+                Text::Found(text, source) => ShownText::Found {
+                    text,
+                    text_source: *source,
+                },
+                Text::Missing(reason) => ShownText::Missing {
+                    text_missing: reason,
+                },
+            });
+            let facts = &facts;
+            let shown = Shown { facts, text };
             return out.say(&super::json(&shown)?);
         }
         let screen = self.screen.screen(None, out.host);

@@ -4,13 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
 use serde::Serialize;
 
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
 use lookalike_base::words::shell_word;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline::JoinParameters;
@@ -18,7 +15,7 @@ use lookalike_rewrite::output;
 use lookalike_store::remote;
 use lookalike_tasks::jobs::{self, Outcome, Plan, Planned};
 
-use super::command::{Command, Out};
+use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Programs, ResultsFlag, With};
 use super::run::Verbose;
 

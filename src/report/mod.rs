@@ -19,7 +19,6 @@ pub mod rows;
 #[doc(hidden)]
 pub mod terminal;
 pub(crate) mod unread;
-mod versions;
 #[doc(hidden)]
 pub mod wording;
 mod write;
@@ -31,6 +30,5 @@ pub use ledger::{cost_rows, ledger, ledger_rows};
 pub(crate) use ledger::{explained, rejected_by_file};
 pub use plan::plan;
 pub(crate) use records::{records, write_records};
-pub(crate) use versions::{changes, write_versions};
-pub(crate) use write::write_diff;
+pub(crate) use write::{changes, write_diff, write_versions};
 pub use write::{place_audit, write_audit, write_page};

@@ -1,17 +1,22 @@
-//! Writes pages into directories, and names them in the manifests there.
+//! Writes pages into directories, and names them in the manifests there. What changed between crawls
+//! is also written in tables.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use super::page::versions::{Changes, about, kinds, numbers_of};
 use super::page::{self, PageConfig, PageStats};
+use super::terminal::Table;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::document::{Both, Passages};
-use lookalike_engine::{outputs, pipeline};
+use lookalike_engine::{cluster, outputs, pipeline};
 use lookalike_store::workspace::{self, Workspace};
-use lookalike_store::{disk, remote};
+use lookalike_store::{disk, remote, table};
 use lookalike_tasks::audit::{self, AuditConfig, review};
 use lookalike_tasks::dedup;
 use lookalike_tasks::passages::shown::shows_passages;
+use lookalike_tasks::versions::{COLUMNS, Version, VersionsConfig, VersionsSummary, versions};
 
 /// Writes the page of a directory. If the page is inside the directory, the manifest records it.
 pub fn write_page(
@@ -144,6 +149,61 @@ pub(crate) fn write_diff(
         let written = page::diff::write(both, words, passages, context, program, output)?;
         Ok((written, ()))
     })
+}
+
+/// Writes the versions to files, whose names decide the form: `.html` a page with at most `look.pairs`
+/// pairs of texts, and any other a result table.
+pub(crate) fn write_versions(
+    workspace: &Workspace,
+    config: &VersionsConfig,
+    files: &[PathBuf],
+    look: &PageConfig,
+    context: &Context<'_>,
+) -> Result<VersionsSummary> {
+    let parameters = cluster::parameters(&workspace.manifest);
+    let (mut pages, mut tables) = (Vec::new(), Vec::new());
+    for file in files {
+        outputs::check_outside("output", file, workspace)?;
+        outputs::check_place("output", file)?;
+        outputs::check_ending("output", file, &["html", "tsv", "parquet"])?;
+        if file.extension().is_some_and(|ending| ending == "html") {
+            pages.push(file);
+        } else {
+            let out = disk::AtomicFile::create(file)?;
+            tables.push(table::Table::new(file, out, &parameters, &COLUMNS)?);
+        }
+    }
+    let mut listed = Changes::default();
+    let take = |version: Version| {
+        let mut tables = tables.iter_mut();
+        tables.try_for_each(|table| table.row(&version.cells()))?;
+        listed.add(version);
+        Ok(())
+    };
+    let summary = versions(workspace, config, take, context)?;
+    for table in tables {
+        table.done()?;
+    }
+    for output in pages {
+        page::versions::write(workspace, &summary, &listed, (output, look), context)?;
+    }
+    Ok(summary)
+}
+
+/// The counts of each crawl, in at most `width` columns.
+pub(crate) fn changes(summary: &VersionsSummary, width: usize) -> String {
+    let kinds = kinds(summary);
+    let mut table = Table::new(["crawl", "from"].into_iter().chain(kinds.iter().copied()));
+    for crawl in &summary.crawls {
+        let from = crawl.first.as_deref().and_then(|date| date.get(..10));
+        let mut row = vec![crawl.name.clone(), from.unwrap_or("-").into()];
+        row.extend(numbers_of(crawl, &kinds));
+        table.row(row);
+    }
+    let mut out = String::new();
+    table.print(width, &mut out).print(width, &mut out);
+    let _ = writeln!(out, "\n{}", about(summary));
+    out
 }
 
 #[cfg(test)]

@@ -5,14 +5,13 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::clusters::{MEMBER, member_row};
-use super::documents::{heading, title};
+use super::documents::{collection_name, heading, title};
 use super::frame::{Frame, Sheet, many};
 use super::markup::{Markup, html, isolated, json_block, visible};
 use super::pairs::{both_texts, names};
 use super::panels::{headline, part, share_bar, short, short_below, table};
 use super::side_by_side::options;
 use super::texts::{self, Read};
-use super::title::collection_name;
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE};
 use crate::report::dedup::{named, revisits};
 use lookalike_base::Result;
@@ -516,14 +515,13 @@ fn source_row(name: Markup, tally: &Tally, reasons: &[Removal]) -> Markup {
 /// The sentence about rejected records.
 fn rejected(rejected: u64, dropped: u64) -> String {
     let records = many(rejected, "record");
-    match (rejected, dropped) {
-        (1, 0) => format!("{records} gave no document, and was kept."),
-        (_, 0) => format!("{records} gave no document, and were kept."),
-        (1, _) => format!("{records} gave no document, and was removed."),
-        (n, d) if n == d => format!("{records} gave no document, and were removed."),
-        (_, d) => format!(
+    let was = if rejected == 1 { "was" } else { "were" };
+    match dropped {
+        0 => format!("{records} gave no document, and {was} kept."),
+        n if n == rejected => format!("{records} gave no document, and {was} removed."),
+        n => format!(
             "{records} gave no document; {} of them were removed.",
-            count(d)
+            count(n)
         ),
     }
 }

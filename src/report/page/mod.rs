@@ -71,7 +71,6 @@ mod side_by_side;
 mod sizes;
 mod split;
 mod texts;
-mod title;
 pub(crate) mod versions;
 
 use crate::report::cost_rows;
@@ -399,7 +398,10 @@ impl Page<'_> {
     fn title(&self, workspace: &Workspace) -> Result<String> {
         Ok(match &self.config.title {
             Some(title) => title.clone(),
-            None => format!("Near-duplicates in {}", title::collection_name(workspace)?),
+            None => format!(
+                "Near-duplicates in {}",
+                documents::collection_name(workspace)?
+            ),
         })
     }
 

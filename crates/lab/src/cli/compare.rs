@@ -6,13 +6,11 @@ use std::time::Duration;
 
 use crate::compare::{COST, CompareConfig, QueryConfig, Sample};
 use crate::report;
-use clap::Args;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
 use lookalike_engine::pipeline;
 use lookalike_methods::{METHODS, Spec};
 
-use lookalike::cli::{Command, Out};
+use lookalike::cli::command::{Args, Command, Context, Out, Result};
+use lookalike_base::Error;
 
 /// Methods whose pairs are the ground truth by default.
 const TRUTHS: [&str; 2] = ["shingles", "cosine"];

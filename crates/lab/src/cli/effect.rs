@@ -2,15 +2,11 @@
 
 use std::fmt::Write;
 
-use clap::Args;
-
 use super::qrels::{of_file, unknown};
 use crate::effect::{EffectConfig, EffectReport, METRICS, SystemEffect, Treatment, Values, run};
 use crate::report::grid::{Grid, WIDTH};
-use lookalike::cli::{Command, Out};
-use lookalike_base::Result;
+use lookalike::cli::command::{Args, Command, Context, Out, Result};
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::Context;
 use lookalike_store::table::cell;
 use lookalike_tasks::evaluate::qrels::FileCounts;
 

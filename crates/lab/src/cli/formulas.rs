@@ -4,12 +4,9 @@ use std::str::FromStr;
 
 use crate::formulas::{FormulaPaper, FormulaValues};
 use crate::report;
-use clap::Args;
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
-use lookalike_base::progress::Context;
 
-use lookalike::cli::{Command, Out};
+use lookalike::cli::command::{Args, Command, Context, Out, Result};
 
 /// Options of `formulas`.
 #[derive(Debug, Args)]

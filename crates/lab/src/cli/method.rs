@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use clap::Args;
 use lookalike::report::{GraphFormat, write_graph};
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 use lookalike_methods::{self as methods, METHODS, Spec};
 
-use lookalike::cli::{Command, Out, ResultFlags, about_method, end_with_parent};
+use lookalike::cli::command::{Args, Command, Context, Out, Result};
+use lookalike::cli::{ResultFlags, about_method, end_with_parent};
 
 /// Options of `method`.
 #[derive(Debug, Args)]

@@ -6,14 +6,11 @@ use crate::perturb::{
     self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
     Recipe,
 };
-use clap::Args;
 use lookalike::report::rows::Rows;
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
-use lookalike_base::progress::Context;
 
+use lookalike::cli::command::{Args, Command, Context, Out, Result};
 use lookalike::cli::flags::InputFlags;
-use lookalike::cli::{Command, Out};
 
 /// The paper whose recipe makes the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -4,18 +4,15 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::report::grid::{Grid, WIDTH};
-use clap::Args;
 use lookalike::line;
 use lookalike::report::terminal::Line;
-use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::Context;
 use lookalike_tasks::evaluate::qrels::{
     CONTRADICTIONS_FILE, FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts,
     run as compare,
 };
 
-use lookalike::cli::{Command, Out};
+use lookalike::cli::command::{Args, Command, Context, Out, Result};
 
 /// Options of `qrels`.
 #[derive(Debug, Args)]

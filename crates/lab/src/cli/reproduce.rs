@@ -4,11 +4,8 @@ use std::path::PathBuf;
 
 use crate::report;
 use crate::reproduce::Paper;
-use clap::Args;
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
 
-use lookalike::cli::{Command, Out};
+use lookalike::cli::command::{Args, Command, Context, Out, Result};
 
 /// Options of `reproduce`.
 #[derive(Debug, Args)]

@@ -4,15 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::report;
 use crate::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
-use clap::Args;
-use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
-use lookalike_base::progress::Context;
 use lookalike_engine::pipeline;
 use lookalike_tasks::plan::Ratio;
 
+use lookalike::cli::command::{Args, Command, Context, Out, Result};
 use lookalike::cli::flags::List;
-use lookalike::cli::{Command, Out};
 
 /// Options of `study`.
 #[derive(Debug, Args)]

@@ -2,11 +2,9 @@
 
 use crate::transfer::{TransferConfig, TransferReport, run as transfer};
 use lookalike::report::rows::Rows;
-use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::Context;
 
-use lookalike::cli::{Command, Out};
+use lookalike::cli::command::{Command, Context, Out, Result};
 
 /// Warn if one in this number of docnos is unknown.
 const UNKNOWN: u64 = 10;

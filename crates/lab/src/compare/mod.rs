@@ -36,6 +36,7 @@ mod verdict;
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
+use lookalike_base::precision::share;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultsEntry;
@@ -226,13 +227,12 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
 }
 
 fn against(truth: &str, pairs: u64, true_pairs: u64, found: u64, cost: u64) -> AgainstTruth {
-    let share = |whole: u64| (whole > 0).then(|| found as f64 / whole as f64);
     AgainstTruth {
         truth: truth.into(),
         true_pairs,
         found,
-        precision: share(pairs),
-        recall: share(true_pairs),
+        precision: share(found, pairs),
+        recall: share(found, true_pairs),
         utility: i128::from(found) - i128::from(cost) * i128::from(pairs - found),
     }
 }

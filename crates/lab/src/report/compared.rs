@@ -111,7 +111,6 @@ pub(crate) fn sentences(verdict: &Verdict, comparison: &Comparison) -> [String; 
 }
 
 /// The comparison as tables for a terminal of this number of columns.
-#[must_use]
 pub fn compared(comparison: &Comparison, width: usize) -> String {
     let mut out = String::new();
     let representatives = count(comparison.representatives);

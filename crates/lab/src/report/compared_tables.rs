@@ -5,7 +5,6 @@ use crate::compare::{Comparison, Families, QueryResults};
 use crate::reproduce::rows;
 
 /// The name and the content of every table of the whole comparison.
-#[must_use]
 pub fn compared_files(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let mut files = vec![
         ("methods.csv", methods(comparison)),
@@ -23,7 +22,6 @@ pub fn compared_files(comparison: &Comparison) -> Vec<(&'static str, String)> {
 }
 
 /// The comparison as CSV: a line for each method and ground truth, with all numbers of the method.
-#[must_use]
 pub fn methods(comparison: &Comparison) -> String {
     let families = &comparison.families;
     let more = match families {

@@ -4,7 +4,6 @@ use crate::formulas::FormulaRow;
 use lookalike::report::terminal::{Table, wrapped};
 
 /// The results, a table for each formula, for a terminal of this number of columns.
-#[must_use]
 pub fn formulas(rows: &[FormulaRow], width: usize) -> String {
     let mut out = String::new();
     let names = |row: &FormulaRow| row.values.iter().map(|value| value.0).collect::<Vec<_>>();

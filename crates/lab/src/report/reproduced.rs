@@ -62,7 +62,6 @@ fn plain(cell: &Cell, form: Form) -> String {
 }
 
 /// An exhibit as a table with tabs.
-#[must_use]
 pub(crate) fn exhibit_tsv(exhibit: &Exhibit) -> String {
     let names = exhibit.columns.iter().map(|column| column.name.as_str());
     let mut out = names.collect::<Vec<_>>().join("\t") + "\n";
@@ -100,7 +99,6 @@ pub(super) fn claims_tsv(papers: &[ReproducedPaper]) -> String {
 }
 
 /// The claims of these papers for a terminal of this number of columns.
-#[must_use]
 pub fn reproduced(reproduced: &Reproduced, papers: &[Paper], width: usize) -> String {
     let mut out = String::new();
     for of in reproduced

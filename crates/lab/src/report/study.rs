@@ -130,7 +130,6 @@ pub(super) fn by_group(view: &View, metric: Metric, threshold: usize) -> Grid {
 }
 
 /// The runs of a study as CSV: a line for each, with all its numbers.
-#[must_use]
 pub fn study_csv(comparison: &StudyComparison) -> String {
     let columns = "run,threshold,share,precision_mean,precision_least,precision_greatest,recall_mean,\
                    recall_least,recall_greatest,found,looked_up,nothing_sampled,cpu_seconds";

@@ -31,6 +31,7 @@ use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::{count, counted, percent};
+use lookalike_base::precision::share;
 use lookalike_base::progress::Context;
 use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_engine::join::{List, each_pair};
@@ -71,7 +72,7 @@ struct Scored {
 
 impl Scored {
     fn precision(&self) -> Option<f64> {
-        (self.pairs > 0).then(|| self.known as f64 / self.pairs as f64)
+        share(self.known, self.pairs)
     }
 
     /// The names of the score and the threshold.

@@ -24,6 +24,7 @@ use crate::formulas::{expected_trials, lexicon_unchanged, signature_stability};
 use lookalike_base::Result;
 use lookalike_base::bits::{Bits, Ranks};
 use lookalike_base::numbers::{counted, percent};
+use lookalike_base::precision::share;
 use lookalike_engine::collection::Catalogue;
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
@@ -154,11 +155,6 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()
     tables_of_formulas(made)
 }
 
-/// A part of a whole.
-fn share(part: u64, whole: u64) -> f64 {
-    part as f64 / whole as f64
-}
-
 /// Figure 2 and Table 4, which depend on no collection.
 fn tables_of_formulas(made: &mut Measured) -> Result<()> {
     table!(made, "figure-2", lexicons in 1..=10u32 =>
@@ -260,7 +256,7 @@ fn web_claims(found: &[Found], made: &mut Measured) {
     let increase = with(found, 10).and_then(|row| row.increase);
     let recall = values(found, numbers, |row| row.recall);
     let precision = values(found, numbers, |row| row.precision);
-    let pure = |row: &QueryRow| (row.clusters > 0).then(|| share(row.pure, row.clusters));
+    let pure = |row: &QueryRow| share(row.pure, row.clusters);
     let pure = values(found, numbers, pure);
     let [recalls, precisions, clusters] =
         [&recall, &precision, &pure].map(|of| shown(numbers, of.as_ref()));

@@ -112,7 +112,6 @@ impl Adaptive {
     }
 
     /// The comparison in some sentences, or one if there is nothing to compare.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let Some(threshold) = self.threshold.filter(|_| !self.targets.is_empty()) else {
             return vec![

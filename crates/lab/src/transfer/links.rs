@@ -8,6 +8,7 @@ use lookalike_base::Result;
 use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
+use lookalike_base::ratio::Ratio;
 use lookalike_engine::collection::Catalogue;
 use lookalike_store::workspace::Workspace;
 
@@ -87,22 +88,13 @@ impl Links {
         });
     }
 
-    /// Compares two resemblances.
+    /// Compares two resemblances with one document. With an empty one, all are equal.
     fn compare(&self, a: &Link, b: &Link) -> Ordering {
-        let [(s, whole), (t, other)] = [a, b].map(|link| {
-            let size = self.sizes[link.old as usize];
-            fraction(link.shared, size, link.shingles)
+        let [a, b] = [a, b].map(|link| {
+            let sizes = (self.sizes[link.old as usize], link.shingles);
+            Ratio::of(Measure::Resemblance, link.shared, sizes)
         });
-        (s * other).cmp(&(t * whole))
-    }
-}
-
-/// The resemblance of two documents of these sizes, if they resemble each other. Documents without
-/// shingles are exact duplicates.
-fn fraction(shared: u32, a: u32, b: u32) -> (u128, u128) {
-    match (u128::from(a) + u128::from(b)).saturating_sub(shared.into()) {
-        0 => (1, 1),
-        union => (shared.into(), union),
+        a.cmp(&b)
     }
 }
 
