@@ -107,6 +107,13 @@ pub(super) fn revisits(summary: &DedupSummary) -> Vec<String> {
                 count(copies)
             ));
         }
+        if summary.later_survivors > 0 {
+            says.push(format!(
+                "For {}, the kept record with the same payload is later, and a revisit record refers \
+                 to an earlier one (see --keep oldest).",
+                count(summary.later_survivors)
+            ));
+        }
     }
     if kept > 0 {
         says.push(format!(

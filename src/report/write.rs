@@ -166,6 +166,9 @@ pub(crate) fn write_versions(
         outputs::check_outside("output", file, workspace)?;
         outputs::check_place("output", file)?;
         outputs::check_ending("output", file, &["html", "tsv", "parquet"])?;
+        if file.extension().is_none() {
+            outputs::check_own("output", file, &["# format: lookalike 1\n"])?;
+        }
         if file.extension().is_some_and(|ending| ending == "html") {
             pages.push(file);
         } else {

@@ -904,3 +904,27 @@ fn pairs_to_review_are_apart() {
     }
     assert!(!at.join("no").exists());
 }
+
+/// `run` compares each exact duplicate with its representative, and says so: `dedup --identical`
+/// also removes the copies of other documents.
+#[test]
+fn identical_is_said_of_the_representative() {
+    let place = common::temporary();
+    let at = place.path();
+    fs::create_dir(at.join("in")).unwrap();
+    for (name, text) in [
+        ("a", "One two three."),
+        ("b", "one two three"),
+        ("c", "one two three"),
+    ] {
+        fs::write(at.join("in").join(name).with_extension("txt"), text).unwrap();
+    }
+    answer(at, "run in -o out");
+    answer(at, "report out");
+    let page = fs::read_to_string(at.join("out/report.html")).unwrap();
+    let page = page.replace('\u{a0}', " ");
+    let says = "0 of 2 are identical to that document, byte for byte; others may be identical to";
+    assert!(page.contains(says), "{page}");
+    let said = answer(at, "dedup --from out -o kept --identical text");
+    assert!(said.contains("1 of 3 documents"), "{said}");
+}

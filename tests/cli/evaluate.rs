@@ -1631,6 +1631,52 @@ fn docnos_of_lists_are_read_as_they_were_written() {
     }
 }
 
+/// A docno may have a comma: only a header that names columns, or the name of the file, says that
+/// commas separate. Semicolons do in a list whose columns are named.
+#[test]
+fn a_comma_in_a_list_of_docnos_is_a_part_of_a_docno() {
+    let place = common::temporary();
+    let at = place.path();
+    write_groups(
+        &at.join("in.jsonl"),
+        &[("a", 0), ("a,1", 0), ("b", 1), ("b,1", 1)],
+    );
+    assert!(program(at, "run in.jsonl -o out --threshold 0.8 --quiet").0);
+    for (name, text, columns) in [
+        ("plain.txt", "a,1\nb,1\n", ""),
+        ("named.txt", "n,id\n1,\"a,1\"\n2,\"b,1\"\n", ""),
+        ("ending.csv", "\"a,1\",x\n\"b,1\",y\n", ""),
+        (
+            "semicolons.csv",
+            "n;id\n1;a,1\n2;\"b,1\"\n",
+            " --run-columns id",
+        ),
+    ] {
+        fs::write(at.join(name), text).unwrap();
+        let arguments = format!("{name} --run-lists kept --truth out{columns}");
+        assert_eq!(removals(at, &arguments), [2, 0, 2, 0], "{name}");
+    }
+}
+
+/// The list of disagreements does not replace a file of the user's, only an earlier list.
+#[test]
+fn a_list_of_disagreements_replaces_only_its_own() {
+    let place = common::temporary();
+    let at = place.path();
+    write_groups(&at.join("in.jsonl"), &[("a", 0), ("b", 0), ("c", 1)]);
+    assert!(program(at, "run in.jsonl -o out --threshold 0.8 --quiet").0);
+    fs::write(at.join("removed.txt"), "b\nc\n").unwrap();
+    fs::write(at.join("mine"), "my notes\n").unwrap();
+    let command = "evaluate removed.txt --run-lists removed --truth out --disagreements";
+    let (done, said) = program(at, &format!("{command} mine"));
+    assert!(!done && said.contains("lookalike did not write"), "{said}");
+    assert_eq!(fs::read(at.join("mine")).unwrap(), b"my notes\n");
+    for _ in 0..2 {
+        let (done, said) = program(at, &format!("{command} list"));
+        assert!(done, "{said}");
+    }
+}
+
 /// A list without any docno of the ground truth is of other documents, or was read in another way
 /// than it was written.
 #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use serde_json::Value;
 use sha1::{Digest, Sha1};
 
 use super::support::{call, content, dedup, done, lines, place, records, warc_fields, written};
@@ -486,6 +487,22 @@ fn linked(one: &Path, other: &Path) {
     use std::os::unix::fs::MetadataExt;
     let number = |path: &Path| fs::metadata(path).unwrap().ino();
     assert_eq!(number(one), number(other));
+}
+
+/// A revisit is of something older, so a removed record whose survivor is later leaves none. The
+/// answer says so.
+#[test]
+fn a_survivor_that_is_later_is_counted() {
+    let all = [2021, 2020, 2022].map(|year| capture(year, year, "", BODY));
+    let (_guard, place) = place(&[("in/a.warc", all.concat().as_bytes())]);
+    let summary = dedup(&place, &format!("in -o kept --revisit {HOW}"));
+    assert_eq!(summary["revisits"], 1, "{summary}");
+    assert_eq!(summary["later_survivors"], 1, "{summary}");
+    let said = done(&place, &format!("dedup in -o said --revisit {HOW}"));
+    let told = "For 1, the kept record with the same payload is later";
+    assert!(said.stdout.contains(told), "{}", said.stdout);
+    let oldest = format!("in -o oldest --revisit --keep oldest {HOW}");
+    assert_eq!(dedup(&place, &oldest)["later_survivors"], Value::Null);
 }
 
 /// Only copies are removed, and with equal payloads each of them leaves a record.

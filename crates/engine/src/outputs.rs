@@ -189,6 +189,29 @@ pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
         .because(format!("{} {what}", parent.display())))
 }
 
+/// Refuses an output, given by `parameter`, in place of a file that begins in none of these ways, so
+/// another program wrote it.
+pub fn check_own(parameter: &'static str, output: &Path, heads: &[&str]) -> Result<()> {
+    let limit = "lookalike did not write this file; give another name";
+    match destination(parameter, output, output)? {
+        Destination::File(path) if !begins(&path, heads)? => {
+            refuse(parameter, output.display(), limit)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a file is missing, empty, or begins in one of these ways.
+pub fn begins(path: &Path, heads: &[&str]) -> Result<bool> {
+    if !disk::exists(path)? {
+        return Ok(true);
+    }
+    let mut begin = [0; 64];
+    let read = disk::read_some(&mut disk::open(path)?, &mut begin, path)?;
+    let begins = |head: &&str| begin[..read].starts_with(head.as_bytes());
+    Ok(read == 0 || heads.iter().any(begins))
+}
+
 /// The kind of thing that has this name, unless it is a regular file or nothing.
 fn irregular(path: &Path) -> Result<Option<&'static str>> {
     use std::io::ErrorKind::{NotADirectory, NotFound};

@@ -99,10 +99,17 @@ impl Table {
         Ok(table)
     }
 
-    /// Takes a line that would be separated by spaces as one field.
-    pub fn want_lines(&mut self) {
-        if self.shape == Shape::Spaces {
+    /// Takes a line that would be separated by spaces, or by this byte, as one field.
+    pub fn want_lines(&mut self, or_by: Option<u8>) {
+        if self.shape == Shape::Spaces || or_by.is_some() && self.shape == Shape::Quoted(or_by) {
             self.shape = Shape::Quoted(None);
+        }
+    }
+
+    /// Takes lines of which the first has neither tab nor comma as separated by its semicolons.
+    pub fn want_semicolons(&mut self) {
+        if self.shape == Shape::Spaces && self.lines.line().contains(&b';') {
+            self.shape = Shape::Quoted(Some(b';'));
         }
     }
 
@@ -314,7 +321,11 @@ impl Table {
                         None => break,
                         Some((byte, after)) if Some(*byte) == delimiter => after,
                         Some(_) => {
-                            let which = ["comma", "tab"][usize::from(delimiter == Some(b'\t'))];
+                            let which = match delimiter {
+                                Some(b'\t') => "tab",
+                                Some(b';') => "semicolon",
+                                _ => "comma",
+                            };
                             let expected = format!("a {which} after a quoted field");
                             return Err(self.bad(expected, shorten(after)));
                         }

@@ -101,7 +101,8 @@ fn compared(summary: &Summary, wording: &Wording<'_>) -> String {
             said += &match identical {
                 n if n == exact => " Their texts are also identical, byte for byte.".into(),
                 n => format!(
-                    " {} of {} are identical, byte for byte.",
+                    " {} of {} are identical to that document, byte for byte; others may be \
+                     identical to each other.",
                     count(n),
                     count(exact)
                 ),

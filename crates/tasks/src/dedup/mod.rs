@@ -72,7 +72,7 @@ use serde::{Deserialize, Serialize};
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::keywords;
 use lookalike_base::measure::Measure;
-use lookalike_base::numbers::counted;
+use lookalike_base::numbers::{counted, is_zero};
 use lookalike_base::progress::Context;
 use lookalike_base::utf8::cut_after;
 use lookalike_base::{Error, Result};
@@ -227,6 +227,9 @@ pub struct DedupSummary {
     /// survivor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untraced_copies: Option<u64>,
+    /// Removed documents that leave no record, because the survivor with their payload is later.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub later_survivors: u64,
     /// `revisit` records of the inputs, and the documents that are kept because of them.
     #[serde(default, skip_serializing_if = "References::is_empty")]
     pub references: References,
@@ -662,7 +665,10 @@ pub fn run(
         };
         summary.whole_files = rewrite::rewrite(&job, &writing)?;
         summary.companions = writing.companions.into_inner();
-        summary.untraced_copies = revisits.as_ref().map(|revisits| revisits.untraced_copies);
+        if let Some(revisits) = &revisits {
+            summary.untraced_copies = Some(revisits.untraced_copies);
+            summary.later_survivors = revisits.later_survivors;
+        }
         summary.revisits = revisits.map_or(0, |revisits| revisits.count());
         costs.insert("write", meter.cost());
     }

@@ -41,6 +41,8 @@ pub(super) struct Revisits {
     count: u64,
     /// The documents that leave none and have the words of their survivor.
     pub untraced_copies: u64,
+    /// Those of them, and other removed documents, whose survivor has their payload and is later.
+    pub later_survivors: u64,
     measure: Measure,
 }
 
@@ -75,20 +77,27 @@ impl Revisits {
             stands: wanted,
             count: 0,
             untraced_copies: 0,
+            later_survivors: 0,
             measure,
         };
         revisits.stands = Bits::new(choice.documents() as usize);
         for document in 0..choice.documents() {
             choosing.context.tick(STAGE, document)?;
             let pair = revisits.pair(document)?;
-            let stands = pair.is_some_and(|(removed, survivor)| {
-                which == Revisit::All || is_identical(&removed, &survivor)
+            let stands = pair.as_ref().is_some_and(|(removed, survivor)| {
+                which == Revisit::All || is_identical(removed, survivor)
             });
             if stands {
                 revisits.stands.insert(document);
                 revisits.count += 1;
             } else if let Some(fate) = choice.fate(document) {
                 revisits.untraced_copies += u64::from(fate.reason.is_of_equals());
+                let is_later = pair.is_some_and(|(removed, survivor)| {
+                    let (of_removed, of_survivor) = (when(&removed), when(&survivor));
+                    let is_later = of_removed.is_some() && of_removed < of_survivor;
+                    is_later && has_payload_of(&removed, &survivor)
+                });
+                revisits.later_survivors += u64::from(is_later);
             }
         }
         Ok(revisits)
@@ -155,11 +164,19 @@ impl Revisits {
     }
 }
 
-/// Whether the profile of the standard holds.
+/// The time of a capture.
+fn when(capture: &Capture) -> Option<u64> {
+    date(std::str::from_utf8(&capture.date).ok()?)
+}
+
+/// Whether both have the same payload.
+fn has_payload_of(removed: &Capture, survivor: &Capture) -> bool {
+    removed.payload.is_some() && removed.payload == survivor.payload
+}
+
+/// Whether a record of identical payload can refer to the survivor: a revisit is of something older.
 fn is_identical(removed: &Capture, survivor: &Capture) -> bool {
-    let when = |capture: &Capture| date(std::str::from_utf8(&capture.date).ok()?);
-    let ordered = when(removed)
-        .zip(when(survivor))
-        .is_some_and(|(removed, survivor)| survivor <= removed);
-    ordered && removed.payload.is_some() && removed.payload == survivor.payload
+    let (of_removed, of_survivor) = (when(removed), when(survivor));
+    let ordered = of_survivor.is_some() && of_survivor <= of_removed;
+    ordered && has_payload_of(removed, survivor)
 }

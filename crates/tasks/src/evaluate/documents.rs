@@ -556,24 +556,28 @@ pub(super) fn each_member(
     let member = |table: &Table, row: &[Vec<u8>]| {
         take(table, &row[0], row.get(1).map_or(&[], Vec::as_slice))
     };
-    let mut header = table.first()?;
-    if list.of != RunList::Clusters && (list.columns.is_none() || header.len() == 1) {
-        table.want_lines();
-        header = table.first()?;
-    }
     if let Some(columns) = &list.columns {
         columns.select(&mut table)?;
         return each_selected(table, context, member);
     }
-    let named = |names: &[&'static str], most: &'static str| {
-        let found = names
-            .iter()
-            .find(|name| header.iter().any(|column| column == *name));
-        found.copied().unwrap_or(most)
+    let header = table.first()?;
+    let named = |names: &[&'static str]| {
+        let is_there = |name: &&&str| header.iter().any(|column| column == **name);
+        names.iter().find(is_there).copied()
     };
-    let docno = named(&["docno"], named(&ID_FIELDS, "docno"));
-    let cluster = (list.of == RunList::Clusters).then(|| named(&CLUSTERS, "cluster"));
-    let names: Vec<&str> = [docno].into_iter().chain(cluster).collect();
+    let docno = named(&["docno"]).or(named(&ID_FIELDS));
+    let of_clusters = list.of == RunList::Clusters;
+    let cluster = of_clusters.then(|| named(&CLUSTERS).unwrap_or("cluster"));
+    if !of_clusters {
+        // Without the name of a column or a file, a comma is a part of a docno.
+        let name = list.pairs.to_string_lossy();
+        let is_csv = docno.is_some() || name.ends_with(".csv") || name.contains(".csv.");
+        table.want_lines(Some(b',').filter(|_| !is_csv));
+    }
+    let names: Vec<&str> = [docno.unwrap_or("docno")]
+        .into_iter()
+        .chain(cluster)
+        .collect();
     each_row(table, &names, context, member)
 }
 

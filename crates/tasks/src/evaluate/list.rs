@@ -79,6 +79,10 @@ impl Columns {
             let limit = "members of JSON objects have names";
             return refuse("columns", "by number for JSON", limit);
         }
+        table.want_semicolons();
+        if self.columns.len() == 1 && table.first()?.len() == 1 {
+            table.want_lines(None);
+        }
         if names.is_empty() {
             table.want_numbers(&numbers);
             return Ok(());

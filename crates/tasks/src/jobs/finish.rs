@@ -15,6 +15,7 @@ use lookalike_engine::cluster::{
 };
 use lookalike_engine::collection::{self, Captured, insert_segment};
 use lookalike_engine::join::Take;
+use lookalike_engine::outputs;
 use lookalike_engine::pipeline::{self, JoinParameters, Summary};
 use lookalike_store::disk;
 use lookalike_store::table::{Cell, Column, cells, columns, header, only_if, push_row};
@@ -28,8 +29,8 @@ use super::rows::Facts;
 use super::steps::{Step, Task};
 use super::{COLLECTION, LEAST_BYTES, STAGE, named_document, number_of};
 
-/// How the tables of [`pairs`] begin.
-const HEAD: [u8; 22] = *b"# format: lookalike 1\n";
+/// How the files of [`pairs`] begin.
+const HEADS: [&str; 2] = ["# format: lookalike 1\n", "{\"file\":"];
 /// The most documents of an output directory.
 const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
@@ -205,13 +206,6 @@ fn bring(
     Ok(())
 }
 
-/// Whether a file begins as those that [`pairs`] writes; one without lines does.
-fn is_own(path: &Path) -> Result<bool> {
-    let mut begin = [0; HEAD.len()];
-    let read = disk::read_some(&mut disk::open(path)?, &mut begin, path)?;
-    Ok(read == 0 || begin == HEAD || begin.starts_with(b"{\"file\":"))
-}
-
 /// Writes the pairs of a plan whose tasks are done to a directory or below an address: `pairs.tsv`
 /// with the rows of a run, and `same-words.tsv` with each document whose words an earlier one has.
 /// Both are in no order, and number documents by up to 64 bits. `rejects.jsonl` has the lines of a
@@ -227,7 +221,7 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     for name in names(out)? {
         let path = out.join(&name);
         // What an earlier call wrote is written again.
-        let is_own = paths.contains(&path) && is_own(&path)?;
+        let is_own = paths.contains(&path) && outputs::begins(&path, &HEADS)?;
         if !is_own && !name.starts_with("lookalike-") {
             return refuse("output", out.display(), "it is not empty; give a new place");
         }
