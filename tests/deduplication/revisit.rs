@@ -493,7 +493,8 @@ fn linked(one: &Path, other: &Path) {
 /// answer says so.
 #[test]
 fn a_survivor_that_is_later_is_counted() {
-    let all = [2021, 2020, 2022].map(|year| capture(year, year, "", BODY));
+    let all = [(1, 2021), (2, 2020), (3, 2022)];
+    let all = all.map(|(number, year)| capture(number, year, "", BODY));
     let (_guard, place) = place(&[("in/a.warc", all.concat().as_bytes())]);
     let summary = dedup(&place, &format!("in -o kept --revisit {HOW}"));
     assert_eq!(summary["revisits"], 1, "{summary}");

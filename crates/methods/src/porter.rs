@@ -21,6 +21,8 @@
 //! No package fits: those considered implement Porter's later algorithm (`rust-stemmers`: English)
 //! or his changed program, or are unmaintained.
 
+use lookalike_base::words::words;
+
 /// Stems a word of lower-case letters in place.
 pub(super) fn stem(word: &mut Vec<u8>) {
     if word.len() <= 2 {
@@ -29,7 +31,7 @@ pub(super) fn stem(word: &mut Vec<u8>) {
     // Step 1a: plurals.
     first(
         word,
-        &[("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", "")],
+        &[["sses", "ss"], ["ies", "i"], ["ss", "ss"], ["s", "-"]],
         |_| true,
     );
     // Step 1b: -ed and -ing.
@@ -57,9 +59,9 @@ pub(super) fn stem(word: &mut Vec<u8>) {
         }
     }
     // Step 1c.
-    first(word, &[("y", "i")], has_vowel);
-    first(word, STEP_2, |before| measure(before) > 0);
-    first(word, STEP_3, |before| measure(before) > 0);
+    first(word, &[["y", "i"]], has_vowel);
+    first(word, STEP_2.as_chunks().0, |before| measure(before) > 0);
+    first(word, STEP_3.as_chunks().0, |before| measure(before) > 0);
     step_4(word);
     // Step 5a.
     if let Some(before) = word.strip_suffix(b"e") {
@@ -74,38 +76,14 @@ pub(super) fn stem(word: &mut Vec<u8>) {
     }
 }
 
-const STEP_2: &[(&str, &str)] = &[
-    ("ational", "ate"),
-    ("tional", "tion"),
-    ("enci", "ence"),
-    ("anci", "ance"),
-    ("izer", "ize"),
-    ("abli", "able"),
-    ("alli", "al"),
-    ("entli", "ent"),
-    ("eli", "e"),
-    ("ousli", "ous"),
-    ("ization", "ize"),
-    ("ation", "ate"),
-    ("ator", "ate"),
-    ("alism", "al"),
-    ("iveness", "ive"),
-    ("fulness", "ful"),
-    ("ousness", "ous"),
-    ("aliti", "al"),
-    ("iviti", "ive"),
-    ("biliti", "ble"),
-];
+/// Endings, each before the one that replaces it; `-` is none.
+const STEP_2: [&str; 40] = words(
+    "ational ate tional tion enci ence anci ance izer ize abli able alli al entli ent eli e \
+     ousli ous ization ize ation ate ator ate alism al iveness ive fulness ful ousness ous \
+     aliti al iviti ive biliti ble",
+);
 
-const STEP_3: &[(&str, &str)] = &[
-    ("icate", "ic"),
-    ("ative", ""),
-    ("alize", "al"),
-    ("iciti", "ic"),
-    ("ical", "ic"),
-    ("ful", ""),
-    ("ness", ""),
-];
+const STEP_3: [&str; 14] = words("icate ic ative - alize al iciti ic ical ic ful - ness -");
 
 /// The endings of step 4. Each is removed if at least two vowel-consonant sequences precede it.
 const STEP_4: &[&str] = &[
@@ -127,16 +105,16 @@ fn step_4(word: &mut Vec<u8>) {
 
 /// Finds the first ending that matches the word, and replaces it if the part before it satisfies
 /// the condition.
-fn first(word: &mut Vec<u8>, endings: &[(&str, &str)], condition: impl Fn(&[u8]) -> bool) {
+fn first(word: &mut Vec<u8>, endings: &[[&str; 2]], condition: impl Fn(&[u8]) -> bool) {
     let found = endings
         .iter()
-        .find_map(|(ending, new)| Some((word.strip_suffix(ending.as_bytes())?, *new)));
+        .find_map(|[ending, new]| Some((word.strip_suffix(ending.as_bytes())?, *new)));
     if let Some((before, new)) = found
         && condition(before)
     {
         let length = before.len();
         word.truncate(length);
-        word.extend_from_slice(new.as_bytes());
+        word.extend_from_slice(new.trim_matches('-').as_bytes());
     }
 }
 

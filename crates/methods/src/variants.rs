@@ -39,6 +39,7 @@ use super::texts::Texts;
 use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::progress::Context;
+use lookalike_base::words::words;
 use lookalike_engine::collection::{self, Catalogue, each_document};
 use lookalike_store::Sort;
 use lookalike_store::disk::Scratch;
@@ -128,32 +129,15 @@ pub struct Variants {
 
 /// The names of the 32 combinations of filters, in the order of Table II.
 pub fn combinations() -> Vec<String> {
-    let mut names = Vec::new();
-    for stem in ["", "stem"] {
-        for rest in [
-            "",
-            "sw",
-            "tg5",
-            "sw+tg5",
-            "tl25",
-            "sw+tl25",
-            "tg5+tl25",
-            "sw+tg5+tl25",
-            "nosc",
-            "nosc+sw",
-            "nosc+tg5",
-            "nosc+tg5+sw",
-            "nosc+tl25",
-            "nosc+tl25+sw",
-            "nosc+tl25+tg5",
-            "nosc+tl25+tg5+sw",
-        ] {
-            let parts = [stem, rest].into_iter().filter(|part| !part.is_empty());
-            let name = parts.collect::<Vec<_>>().join("+");
-            names.push(if name.is_empty() { "none".into() } else { name });
-        }
-    }
-    names
+    const REST: [&str; 16] = words(
+        "none sw tg5 sw+tg5 tl25 sw+tl25 tg5+tl25 sw+tg5+tl25 nosc nosc+sw nosc+tg5 nosc+tg5+sw \
+         nosc+tl25 nosc+tl25+sw nosc+tl25+tg5 nosc+tl25+tg5+sw",
+    );
+    let with_stem = REST.map(|rest| match rest {
+        "none" => "stem".into(),
+        _ => format!("stem+{rest}"),
+    });
+    REST.map(Into::into).into_iter().chain(with_stem).collect()
 }
 
 /// The names of the 52 variants, in the order of Table IX.

@@ -233,7 +233,7 @@ pub fn audit(
     context.progress.at(1);
     let (all_clusters, clusters) = clusters::largest(&reading, config.clusters)?;
     context.progress.at(2);
-    let drawn = samples::draw(&reading, config)?;
+    let (mut pairs, [drawn_from, reaching]) = samples::draw(&reading, config)?;
     context.progress.at(3);
     // Copies are removed whatever the threshold is.
     let samples = if how.identical.is_some() {
@@ -241,11 +241,10 @@ pub fn audit(
     } else {
         config.samples
     };
-    let near = near::misses(&reading, samples)?;
+    let (near, near_misses, near_from) = near::misses(&reading, samples)?;
     start();
     context.progress.at(steps - 1);
-    let mut pairs = drawn.pairs;
-    pairs.extend(near.pairs);
+    pairs.extend(near);
     for pair in &mut pairs {
         pair.id = review::id(&digest, pair);
     }
@@ -275,10 +274,10 @@ pub fn audit(
         all_clusters,
         clusters,
         config: config.clone(),
-        near_from: near.from,
-        drawn_from: drawn.random_of,
-        reaching: drawn.nearest_of,
-        near_misses: near.all,
+        near_from,
+        drawn_from,
+        reaching,
+        near_misses,
         pairs,
         files: files_of(workspace, &documents)?,
         documents,

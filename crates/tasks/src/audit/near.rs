@@ -20,15 +20,6 @@ use lookalike_store::workspace::Workspace;
 /// How far below the threshold near misses are: a tenth.
 pub const BELOW: (u64, u64) = (1, 10);
 
-/// The near misses of a deduplication.
-pub(super) struct NearMisses {
-    pub pairs: Vec<SamplePair>,
-    /// All of them.
-    pub all: u64,
-    /// They reach this threshold.
-    pub from: Threshold,
-}
-
 /// The threshold that is lower by [`BELOW`]. A threshold that is not more than twice that is
 /// halved: a join with a threshold near 0 lists almost all pairs.
 fn lower(threshold: Threshold) -> Threshold {
@@ -48,16 +39,14 @@ fn lower(threshold: Threshold) -> Threshold {
 }
 
 /// The near misses that are nearest to the threshold; of equal ones, those that come first.
-pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
+pub(super) fn misses(
+    reading: &Reading<'_>,
+    most: usize,
+) -> Result<(Vec<SamplePair>, u64, Threshold)> {
     let criterion = reading.criterion;
     let from = lower(criterion.threshold);
-    let mut found = NearMisses {
-        pairs: Vec::new(),
-        all: 0,
-        from,
-    };
     if most == 0 || from >= criterion.threshold {
-        return Ok(found);
+        return Ok((Vec::new(), 0, from));
     }
     let decided = reading.decided;
     let place = decided.scratch.path().join("near");
@@ -77,11 +66,11 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
     };
     let first = decided.choice.first();
     let mut nearest = Least::new(most);
-    let mut pairs = 0u64;
+    let (mut passed, mut all) = (0u64, 0);
     let list = near.as_ref().unwrap_or(base);
     each_measured_pair(list, List::Review, reading.sizes, |pair, sizes| {
-        pairs += 1;
-        context.tick(STAGE, pairs)?;
+        passed += 1;
+        context.tick(STAGE, passed)?;
         let Pair { a, b, shared, .. } = pair;
         if !lower.reached(shared.into(), sizes.0.into(), sizes.1.into()) {
             return Ok(());
@@ -94,7 +83,7 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
         if a.max(b) < first {
             return Ok(());
         }
-        found.all += 1;
+        all += 1;
         let score = Ratio::of(criterion.measure, shared, sizes);
         nearest.offer((Reverse(score), a.min(b), a.max(b), shared));
         Ok(())
@@ -102,8 +91,7 @@ pub(super) fn misses(reading: &Reading<'_>, most: usize) -> Result<NearMisses> {
     near.map_or(Ok(()), Workspace::discard)?;
     let nearest = nearest.sorted().into_iter();
     let pair = |(_, a, b, shared)| pair(reading, SampleKind::NearMiss, (a, b), shared);
-    found.pairs = nearest.map(pair).collect();
-    Ok(found)
+    Ok((nearest.map(pair).collect(), all, from))
 }
 
 #[cfg(test)]

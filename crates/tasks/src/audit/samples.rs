@@ -43,17 +43,12 @@ pub struct SamplePair {
     pub score: String,
 }
 
-/// Samples of removals.
-pub(super) struct Drawn {
-    pub pairs: Vec<SamplePair>,
-    /// Removals from which the random ones are drawn.
-    pub random_of: u64,
-    /// Removals among which the nearest are.
-    pub nearest_of: u64,
-}
-
-/// Draws both samples. A random sample without replacement: the removals with the smallest hashes.
-pub(super) fn draw(reading: &Reading<'_>, config: &AuditConfig) -> Result<Drawn> {
+/// Draws both samples. Returns them and the numbers of removals from which the random ones are
+/// drawn and among which the nearest are. A random sample without replacement: the removals with the smallest hashes.
+pub(super) fn draw(
+    reading: &Reading<'_>,
+    config: &AuditConfig,
+) -> Result<(Vec<SamplePair>, [u64; 2])> {
     let choice = &reading.decided.choice;
     let mut random = Least::new(config.samples);
     let mut nearest = Least::new(config.samples);
@@ -81,13 +76,8 @@ pub(super) fn draw(reading: &Reading<'_>, config: &AuditConfig) -> Result<Drawn>
     let nearest = nearest.sorted().into_iter();
     let nearest = nearest.map(|(_, of)| (SampleKind::Nearest, of));
     let pairs = random.chain(nearest);
-    Ok(Drawn {
-        pairs: pairs
-            .filter_map(|(kind, document)| removal(reading, kind, document))
-            .collect(),
-        random_of,
-        nearest_of,
-    })
+    let pairs = pairs.filter_map(|(kind, document)| removal(reading, kind, document));
+    Ok((pairs.collect(), [random_of, nearest_of]))
 }
 
 pub(super) fn sizes(reading: &Reading<'_>, a: u32, b: u32) -> (u32, u32) {

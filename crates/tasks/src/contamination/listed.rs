@@ -11,7 +11,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::threads::lock;
 use lookalike_engine::collection::Captured;
 use lookalike_engine::scan::Place;
-use lookalike_store::Aside;
+use lookalike_store::SetAside;
 use lookalike_store::table::Cell;
 
 /// The documents that are to be dropped, for `lookalike dedup --drop`.
@@ -39,39 +39,28 @@ pub(super) fn share(covered: u32, tokens: u32) -> Cell<'static> {
     }
 }
 
-/// What was put into a file aside: its place and length.
-pub(super) type Extent = (u64, u32);
-
 /// What is put in order at the end.
 pub(super) struct Spill {
-    texts: Aside,
+    pub texts: SetAside<String>,
     /// Stretch, whether these are rejects, and place.
-    pub rows: Mutex<Vec<(u32, bool, Extent)>>,
+    pub rows: Mutex<Vec<(u32, bool, u64)>>,
 }
 
 impl Spill {
     pub(super) fn new(directory: &Path) -> Spill {
         Spill {
-            texts: Aside::new(directory),
+            texts: SetAside::new(directory),
             rows: Mutex::default(),
         }
     }
 
-    pub(super) fn put(&self, bytes: &[u8]) -> Result<Extent> {
-        Ok((self.texts.put(bytes)?, bytes.len() as u32))
-    }
-
     /// Puts rows of a stretch, which come in their order.
     pub(super) fn put_rows(&self, stretch: u32, rejects: bool, rows: &[u8]) -> Result<()> {
-        let extent = self.put(rows)?;
-        lock(&self.rows).push((stretch, rejects, extent));
+        let place = self
+            .texts
+            .put(&String::from_utf8_lossy(rows).into_owned())?;
+        lock(&self.rows).push((stretch, rejects, place));
         Ok(())
-    }
-
-    pub(super) fn get(&self, (at, length): Extent) -> Result<String> {
-        let mut bytes = vec![0; length as usize];
-        self.texts.get(at, &mut bytes)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
@@ -80,7 +69,7 @@ impl Spill {
 pub(super) struct Entry {
     pub covered: u32,
     pub place: Place,
-    pub at: Extent,
+    pub at: u64,
 }
 
 impl Entry {
@@ -134,7 +123,7 @@ impl Listed {
                 .is_some_and(|last| (Reverse(covered), place) < last.key())
     }
 
-    pub(super) fn insert(&mut self, item: u32, covered: u32, place: Place, at: Extent) {
+    pub(super) fn insert(&mut self, item: u32, covered: u32, place: Place, at: u64) {
         let list = &mut self.items[item as usize];
         let entry = Entry { covered, place, at };
         if list.len() == self.most {

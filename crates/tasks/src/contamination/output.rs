@@ -126,7 +126,7 @@ impl Output {
             let item = &sets.items[number];
             let entries = listed.items[number].iter().take(shown::DOCUMENTS);
             let listed = entries.map(|entry| {
-                let texts = self.spill.get(entry.at)?;
+                let texts = self.spill.texts.get(entry.at)?;
                 let mut texts: ShownTexts = self.read(texts.lines().nth(1).unwrap_or_default())?;
                 texts.limit(&mut room);
                 let (file, record) = search.place(entry, &before);
@@ -180,8 +180,8 @@ impl Output {
         let mut rows = std::mem::take(&mut *lock(&self.spill.rows));
         // The rows of a stretch are in their order.
         rows.sort_by_key(|(stretch, ..)| *stretch);
-        for (stretch, rejected, extent) in rows {
-            let text = self.spill.get(extent)?;
+        for (stretch, rejected, place) in rows {
+            let text = self.spill.texts.get(place)?;
             if rejected {
                 rejects.put(text.as_bytes())?;
                 continue;
@@ -222,7 +222,7 @@ impl Output {
         let place = |entry: &Entry| search.place(entry, before);
         let best = entries.first();
         let member = |best: &Entry| {
-            let text = self.spill.get(best.at)?;
+            let text = self.spill.texts.get(best.at)?;
             let member = serde_json::from_str(&format!("{{{}", in_file(&text)));
             Ok::<Value, Error>(member.unwrap_or_default())
         };
@@ -251,7 +251,7 @@ impl Output {
             let comma = if n > 0 { "," } else { "" };
             let text = format!("{comma}{{\"file\":{},\"record\":{record},", json(file));
             found.put(text.as_bytes())?;
-            found.put(in_file(&self.spill.get(entry.at)?).as_bytes())?;
+            found.put(in_file(&self.spill.texts.get(entry.at)?).as_bytes())?;
         }
         found.put(b"]}\n")
     }

@@ -458,7 +458,7 @@ impl<'a> Search<'a> {
             }
             let mut listed = lock(&self.listed);
             if listed.takes(hit.item, hit.covered, place) {
-                let at = spill.put(text.as_bytes())?;
+                let at = spill.texts.put(&text)?;
                 listed.insert(hit.item, hit.covered, place, at);
             }
         }

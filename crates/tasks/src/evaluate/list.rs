@@ -16,44 +16,46 @@ use lookalike_text::read::lines::{parsed, shorten};
 
 /// The columns of a list that hold the docnos and the resemblance or the cluster, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Columns {
-    columns: Vec<Column>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Column {
+pub enum Columns {
     /// By the name in the first line, or in each JSON object.
-    Name(String),
+    Names(Vec<String>),
     /// By number, from 0.
-    Number(usize),
+    Numbers(Vec<usize>),
 }
 
 impl FromStr for Columns {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let column = |name: &str| match name.parse::<usize>() {
-            Ok(number) => number.checked_sub(1).map(Column::Number),
-            Err(_) => (!name.is_empty()).then(|| Column::Name(name.into())),
-        };
-        let columns: Option<Vec<Column>> = text.split(',').map(column).collect();
-        let columns = columns.filter(|columns| {
-            let named = |column: &Column| matches!(column, Column::Name(_));
-            columns.len() <= 3 && (columns.iter().all(named) || !columns.iter().any(named))
-        });
-        columns.map(|columns| Columns { columns }).ok_or_else(|| {
-            format!(
-                "`{text}` are not columns; write docno_a,docno_b or docno_a,docno_b,score, or docno for \
-                 a list of documents: names from a header, or numbers from 1"
-            )
-        })
+        let names: Vec<&str> = text.split(',').collect();
+        let numbers = names.iter().filter_map(|name| name.parse::<usize>().ok());
+        let numbers: Vec<usize> = numbers.collect();
+        match numbers.len() {
+            _ if names.len() > 3 || names.contains(&"") || numbers.contains(&0) => {}
+            0 => return Ok(Columns::Names(names.into_iter().map(Into::into).collect())),
+            all if all == names.len() => {
+                return Ok(Columns::Numbers(numbers.iter().map(|n| n - 1).collect()));
+            }
+            _ => {}
+        }
+        Err(format!(
+            "`{text}` are not columns; write docno_a,docno_b or docno_a,docno_b,score, or docno for \
+             a list of documents: names from a header, or numbers from 1"
+        ))
     }
 }
 
 impl Columns {
+    fn count(&self) -> usize {
+        match self {
+            Columns::Names(names) => names.len(),
+            Columns::Numbers(numbers) => numbers.len(),
+        }
+    }
+
     /// Refuses a number of columns that a list of this kind does not have.
     pub(super) fn check(&self, parameter: &'static str, of: RunList) -> Result<()> {
-        let (fits, limit) = match (of, self.columns.len()) {
+        let (fits, limit) = match (of, self.count()) {
             (RunList::Pairs, n) => (n > 1, "two docnos, and a resemblance if there is one"),
             (RunList::Clusters, n) => (n == 2, "a docno and a cluster"),
             (RunList::ClusterLines, _) => (false, "none: the whole line is a cluster"),
@@ -62,32 +64,29 @@ impl Columns {
         if fits {
             return Ok(());
         }
-        let given = counted(self.columns.len() as u64, "column");
+        let given = counted(self.count() as u64, "column");
         refuse(parameter, given, format!("for {of}, give {limit}"))
     }
 
     /// Selects them in a table.
     pub(super) fn select(&self, table: &mut Table) -> Result<()> {
-        let (mut names, mut numbers) = (Vec::new(), Vec::new());
-        for column in &self.columns {
-            match column {
-                Column::Name(name) => names.push(name.as_str()),
-                Column::Number(number) => numbers.push(*number),
-            }
-        }
-        if table.is_json() && names.is_empty() {
-            let limit = "members of JSON objects have names";
-            return refuse("columns", "by number for JSON", limit);
-        }
         table.want_semicolons();
-        if self.columns.len() == 1 && table.first()?.len() == 1 {
+        if self.count() == 1 && table.first()?.len() == 1 {
             table.want_lines(None);
         }
-        if names.is_empty() {
-            table.want_numbers(&numbers);
-            return Ok(());
+        match self {
+            Columns::Names(names) => {
+                table.want_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
+            }
+            Columns::Numbers(_) if table.is_json() => {
+                let limit = "members of JSON objects have names";
+                refuse("columns", "by number for JSON", limit)
+            }
+            Columns::Numbers(numbers) => {
+                table.want_numbers(numbers);
+                Ok(())
+            }
         }
-        table.want_names(&names)
     }
 }
 
@@ -138,7 +137,7 @@ impl PairList {
         let decimals = |some: bool| if some { Scores::Decimals } else { Scores::None };
         let scores = if let Some(columns) = columns {
             columns.select(&mut table)?;
-            decimals(columns.columns.len() == 3)
+            decimals(columns.count() == 3)
         } else if has("docno_a") && has("docno_b") || table.is_json() {
             let mut names = vec!["docno_a", "docno_b"];
             let integers = ["shared", "shingles_a", "shingles_b"];
@@ -347,12 +346,12 @@ mod tests {
 
     #[test]
     fn columns_by_name_or_number() {
-        let number = Column::Number;
-        let columns = |text: &str| text.parse::<Columns>().map(|c| c.columns);
-        assert_eq!(columns("1,3"), Ok(vec![number(0), number(2)]));
-        assert_eq!(columns("2,1,5"), Ok(vec![number(1), number(0), number(4)]));
-        assert_eq!(columns("2"), Ok(vec![number(1)]));
-        assert_eq!(columns("a.id,b.id").map(|c| c.len()), Ok(2));
+        let columns = |text: &str| text.parse::<Columns>();
+        for (text, numbers) in [("1,3", &[0, 2][..]), ("2,1,5", &[1, 0, 4]), ("2", &[1])] {
+            assert_eq!(columns(text), Ok(Columns::Numbers(numbers.into())));
+        }
+        let names = ["a.id", "b.id"].map(Into::into);
+        assert_eq!(columns("a.id,b.id"), Ok(Columns::Names(names.into())));
         for text in ["", "0", "0,1", "1,b", "a,b,c,d", "a,,b", "1,2,3,4"] {
             assert!(columns(text).is_err(), "{text}");
         }

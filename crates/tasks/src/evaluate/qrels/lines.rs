@@ -2,7 +2,6 @@
 //! that they name.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -40,35 +39,19 @@ impl Lines {
         })
     }
 
-    /// Advances to the next line that is not empty and sets `fields` to the ranges for
-    /// [`Lines::text`]. Returns `false` at the end of the file.
-    pub fn next(&mut self, fields: &mut Vec<Range<usize>>) -> Result<bool> {
-        loop {
-            if !self.lines.advance()? {
-                return Ok(false);
-            }
-            fields.clear();
-            let mut start = None;
-            for (at, byte) in self.lines.line().iter().chain([&b' ']).enumerate() {
-                match (byte.is_ascii_whitespace(), start) {
-                    (false, None) => start = Some(at),
-                    (true, Some(from)) => {
-                        fields.push(from..at);
-                        start = None;
-                    }
-                    _ => {}
-                }
-            }
-            if !fields.is_empty() {
-                break;
-            }
+    /// Advances to the next line that is not empty; `false` at the end of the file.
+    pub fn next(&mut self) -> Result<bool> {
+        if !self.lines.advance_to_text()? {
+            return Ok(false);
         }
-        if self.names.iter().any(|names| names.len() == fields.len()) {
-            self.names.retain(|names| names.len() == fields.len());
+        let parts = self.lines.line().split(u8::is_ascii_whitespace);
+        let count = parts.filter(|part| !part.is_empty()).count();
+        if self.names.iter().any(|names| names.len() == count) {
+            self.names.retain(|names| names.len() == count);
         } else {
             let forms = self.names.iter();
             let forms = forms.map(|names| format!("{} fields ({})", names.len(), names.join(", ")));
-            let found = format!("{}: {}", fields.len(), shorten(self.lines.line()));
+            let found = format!("{count}: {}", shorten(self.lines.line()));
             return Err(self.bad(forms.collect::<Vec<_>>().join(" or "), found));
         }
         if std::str::from_utf8(self.lines.line()).is_err() {
@@ -77,9 +60,10 @@ impl Lines {
         Ok(true)
     }
 
-    /// A field of the current line.
-    pub fn text(&self, field: &Range<usize>) -> &str {
-        std::str::from_utf8(&self.lines.line()[field.clone()]).unwrap_or_default()
+    /// The fields of the line.
+    pub fn fields(&self) -> Vec<&str> {
+        let line = std::str::from_utf8(self.lines.line()).unwrap_or_default();
+        line.split_ascii_whitespace().collect()
     }
 
     /// The number of the current line, from 1.
@@ -158,33 +142,30 @@ impl Judgements {
             ..Judgements::default()
         };
         let (mut topics, mut seconds) = (Topics::default(), Topics::default());
-        let mut fields = Vec::new();
         let mut repeated = String::new();
         let (mut count, mut room) = (0u64, true);
-        while lines.next(&mut fields)? {
+        while lines.next()? {
             held.stop(count)?;
             count += 1;
             repeated.clear();
-            let (topic, second, docno, relevance) = match &fields[..] {
+            let (topic, second, docno, relevance) = match lines.fields()[..] {
                 [topic, second, docno, relevance] => {
-                    repeated.push_str(lines.text(second));
-                    (topic, lines.text(second), docno, relevance)
+                    repeated.push_str(second);
+                    (topic, second, docno, relevance)
                 }
                 [topic, docno, relevance, method, probability] => {
                     judgements.format = QrelsFormat::Prels;
-                    let probability = lines.text(probability);
                     if probability.parse::<f64>().is_err() {
                         let found = shorten(probability.as_bytes());
                         return Err(lines.bad("a probability that is a number", found));
                     }
-                    repeated.push_str(lines.text(method));
+                    repeated.push_str(method);
                     repeated.push(' ');
                     repeated.push_str(probability);
                     (topic, "", docno, relevance)
                 }
                 _ => continue,
             };
-            let [topic, docno, relevance] = [topic, docno, relevance].map(|f| lines.text(f));
             let wrong = "a relevance that is an integer";
             let grade = relevance.parse::<i64>();
             let grade = grade.map_err(|_| lines.bad(wrong, shorten(relevance.as_bytes())))?;

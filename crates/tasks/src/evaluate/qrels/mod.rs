@@ -187,9 +187,20 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
 
     let counts = judgements.counts(&config.qrels, &clusters);
     let mut report = QrelsReport::new(config, &judgements, counts);
-    let mut out = Outputs::create(config)?;
+    let output = config.output.as_ref();
+    let create = |name: &str| {
+        let file = output.map(|output| AtomicFile::create(&output.join(name)));
+        file.transpose()
+    };
+    if let Some(output) = output {
+        disk::create_lasting_directory(output)?;
+        disk::claim(output);
+    }
+    let mut contradictions = create(CONTRADICTIONS_FILE)?;
+    let mut qrels = create(QRELS_FILE)?;
     let given = (&judgements, &clusters);
-    let chosen = Chosen::of(config, given, &order, &mut report, &mut out, context)?;
+    let out = contradictions.as_mut();
+    let chosen = Chosen::of(config, given, &order, &mut report, out, context)?;
     // Each cluster once, and each document of it.
     let key = |placed: &Placed| (placed.cluster, judgements.all[placed.number as usize].key);
     order.sort_unstable_by_key(key);
@@ -218,26 +229,23 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             None => judgements.named(name.copied().unwrap_or(number as u32)),
         };
         report.qrels.renamed += u64::from(docno != judgements.docno(judgement));
-        if let Some(out) = &mut out.qrels {
+        if let Some(out) = &mut qrels {
             let line = judgements.line(judgement, docno, chosen.grades[number]);
             out.put(line.as_bytes())?;
         }
     }
-    let mut files = Vec::new();
+    let mut files: Vec<AtomicFile> = [contradictions, qrels].into_iter().flatten().collect();
     for (run, path) in runs.iter().zip(&config.runs) {
-        let output = config.output.as_ref();
-        let file = output.map(|output| AtomicFile::create(&output.join(written(path))));
-        let mut file = file.transpose()?;
+        let mut file = create(&written(path))?;
         let given = (&judgements, &clusters, &chosen);
         report.runs.push(run.thin(given, file.as_mut())?);
         files.extend(file);
     }
     // First those by which the next command knows the directory.
-    out.finish()?;
     for file in files {
         file.finish()?;
     }
-    if let Some(output) = &config.output {
+    if let Some(output) = output {
         disk::sync_directory(output)?;
     }
     Ok(report)
@@ -283,7 +291,7 @@ impl Chosen {
         (judgements, clusters): (&Judgements, &Clusters),
         order: &[Placed],
         report: &mut QrelsReport,
-        out: &mut Outputs,
+        mut out: Option<&mut AtomicFile>,
         context: &Context<'_>,
     ) -> Result<Chosen> {
         let mut keep = vec![true; order.len()];
@@ -318,7 +326,7 @@ impl Chosen {
                 marks[placed.number as usize] = Marks::of(&differing);
             }
             if differing.grades.is_some()
-                && let Some(out) = &mut out.contradictions
+                && let Some(out) = &mut out
             {
                 out.put(differing.line(judgements, clusters).as_bytes())?;
             }
@@ -541,34 +549,5 @@ impl<'g> Group<'g> {
         }
         line.push_str("]}\n");
         line
-    }
-}
-
-/// The output files that are open.
-#[derive(Default)]
-struct Outputs {
-    contradictions: Option<AtomicFile>,
-    qrels: Option<AtomicFile>,
-}
-
-impl Outputs {
-    fn create(config: &QrelsConfig) -> Result<Outputs> {
-        let Some(output) = &config.output else {
-            return Ok(Outputs::default());
-        };
-        disk::create_lasting_directory(output)?;
-        disk::claim(output);
-        let create = |name| AtomicFile::create(&output.join(name));
-        Ok(Outputs {
-            contradictions: Some(create(CONTRADICTIONS_FILE)?),
-            qrels: Some(create(QRELS_FILE)?),
-        })
-    }
-
-    fn finish(self) -> Result<()> {
-        for file in [self.contradictions, self.qrels].into_iter().flatten() {
-            file.finish()?;
-        }
-        Ok(())
     }
 }

@@ -60,14 +60,12 @@ impl RankedRun {
         let mut numbers = Topics::default();
         let mut seen: HashSet<u128> = HashSet::new();
         let (mut topics, mut text): (Vec<RankedTopic>, _) = (Vec::new(), String::new());
-        let (mut ranges, mut rises) = (Vec::new(), 0);
-        while lines.next(&mut ranges)? {
+        let mut rises = 0;
+        while lines.next()? {
             held.stop(lines.number())?;
-            let [topic, q0, docno, rank, score, tag] = &ranges[..] else {
+            let [topic, q0, docno, rank, written, tag] = lines.fields()[..] else {
                 continue;
             };
-            let [topic, q0, docno] = [topic, q0, docno].map(|field| lines.text(field));
-            let [rank, written, tag] = [rank, score, tag].map(|field| lines.text(field));
             let bad = |expected: &str, found: &str| lines.bad(expected, shorten(found.as_bytes()));
             let rank = (rank.parse()).map_err(|_| bad("a rank that is an integer", rank))?;
             let score = written.parse::<f64>().ok().filter(|score| !score.is_nan());
