@@ -552,11 +552,11 @@ const SIZES: &[Row] = &[
     ("source", [2860, 0, 63]),
     ("text", [21611, 8, 551]),
     ("rewrite", [3047, 0, 147]),
-    ("engine", [23174, 8, 1306]),
-    ("methods", [3357, 1, 95]),
-    ("tasks", [23514, 13, 1269]),
+    ("engine", [23201, 8, 1309]),
+    ("methods", [3317, 1, 95]),
+    ("tasks", [23474, 13, 1266]),
     ("lab", [9968, 2, 491]),
-    ("lookalike", [13002, 4, 354]),
+    ("lookalike", [13013, 4, 354]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
