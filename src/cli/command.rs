@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use serde::Serialize;
 
 use crate::facade::Resources;
@@ -11,6 +12,7 @@ use crate::report::terminal::wrapped;
 use lookalike_base::budget::Disk;
 use lookalike_base::byte_size::ByteSize;
 use lookalike_base::progress::Progress;
+use lookalike_base::words::flag_word;
 use lookalike_base::{Error, memory};
 use lookalike_store::remote;
 use lookalike_text::read::Converter;
@@ -93,6 +95,8 @@ pub struct Setup {
     silent: bool,
     /// Print JSON, for programs.
     pub(super) json: bool,
+    /// The flags that say what is read, and how, as they were given, for another command.
+    pub(super) reading: String,
 }
 
 impl Setup {
@@ -121,8 +125,28 @@ impl Setup {
             quiet: is_set("quiet"),
             silent: is_set("quiet") || !has("quiet"),
             json: is_set("json"),
+            reading: reading(command, given),
         }
     }
+}
+
+/// The flags of the heading `Reading` that the command line has.
+fn reading(command: &clap::Command, given: &ArgMatches) -> String {
+    let reading = |arg: &&clap::Arg| arg.get_help_heading() == Some("Reading");
+    let each = command.get_arguments().filter(reading).flat_map(|arg| {
+        let id = arg.get_id().as_str();
+        let is_given = given.value_source(id) == Some(ValueSource::CommandLine);
+        let values = given.get_raw(id).into_iter().flatten();
+        let flag = format!(" --{}", arg.get_long().unwrap_or_default());
+        let takes = arg.get_action().takes_values();
+        values
+            .filter(move |_| is_given)
+            .map(move |value| match takes {
+                true => flag_word(&flag, &value.to_string_lossy()),
+                false => flag.clone(),
+            })
+    });
+    each.collect()
 }
 
 /// The value of a flag, if the command has it and it is given.

@@ -135,7 +135,7 @@ impl Command for Options {
             report.check_strict()?;
         }
         out.found(self.output.as_deref(), &report, || {
-            Ok(table(&report, &config) + &next(&report, &config, &self.corpus)?)
+            Ok(table(&report, &config) + &self.next(&report, &out.setup.reading))
         })?;
         if let Some(page) = &config.page {
             out.note(|| Ok(format!("page in {}\n", page.display())))?;
@@ -150,6 +150,24 @@ impl Options {
     fn page(&self) -> Option<PathBuf> {
         let (page, directory) = self.report.as_ref().zip(self.output.as_ref())?;
         Some((page.clone()).unwrap_or_else(|| directory.join(PAGE_FILE)))
+    }
+
+    /// The command that removes the documents of drop.tsv, if there are some.
+    fn next(&self, report: &ContaminationReport, reading: &str) -> String {
+        let (to_drop, inputs) = (report.corpus.to_drop, &self.corpus.inputs);
+        let is_piped = inputs.iter().any(|input| input == Path::new("-"));
+        let output = self.output.as_ref();
+        let Some(output) = output.filter(|_| to_drop > 0 && !is_piped) else {
+            return String::new();
+        };
+        let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
+        let inputs: Vec<String> = inputs.iter().map(|input| word(input)).collect();
+        format!(
+            "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
+            inputs.join(" "),
+            word(&output.join(DROP_FILE)),
+            counted(to_drop, "document")
+        )
     }
 }
 
@@ -174,29 +192,6 @@ fn table(report: &ContaminationReport, config: &ContaminationConfig) -> String {
         let _ = writeln!(out, "\nfiles in {}", output.display());
     }
     out
-}
-
-/// The command that removes the documents of drop.tsv, if there are some.
-fn next(
-    report: &ContaminationReport,
-    config: &ContaminationConfig,
-    corpus: &InputFlags,
-) -> Result<String> {
-    let to_drop = report.corpus.to_drop;
-    let is_piped = corpus.inputs.iter().any(|input| input == Path::new("-"));
-    let output = config.output.as_ref();
-    let Some(output) = output.filter(|_| to_drop > 0 && !is_piped) else {
-        return Ok(String::new());
-    };
-    let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
-    let inputs: Vec<String> = corpus.inputs.iter().map(|input| word(input)).collect();
-    Ok(format!(
-        "Next: lookalike dedup {}{} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
-        inputs.join(" "),
-        corpus.repeated()?,
-        word(&output.join(DROP_FILE)),
-        counted(to_drop, "document")
-    ))
 }
 
 fn table_of(set: &SetReport) -> String {

@@ -8,7 +8,6 @@ use lookalike_base::budget::ByteSize;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::FingerprintKind;
 use lookalike_base::progress::Context;
-use lookalike_base::words::flag_word;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{CollectionConfig, Condition, SizeGroups};
 use lookalike_engine::excluded::excluded;
@@ -365,44 +364,6 @@ impl InputFlags {
             detector: self.limits.detect_charset,
             ..ParseConfig::default()
         }
-    }
-
-    /// The flags that read the inputs in this way, for another command.
-    pub(crate) fn repeated(&self) -> Result<String> {
-        let config = |read, parse| {
-            let mut config = CollectionConfig::default();
-            (config.read, config.shingle.parse) = (read, parse);
-            config.flags()
-        };
-        let usual = config(ReadConfig::default(), ParseConfig::default());
-        let mut flags = config(self.read()?, self.parse());
-        flags.retain(|flag| !usual.contains(flag));
-        // Each value of these has a flag of its own.
-        flags.retain(|(name, _)| !["null", "convert", "include-url", "exclude-url"].contains(name));
-        let (walk, reading) = (&self.walk, &self.reading);
-        let globs = [
-            ("include", &walk.include),
-            ("exclude", &walk.exclude),
-            ("include-url", &reading.include_url),
-            ("exclude-url", &reading.exclude_url),
-        ];
-        for (name, globs) in globs {
-            flags.extend(globs.iter().map(|glob| (name, glob.glob().into())));
-        }
-        flags.extend(reading.null.iter().map(|value| ("null", value.clone())));
-        let flags = flags.iter();
-        let flags = flags.map(|(name, value)| flag_word(&format!(" --{name}"), value));
-        let programs = reading.convert.iter();
-        let programs = programs.map(|program| format!(" {}", program.flag()));
-        let walk = [
-            (" --hidden", walk.hidden),
-            (" --read-outputs", walk.read_outputs),
-        ];
-        let walk = walk
-            .iter()
-            .filter(|(_, given)| *given)
-            .map(|(flag, _)| flag.to_string());
-        Ok(flags.chain(programs).chain(walk).collect())
     }
 }
 
