@@ -42,7 +42,6 @@ pub struct Options {
     #[arg(
         long,
         value_name = "FILE",
-        num_args = 0..=1,
         require_equals = true,
         requires = "output",
         help_heading = None

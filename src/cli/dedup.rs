@@ -141,9 +141,8 @@ pub struct Options {
     #[arg(
         long,
         value_name = "FILE",
-        num_args = 0..=1,
         require_equals = true,
-        help_heading = "Deduplication",
+        help_heading = "Deduplication"
     )]
     #[expect(
         clippy::option_option,

@@ -96,7 +96,6 @@ pub struct Options {
     #[arg(
         long,
         value_name = "FILE",
-        num_args = 0..=1,
         require_equals = true,
         conflicts_with_all = ["remove", "no_matches", "unit"],
         help_heading = None,

@@ -99,8 +99,7 @@ pub fn at_levels(
         .skip(1)
         .rev()
         .map(|at| {
-            sum.pairs += at.pairs;
-            sum.known += at.known;
+            lookalike_base::add!(sum, at => pairs, known);
             sum
         })
         .collect();

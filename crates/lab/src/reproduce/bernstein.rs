@@ -275,10 +275,7 @@ fn growth(workspace: &Workspace, steps: u64, context: &Context<'_>) -> Result<Ve
     })?;
     let mut sum = Prefix::default();
     for step in &mut by_step {
-        sum.documents += step.documents;
-        sum.bytes += step.bytes;
-        sum.instances += step.instances;
-        sum.distinct += step.distinct;
+        lookalike_base::add!(sum, step => documents, bytes, instances, distinct);
         *step = sum;
     }
     Ok(by_step)

@@ -349,8 +349,7 @@ pub fn run(
             let Kept {
                 trial, cost: one, ..
             } = trials.trial(n, class)?;
-            cost.wall_seconds += one.wall_seconds;
-            cost.cpu_seconds += one.cpu_seconds;
+            lookalike_base::add!(cost, one => wall_seconds, cpu_seconds);
             cost.count += 1;
             if n == 1 {
                 cost.exact = one;
@@ -358,8 +357,7 @@ pub fn run(
                 let mean = cost.trials.entry(n).or_default();
                 mean.wall_seconds += one.wall_seconds / f64::from(n);
                 mean.cpu_seconds += one.cpu_seconds / f64::from(n);
-                mean.records += one.records;
-                mean.spilled_bytes += one.spilled_bytes;
+                lookalike_base::add!(mean, one => records, spilled_bytes);
             }
             study.trials.push(trial);
         }
@@ -372,8 +370,7 @@ pub fn run(
     trials.discard()?;
     for stage in ["ingest", "catalogue"] {
         if let Some(stage) = base.manifest.costs.get(stage) {
-            cost.reading.wall_seconds += stage.wall_seconds;
-            cost.reading.cpu_seconds += stage.cpu_seconds;
+            lookalike_base::add!(cost.reading, stage => wall_seconds, cpu_seconds);
         }
     }
     cost.peak_bytes = peak_bytes();

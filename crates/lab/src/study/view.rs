@@ -149,10 +149,7 @@ impl Tried<'_> {
         let mut sum = TrialGroup::default();
         for (place, group) in self.trial.groups.iter().enumerate() {
             if scope == Scope::All || scope == Scope::Group(place) {
-                sum.documents += group.documents;
-                sum.nothing_sampled += group.nothing_sampled;
-                sum.shingles += group.shingles;
-                sum.sampled += group.sampled;
+                lookalike_base::add!(sum, group => documents, nothing_sampled, shingles, sampled);
             }
         }
         sum
