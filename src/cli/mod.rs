@@ -24,7 +24,6 @@ mod exports;
 pub mod flags;
 mod json_lines;
 mod lab;
-mod methods;
 mod passages;
 mod plan;
 mod progress;
@@ -63,13 +62,13 @@ pub use command::{Command, Out, Run, Setup};
 pub use commands::Commands;
 pub use context::Host;
 #[doc(hidden)]
-pub use methods::about_method;
-#[doc(hidden)]
 pub use run::ResultFlags;
 #[doc(hidden)]
 pub use shell::{CompletionsOptions, ManOptions};
 #[doc(hidden)]
 pub use signals::end_with_parent;
+#[doc(hidden)]
+pub use topics::about_method;
 
 /// Exit status of a command that a signal stopped. The same command continues it.
 const INTERRUPTED: u8 = 130;
@@ -86,7 +85,7 @@ pub fn main<P: Program>() -> ExitCode {
         return ExitCode::from(USAGE);
     }
     return_freed_memory();
-    if let Some(page) = methods::asked_for_help(std::env::args_os().skip(1)) {
+    if let Some(page) = topics::asked_for_help(std::env::args_os().skip(1)) {
         return ended(say(&page).map(|()| ExitCode::SUCCESS));
     }
     let arguments = match Arguments::<P>::read(std::env::args_os()) {

@@ -1,9 +1,11 @@
 //! Flags that many commands have are described once, on a page of their own: `lookalike help NAME`.
-//! The help of a command only names them.
+//! The help of a command only names them. And the methods of the literature have help.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 
 use clap::{Arg, Command};
+use lookalike_methods::{self as methods, Entry};
 
 /// Arguments with files that are read as documents, which may be objects of a store.
 pub(super) const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
@@ -145,4 +147,33 @@ pub(super) fn page(program: &Command, name: &str) -> Option<Command> {
     let page = page.override_usage("lookalike COMMAND ... [FLAGS]");
     let help = Arg::new("help").long("help").hide(true);
     Some(page.arg(help.action(clap::ArgAction::HelpLong)))
+}
+
+/// The description of the method that the arguments name together with `--help`, if they do.
+pub(super) fn asked_for_help(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+    let words = arguments.map(|word| word.to_string_lossy().replace("--method=", "--method\n"));
+    let words = words.collect::<Vec<_>>().join("\n");
+    let asked = words.lines().any(|word| word == "--help" || word == "-h");
+    let mut spec = words
+        .lines()
+        .skip_while(|word| !["--method", "method"].contains(word));
+    let name = spec.nth(1).filter(|_| asked)?.split(':').next()?;
+    methods::find(name).ok().map(about_method)
+}
+
+/// The description of a method and its parameters.
+pub fn about_method(entry: &Entry) -> String {
+    let (name, about, paper) = (entry.name, entry.about, entry.paper);
+    let mut text = format!("{name}: {about}\n\nPaper: {paper}\n\n");
+    text.push_str("Parameters, with the defaults of the paper:\n");
+    for parameter in entry.parameters {
+        let named = format!("{}={}", parameter.name, parameter.default);
+        let _ = writeln!(text, "  {named:<26} {}", parameter.help);
+    }
+    let _ = writeln!(
+        text,
+        "\nUsage: lookalike lab method {name}[:PARAMETER=VALUE,...] DIR\n   or: lookalike run INPUT... -o DIR \
+         --method {name}[:PARAMETER=VALUE,...]"
+    );
+    text
 }

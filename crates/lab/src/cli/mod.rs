@@ -2,11 +2,10 @@
 
 mod compare;
 mod effect;
-mod formulas;
 mod method;
+mod papers;
 mod perturb;
 mod qrels;
-mod reproduce;
 mod study;
 mod transfer;
 
@@ -44,7 +43,7 @@ lookalike::commands! {
     "lookalike stage ingest sample-corpora/trec-web -o kept --keep-text"
     "lookalike lab reproduce kolcz-2008 kept -o papers"
     "lookalike lab reproduce ye-2008 kept -o papers"
-    Reproduce(With<reproduce::Options, With<Programs, Limits>>),
+    Reproduce(With<papers::ReproduceOptions, With<Programs, Limits>>),
     /// Compute the formulas of a paper with values of your own
     ///
     /// Without VALUES, the values come from the paper: Kolcz & Chowdhury 2008, equations 1, 6 and
@@ -53,7 +52,7 @@ lookalike::commands! {
     "lookalike lab formulas kolcz-2008 changes=1,2,3 lexicons=5,10"
     "lookalike lab formulas bernstein-2006 chunks=100 every=25 shared=2"
     "lookalike lab formulas fetterly-2003 resemblance=0.9,0.95"
-    Formulas(formulas::Options),
+    Formulas(papers::FormulasOptions),
 
     Samples:
     /// Measure what sampling costs in precision and recall

@@ -283,7 +283,7 @@ pub(crate) fn agree(
         both: vec![vec![0; count]; count],
     };
     let all: Vec<&Workspace> = workspaces.iter().collect();
-    merged(&all, keep, (STAGE, context), |_, having| {
+    merged(&all, keep, context, |_, having| {
         agreement.any += 1;
         agreement.by_methods[having.len() - 1] += 1;
         if let [one] = having[..] {
@@ -303,7 +303,7 @@ pub(crate) fn agree(
 fn merged(
     workspaces: &[&Workspace],
     keep: impl Fn(usize, Pair) -> bool,
-    (stage, context): (&'static str, &Context<'_>),
+    context: &Context<'_>,
     mut each: impl FnMut(u64, &[usize]),
 ) -> Result<()> {
     let files = workspaces
@@ -311,7 +311,7 @@ fn merged(
         .map(|workspace| open_pairs(workspace))
         .collect::<Result<Vec<_>>>()?;
     let total = files.iter().map(|file| file.records()).sum();
-    context.start(stage, Unit::Count("pairs"), Some(total));
+    context.start(STAGE, Unit::Count("pairs"), Some(total));
     let mut cursors = files
         .iter()
         .map(|file| file.range(0, u64::MAX))
@@ -342,7 +342,7 @@ fn merged(
         }
         pairs += 1;
         if pairs.is_multiple_of(1 << 14) {
-            context.stop.check(stage)?;
+            context.stop.check(STAGE)?;
             context.progress.at(read);
         }
     }

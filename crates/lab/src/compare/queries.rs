@@ -330,7 +330,7 @@ pub fn of_method(
     merged(
         &[method, truth],
         |_, _| true,
-        (STAGE, context),
+        context,
         |key, having| {
             let (a, b) = Pair::of_key(key);
             let (found, is_true) = (having.contains(&0), having.contains(&1));

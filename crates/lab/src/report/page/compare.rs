@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::panels::{method, numbered, spec};
+use super::{method, numbered, spec};
 use crate::compare::{Comparison, Families, QueryResults, Verdict, verdicts};
 use crate::report::compared::{Named, increase, seconds, sentences};
 use crate::report::grid::{Grid, sticky, table, three};

@@ -2,7 +2,7 @@
 //!
 //! All panels of a figure have the same axes. In grey are the lines of the other panels.
 
-use super::panels::head;
+use super::head;
 use crate::report::compared::Named;
 use crate::reproduce::{Cell, Exhibit, Form, Plotted};
 use lookalike::report::page::markup::{Markup, html, visible};

@@ -1,6 +1,6 @@
 //! The pages of reproductions: claims first, then every table and figure of a paper.
 
-use super::panels::head;
+use super::head;
 use super::plotted::plotted;
 use crate::report::grid::sticky;
 use crate::report::reproduced::{Reproduced, ReproducedPaper};

@@ -1,16 +1,71 @@
-//! `formulas`: the formulas of the papers with chosen values.
+//! `reproduce`: the tables and figures of the papers on a collection; and `formulas`: their formulas
+//! with chosen values.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::formulas::{FormulaPaper, FormulaValues};
 use crate::report;
+use crate::reproduce::Paper;
+use lookalike::cli::command::{Args, Command, Context, Out, Result};
 use lookalike_base::error::refuse;
 
-use lookalike::cli::command::{Args, Command, Context, Out, Result};
+/// Options of `reproduce`.
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceOptions {
+    /// chowdhury-2002, bernstein-2006, ye-2008, kolcz-2008, cherkasova-2009, or all
+    // A path, because one argument gives all of them.
+    #[arg(value_name = "PAPER", value_parser = papers)]
+    papers: std::vec::Vec<Paper>,
+    /// Output directory of `stage ingest --keep-text`
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Directory for the tables and pages, which is created if it is missing
+    ///
+    /// Papers that an earlier reproduce of the same collection wrote there stay.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// A label for each document, such as a topic, a sender or "spam"
+    ///
+    /// As for `lookalike evaluate --families`: lines of DOCNO LABEL. A cluster is pure if all of its
+    /// documents have the same label. In Tables 2 and 3 of kolcz-2008, documents with the label spam
+    /// or cluster-spam are looked for among all others.
+    ///
+    /// Example: --labels topics.tsv
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+}
+
+/// One paper or all of them.
+fn papers(text: &str) -> std::result::Result<Vec<Paper>, String> {
+    match text {
+        "all" => Ok(Paper::ALL.to_vec()),
+        text => text.parse().map(|paper| vec![paper]),
+    }
+}
+
+impl Command for ReproduceOptions {
+    fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
+        let (papers, labels) = (&self.papers, self.labels.as_deref());
+        let made =
+            report::write_reproduction(papers, &self.directory, &self.output, labels, context)?;
+        out.result(&made, || {
+            let claims = report::reproduced(&made, papers, out.columns());
+            let page = match papers[..] {
+                [paper] => format!("{paper}.html"),
+                _ => report::REPRODUCE_PAGE.into(),
+            };
+            Ok(format!(
+                "{claims}page in {}\n",
+                self.output.join(page).display()
+            ))
+        })
+    }
+}
 
 /// Options of `formulas`.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct FormulasOptions {
     /// kolcz-2008, bernstein-2006 or fetterly-2003
     #[arg(value_name = "PAPER")]
     paper: FormulaPaper,
@@ -45,14 +100,14 @@ fn one<T: FromStr>(text: &str, to: &mut T) -> Option<()> {
     Some(())
 }
 
-impl Command for Options {
+impl Command for FormulasOptions {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let rows = self.values()?.rows(self.paper, context.stop)?;
         out.result(&rows, || Ok(report::formulas(&rows, out.columns())))
     }
 }
 
-impl Options {
+impl FormulasOptions {
     fn values(&self) -> Result<FormulaValues> {
         let names = match self.paper {
             FormulaPaper::Kolcz2008 => "changes lexicons terms left-out",
