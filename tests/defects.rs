@@ -1043,7 +1043,7 @@ fn facts_of_an_index_are_those_of_the_documents() {
     let context = Run::default().context(&stop, &Silent);
     let indexed = outs.each_ref().map(|out| {
         let mut workspace = pipeline::open(out).unwrap();
-        pipeline::index(&mut workspace, &context).unwrap();
+        pipeline::index(&mut workspace, None, &context).unwrap();
         workspace.manifest.get::<IndexEntry>().cloned().unwrap()
     });
     assert!(verify(&outs[0]).unwrap().errors.is_empty());

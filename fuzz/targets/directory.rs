@@ -283,7 +283,7 @@ fn grow(command: u8, out: &Path, context: &Context<'_>) -> Result<()> {
         return pipeline::add(out, &inputs, false, None, context).map(drop);
     }
     if command % 3 == 1 {
-        return pipeline::index(&mut pipeline::open(out)?, context).map(drop);
+        return pipeline::index(&mut pipeline::open(out)?, None, context).map(drop);
     }
     let new = place::directory().join("directory-compared");
     let _ = fs::remove_dir_all(&new);

@@ -358,8 +358,10 @@ impl Command for IndexOptions {
         let mut base = pipeline::open_texts(&self.directory)?;
         pipeline::catalogued(&mut base, context)?;
         let stats = match &self.method {
-            Some(spec) => pipeline::index(&mut methods::keys(&base, spec, context)?, context)?,
-            None => pipeline::index(&mut base, context)?,
+            Some(spec) => {
+                pipeline::index(&mut methods::keys(&base, spec, context)?, None, context)?
+            }
+            None => pipeline::index(&mut base, None, context)?,
         };
         out.result(&stats, || {
             Ok(format!(

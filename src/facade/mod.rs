@@ -252,7 +252,7 @@ impl Collection {
     /// `BadParameter`, `Limit`, `BudgetTooSmall`, `DiskSpace`; `Interrupted`; `Io`.
     pub fn index(&self) -> Result<()> {
         let context = self.options.context()?;
-        pipeline::index(&mut pipeline::open_texts(&self.directory)?, &context)?;
+        pipeline::index(&mut pipeline::open_texts(&self.directory)?, None, &context)?;
         Ok(())
     }
 

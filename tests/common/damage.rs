@@ -345,7 +345,7 @@ impl Subject {
             run.run(&[&subject.input], &subject.out).unwrap();
             let stop = Stop::default();
             let mut workspace = pipeline::open(&subject.out).unwrap();
-            pipeline::index(&mut workspace, &run.context(&stop, &Silent)).unwrap();
+            pipeline::index(&mut workspace, None, &run.context(&stop, &Silent)).unwrap();
             drop(workspace);
             let few = few_more(&subject.docs);
             let few = write_jsonl(&subject.home.path().join("few"), &few, 1);

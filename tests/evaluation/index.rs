@@ -4,9 +4,10 @@
 use crate::common;
 use lookalike::Error;
 use lookalike::base::ids::{Key, Threshold};
+use lookalike::base::measure::Criterion;
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::collection::{self, Catalogue, DocumentReader, SetReader};
-use lookalike::engine::index::{Buffers, Index, IndexEntry, SHORT, key_of};
+use lookalike::engine::index::{Buffers, Index, IndexEntry, IndexSearcher, SHORT, key_of};
 use lookalike::engine::pipeline;
 use lookalike::store::workspace::Workspace;
 use lookalike::tasks::inspect::verify;
@@ -61,8 +62,11 @@ fn run() -> Run {
         .max_document(64 << 10)
 }
 
-/// The documents of each key, from the sets.
-pub fn lists<K: Key>(workspace: &Workspace) -> BTreeMap<K, BTreeSet<u32>> {
+/// The documents of each key, from the sets; only of the least keys that these pairs need.
+pub fn lists<K: Key>(
+    workspace: &Workspace,
+    criterion: Option<Criterion>,
+) -> BTreeMap<K, BTreeSet<u32>> {
     let representatives = Catalogue::representatives(workspace).unwrap();
     let stored = Catalogue::stored(workspace).unwrap();
     let mut lists: BTreeMap<K, BTreeSet<u32>> = BTreeMap::new();
@@ -70,9 +74,15 @@ pub fn lists<K: Key>(workspace: &Workspace) -> BTreeMap<K, BTreeSet<u32>> {
     for segment in collection::segments(&workspace.manifest) {
         let mut sets = SetReader::<K>::of(workspace, segment).unwrap();
         for _ in 0..segment.stats.documents {
-            sets.next(stored.at(document), |keys| {
+            let size = stored.at(document);
+            let prefix = criterion.map(|of| of.prefix(size, size).max(1).into());
+            let mut left = prefix.map_or(u64::MAX, IndexSearcher::wanted);
+            sets.next(size, |keys| {
                 for &key in keys.iter().filter(|_| representatives.has(document)) {
-                    lists.entry(key).or_default().insert(document);
+                    if left > 0 {
+                        lists.entry(key).or_default().insert(document);
+                        left -= 1;
+                    }
                 }
                 Ok(())
             })
@@ -97,23 +107,23 @@ pub fn lists<K: Key>(workspace: &Workspace) -> BTreeMap<K, BTreeSet<u32>> {
     lists
 }
 
-fn indexed(run: &Run, input: &Path, out: &Path) -> Workspace {
+fn indexed(run: &Run, input: &Path, out: &Path, criterion: Option<Criterion>) -> Workspace {
     let (stop, silent) = (Stop::default(), Silent);
     let mut workspace = run.ingest(&[input], out).unwrap();
-    pipeline::index(&mut workspace, &run.context(&stop, &silent)).unwrap();
+    pipeline::index(&mut workspace, criterion, &run.context(&stop, &silent)).unwrap();
     workspace
 }
 
-fn is_whole<K: Key>(run: &Run, documents: usize) {
+fn is_whole<K: Key>(run: &Run, documents: usize, criterion: Option<Criterion>) {
     let directory = common::temporary();
     let (input, out) = (
         directory.path().join("in.jsonl"),
         directory.path().join("out"),
     );
     write(&input, documents, 3);
-    let workspace = indexed(run, &input, &out);
-    let index = Index::open::<K>(&workspace).unwrap().unwrap();
-    let expected = lists::<K>(&workspace);
+    let workspace = indexed(run, &input, &out, criterion);
+    let index = Index::open::<K>(&workspace, criterion).unwrap().unwrap();
+    let expected = lists::<K>(&workspace, criterion);
     let kept: BTreeSet<u128> = expected
         .keys()
         .map(|key| key.to_u128() >> (K::BITS - 48))
@@ -161,10 +171,20 @@ fn is_whole<K: Key>(run: &Run, documents: usize) {
     assert!(verified.errors.is_empty(), "{:?}", verified.errors);
 }
 
+fn at(threshold: &str) -> Criterion {
+    let threshold = threshold.parse().unwrap();
+    Criterion {
+        threshold,
+        ..Criterion::default()
+    }
+}
+
 #[test]
 fn every_key_has_its_documents() {
-    is_whole::<u64>(&run(), 600);
-    is_whole::<u128>(&run().fingerprint("md5"), 600);
+    for criterion in [None, Some(at("1/2"))] {
+        is_whole::<u64>(&run(), 600, criterion);
+        is_whole::<u128>(&run().fingerprint("md5"), 600, criterion);
+    }
 }
 
 /// Lists of several chunks, of which one is longer than a buffer.
@@ -175,8 +195,11 @@ fn keys_of_many_documents() {
     write(&input, 10_000, 5);
     let out = |name: &str| directory.path().join(name);
     let expected = {
-        let workspace = indexed(&run().threads(1), &input, &out("whole"));
-        let longest = lists::<u64>(&workspace).values().map(BTreeSet::len).max();
+        let workspace = indexed(&run().threads(1), &input, &out("whole"), None);
+        let longest = lists::<u64>(&workspace, None)
+            .values()
+            .map(BTreeSet::len)
+            .max();
         assert!(longest > Some(8500), "{longest:?}");
         tree(&out("whole").join("index"))
     };
@@ -186,12 +209,12 @@ fn keys_of_many_documents() {
         let stop = Stop::default();
         let mut workspace = pipeline::open(&out("whole"))?;
         workspace.manifest.remove::<IndexEntry>();
-        pipeline::index(&mut workspace, &run.context(&stop, &Silent)).map(|_| ())
+        pipeline::index(&mut workspace, None, &run.context(&stop, &Silent)).map(|_| ())
     });
     assert_eq!(tree(&out("whole").join("index")), expected, "{least} bytes");
     for threads in [2, 8] {
         let out = out(&format!("{threads} threads"));
-        indexed(&run().threads(threads), &input, &out);
+        indexed(&run().threads(threads), &input, &out, None);
         assert_eq!(tree(&out.join("index")), expected, "{threads} threads");
     }
 }
@@ -206,7 +229,7 @@ fn an_index_is_made_from_where_it_stopped() {
     );
     write(&input, 2000, 8);
     let run = run().threads(1);
-    indexed(&run, &input, &out);
+    indexed(&run, &input, &out, None);
     let expected = tree(&out.join("index"));
     let mut stopped = 0;
     for after in 0..40 {
@@ -214,10 +237,10 @@ fn an_index_is_made_from_where_it_stopped() {
         workspace.manifest.remove::<IndexEntry>();
         workspace.commit(&[]).unwrap();
         let stop = StopAt::call(after);
-        let result = pipeline::index(&mut workspace, &run.context(&stop.stop, &stop));
+        let result = pipeline::index(&mut workspace, None, &run.context(&stop.stop, &stop));
         stopped += u32::from(matches!(result, Err(Error::Interrupted { .. })));
         drop(workspace);
-        indexed(&run, &input, &out);
+        indexed(&run, &input, &out, None);
         assert_eq!(
             tree(&out.join("index")),
             expected,
@@ -227,15 +250,66 @@ fn an_index_is_made_from_where_it_stopped() {
     assert!(stopped > 0);
 }
 
+/// An index for pairs answers as the sets do, where those pairs are asked for, and only there.
+#[test]
+fn an_index_for_pairs_finds_them() {
+    let directory = common::temporary();
+    let input = directory.path().join("in.jsonl");
+    write(&input, 1200, 11);
+    let out = directory.path().join("out");
+    let mut found = 0;
+    for [of, asked] in [
+        ["0.3", "0.3"],
+        ["0.5", "0.85"],
+        ["0.85", "0.85"],
+        ["1", "1"],
+    ] {
+        for measure in ["resemblance", "cosine", "s3", "smallest:7"] {
+            let [of, criterion] = [of, asked].map(|threshold| Criterion {
+                measure: measure.parse().unwrap(),
+                ..at(threshold)
+            });
+            let mut workspace = indexed(&run(), &input, &out, Some(of));
+            let opened = |pairs| Index::open::<u64>(&workspace, pairs).unwrap().is_some();
+            assert!(opened(Some(criterion)) && !opened(None));
+            assert!(
+                !opened(Some(at("0.1")))
+                    && !opened(Some(Criterion {
+                        measure: "dice".parse().unwrap(),
+                        ..criterion
+                    }))
+            );
+            let config = QueryConfig {
+                criterion,
+                containing: None,
+                top: None,
+            };
+            let by_index = answers(&workspace, &input, &config).unwrap();
+            workspace.manifest.remove::<IndexEntry>();
+            let by_sets = answers(&workspace, &input, &config).unwrap();
+            assert_eq!(by_index, by_sets, "{measure} {asked}");
+            found += by_sets.iter().map(|answer| answer.found).sum::<u64>();
+        }
+    }
+    assert!(found > 20 * 1200, "{found} matches");
+}
+
 fn ask(out: &Path, queries: &PathBuf, config: &QueryConfig) -> Result<Vec<Answer>, Error> {
+    answers(&pipeline::open(out)?, queries, config)
+}
+
+fn answers(
+    base: &Workspace,
+    queries: &PathBuf,
+    config: &QueryConfig,
+) -> Result<Vec<Answer>, Error> {
     let run = run().threads(1);
     let stop = Stop::default();
-    let base = pipeline::open(out)?;
-    let inputs = pipeline::inputs(std::slice::from_ref(queries), out)?;
+    let inputs = pipeline::inputs(std::slice::from_ref(queries), base.directory())?;
     let mut answers = Vec::new();
     let read = &run.collection.read;
     query::run(
-        &base,
+        base,
         None,
         &inputs,
         read,
@@ -262,7 +336,7 @@ fn damage_is_found_or_makes_no_difference() {
         directory.path().join("out"),
     );
     write(&input, 90, 13);
-    drop(indexed(&run(), &input, &out));
+    drop(indexed(&run(), &input, &out, None));
     let config = QueryConfig {
         containing: Some("0.5".parse::<Threshold>().unwrap()),
         ..QueryConfig::default()
@@ -306,7 +380,7 @@ fn damage_is_found_or_makes_no_difference() {
     // Without the index, the sets answer; it can be made again.
     fs::remove_dir_all(out.join("index")).unwrap();
     assert_eq!(ask(&out, &input, &config).unwrap(), expected);
-    drop(indexed(&run(), &input, &out));
+    drop(indexed(&run(), &input, &out, None));
     assert_eq!(ask(&out, &input, &config).unwrap(), expected);
 }
 
@@ -320,7 +394,7 @@ fn several_processes_look_documents_up() {
         directory.path().join("out"),
     );
     write(&input, 200, 21);
-    drop(indexed(&run(), &input, &out));
+    drop(indexed(&run(), &input, &out, None));
     let before = tree(&out);
     let held = pipeline::open_to_read(&out).unwrap().unwrap();
     let again = pipeline::open_to_read(&out).unwrap().unwrap();

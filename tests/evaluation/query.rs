@@ -103,8 +103,8 @@ fn ask(
     })?;
     // The index gives the same answers.
     match spec {
-        Some(spec) => pipeline::index(&mut methods::keys(&base, spec, &context)?, &context)?,
-        None => pipeline::index(&mut base, &context)?,
+        Some(spec) => pipeline::index(&mut methods::keys(&base, spec, &context)?, None, &context)?,
+        None => pipeline::index(&mut base, None, &context)?,
     };
     let mut again = Vec::new();
     let by_index = query::run(&base, spec, &inputs, read, config, &context, |reply| {

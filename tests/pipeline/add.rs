@@ -77,7 +77,7 @@ fn ask(run: &Run, out: &Path, file: &PathBuf, by_index: bool) -> Vec<Answer> {
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
     let mut workspace = pipeline::open(out).unwrap();
-    pipeline::index(&mut workspace, &context).unwrap();
+    pipeline::index(&mut workspace, None, &context).unwrap();
     if !by_index {
         workspace.manifest.remove::<IndexEntry>();
     }
@@ -186,8 +186,9 @@ fn levels_stay_few() {
         assert!(keys.is_sorted_by(|a, b| a > b), "{:?}", index.levels);
         most = most.max(index.levels.len());
         let workspace = pipeline::open(out.path()).unwrap();
-        let index = Index::open::<u64>(&workspace).unwrap().unwrap();
-        let keys: Vec<u64> = lists(&workspace).into_keys().collect();
+        let pairs = index.criterion;
+        let index = Index::open::<u64>(&workspace, pairs).unwrap().unwrap();
+        let keys: Vec<u64> = lists(&workspace, pairs).into_keys().collect();
         assert_read_together(&index, &keys);
     }
     assert!((2..=5).contains(&most), "{most} levels");

@@ -110,7 +110,7 @@ fn results_are_part_of_those_of_a_joint_run() {
             if indexed {
                 let mut workspace = pipeline::open(old.path()).unwrap();
                 let stop = Stop::default();
-                pipeline::index(&mut workspace, &run.context(&stop, &Silent)).unwrap();
+                pipeline::index(&mut workspace, None, &run.context(&stop, &Silent)).unwrap();
             }
             let before = if indexed {
                 tree(old.path())
@@ -219,7 +219,7 @@ fn the_index_of_the_other_collection_may_be_replaced() {
     let stop = Stop::default();
     let indexed = |out: &Path| {
         let mut workspace = pipeline::open(out).unwrap();
-        pipeline::index(&mut workspace, &run().context(&stop, &Silent)).unwrap();
+        pipeline::index(&mut workspace, None, &run().context(&stop, &Silent)).unwrap();
         let entry = workspace.manifest.get::<IndexEntry>().cloned();
         entry.unwrap().levels
     };

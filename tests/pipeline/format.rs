@@ -11,6 +11,7 @@
 use lookalike::Error;
 use lookalike::base::budget::{Budget, ByteSize, Disk};
 use lookalike::base::ids::Key;
+use lookalike::base::measure::Criterion;
 use lookalike::base::progress::{Context, Silent, Stop};
 use lookalike::engine::collection::{
     Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CollectionConfig,
@@ -842,6 +843,7 @@ fn in_an_addition(out: &Path) {
     manifest.set(IndexEntry {
         levels: vec![level.clone()],
         making: Some(level),
+        criterion: Some(Criterion::default()),
     });
     manifest.set(Before {
         documents: 2,

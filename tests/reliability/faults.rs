@@ -736,7 +736,7 @@ fn added(name: &'static str, indexed: bool) -> Subject {
 fn make_index(out: &Path) {
     let stop = Stop::default();
     let mut workspace = pipeline::open(out).unwrap();
-    pipeline::index(&mut workspace, &small().context(&stop, &Silent)).unwrap();
+    pipeline::index(&mut workspace, None, &small().context(&stop, &Silent)).unwrap();
 }
 
 /// An input is compared with a collection that is only read.

@@ -191,6 +191,12 @@ pub struct Criterion {
 }
 
 impl Criterion {
+    /// Whether every pair that reaches `other` reaches this.
+    #[must_use]
+    pub fn serves(self, other: Criterion) -> bool {
+        self.measure == other.measure && self.threshold <= other.threshold
+    }
+
     /// Whether two sets of these sizes with this number of shared keys reach the threshold.
     #[must_use]
     #[inline]

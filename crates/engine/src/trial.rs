@@ -56,7 +56,11 @@ fn over(
     let complete = theirs
         .get::<PostingsEntry>()
         .filter(|postings| postings.complete)
-        .filter(|postings| postings.selection.is_some_and(|s| s.serves(criterion)));
+        .filter(|postings| {
+            postings
+                .selection
+                .is_some_and(|s| s.criterion.serves(criterion))
+        });
     let sample = theirs.get::<SampleEntry>();
     let sample = sample.filter(|sample| sample.sampling == *sampling);
     let shared = complete.zip(sample);

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::divided::Divided;
 use super::documents::{self, OfLevel};
 use super::lists::{ListsWriter, MadeRange};
-use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of, leading};
+use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of, leading, least};
 use crate::collection::{self, Catalogue, Extent, Representatives, SegmentEntry, SetReader};
 use crate::sort::{Buffer, Record};
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Key;
 use lookalike_base::limits::files_left;
+use lookalike_base::measure::Criterion;
 use lookalike_base::progress::{Context, Stop, Unit};
 use lookalike_base::workers::{Tasks, share, work_and_commit};
 use lookalike_base::{Error, Result};
@@ -24,15 +25,24 @@ const WORKER_BYTES: u64 = 4 << 20;
 /// The least memory of a thread's buffer.
 const LEAST_BUFFER: u64 = 2 << 20;
 
-/// Makes the index of a collection, or the levels that it lacks. It resumes after the committed
-/// ranges.
-pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
+/// Makes the index of a collection, or the levels that it lacks: for these pairs, or of all
+/// fingerprints. It resumes after the committed ranges.
+pub fn run<K: Key>(
+    workspace: &mut Workspace,
+    criterion: Option<Criterion>,
+    context: &Context<'_>,
+) -> Result<()> {
     let documents = Catalogue::stats(workspace)?.documents;
+    let other = |index: &IndexEntry| index.documents() > documents || !index.serves(criterion);
+    if workspace.matches::<IndexEntry>(other) {
+        workspace.manifest.remove::<IndexEntry>();
+        workspace.settle(&[])?;
+    }
     loop {
-        let entry = workspace.manifest.get_or_insert_with(IndexEntry::default);
-        if entry.documents() > documents {
-            *entry = IndexEntry::default();
-        }
+        let entry = workspace.manifest.get_or_insert_with(|| IndexEntry {
+            criterion,
+            ..IndexEntry::default()
+        });
         let fits = |level: &Level| {
             let gap = u64::from(level.first) > entry.documents();
             !gap && level.end() > entry.documents() && level.end() <= documents
@@ -58,7 +68,13 @@ fn next(workspace: &Workspace, documents: u64) -> Level {
     let mut first = entry.documents();
     let segments = collection::segments(&workspace.manifest).iter();
     let new = segments.filter(|segment| u64::from(segment.first_document) >= first);
-    let mut keys = Extent::of(new).fingerprints;
+    let new = Extent::of(new);
+    let mean = (new.fingerprints / new.documents.max(1)) as u32;
+    let each = least(entry.criterion, mean, mean.into());
+    let mut keys = match entry.criterion {
+        Some(_) => (new.documents.saturating_mul(each)).min(new.fingerprints),
+        None => new.fingerprints,
+    };
     for before in entry.levels.iter().rev() {
         if before.stats.entries > keys {
             break;
@@ -180,6 +196,8 @@ fn divide<K: Key>(
 ) -> Result<()> {
     let representatives = Catalogue::representatives(workspace)?;
     let documents = OfLevel::open(workspace, level)?;
+    let index = workspace.manifest.get::<IndexEntry>();
+    let criterion = index.and_then(|index| index.criterion);
     share(STAGE, context.budget.threads, segments, |segments| {
         let mut facts = documents.in_order();
         let blocks = ranges.iter();
@@ -204,9 +222,14 @@ fn divide<K: Key>(
                 if takes_part && own.keys == 0 && own.words > 0 {
                     put(&[key_of(own.md5)], document)?;
                 }
-                sets.next(own.keys, |keys| match takes_part {
-                    true => put(keys, document),
-                    false => Ok(()),
+                let mut left = match takes_part {
+                    true => least(criterion, own.keys, own.words) as usize,
+                    false => 0,
+                };
+                sets.next(own.keys, |keys| {
+                    let wanted = &keys[..keys.len().min(left)];
+                    left -= wanted.len();
+                    put(wanted, document)
                 })?;
             }
             sets.finish()?;

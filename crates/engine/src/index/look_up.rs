@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
 use super::{DIRECTORY, KEY_BITS, Layout, Level, MOST_RANGES, SHORT, leading};
 use lookalike_base::ids::Key;
+use lookalike_base::measure::Criterion;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{HEADER_BYTES, Kind, PartFile, PartInfo, check_sum, unpack_u32, unpack_u64};
@@ -28,6 +29,8 @@ const MOST_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Index {
     levels: Vec<OfLevel>,
+    /// Whether it has all keys of a document, not only the least.
+    pub(super) has_all: bool,
     /// Bytes of tables that may still be kept.
     room: AtomicI64,
 }
@@ -388,9 +391,14 @@ impl OfLevel {
 }
 
 impl Index {
-    /// Opens the index of a collection; `None` if it has no complete one.
-    pub fn open<K: Key>(workspace: &Workspace) -> Result<Option<Index>> {
-        let Some(entry) = super::complete(workspace) else {
+    /// Opens the index of a collection; `None` if it has no complete one that has the fingerprints
+    /// which a search for these pairs looks up, or all of them without a criterion.
+    pub fn open<K: Key>(
+        workspace: &Workspace,
+        criterion: Option<Criterion>,
+    ) -> Result<Option<Index>> {
+        let entry = super::complete(workspace).filter(|entry| entry.serves(criterion));
+        let Some(entry) = entry else {
             return Ok(None);
         };
         let levels = entry.levels.iter();
@@ -398,6 +406,7 @@ impl Index {
         let levels = levels.collect::<Result<_>>()?;
         Ok(Some(Index {
             levels,
+            has_all: entry.criterion.is_none(),
             room: AtomicI64::new(0),
         }))
     }

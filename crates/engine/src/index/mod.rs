@@ -9,7 +9,9 @@
 //! In: a collection with its catalogue. Out: for each fingerprint of a representative, the
 //! representatives that have it, and for each document the facts that an answer needs. The shared
 //! postings ([`crate::merge`]) omit fingerprints of one document; this index has them,
-//! because a new document may share them.
+//! because a new document may share them. An index for pairs that reach a threshold has only the
+//! least fingerprints of each document: the shared ones that are least are among the least of both
+//! documents (as in any order: [`Criterion::prefix`]).
 //!
 //! # Algorithm
 //! The index keeps the first 48 bits of a key. A look-up gives candidates, and the sets decide; two
@@ -42,7 +44,7 @@
 //!   (but with words).
 //!
 //! # Cost
-//! About 6 bytes for each fingerprint and 64 and a docno for each document. Memory: the budget; a
+//! About 6 bytes for each fingerprint that it has and 64 and a docno for each document. Memory: the budget; a
 //! record takes 17 bytes of it. The temporary files take 7 to 9 bytes for each fingerprint.
 //!
 //! # Errors
@@ -61,6 +63,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::collection::{self, Extent};
 use lookalike_base::ids::Key;
+use lookalike_base::measure::Criterion;
 use lookalike_store::workspace::{StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo};
 
@@ -117,6 +120,10 @@ pub struct IndexEntry {
     /// The level that is being made. It replaces those within its range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub making: Option<Level>,
+    /// The pairs that it is for: of each document, it has only the least fingerprints ([`least`]).
+    /// Without, it has all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<Criterion>,
 }
 
 impl IndexEntry {
@@ -133,6 +140,28 @@ impl IndexEntry {
         }
         all
     }
+
+    /// Whether it has what a search for these pairs looks up, or for any without a criterion.
+    fn serves(&self, wanted: Option<Criterion>) -> bool {
+        let own = self.criterion;
+        own.is_none_or(|own| wanted.is_some_and(|wanted| own.serves(wanted)))
+    }
+}
+
+/// How many of the least keys of a set an index for these pairs has: more than the prefix, as many
+/// as a search looks up.
+fn least(criterion: Option<Criterion>, keys: u32, words: u64) -> u64 {
+    let prefix = |criterion: Criterion| {
+        let words = u32::try_from(words).unwrap_or(u32::MAX);
+        let size = if criterion.measure.of_words() {
+            words
+        } else {
+            keys
+        };
+        // An identical document is found even if no pair reaches the threshold.
+        IndexSearcher::wanted(criterion.prefix(keys, size).max(1).into())
+    };
+    criterion.map_or(keys.into(), prefix).min(keys.into())
 }
 
 /// The index of a range of documents.
@@ -194,7 +223,11 @@ impl StageRecord for IndexEntry {
         let end = levels.last().map_or(0, Level::end);
         let making = self.making.clone();
         let making = making.filter(|level| !has(level) && u64::from(level.first) <= end);
-        (!levels.is_empty() || making.is_some()).then_some(IndexEntry { levels, making })
+        (!levels.is_empty() || making.is_some()).then_some(IndexEntry {
+            levels,
+            making,
+            ..*self
+        })
     }
 }
 

@@ -8,6 +8,10 @@
 //!
 //! Any keys will do, so keys with long lists come last. Fingerprints are random, so the first ones
 //! are as good as any others.
+//!
+//! An index may have only the least keys of each document: more of them, by [`MORE`] or all it has,
+//! than its prefix. The least of the keys that two sets share are among the least keys of both, so
+//! as many of them as both have beyond their prefixes, and one, are found in it.
 
 use std::ops::{ControlFlow, Range};
 
@@ -120,11 +124,12 @@ impl IndexSearcher {
     ) -> Result<()> {
         self.begin(documents);
         let wanted = IndexSearcher::wanted(prefix);
-        let mut found = 0;
+        let (mut found, mut seen) = (0, 0);
         for (n, key) in set.chunks_exact(K::BYTES).enumerate() {
-            if found == wanted {
+            if (if index.has_all { found } else { seen }) == wanted {
                 break;
             }
+            seen += 1;
             let (before, listed) = (self.places.len(), self.list.len());
             let key = K::get_le(key);
             let (buffers, places) = (&mut self.buffers, &mut self.places);
@@ -141,13 +146,16 @@ impl IndexSearcher {
                 found += 1;
             }
         }
-        if found >= prefix {
-            self.repeated(found - prefix + 1);
+        let more = seen.saturating_sub(prefix);
+        let spare = if index.has_all { more } else { more.min(MORE) };
+        let skipped = self.deferred.len() as u64;
+        if skipped <= spare {
+            self.repeated(spare - skipped + 1);
             return Ok(());
         }
         let mut deferred = std::mem::take(&mut self.deferred);
         deferred.sort_unstable_by_key(|(count, places)| (*count, places.start));
-        for (_, places) in deferred.iter().take((prefix - found) as usize) {
+        for (_, places) in deferred.iter().take((skipped - spare) as usize) {
             self.read(index, places.clone())?;
         }
         self.deferred = deferred;

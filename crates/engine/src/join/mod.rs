@@ -169,7 +169,7 @@ pub fn run<K: Key>(
     }
     config.check_sampling(sample.sampling != Sampling::Full)?;
     let adds = adds(workspace, &digest);
-    let serves = |selection: Selection| selection.serves(config.of_samples());
+    let serves = |selection: Selection| selection.criterion.serves(config.of_samples());
     let complete = |p: &PostingsEntry| p.complete && p.selection.is_none_or(serves);
     let complete = workspace.matches(complete);
     if !complete && !adds {

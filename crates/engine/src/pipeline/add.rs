@@ -221,8 +221,8 @@ pub fn add(
 fn indexed(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let documents = Catalogue::stats(workspace)?.documents;
     let index = workspace.manifest.get::<IndexEntry>();
-    if index.is_some_and(|index| index.documents() != documents || index.making.is_some()) {
-        super::index(workspace, context)?;
+    if let Some(index) = index.filter(|i| i.documents() != documents || i.making.is_some()) {
+        super::index(workspace, index.criterion, context)?;
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, Selection};
 use crate::sort::{self, Asked, Formed, RunsEntry};
 use lookalike_base::error::refuse;
 use lookalike_base::ids::with_keys;
+use lookalike_base::measure::Criterion;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_source::lasting;
@@ -425,15 +426,20 @@ pub fn join(
     with_keys!(kind, K => join_keys::<K>(workspace, parameters, &sampling, context))
 }
 
-/// Makes the index of a collection, unless it exists, and returns its counts.
-pub fn index(workspace: &mut Workspace, context: &Context<'_>) -> Result<IndexStats> {
+/// Makes the index of a collection, of all fingerprints or for these pairs, unless it exists, and
+/// returns its counts.
+pub fn index(
+    workspace: &mut Workspace,
+    criterion: Option<Criterion>,
+    context: &Context<'_>,
+) -> Result<IndexStats> {
     catalogue(workspace, context)?;
     let kind = collection::config(&workspace.manifest).shingle.fingerprint;
     stage(
         workspace,
         "index",
         context,
-        |workspace| with_keys!(kind, K => index::run::<K>(workspace, context)),
+        |workspace| with_keys!(kind, K => index::run::<K>(workspace, criterion, context)),
     )?;
     workspace.commit(&[])?;
     let entry = workspace.manifest.get::<IndexEntry>();
@@ -509,7 +515,7 @@ fn merge_keys<K: lookalike_base::ids::Key>(
     sampled::<K>(workspace, sampling, context)?;
     let budget = &context.budget;
     if let Some(selection) = selected(workspace) {
-        let serves = needs.is_some_and(|needs| selection.serves(needs.criterion));
+        let serves = needs.is_some_and(|needs| selection.criterion.serves(needs.criterion));
         let complete = workspace.matches::<PostingsEntry>(|p| p.complete);
         let measure = selection.criterion.measure;
         // They lack what this join needs, or memory has no room to choose as they were chosen.
@@ -628,7 +634,10 @@ fn join_keys<K: lookalike_base::ids::Key>(
         sampled::<K>(workspace, sampling, context)?;
     } else if join::adds(workspace, &digest) {
         sampled::<K>(workspace, sampling, context)?;
-        stage(workspace, "index", context, |w| index::run::<K>(w, context))?;
+        let criterion = (*sampling == Sampling::Full).then(|| config.of_samples());
+        stage(workspace, "index", context, |w| {
+            index::run::<K>(w, criterion, context)
+        })?;
     } else {
         merge_keys::<K>(
             workspace,

@@ -190,12 +190,6 @@ impl Selection {
                 || self.bytes() <= spare / (TABLE_SHARE >> u32::from(self.packed)))
     }
 
-    /// Whether postings of this selection have all pairs that reach `criterion`.
-    pub fn serves(&self, criterion: Criterion) -> bool {
-        let own = self.criterion;
-        own.measure == criterion.measure && own.threshold <= criterion.threshold
-    }
-
     /// The first counter of the sampled keys, and the number of their counters, in a table of all
     /// keys.
     fn counters(&self) -> (u64, u64) {

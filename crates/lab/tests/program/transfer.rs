@@ -388,7 +388,7 @@ fn index(directory: &Path) {
     let setting = Run::default();
     let context = setting.context(&stop, &silent);
     pipeline::catalogued(&mut workspace, &context).unwrap();
-    pipeline::index(&mut workspace, &context).unwrap();
+    pipeline::index(&mut workspace, None, &context).unwrap();
 }
 
 const FORMATS: [LabelsFormat; 7] = [

@@ -117,7 +117,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         Ok(QueryBatch {
             workspace,
             config,
-            indexed: Indexed::open::<K>(workspace)?,
+            indexed: Indexed::open::<K>(workspace, config)?,
             columns: None,
             queries: Vec::new(),
             sets: Vec::new(),

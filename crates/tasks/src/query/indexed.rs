@@ -38,9 +38,14 @@ pub(super) struct Indexed<'a> {
 
 impl<'a> Indexed<'a> {
     /// Opens the index of a collection; `None` if it has none.
-    pub(super) fn open<K: Key>(workspace: &'a Workspace) -> Result<Option<Indexed<'a>>> {
+    pub(super) fn open<K: Key>(
+        workspace: &'a Workspace,
+        config: &QueryConfig,
+    ) -> Result<Option<Indexed<'a>>> {
+        // What contains the query may have its fingerprints anywhere.
+        let pairs = config.inside().is_none().then_some(config.criterion);
         let (Some(index), Some(documents)) = (
-            Index::open::<K>(workspace)?,
+            Index::open::<K>(workspace, pairs)?,
             IndexedDocuments::open(workspace)?,
         ) else {
             return Ok(None);

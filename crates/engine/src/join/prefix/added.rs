@@ -4,7 +4,7 @@
 //! earlier document that reaches the threshold to have one of them. So the cost is that of the
 //! added documents, and no frequency of all documents is needed: any fingerprints will do. The
 //! least ones are taken, which lie together in the index: the fingerprints of many documents are
-//! looked up in its order.
+//! looked up in its order. And the index needs only the least ones of the earlier documents.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
@@ -67,7 +67,8 @@ pub(super) fn run<K: Key>(
     before: u32,
     memory: u64,
 ) -> Result<()> {
-    let index = Index::open::<K>(workspace)?.ok_or_else(|| workspace.missing("index"))?;
+    let index = Index::open::<K>(workspace, Some(join.config.of_samples()))?
+        .ok_or_else(|| workspace.missing("index"))?;
     let tables = (memory / 8).min(MOST_TABLES);
     let own = collection::segments(&workspace.manifest).iter();
     let own = own.filter(|segment| segment.first_document >= before);
