@@ -360,7 +360,7 @@ impl IntakeTask {
 impl IntakeTask {
     fn add_batch(&self, batch: &RecordBatch, out: &mut Vec<Row>) -> PyResult<()> {
         let mut intake = locked(&self.intake);
-        let fields = intake.policies().iter().filter_map(Policy::field).count();
+        let fields = intake.policies.iter().filter_map(Policy::field).count();
         let fields = (0..fields).map(|n| {
             let name = format!("field_{n}");
             Bytes::of(column(batch, &name)?, &name)

@@ -7,10 +7,9 @@ use crate::report::page::{self, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
 use lookalike_base::error::refuse;
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
-use lookalike_store::workspace::refuse_remote;
+use lookalike_store::workspace::{has_records, refuse_remote};
 use lookalike_tasks::audit::{self, AuditConfig};
 use lookalike_tasks::contamination::REPORT_FILE;
-use lookalike_tasks::dedup;
 use lookalike_tasks::passages::{OVERLAPS_FILE, SPANS_FILE};
 
 use super::command::{Args, Command, Context, Out, Result};
@@ -83,7 +82,7 @@ pub struct Options {
 
 impl Command for Options {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        if dedup::is_kept(&self.directory)? {
+        if has_records(&self.directory)? {
             return self.audit(out, context);
         }
         refuse_remote(&self.directory)?;

@@ -119,10 +119,8 @@ pub(super) const METHOD: Entry = Entry {
                 )
             };
             let spex = selection.spex().then(run).transpose()?;
-            let held_bytes = spex.as_ref().map_or(0, Spex::bytes);
-            let files = spex
-                .iter()
-                .map(|spex| (spex::FILE, spex.table().to_string()));
+            let held_bytes = spex.as_ref().map_or(0, |spex| spex.bytes);
+            let files = spex.iter().map(|spex| (spex::FILE, spex.table.clone()));
             let (files, selection) = (files.collect(), selection.clone());
             let keys = Keys::of(move |document, keys| {
                 selection.select(document, size, spex.as_ref(), keys);

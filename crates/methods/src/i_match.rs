@@ -353,7 +353,7 @@ impl IMatch {
     pub(super) fn signatures(&self, lexicon: Arc<Lexicon>) -> Signatures {
         let band = match self.variant {
             Variant::Idf { from, to, .. } => {
-                let documents = lexicon.documents();
+                let documents = lexicon.documents;
                 lexicon::least_with_idf_to(documents, to)
                     ..=lexicon::most_with_idf_from(documents, from)
             }

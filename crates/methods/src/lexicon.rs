@@ -72,7 +72,7 @@ const TERMS_OF_PLACE: usize = 4;
 /// Document frequencies, in memory.
 #[derive(Debug)]
 pub(super) struct Lexicon {
-    documents: u64,
+    pub(super) documents: u64,
     fingerprints: Vec<u64>,
     frequencies: Vec<u32>,
     /// The index: the position of the first fingerprint for each value of the leading bits, then
@@ -120,11 +120,6 @@ impl Lexicon {
     /// The number of terms of two or more documents.
     pub(super) fn len(&self) -> usize {
         self.fingerprints.len()
-    }
-
-    /// The number of documents of the lexicon's collection.
-    pub(super) fn documents(&self) -> u64 {
-        self.documents
     }
 
     /// The memory that the lexicon takes.

@@ -122,8 +122,8 @@ pub(super) struct Spex {
     size: usize,
     last: HashCounter,
     before: Option<HashCounter>,
-    bytes: u64,
-    table: String,
+    pub(super) bytes: u64,
+    pub(super) table: String,
 }
 
 impl Spex {
@@ -199,16 +199,6 @@ impl Spex {
         if let Some(passed) = keep.get_mut(next..) {
             passed.fill(false);
         }
-    }
-
-    /// Memory of the tables in bytes.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// The state of the counters after each pass.
-    pub(super) fn table(&self) -> &str {
-        &self.table
     }
 }
 

@@ -98,7 +98,7 @@ fn member(reading: &Reading<'_>, document: u32) -> ClusterMember {
     let mut member = ClusterMember {
         document,
         removed: None,
-        of_other: document < choice.first(),
+        of_other: document < choice.first,
         score: None,
     };
     if let Some(fate) = choice.fate(document) {

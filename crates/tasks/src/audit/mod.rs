@@ -54,6 +54,7 @@ use lookalike_base::progress::{Context, Silent, Unit};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::document::{ShownDocument, files_of, look_up};
+use lookalike_engine::join::sizes_of_pairs;
 use lookalike_engine::sample::Sampled;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::InputFile;
@@ -207,7 +208,7 @@ pub fn audit(
     if !digests.contains(&digest) {
         return Err(changed(kept, workspace));
     }
-    let sizes = dedup::sizes(workspace)?;
+    let sizes = sizes_of_pairs(workspace)?;
     let reading = Reading {
         workspace,
         inputs: &inputs,

@@ -64,7 +64,7 @@ pub(super) fn misses(
         true => None,
         false => Some(trial::ask(base, &place, &Sampling::Full, join, held, context)?.0),
     };
-    let first = decided.choice.first();
+    let first = decided.choice.first;
     let mut nearest = Least::new(most);
     let (mut passed, mut all) = (0u64, 0);
     let list = near.as_ref().unwrap_or(base);

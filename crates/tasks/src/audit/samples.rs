@@ -53,7 +53,7 @@ pub(super) fn draw(
     let mut random = Least::new(config.samples);
     let mut nearest = Least::new(config.samples);
     let (mut random_of, mut nearest_of) = (0, 0);
-    for document in choice.first()..choice.documents() {
+    for document in choice.first..choice.documents() {
         reading.context.tick(STAGE, document)?;
         let fate = choice.fate(document);
         let fate = fate.filter(|fate| !fate.reason.is_of_equals());

@@ -247,7 +247,7 @@ fn by_value(
     texts: &SetAside<String>,
 ) -> Result<SourceTable> {
     let choice = &reading.decided.choice;
-    let first = choice.first();
+    let first = choice.first;
     // The file ends with the last document of the collection itself, if it has one.
     let all = Some(choice.documents()).filter(|&all| all > first);
     values.each(all.unwrap_or(0), |document, [hash, place]| {

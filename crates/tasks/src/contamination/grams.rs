@@ -247,7 +247,7 @@ pub(super) struct Finder<'g> {
     /// One bit for each class: the document has it.
     has: Vec<u64>,
     /// The classes that it has.
-    classes: Vec<u32>,
+    pub classes: Vec<u32>,
     /// The places of long classes, and the places of short ones, in order; at most [`MOST_PLACES`]
     /// of both, if places are kept.
     pub long: Vec<Place>,
@@ -273,11 +273,6 @@ impl<'g> Finder<'g> {
             more: false,
             before: 0,
         }
-    }
-
-    /// The classes of the document.
-    pub(super) fn classes(&self) -> &[u32] {
-        &self.classes
     }
 
     /// Whether the document has a class.

@@ -89,7 +89,7 @@ pub(super) struct TestSets {
     /// The bytes of each token in the text of its field.
     spans: Vec<(u32, u32)>,
     /// Bytes of memory.
-    bytes: u64,
+    pub bytes: u64,
 }
 
 /// The place of a record: offset and length.
@@ -115,11 +115,6 @@ impl TestSets {
     pub(super) fn span(&self, tokens: Range<usize>) -> Range<usize> {
         let of = |token: usize| self.spans.get(token).copied().unwrap_or_default();
         of(tokens.start).0 as usize..of(tokens.end.saturating_sub(1)).1 as usize
-    }
-
-    /// Bytes of memory, including the n-grams.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     /// What the memory is for.

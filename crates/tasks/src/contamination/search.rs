@@ -111,7 +111,7 @@ impl<'a> Search<'a> {
     ) -> Result<Search<'a>> {
         let tokens = sets.tokens() as u64;
         let places = places_bytes(config);
-        let used = FIXED_BYTES + places + sets.bytes();
+        let used = FIXED_BYTES + places + sets.bytes;
         let least = used + Scan::least(&config.read, inputs.len());
         // More documents may be listed than there are. Half of what is left is for them at most.
         let most = Listed::of_others(sets.items.iter().map(|_| u64::MAX), config.most);
@@ -283,7 +283,7 @@ impl<'a> Search<'a> {
         }
         worker.report.documents += 1;
         worker.report.tokens += facts.words;
-        if worker.finder.classes().is_empty() {
+        if worker.finder.classes.is_empty() {
             return Ok(());
         }
         worker.report.found += 1;
@@ -294,7 +294,7 @@ impl<'a> Search<'a> {
         worker.captured = Captured { url, date };
         let (items, finder) = (&mut worker.items, &worker.finder);
         items.clear();
-        for &class in finder.classes() {
+        for &class in &finder.classes {
             items.extend_from_slice(self.grams.items(class));
         }
         items.sort_unstable();

@@ -109,7 +109,7 @@ pub struct Choice {
     criterion: Criterion,
     drop_empty: bool,
     /// The documents before this one belong to another collection and are kept.
-    first: u32,
+    pub(crate) first: u32,
     /// The first document with the same words.
     representatives: Vec<u32>,
     /// By representative: the preferred document with these words, unless that is the
@@ -356,11 +356,6 @@ impl Choice {
     /// The number of documents in the cluster with this first document.
     pub fn cluster_size(&self, root: u32) -> u32 {
         self.members[root as usize]
-    }
-
-    /// The first document of the collection itself, after the documents of another one.
-    pub fn first(&self) -> u32 {
-        self.first
     }
 
     /// The document of a class of exact duplicates that is kept, if one is.

@@ -150,8 +150,3 @@ impl Decided {
         }
     }
 }
-
-/// The sizes from which the scores of removed documents follow.
-pub fn sizes(workspace: &Workspace) -> Result<Sampled> {
-    choose::sizes(workspace, true)
-}

@@ -89,14 +89,14 @@ use lookalike_text::read::{InputFile, ReadConfig};
 
 pub use choose::{Fate, Removal, check_pairs};
 pub(crate) use choosing::{Choosing, each_record};
-pub use decide::{Decided, sizes};
+pub use decide::Decided;
 pub use evidence::{KEPT_TABLE, REMOVED_TABLE, removed_docnos};
 pub use lookalike_rewrite::output::{PRIVATE, check_outside_kept, check_outside_taken};
 pub use policy::{Policy, Rule, preference};
 pub use referred::References;
 pub(crate) use referred::{RecordNames, names};
 pub use search::{Search, search};
-pub use source::{DedupSource, is_kept};
+pub use source::DedupSource;
 
 use evidence::{KEPT_LIST, Knowledge};
 use write::Writing;
@@ -669,7 +669,7 @@ pub fn run(
             summary.untraced_copies = Some(revisits.untraced_copies);
             summary.later_survivors = revisits.later_survivors;
         }
-        summary.revisits = revisits.map_or(0, |revisits| revisits.count());
+        summary.revisits = revisits.map_or(0, |revisits| revisits.count);
         costs.insert("write", meter.cost());
     }
     summary.costs = costs;

@@ -38,7 +38,7 @@ pub(super) struct Revisits {
     /// By document, its survivor.
     survivors: Vec<u32>,
     stands: Bits,
-    count: u64,
+    pub count: u64,
     /// The documents that leave none and have the words of their survivor.
     pub untraced_copies: u64,
     /// Those of them, and other removed documents, whose survivor has their payload and is later.
@@ -101,11 +101,6 @@ impl Revisits {
             }
         }
         Ok(revisits)
-    }
-
-    /// The number of removed documents that leave a record.
-    pub fn count(&self) -> u64 {
-        self.count
     }
 
     /// Whether a removed document leaves a record.

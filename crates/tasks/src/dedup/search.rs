@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{DedupConfig, Rewriting, Rule, is_kept};
+use super::{DedupConfig, Rewriting, Rule};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::measure::Criterion;
@@ -13,7 +13,7 @@ use lookalike_engine::join::{JoinConfig, Pairs, PairsEntry};
 use lookalike_engine::pipeline::{self, InputChoice, JoinParameters};
 use lookalike_rewrite::output::Places;
 use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::workspace::{Workspace, has_records};
 use lookalike_text::read::Inputs;
 
 /// A search for the pairs of inputs.
@@ -108,7 +108,7 @@ pub(super) fn check_links(config: &DedupConfig) -> Result<()> {
 /// Refuses another criterion, and more inputs, for an output that was begun: the new pairs would
 /// replace the evidence of what was removed, before the output is refused.
 fn check_kept(join: &JoinConfig, inputs: &Inputs, work: &Path, kept: &Path) -> Result<()> {
-    if !is_kept(kept)? || !disk::exists(work)? {
+    if !has_records(kept)? || !disk::exists(work)? {
         return Ok(());
     }
     // A directory that cannot be read is refused when it is opened.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{DedupConfig, DedupSummary};
 use lookalike_base::{Error, Result};
 use lookalike_rewrite::output::{PRIVATE, State};
-use lookalike_store::workspace::{Workspace, has_records};
+use lookalike_store::workspace::Workspace;
 use lookalike_store::{disk, received, remote};
 
 /// The name of the record.
@@ -40,14 +40,6 @@ pub struct DedupSource {
     pub config: DedupConfig,
     /// The counts.
     pub summary: DedupSummary,
-}
-
-/// Whether a directory holds the records that a deduplication kept.
-///
-/// # Errors
-/// `Io`.
-pub fn is_kept(directory: &Path) -> Result<bool> {
-    has_records(directory)
 }
 
 impl DedupSource {

@@ -39,7 +39,8 @@ pub enum Side {
 pub struct Intake {
     places: u32,
     groups: lookalike_engine::collection::SizeGroups,
-    policies: Vec<Policy>,
+    /// The order of preference.
+    pub policies: Vec<Policy>,
     rule: Option<Arc<Rule>>,
     shingler: Shingler<u64>,
     /// The records of documents whose MD5s are still to be computed, with the values of the condition.
@@ -65,11 +66,6 @@ impl Intake {
             bytes: 0,
             text: Vec::new(),
         })
-    }
-
-    /// The policies, whose fields `add` expects.
-    pub fn policies(&self) -> &[Policy] {
-        &self.policies
     }
 
     /// The fields of the condition, whose values `add` expects.

@@ -360,11 +360,11 @@ fn distinct(
         let Some(source) = source else { continue };
         let mut pairs = PairList::open(&source.pairs, source.columns.as_ref())?;
         while let Some(listed) = pairs.next(of.thresholds)? {
-            stop(pairs.table(), of.context)?;
+            stop(&pairs.table, of.context)?;
             counts[list].lines += 1;
             let [x, y] = listed.documents;
-            let x = documents.find(x, pairs.table())?;
-            let y = documents.find(y, pairs.table())?;
+            let x = documents.find(x, &pairs.table)?;
+            let y = documents.find(y, &pairs.table)?;
             if x == y {
                 counts[list].to_themselves += 1;
                 continue;

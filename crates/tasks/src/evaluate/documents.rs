@@ -154,7 +154,7 @@ fn each_docno(sources: &Sources<'_>, mut add: impl FnMut(usize, u128) -> Result<
         }
         let mut pairs = PairList::open(&list.pairs, list.columns.as_ref())?;
         while let Some(listed) = pairs.next(&[])? {
-            stop(pairs.table(), context)?;
+            stop(&pairs.table, context)?;
             add(0, listed.documents[0])?;
             add(1, listed.documents[1])?;
         }
@@ -271,11 +271,11 @@ impl Documents {
         let mut wrong = None;
         while let Some(listed) = pairs.next(&[])? {
             for hash in listed.documents {
-                if self.known(self.find(hash, pairs.table())?) {
+                if self.known(self.find(hash, &pairs.table)?) {
                     return Ok(());
                 }
             }
-            wrong.get_or_insert_with(|| pairs.table().bad(&expected, shorten(pairs.docno(0))));
+            wrong.get_or_insert_with(|| pairs.table.bad(&expected, shorten(pairs.docno(0))));
         }
         wrong.map_or(Ok(()), Err)
     }

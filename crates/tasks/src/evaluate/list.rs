@@ -107,8 +107,8 @@ pub enum Scores {
 
 /// A reader of a list of pairs.
 pub(super) struct PairList {
-    table: Table,
-    scores: Scores,
+    pub table: Table,
+    pub scores: Scores,
     fields: Vec<Vec<u8>>,
 }
 
@@ -168,16 +168,6 @@ impl PairList {
             scores,
             fields: Vec::new(),
         })
-    }
-
-    /// The source of the resemblances.
-    pub fn scores(&self) -> Scores {
-        self.scores
-    }
-
-    /// The underlying table.
-    pub fn table(&self) -> &Table {
-        &self.table
     }
 
     /// A docno of the current line: the first or the second.

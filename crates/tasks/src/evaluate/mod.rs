@@ -221,6 +221,13 @@ struct Opened {
     listed: bool,
 }
 
+impl Opened {
+    /// The threshold of its pairs, if it says so.
+    fn threshold(&self) -> Option<Threshold> {
+        self.comments.get("threshold")?.parse().ok()
+    }
+}
+
 /// All files to read.
 struct Sources<'a> {
     config: &'a EvaluateConfig,
@@ -370,8 +377,8 @@ fn open(list: &ListFile, of: RunList) -> Result<Opened> {
         opened.pairs = directory.join("pairs.tsv");
     }
     let pairs = PairList::open(&opened.pairs, opened.columns.as_ref())?;
-    opened.comments = pairs.table().comments().iter().cloned().collect();
-    opened.scores = pairs.scores();
+    opened.comments = pairs.table.comments().iter().cloned().collect();
+    opened.scores = pairs.scores;
     opened.listed = opened
         .comments
         .get("pairs")
@@ -404,9 +411,7 @@ fn compare_threshold(
     least: Option<&Threshold>,
     notes: &mut Vec<String>,
 ) {
-    let own = list.comments.get("threshold");
-    let own = own.and_then(|text| text.parse::<Threshold>().ok());
-    if let (Some(own), Some(&least)) = (own, least)
+    if let (Some(own), Some(&least)) = (list.threshold(), least)
         && least < own
     {
         notes.push(format!(

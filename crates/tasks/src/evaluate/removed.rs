@@ -147,8 +147,8 @@ impl<'d> Parts<'d> {
         let mut pairs_at = vec![0; of.top() + 1];
         let (mut pairs, mut bytes) = (PairList::open(&truth.pairs, None)?, 0);
         while let Some(pair) = pairs.next(of.thresholds)? {
-            stop(pairs.table(), of.context)?;
-            let number = |hash| self.documents.find(hash, pairs.table());
+            stop(&pairs.table, of.context)?;
+            let number = |hash| self.documents.find(hash, &pairs.table);
             let [a, b] = pair.documents;
             let (a, b) = (self.root(number(a)?), self.root(number(b)?));
             pairs_at[pair.level] += u64::from(self.kept[a]) * u64::from(self.kept[b]);
@@ -235,8 +235,7 @@ pub(super) fn compare(
     };
     // Below the threshold of the directory, its pairs are not all that there are.
     let thresholds = of.thresholds;
-    let own = truth.comments.get("threshold");
-    let own = own.and_then(|text| text.parse::<Threshold>().ok());
+    let own = truth.threshold();
     let below = match own {
         _ if !truth.listed => of.top(),
         Some(own) => thresholds.partition_point(|threshold| *threshold < own),

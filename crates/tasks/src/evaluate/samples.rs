@@ -154,10 +154,10 @@ pub(super) fn each_pair(
     let run = &of.sources.run;
     let mut pairs = PairList::open(&run.pairs, run.columns.as_ref())?;
     while let Some(listed) = pairs.next(of.thresholds)? {
-        stop(pairs.table(), of.context)?;
+        stop(&pairs.table, of.context)?;
         let [a, b] = listed.documents;
-        let a = documents.run.root(documents.find(a, pairs.table())?);
-        let b = documents.run.root(documents.find(b, pairs.table())?);
+        let a = documents.run.root(documents.find(a, &pairs.table)?);
+        let b = documents.run.root(documents.find(b, &pairs.table)?);
         if a != b {
             each(Pair::new(a, b), listed.level as u32, place(listed.score))?;
         }

@@ -195,7 +195,7 @@ fn each_row(
             context.budget.require(least, || {
                 format!(
                     "a task with the rows up to {} (a plan of more tasks has fewer in each)",
-                    file.path().display()
+                    file.path.display()
                 )
             })?;
             documents = documents.saturating_add(weight.documents);
@@ -233,11 +233,7 @@ fn step(
         Step::Candidates => Box::new(Candidates::new(&config)),
         Step::Blocks => Box::new(Blocks::new(&config)),
         Step::Verify => Box::new(Verify::new(&config)),
-        Step::Results => Box::new(Results {
-            stage: PartResults::new(&config),
-            found: Vec::new(),
-            blob: Vec::new(),
-        }),
+        Step::Results => Box::new(Results(PartResults::new(&config), Vec::new())),
         Step::Read => unreachable!("it takes no rows"),
     };
     let mut out: Vec<Row> = Vec::new();
@@ -253,37 +249,27 @@ fn step(
     Ok(read)
 }
 
-/// Bytes of pairs in a row of the last step.
-const RESULT_BYTES: usize = 1 << 20;
-
 /// The last step, whose rows are pairs, all of one place.
-struct Results {
-    stage: PartResults,
-    found: Vec<Found>,
-    blob: Vec<u8>,
-}
+struct Results(PartResults, Vec<Found>);
 
 impl Results {
-    fn send(&mut self, all: bool, out: &mut Vec<Row>) {
-        let found = self.found.drain(..);
-        found.for_each(|pair| pair.put(&mut self.blob));
-        if self.blob.len() >= RESULT_BYTES || all && !self.blob.is_empty() {
-            let blob = std::mem::take(&mut self.blob);
-            out.push(Row { place: 0, blob });
-        }
+    fn send(&mut self, out: &mut Vec<Row>) {
+        let mut blob = Vec::new();
+        self.1.drain(..).for_each(|pair| pair.put(&mut blob));
+        out.extend((!blob.is_empty()).then_some(Row { place: 0, blob }));
     }
 }
 
 impl Stage for Results {
     fn take(&mut self, _: u32, blob: &[u8], out: &mut Vec<Row>) -> Result<()> {
-        self.stage.take(blob, &mut self.found)?;
-        self.send(false, out);
+        self.0.take(blob, &mut self.1)?;
+        self.send(out);
         Ok(())
     }
 
     fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
-        let more = self.stage.step(&mut self.found)?;
-        self.send(!more, out);
+        let more = self.0.step(&mut self.1)?;
+        self.send(out);
         Ok(more)
     }
 }

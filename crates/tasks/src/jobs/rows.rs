@@ -159,7 +159,7 @@ impl Writer {
 
 /// The file of a task that is done.
 pub(super) struct Rows {
-    path: PathBuf,
+    pub path: PathBuf,
     file: SharedFile,
     /// Facts, and what follows them.
     end: Vec<u8>,
@@ -260,11 +260,6 @@ impl Rows {
     /// Bytes of the facts.
     pub fn facts_bytes(&self) -> u64 {
         self.facts as u64
-    }
-
-    /// The path.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Offset, length and checksum of the rows of a place.

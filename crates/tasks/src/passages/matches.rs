@@ -32,7 +32,7 @@ use super::places::{Place, Repeats};
 use super::repeats::Search;
 use super::reuses::{Reuses, dates};
 use super::sweep::{Grouping, Run, sweep};
-use super::tables::{How, create, pair_row, place_row, share};
+use super::tables::{How, create, numbers_of, pair_row, place_row, share};
 use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
@@ -43,7 +43,7 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::Unit;
 use lookalike_base::workers::in_order;
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{Catalogue, Column, ColumnBuilder, Tried, each_document};
+use lookalike_engine::collection::{Catalogue, Tried};
 use lookalike_store::item::item;
 use lookalike_store::table::{Cell, cells};
 use lookalike_store::workspace::{ResultFile, Workspace};
@@ -76,16 +76,6 @@ item! {
         place: Place,
         tokens: u32,
     }
-}
-
-/// The number of tokens of each document.
-fn words(workspace: &Workspace) -> Result<Column> {
-    let mut words = ColumnBuilder::default();
-    each_document(workspace, |_, document| {
-        words.push(u32::try_from(document.words).unwrap_or(u32::MAX));
-        Ok(())
-    })?;
-    Ok(words.finish())
 }
 
 /// Refuses more pairs if the disk of their sort is nearly full.
@@ -308,7 +298,7 @@ fn write_matches(
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let names = Catalogue::names(workspace, &search.context.budget)?;
-    let words = words(workspace)?;
+    let words = numbers_of(workspace, |_, document| document.words)?;
     let mut overlaps = create(workspace, OVERLAPS_FILE, how)?;
     let mut reuses = search.reuse.map(|_| Reuses::new(search)).transpose()?;
     let mut places = Places::new(search)?;

@@ -5,12 +5,12 @@ use std::ops::Range;
 use super::gaps::Gaps;
 use super::places::{PIECE_BYTES, Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
-use super::tables::{How, columns, create, with_captures};
+use super::tables::{How, columns, create, numbers_of, with_captures};
 use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
 use lookalike_base::Result;
 use lookalike_base::progress::Unit;
 use lookalike_base::workers::in_order;
-use lookalike_engine::collection::{Captured, Column, ColumnBuilder, DocumentRecord, each_place};
+use lookalike_engine::collection::{Captured, Column, DocumentRecord};
 use lookalike_store::disk;
 use lookalike_store::table::{self, cells, push_row};
 use lookalike_store::workspace::{InputList, ResultFile, Workspace};
@@ -173,16 +173,6 @@ fn tokens_of(ranges: &[Range<u32>]) -> u64 {
     ranges.iter().map(tokens).sum()
 }
 
-/// The number of each document's record in its file.
-fn records(workspace: &Workspace) -> Result<Column> {
-    let mut records = ColumnBuilder::default();
-    each_place(workspace, |_, record, _| {
-        records.push(u32::try_from(record).unwrap_or(u32::MAX));
-        Ok(())
-    })?;
-    Ok(records.finish())
-}
-
 /// The maker of the lines of a unit's documents.
 struct Maker<'a, 'w> {
     search: &'a Search<'a, 'w>,
@@ -334,7 +324,7 @@ pub(super) fn write(
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let directory = workspace.directory();
-    let records = records(workspace)?;
+    let records = numbers_of(workspace, |record, _| record)?;
     let columns = [SPANS_FILE, COVERAGE_FILE].map(|name| columns(workspace, name));
     let begin = |name| create(workspace, name, how);
     let mut spans = begin(SPANS_FILE)?;

@@ -10,7 +10,9 @@ use super::{
 };
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
-use lookalike_engine::collection::{self, Captured, Names};
+use lookalike_engine::collection::{
+    self, Captured, ColumnBuilder, DocumentView, Names, each_place,
+};
 use lookalike_engine::table::TypedTable;
 use lookalike_store::disk::AtomicFile;
 use lookalike_store::table::{Cell, Column, Table, cells, columns};
@@ -136,6 +138,19 @@ pub(super) fn with_captures<'c>(mut row: Vec<Cell<'c>>, of: &[&'c Captured]) -> 
     row.extend(of.iter().map(|it| Cell::from(it.url.as_ref())));
     row.extend(of.iter().map(|it| Cell::from(it.date.as_ref())));
     row
+}
+
+/// A number of each document, by the number of its record in its file and the document.
+pub(super) fn numbers_of(
+    workspace: &Workspace,
+    number: impl Fn(u64, &DocumentView<'_>) -> u64,
+) -> Result<collection::Column> {
+    let mut numbers = ColumnBuilder::default();
+    each_place(workspace, |_, record, document| {
+        numbers.push(u32::try_from(number(record, &document)).unwrap_or(u32::MAX));
+        Ok(())
+    })?;
+    Ok(numbers.finish())
 }
 
 /// Begins a result file.

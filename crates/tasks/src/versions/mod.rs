@@ -47,7 +47,7 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
-use crate::dedup::{check_pairs, sizes};
+use crate::dedup::check_pairs;
 use crawls::Crawls;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
@@ -60,7 +60,7 @@ use lookalike_base::ratio::Ratio;
 use lookalike_base::threads::lock;
 use lookalike_engine::collection::{self, Catalogue, MappedSets, each_document};
 use lookalike_engine::document::{READER_BYTES, record_bytes};
-use lookalike_engine::join::{List, Pairs, PairsEntry, each_measured_pair};
+use lookalike_engine::join::{List, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
 use lookalike_engine::sample::Sampled;
 use lookalike_store::SetAside;
 use lookalike_store::table::{Cell, Column, cells, columns};
@@ -578,7 +578,7 @@ impl Captures<'_> {
         whole: u16,
         class: impl Fn(&Visit) -> u32,
     ) -> Result<Moves<'v>> {
-        let sizes = sizes(self.workspace)?;
+        let sizes = sizes_of_pairs(self.workspace)?;
         let is_new = |page: &[Visit]| page[0].crawl > 0 && page[0].document().is_some();
         let gone = |page: &'v [Visit]| events(page, whole).filter(|event| event.is_gone);
         let many = pages.iter().map(|page| gone(page).count()).sum();
@@ -654,7 +654,7 @@ impl Captures<'_> {
         let Some(capture) = event.capture.filter(|it| it.kind == Change::MovedAway) else {
             return Ok(None);
         };
-        let to = self.values.get(capture.value)?.moved_to();
+        let to = self.values.get(capture.value)?.to[0];
         let found = to.and_then(|to| pages.binary_search_by_key(&to, |it| it[0].page).ok());
         Ok(found.map(|at| &pages[at][0]))
     }

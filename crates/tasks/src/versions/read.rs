@@ -54,17 +54,10 @@ pub struct Capture {
     /// The names of a record of an archive, and the names to which a `revisit` record refers; or the
     /// page to which the address has moved.
     names: RecordNames,
-    to: RecordNames,
+    pub(super) to: RecordNames,
     /// The largest distance between the text of a `revisit` record and the text to which it refers:
     /// 1 minus their resemblance.
     pub(super) apart: f64,
-}
-
-impl Capture {
-    /// The page to which the address has moved.
-    pub(super) fn moved_to(&self) -> Option<u128> {
-        self.to[0]
-    }
 }
 
 /// A capture in the order of its crawl.

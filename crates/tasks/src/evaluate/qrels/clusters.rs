@@ -44,8 +44,8 @@ impl Clusters {
     ) -> Result<Clusters> {
         let path = &source.clusters;
         let mut clusters = Clusters {
-            members: vec![None; names.count()],
-            classes: names.keys().to_vec(),
+            members: vec![None; names.keys.len()],
+            classes: names.keys.to_vec(),
             known: None,
             representatives: renaming.then(BTreeMap::new),
             names,
@@ -55,7 +55,7 @@ impl Clusters {
         held.memory
             .check(|| "the docnos of representatives".into())?;
         if let Some([documents, duplicates]) = &source.tables {
-            let mut known = vec![false; clusters.names.count()];
+            let mut known = vec![false; clusters.names.keys.len()];
             let [documents, duplicates] = [Table::open(documents)?, Table::open(duplicates)?];
             each_row(documents, &["docno"], held.context, |_, row| {
                 if let Some(at) = clusters.names.find(key_of(&row[0])) {
@@ -64,7 +64,7 @@ impl Clusters {
                 Ok(())
             })?;
             clusters.known = Some(known);
-            clusters.classes = clusters.names.keys().to_vec();
+            clusters.classes = clusters.names.keys.to_vec();
             let names = ["docno", "representative"];
             each_row(duplicates, &names, held.context, |_, row| {
                 if let Some(at) = clusters.names.find(key_of(&row[0])) {

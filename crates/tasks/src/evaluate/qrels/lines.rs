@@ -295,7 +295,7 @@ impl Judgements {
 
 /// The keys of the distinct documents of the qrels and the run.
 pub(super) struct Names {
-    keys: Vec<u128>,
+    pub keys: Vec<u128>,
     /// The number of keys at which repeated keys are removed.
     most: usize,
 }
@@ -321,14 +321,6 @@ impl Names {
         self.keys.sort_unstable();
         self.keys.dedup();
         self.most = (2 * self.keys.len()).max(1 << 16);
-    }
-
-    pub fn keys(&self) -> &[u128] {
-        &self.keys
-    }
-
-    pub fn count(&self) -> usize {
-        self.keys.len()
     }
 
     pub fn find(&self, key: u128) -> Option<usize> {
