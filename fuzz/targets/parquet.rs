@@ -1,7 +1,8 @@
 //! Parquet files: footers, page headers, levels and values.
 
+use lookalike::base::Result;
 use lookalike::base::budget::ByteSize;
-use lookalike::rewrite::parquet_with_rows;
+use lookalike::rewrite::{Action, FileEdit, Span, parquet_again};
 use lookalike::text::read::{
     Batch, Interpreted, ReadConfig, Reason, RecordKind, RecordReader, interpret,
 };
@@ -70,19 +71,37 @@ pub fn run(data: &[u8]) {
 
 /// What can be written again can be read, and has the rows that were kept.
 fn written_again(input: &[u8]) {
-    let mut kept = 0u64;
-    let keep = |row: u64| {
-        kept += u64::from(row % 3 != 1);
-        row % 3 != 1
+    let mut third = Rows {
+        removes: true,
+        ..Rows::default()
     };
-    let Ok(copy) = parquet_with_rows(input.to_vec(), keep) else {
+    let Ok(copy) = parquet_again(input.to_vec(), &mut third) else {
         return;
     };
-    let mut found = 0u64;
-    let all = parquet_with_rows(copy, |_| {
-        found += 1;
-        true
-    });
-    assert!(all.is_ok(), "a copy cannot be copied: {all:?}");
-    assert_eq!(found, kept, "rows of a copy");
+    let mut all = Rows::default();
+    let again = parquet_again(copy, &mut all);
+    assert!(again.is_ok(), "a copy cannot be copied: {again:?}");
+    assert_eq!(all.next, third.kept, "rows of a copy");
+}
+
+/// Keeps all rows, or removes every third one.
+#[derive(Default)]
+struct Rows {
+    removes: bool,
+    next: u64,
+    kept: u64,
+}
+
+impl FileEdit for Rows {
+    fn next(&mut self) -> Result<Option<Span>> {
+        let offset = self.next;
+        self.next += 1;
+        let keeps = !self.removes || offset % 3 != 1;
+        self.kept += u64::from(keeps);
+        Ok(Some(Span {
+            offset,
+            length: 1,
+            action: if keeps { Action::Keep } else { Action::Remove },
+        }))
+    }
 }

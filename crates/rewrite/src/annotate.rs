@@ -49,6 +49,7 @@ impl Annotation {
 /// The object comes in pieces of any length. If it has such a member, the value is replaced, and
 /// further members of that name are left out; otherwise the member is added before the closing
 /// brace. Memory: one separator and name.
+#[derive(Default)]
 pub(crate) struct Annotator<'v> {
     value: &'v str,
     place: Place,
@@ -68,9 +69,10 @@ pub(crate) struct Annotator<'v> {
     written: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Place {
     /// Before the object.
+    #[default]
     Before,
     /// Before the name of a member.
     Separator,
@@ -89,15 +91,7 @@ impl<'v> Annotator<'v> {
     pub fn new(value: &'v str) -> Self {
         Annotator {
             value,
-            place: Place::Before,
-            depth: 0,
-            in_string: false,
-            escaped: false,
-            pending: Vec::new(),
-            name: 0,
-            space: Vec::new(),
-            any: false,
-            written: false,
+            ..Annotator::default()
         }
     }
 

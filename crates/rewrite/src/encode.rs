@@ -43,9 +43,7 @@ impl<W: Write> Encoder<W> {
 
     /// An encoder to the encoding of an input, and to this compression.
     pub fn like(input: &Decompressed, out: W, codec: Codec) -> io::Result<Self> {
-        let wide = input
-            .wide()
-            .map(|(wide, mark)| WideEncoder::new(wide, mark));
+        let wide = input.wide.map(|(wide, mark)| WideEncoder::new(wide, mark));
         Ok(Encoder {
             wide: wide.map(|encoder| (encoder, Vec::new())),
             ..Encoder::new(out, codec)?

@@ -36,7 +36,7 @@ pub mod output;
 pub mod parquet;
 pub mod source;
 
-pub use parquet::parquet_with_rows;
+pub use parquet::parquet_again;
 
 use std::io;
 use std::path::PathBuf;
@@ -319,7 +319,7 @@ impl<E: Edit> Running<'_, E> {
         edit: &mut dyn FileEdit,
     ) -> Result<()> {
         let input = target.input;
-        let to = out.path().to_path_buf();
+        let to = out.path.clone();
         let source = parquet::Source {
             file: Arc::new(SharedFile::new(disk::open_regular(&input.path)?)),
             path: &input.path,
@@ -351,7 +351,7 @@ impl<E: Edit> Running<'_, E> {
         let content = &source.decompressed;
         let outputs = 1 + u64::from(job.removed.is_some());
         let sending = job.kept.memory(input) + job.removed.map_or(0, |to| to.memory(input));
-        let bytes = memory_of(content.codec(), outputs) + content.memory() + sending;
+        let bytes = memory_of(content.codec(), outputs) + content.source.memory + sending;
         let _memory = self.memory.hold(bytes + self.edit.memory(number, false));
         let (mut kept, kept_path) = encoder(content, job.kept, target)?;
         let removed = job.removed.map(|removed| encoder(content, removed, target));
@@ -406,7 +406,7 @@ fn encoder(
         false => content.codec(),
     };
     let out = target.create(output)?;
-    let path = out.path().to_path_buf();
+    let path = out.path.clone();
     let encoder = Encoder::like(content, out, codec);
     Ok((encoder.map_err(Error::io("write", &path))?, path))
 }

@@ -427,7 +427,8 @@ pub struct OutputFile {
     out: Option<BufWriter<disk::File>>,
     /// `None` if the file is an object of a store.
     temporary: Option<PathBuf>,
-    path: PathBuf,
+    /// Where the file will be.
+    pub path: PathBuf,
     name: String,
     /// The checksum of the bytes that were written.
     hash: Xxh3,
@@ -440,11 +441,6 @@ fn shown((bytes, xxh3): &(u64, String)) -> String {
 }
 
 impl OutputFile {
-    /// Where the file will be.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Says that the file is complete. It gets its name with others, at the latest when
     /// [`OutputDirectory::complete`] is called.
     pub fn finish(self) -> Result<()> {

@@ -36,7 +36,7 @@
 //! `Io` if reading or writing fails. `Other` with the row group and column if the file is
 //! damaged.
 
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,9 +61,10 @@ use super::annotate::{Annotation, MEMBER};
 use super::{Action, FileEdit, STAGE, Span};
 use lookalike_base::progress::Stop;
 use lookalike_base::{Error, Result};
+use lookalike_source::{FromPlace, ReadAt};
 use lookalike_store::table::{CREATED_BY, Failure, Remembering};
 use lookalike_text::read::DEFAULT_MAX_RATIO;
-use lookalike_text::read::parquet::pages::{Limits, Pages, ReadAt, Trouble, exactly};
+use lookalike_text::read::parquet::pages::{Limits, Pages, Trouble, exactly};
 use lookalike_text::read::parquet::{encrypted_column, footer, guarded, rows_of};
 
 /// Values decoded at a time, in bytes, as far as the average row tells.
@@ -74,6 +75,16 @@ const PIECE_ROWS: u64 = 1024;
 
 /// The key whose value is the Arrow schema of the file.
 const ARROW_SCHEMA: &str = "ARROW:schema";
+
+/// The encodings with a dictionary.
+const DICTIONARIES: [Encoding; 2] = [Encoding::PLAIN_DICTIONARY, Encoding::RLE_DICTIONARY];
+/// The encodings without one that a copy has where the file has them.
+const NEWER: [Encoding; 4] = [
+    Encoding::DELTA_BINARY_PACKED,
+    Encoding::DELTA_LENGTH_BYTE_ARRAY,
+    Encoding::DELTA_BYTE_ARRAY,
+    Encoding::BYTE_STREAM_SPLIT,
+];
 
 /// The file to copy, and where the copy is written to; the paths are for messages.
 #[derive(Clone)]
@@ -86,44 +97,20 @@ pub(super) struct Source<'a> {
     pub to: &'a Path,
 }
 
-/// The Parquet file with these bytes, with the rows that `keep` returns `true` for.
+/// The Parquet file with these bytes, as an edit says.
 ///
 /// # Errors
 /// `Other` or `BadParameter` if it cannot be written again.
-pub fn parquet_with_rows(bytes: Vec<u8>, mut keep: impl FnMut(u64) -> bool) -> Result<Vec<u8>> {
+pub fn parquet_again(bytes: Vec<u8>, edit: &mut dyn FileEdit) -> Result<Vec<u8>> {
     let place = Path::new("the file");
     let source = Source {
-        file: Arc::new(Bytes::from(bytes)),
+        file: Arc::new(bytes),
         path: place,
         to: place,
     };
-    let act = |row| match keep(row) {
-        true => Action::Keep,
-        false => Action::Remove,
-    };
     let mut out = Vec::new();
-    let mut edit = ByRow { act, next: 0 };
-    let mut rows = Rows::new(&mut edit);
-    copy(&source, &mut out, &mut rows, &Stop::default())?;
+    copy(&source, &mut out, &mut Rows::new(edit), &Stop::default())?;
     Ok(out)
-}
-
-/// Says for each row what happens to it.
-struct ByRow<A> {
-    act: A,
-    next: u64,
-}
-
-impl<A: FnMut(u64) -> Action> FileEdit for ByRow<A> {
-    fn next(&mut self) -> Result<Option<Span>> {
-        let row = self.next;
-        self.next += 1;
-        Ok(Some(Span {
-            offset: row,
-            length: 1,
-            action: (self.act)(row),
-        }))
-    }
 }
 
 /// The rows of a file that are written, and how.
@@ -220,19 +207,6 @@ pub fn refuse_encrypted(file: &dyn ReadAt, path: &Path) -> Result<()> {
 /// The file in the form that the `parquet` crate reads to copy column chunks unchanged.
 struct Chunks(Arc<dyn ReadAt>);
 
-struct From {
-    file: Arc<dyn ReadAt>,
-    at: u64,
-}
-
-impl Read for From {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read_at(out, self.at)?;
-        self.at += n as u64;
-        Ok(n)
-    }
-}
-
 impl Length for Chunks {
     fn len(&self) -> u64 {
         self.0.length().unwrap_or(0)
@@ -240,10 +214,10 @@ impl Length for Chunks {
 }
 
 impl ChunkReader for Chunks {
-    type T = From;
+    type T = FromPlace;
 
-    fn get_read(&self, start: u64) -> Result<From, ParquetError> {
-        Ok(From {
+    fn get_read(&self, start: u64) -> Result<FromPlace, ParquetError> {
+        Ok(FromPlace {
             file: self.0.clone(),
             at: start,
         })
@@ -469,21 +443,7 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
             continue;
         }
         let path = column.column_path();
-        let dictionary = |encoding: &Encoding| {
-            matches!(
-                encoding,
-                Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY
-            )
-        };
-        let plain = column.encodings().find(|encoding| {
-            matches!(
-                encoding,
-                Encoding::DELTA_BINARY_PACKED
-                    | Encoding::DELTA_LENGTH_BYTE_ARRAY
-                    | Encoding::DELTA_BYTE_ARRAY
-                    | Encoding::BYTE_STREAM_SPLIT
-            )
-        });
+        let plain = column.encodings().find(|encoding| NEWER.contains(encoding));
         if column.statistics().is_some() {
             let chunk = EnabledStatistics::Chunk;
             builder = builder.set_column_statistics_enabled(path.clone(), chunk);
@@ -491,7 +451,9 @@ fn properties(metadata: &ParquetMetaData, annotated: bool) -> WriterProperties {
         if column.bloom_filter_offset().is_some() {
             builder = builder.set_column_bloom_filter_enabled(path.clone(), true);
         }
-        let has_dictionary = column.encodings().any(|encoding| dictionary(&encoding))
+        let has_dictionary = column
+            .encodings()
+            .any(|encoding| DICTIONARIES.contains(&encoding))
             && column.column_type() != Physical::BOOLEAN;
         builder = builder
             .set_column_encoding(path.clone(), plain.unwrap_or(Encoding::PLAIN))
@@ -747,6 +709,7 @@ mod tests {
 
     use super::super::annotate::Survivor;
     use super::*;
+    use std::io;
 
     const SCHEMA: &str = "message rows {
         required int32 id = 7;
@@ -847,14 +810,32 @@ mod tests {
     }
 
     fn metadata(bytes: &[u8]) -> ParquetMetaData {
-        footer(&Bytes::copy_from_slice(bytes), None).unwrap()
+        footer(&bytes.to_vec(), None).unwrap()
     }
 
     fn source(bytes: &[u8]) -> Source<'static> {
         Source {
-            file: Arc::new(Bytes::copy_from_slice(bytes)),
+            file: Arc::new(bytes.to_vec()),
             path: Path::new("in.parquet"),
             to: Path::new("out.parquet"),
+        }
+    }
+
+    /// Says for each row what happens to it.
+    struct ByRow<A> {
+        act: A,
+        next: u64,
+    }
+
+    impl<A: FnMut(u64) -> Action> FileEdit for ByRow<A> {
+        fn next(&mut self) -> Result<Option<Span>> {
+            let row = self.next;
+            self.next += 1;
+            Ok(Some(Span {
+                offset: row,
+                length: 1,
+                action: (self.act)(row),
+            }))
         }
     }
 

@@ -8,21 +8,16 @@ use super::copy::Members;
 use super::output::OutputFile;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_source::Decompressed;
-use lookalike_store::{disk, remote};
+use lookalike_source::{Decompressed, read_all_at};
+use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::remote;
 
 /// Whether a file is Parquet, by its first bytes.
 pub fn is_parquet(path: &Path) -> Result<bool> {
-    let mut head = [0; 4];
-    let mut file = disk::open_regular(path)?;
-    let mut length = 0;
-    while length < head.len() {
-        match disk::read_some(&mut file, &mut head[length..], path)? {
-            0 => return Ok(false),
-            n => length += n,
-        }
-    }
-    Ok(&head == b"PAR1")
+    let file = SharedFile::new(disk::open_regular(path)?);
+    let mut head = vec![0; 4];
+    read_all_at(&file, &mut head, 0).map_err(Error::io("read", path))?;
+    Ok(head == b"PAR1")
 }
 
 /// The content of an input, as far as it can be decompressed.
@@ -75,6 +70,6 @@ pub(crate) fn copy_whole(path: &Path, out: &mut OutputFile, context: &Context<'_
     let mut input = disk::open_regular(path)?;
     disk::each_piece(&mut input, path, |piece| {
         context.stop.check(STAGE)?;
-        out.write_all(piece).map_err(Error::io("write", out.path()))
+        out.write_all(piece).map_err(Error::io("write", &out.path))
     })
 }

@@ -1,6 +1,7 @@
 //! The bytes of a file on disk, before decompression.
 
 use std::io::{self, BufRead, Read};
+use std::sync::Arc;
 
 use super::{Failure, Fault, magic_of};
 use lookalike_base::progress::Stop;
@@ -12,9 +13,39 @@ const INPUT_BUFFER: usize = 256 << 10;
 /// Bytes of the first read: most small files have fewer.
 const FIRST_READ: usize = 16 << 10;
 
+/// Bytes at any place of a file.
+pub trait ReadAt: Send + Sync {
+    /// Reads at `offset`; 0 only at the end.
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Bytes in the file.
+    fn length(&self) -> io::Result<u64>;
+}
+
+impl ReadAt for SharedFile {
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        SharedFile::read_at(self, out, offset)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.size())
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..));
+        rest.unwrap_or_default().read(out)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+}
+
 /// Reads a file from some byte on.
 pub struct FromPlace {
-    pub file: SharedFile,
+    pub file: Arc<dyn ReadAt>,
     pub at: u64,
 }
 
@@ -146,7 +177,7 @@ impl Input {
     pub(super) fn go_on_at(&mut self, at: u64) {
         let Some(file) = &self.file else { return };
         self.inner = Box::new(FromPlace {
-            file: file.clone(),
+            file: Arc::new(file.clone()),
             at,
         });
         (self.start, self.end, self.ended) = (0, 0, false);

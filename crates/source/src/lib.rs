@@ -49,7 +49,7 @@ use lookalike_store::remote;
 
 pub use ahead::{Helpers, Job};
 pub use body::{BodyStream, inflate_body};
-pub use input::{FromPlace, Input, Stoppable};
+pub use input::{FromPlace, Input, ReadAt, Stoppable};
 pub use members::read_all_at;
 pub use reason::Reason;
 
@@ -626,9 +626,10 @@ impl Source {
 /// The decompressed bytes of a file that is read from its first byte to its last, such as a list of
 /// pairs. Those of UTF-16 are decoded to the faithful form of UTF-8 ([`lookalike_base::wide`]).
 pub struct Decompressed {
-    source: Source,
-    /// The encoding that they are decoded from, and whether they begin with its byte order mark.
-    wide: Option<(Wide, bool)>,
+    pub source: Source,
+    /// The encoding that they are decoded from, if they are, and whether they begin with its byte
+    /// order mark.
+    pub wide: Option<(Wide, bool)>,
     /// Decoded bytes. The bytes from `at` on are not delivered yet.
     text: Vec<u8>,
     at: usize,
@@ -688,17 +689,6 @@ impl Decompressed {
     /// The compression that the first bytes show.
     pub fn codec(&self) -> Codec {
         self.source.compression.unwrap_or(Codec::None)
-    }
-
-    /// The encoding that the bytes are decoded from, and whether they begin with its byte order
-    /// mark, if they are decoded.
-    pub fn wide(&self) -> Option<(Wide, bool)> {
-        self.wide
-    }
-
-    /// Bytes that the decoder may take.
-    pub fn memory(&self) -> u64 {
-        self.source.memory
     }
 
     fn failed(&mut self, fault: Fault) -> io::Error {

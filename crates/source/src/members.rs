@@ -9,7 +9,7 @@ use memchr::memmem;
 use super::Stepped;
 use super::ahead::{Helped, Parts, Text};
 use super::checked::Member;
-use super::input::Input;
+use super::input::{Input, ReadAt};
 use lookalike_store::disk::SharedFile;
 
 /// Compressed bytes that a helper takes at a time. Members of a web archive have tens of kilobytes.
@@ -53,7 +53,7 @@ impl<F> Members<F> {
 }
 
 /// Reads at `at` until `out` is full or the file ends.
-pub fn read_all_at(file: &SharedFile, out: &mut Vec<u8>, at: u64) -> io::Result<()> {
+pub fn read_all_at(file: &dyn ReadAt, out: &mut Vec<u8>, at: u64) -> io::Result<()> {
     let mut filled = 0;
     while filled < out.len() {
         match file.read_at(&mut out[filled..], at + filled as u64) {

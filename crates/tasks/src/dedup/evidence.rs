@@ -251,7 +251,7 @@ impl Knowledge<'_> {
             Some(Evidence::Lines(out)) => {
                 let line = self.line(document, of, fate)?;
                 let put = out.write_all(line.as_bytes());
-                return put.map_err(Error::io("write", out.path()));
+                return put.map_err(Error::io("write", &out.path));
             }
             Some(Evidence::Table(table)) => table,
         };

@@ -7,6 +7,7 @@
 
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -286,7 +287,7 @@ impl Rows {
             return Ok(());
         }
         let (begin, length, sum) = self.entry(place);
-        let file = self.file.until(Some(begin.saturating_add(length)));
+        let file = Arc::new(self.file.until(Some(begin.saturating_add(length))));
         let inner = FromPlace { file, at: begin }.take(length);
         let stop = context.stop.clone();
         let mut rows =

@@ -20,7 +20,6 @@ use super::ground::config::ReadConfig;
 use super::ground::framer::{Cuts, Framer};
 use super::ground::record::{Batch, Part, RecordKind};
 use super::inputs::InputFile;
-use super::parquet::pages::ReadAt;
 use super::reader::{RecordReader, State};
 use lookalike_base::progress::Stop;
 use lookalike_source::{Codec, compression_of, read_all_at};
@@ -243,9 +242,9 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64, stop: &Stop) -> io
         return Ok(Bounds::default());
     }
     let file = SharedFile::new(disk::open_input(&input.path)?);
-    let mut head = [0; 16];
-    let n = ReadAt::read_at(&file, &mut head, 0)?;
-    if !matches!(compression_of(&head[..n]), None | Some(Codec::None)) {
+    let mut head = vec![0; 16];
+    read_all_at(&file, &mut head, 0)?;
+    if !matches!(compression_of(&head), None | Some(Codec::None)) {
         return Ok(Bounds::default());
     }
     let framer = match RecordReader::framing(input, config)? {

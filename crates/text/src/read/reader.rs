@@ -27,7 +27,6 @@ use super::mail::{begins_message, put_line_feeds, with_line_feeds};
 use super::markup::elements::has_element;
 use super::markup::frame_elements::ElementFramer;
 use super::markup::frame_trec::Tag;
-use super::parquet::pages::ReadAt;
 use super::parquet::{ENCRYPTED, MAGIC, ParquetFramer};
 use super::plain::frame_lines::{next_line, one_per_line};
 use super::plain::frame_sections::SectionFramer;
@@ -37,7 +36,7 @@ use super::web::frame_archive::{ArchiveFramer, Shape};
 use lookalike_base::progress::Stop;
 use lookalike_base::wide::{self, Wide};
 use lookalike_source::{
-    Codec, Fault, FromPlace, Helpers, Input, Reason, Source, Stoppable, compression_of,
+    Codec, Fault, FromPlace, Helpers, Input, ReadAt, Reason, Source, Stoppable, compression_of,
 };
 use lookalike_store::disk::{self, SharedFile};
 use lookalike_store::remote;
@@ -304,14 +303,14 @@ impl RecordReader {
         if part.begin() > 0
             && let Some(opened) = &reader.opened
         {
-            let (opened, at) = (opened.until(until), part.begin());
+            let (file, at) = (Arc::new(opened.until(until)), part.begin());
             // The file decides the format.
             if let Ok(mut state) = reader.detect() {
                 if let State::Framed(_, framer) = &mut state {
                     framer.begun();
                 }
                 reader.state = state;
-                let bytes = until_stop(FromPlace { file: opened, at }, input, stop);
+                let bytes = until_stop(FromPlace { file, at }, input, stop);
                 let source = Source::plain(Input::new(bytes));
                 reader.stream = Stream::new(Ok(source), config.max_ratio);
                 reader.stream.offset = at;
@@ -420,10 +419,13 @@ impl RecordReader {
 
     /// Like [`RecordReader::from_reader`], but reads bytes in memory, which may be a Parquet file.
     pub fn from_bytes(bytes: Vec<u8>, docno: &str, file: u32, config: &ReadConfig) -> RecordReader {
-        let bytes = bytes::Bytes::from(bytes);
-        let from_start = io::Cursor::new(bytes.clone());
+        let bytes: Arc<dyn ReadAt> = Arc::new(bytes);
+        let from_start = FromPlace {
+            file: bytes.clone(),
+            at: 0,
+        };
         let mut reader = Self::from_reader(from_start, docno, file, config);
-        reader.seekable = Some(Arc::new(bytes));
+        reader.seekable = Some(bytes);
         reader
     }
 

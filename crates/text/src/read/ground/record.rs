@@ -93,6 +93,7 @@ pub struct Sections {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prolog {
     pub(crate) declaration: Option<Box<[u8]>>,
+    /// Whether the file is XML, and not some other markup.
     pub(crate) xml: bool,
     /// Whether its first element is one of HTML.
     pub(crate) html: bool,

@@ -9,6 +9,7 @@
 
 use super::bulk::Action;
 use super::values::decode;
+use crate::read::ground::bytes::MARK;
 use crate::read::ground::fields::{FieldPath, Step as PathStep};
 use crate::read::ground::framer::{Behind, Cuts, Framer, Step};
 use crate::read::ground::record::RecordKind;
@@ -56,9 +57,8 @@ struct Around {
     found: bool,
 }
 
-/// Bytes that may precede an object on its line: a byte order mark, in the middle of files that
-/// were put one after the other, and the separator of JSON text sequences (RFC 7464).
-const MARK: &[u8] = b"\xef\xbb\xbf";
+/// What may precede an object on its line, as a byte order mark may, in the middle of files that were
+/// put one after the other: the separator of JSON text sequences (RFC 7464).
 const SEPARATOR: u8 = 0x1e;
 
 enum End {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::text_strings;
-use super::values::{Malformed, escape};
+use super::values::{Malformed, decode, pieces};
 use crate::read::ground::config::ReadConfig;
 
 /// A part of a text that is taken out, and whether a space takes its place.
@@ -56,7 +56,11 @@ impl<'b> JsonStrings<'b> {
 
     /// The strings, without their escapes.
     pub fn decoded(&self) -> Vec<String> {
-        let decoded = |literal| pieces(literal).map(|piece| piece.decoded).collect();
+        let decoded = |literal| {
+            let mut out = String::new();
+            decode(literal, &mut out);
+            out
+        };
         self.literals().map(decoded).collect()
     }
 
@@ -86,14 +90,17 @@ impl<'b> JsonStrings<'b> {
         let mut strings: Vec<_> = strings.collect();
         strings.sort_unstable_by_key(|((place, _), _)| place.start);
         for ((place, literal), cuts) in strings {
-            let mut pieces = pieces(literal).peekable();
+            let lengths = |(piece, character): (&str, Option<Option<char>>)| {
+                let decoded = character.flatten().map_or(piece.len(), char::len_utf8);
+                (piece.len(), decoded)
+            };
+            let mut pieces = pieces(literal).map(lengths).peekable();
             // The pieces so far, in the JSON and decoded.
             let (mut json, mut decoded) = (place.start, 0);
             let mut offset = |to: usize| {
-                while let Some(piece) = pieces.next_if(|piece| to - decoded >= piece.decoded.len())
-                {
-                    json += piece.length;
-                    decoded += piece.decoded.len();
+                while let Some(piece) = pieces.next_if(|piece| to - decoded >= piece.1) {
+                    json += piece.0;
+                    decoded += piece.1;
                 }
                 // Only a stretch without escapes has a place within.
                 original(json + to - decoded)
@@ -110,38 +117,6 @@ impl<'b> JsonStrings<'b> {
         out.extend_from_slice(self.bytes.get(at..).unwrap_or_default());
         out
     }
-}
-
-/// A stretch of a string without escapes, or one escape.
-struct StringPiece<'t> {
-    /// Its length in the JSON.
-    length: usize,
-    decoded: Cow<'t, str>,
-}
-
-/// The pieces of a valid string, in order. Half a surrogate pair is U+FFFD.
-fn pieces(literal: &str) -> impl Iterator<Item = StringPiece<'_>> {
-    let mut rest = literal;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let plain = memchr::memchr(b'\\', rest.as_bytes()).unwrap_or(rest.len());
-        let piece = match rest.get(..plain) {
-            Some(plain) if !plain.is_empty() => StringPiece {
-                length: plain.len(),
-                decoded: plain.into(),
-            },
-            _ => {
-                let (length, decoded) = escape(rest);
-                // A document has no escape that JSON does not have.
-                let decoded = decoded.map(String::from).unwrap_or_default().into();
-                StringPiece { length, decoded }
-            }
-        };
-        rest = rest.get(piece.length..).unwrap_or_default();
-        Some(piece)
-    })
 }
 
 #[cfg(test)]

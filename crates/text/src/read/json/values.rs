@@ -734,27 +734,36 @@ pub(crate) struct Odd {
 /// Appends a string without its escapes.
 pub(crate) fn decode(literal: &str, out: &mut String) -> Odd {
     let mut odd = Odd::default();
-    let mut rest = literal;
-    while let Some(plain) = memchr(b'\\', rest.as_bytes()) {
-        let (before, after) = rest.split_at(plain);
-        out.push_str(before);
-        let (length, character) = escape(after);
-        match character {
-            Some(character) => {
-                // Half a surrogate pair is replaced.
-                odd.half |= character == char::REPLACEMENT_CHARACTER
-                    && matches!(unit(after, 0), Some(0xd800..=0xdfff));
-                out.push(character);
-            }
-            None => {
-                odd.escape = true;
-                out.push_str(after.get(..length).unwrap_or_default());
-            }
+    for (piece, escape) in pieces(literal) {
+        if let Some(Some(character)) = escape {
+            // Half a surrogate pair is replaced.
+            odd.half |= character == char::REPLACEMENT_CHARACTER
+                && matches!(unit(piece, 0), Some(0xd800..=0xdfff));
+            out.push(character);
+        } else {
+            odd.escape |= escape.is_some();
+            out.push_str(piece);
         }
-        rest = after.get(length..).unwrap_or_default();
     }
-    out.push_str(rest);
     odd
+}
+
+/// The stretches of a string without escapes, and its escapes with what [`escape`] says of them, in
+/// order.
+pub(crate) fn pieces(literal: &str) -> impl Iterator<Item = (&str, Option<Option<char>>)> {
+    let mut rest = literal;
+    std::iter::from_fn(move || {
+        let (length, character) = match memchr(b'\\', rest.as_bytes()) {
+            Some(0) => {
+                let (length, character) = escape(rest);
+                (length, Some(character))
+            }
+            plain => (plain.unwrap_or(rest.len()), None),
+        };
+        let (piece, behind) = rest.split_at(length);
+        rest = behind;
+        (!piece.is_empty()).then_some((piece, character))
+    })
 }
 
 /// The unit that an escape `\uXXXX` at this place stands for.
@@ -768,7 +777,7 @@ fn unit(text: &str, at: usize) -> Option<u16> {
 
 /// The length of the escape at the beginning, and the character that it stands for; `None` if JSON
 /// does not have it. Half a surrogate pair stands for U+FFFD.
-pub(crate) fn escape(text: &str) -> (usize, Option<char>) {
+fn escape(text: &str) -> (usize, Option<char>) {
     let character = match text.as_bytes().get(1) {
         Some(b'b') => '\u{8}',
         Some(b'f') => '\u{c}',

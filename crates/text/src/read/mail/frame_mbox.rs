@@ -115,7 +115,7 @@ fn has_time(line: &[u8]) -> bool {
 }
 
 /// Counts the messages.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct MboxFramer {
     /// The base of the docnos of messages without a Message-ID.
     file: Arc<str>,
@@ -128,9 +128,7 @@ impl MboxFramer {
     pub fn new(file: Arc<str>) -> Self {
         MboxFramer {
             file,
-            messages: 0,
-            begun: false,
-            mmdf: false,
+            ..MboxFramer::default()
         }
     }
 }

@@ -83,11 +83,6 @@ impl Prolog {
         }
     }
 
-    /// Whether the file is XML, and not some other markup.
-    pub(crate) fn is_xml(&self) -> bool {
-        self.xml
-    }
-
     fn encoding(&self) -> Option<&'static Encoding> {
         let label = sgml::attribute(self.declaration.as_deref()?, b"encoding")?;
         let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;

@@ -293,7 +293,7 @@ impl ElementFramer {
         if let Some(name) = self.named(&bytes[1..]) {
             return Some(Mark::Opens(1 + name));
         }
-        let html = self.prolog.html && !self.prolog.is_xml();
+        let html = self.prolog.html && !self.prolog.xml;
         match whole_tag(bytes).filter(|_| html) {
             Some(tag) => self.content(cursor, tag).map(Mark::Passes),
             None => Some(Mark::Passes(1)),
@@ -329,7 +329,7 @@ impl ElementFramer {
 
     /// The length of the name that these bytes begin with, if it is the one that is looked for.
     fn named(&self, bytes: &[u8]) -> Option<usize> {
-        let (name, exact) = (&self.name[..], self.prolog.is_xml());
+        let (name, exact) = (&self.name[..], self.prolog.xml);
         let is = |bytes| is_named(bytes, name, exact, b">/").then_some(name.len());
         if let Some(length) = is(bytes) {
             return Some(length);
@@ -349,7 +349,7 @@ impl ElementFramer {
     fn aside(&mut self, cursor: &mut Cursor<'_, '_>, aside: Aside) -> Option<usize> {
         let most = match aside {
             // The two bytes `<?` occur in encoded images.
-            Aside::Instruction if !self.prolog.is_xml() => TAG,
+            Aside::Instruction if !self.prolog.xml => TAG,
             _ => ASIDE,
         };
         let offset = cursor.offset();

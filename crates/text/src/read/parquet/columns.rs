@@ -13,7 +13,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
-use super::pages::{Limits, Pages, ReadAt};
+use super::pages::{Limits, Pages};
 use super::written;
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::fields::{
@@ -22,6 +22,7 @@ use crate::read::ground::fields::{
 use crate::read::ground::record::Field;
 use crate::read::ground::resolve::{Level, Names, Texts};
 use crate::read::json::values::{PART_FACTS, PART_TEXTS};
+use lookalike_source::ReadAt;
 
 fn repeated(node: &Type) -> bool {
     let info = node.get_basic_info();
@@ -200,7 +201,7 @@ impl<'s> Way<'s> {
 }
 
 /// What a column is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
     Id,
     Url,
@@ -210,6 +211,7 @@ pub(super) enum Role {
     /// One of the fields that are kept, by its place.
     Kept(usize),
     /// The values of a condition on the elements of a list.
+    #[default]
     Condition,
 }
 
@@ -235,7 +237,7 @@ enum Taken {
 }
 
 /// A column to read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Chosen {
     pub role: Role,
     /// Its index among the leaf columns.
@@ -337,11 +339,7 @@ impl<'s> Columns<'s> {
             leaf,
             path: path.clone(),
             html,
-            part: None,
-            beneath: false,
-            beside: None,
-            lists: Vec::new(),
-            present: None,
+            ..Chosen::default()
         };
         for Condition { list, names } in &way.conditions {
             let leaf = leaf_of(self.schema, names)?;

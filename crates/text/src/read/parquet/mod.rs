@@ -41,7 +41,7 @@ use parquet::file::metadata::{
 };
 
 use self::columns::{Chosen, Column, Role, TextColumns};
-use self::pages::{Limits, ReadAt, Trouble, exactly};
+use self::pages::{Limits, Trouble, exactly};
 use self::thrift::Fields;
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::fields::{FieldPath, Known, TEXT_FIELDS, no_column};
@@ -52,8 +52,7 @@ use crate::read::ground::record::{
 use crate::read::ground::resolve::{Texts, is_null, take_each, usual_of};
 use lookalike_base::memory::reserve;
 use lookalike_base::numbers::counted;
-use lookalike_source::{Fault, Reason};
-use lookalike_store::disk::SharedFile;
+use lookalike_source::{Fault, ReadAt, Reason};
 
 /// The first and the last bytes of a file.
 pub(super) const MAGIC: &[u8] = b"PAR1";
@@ -71,16 +70,6 @@ const DEEPEST_SCHEMA: usize = 100;
 /// Rows that any file may have, however small it is. A few bytes can state billions of null
 /// values, and each row of them would be a reject.
 const FREE_ROWS: u64 = 1 << 16;
-
-impl ReadAt for SharedFile {
-    fn read_at(&self, out: &mut [u8], offset: u64) -> std::io::Result<usize> {
-        SharedFile::read_at(self, out, offset)
-    }
-
-    fn length(&self) -> std::io::Result<u64> {
-        Ok(self.metadata()?.size())
-    }
-}
 
 thread_local! {
     /// Whether a panic of this thread is one that [`guarded`] expects.
@@ -485,38 +474,38 @@ impl ParquetFramer {
         out: &mut Vec<u8>,
     ) -> Result<(Row, usize), BadColumn> {
         let start = out.len();
-        let (mut docno, mut url, mut title, mut kind) = (None, None, None, None);
-        // Whether all columns of the text are UTF-8.
-        let mut utf8 = true;
-        let mut marks = Marks::default();
-        let mut kept: Vec<(String, String)> = Vec::new();
+        let mut docno = None;
+        // Unless a column of the text says nothing of UTF-8.
+        let mut row = RowFields {
+            utf8: true,
+            ..RowFields::default()
+        };
         for (column, chosen) in columns.iter_mut().zip(&self.chosen) {
             guarded(|| column.next()).map_err(|error| (chosen.path.clone(), error))?;
         }
-        let mut parts = Vec::new();
         for (at, chosen) in self.chosen.iter().enumerate() {
             let name = || chosen.name(at, columns, HEAD);
             match chosen.role {
                 Role::Id => docno = docno.or_else(name),
-                Role::Url => url = url.or_else(name),
-                Role::Title => title = name(),
-                Role::Kind => kind = name(),
+                Role::Url => row.url = row.url.or_else(name),
+                Role::Title => row.title = name(),
+                Role::Kind => row.content_type = name(),
                 Role::Condition => {}
                 Role::Kept(field) => {
                     let field = self.config.fields.get(field);
-                    let new = field.filter(|field| kept.iter().all(|(known, _)| known != *field));
-                    kept.extend(new.cloned().zip(name()));
+                    let new = |field: &&String| row.kept.iter().all(|(known, _)| known != *field);
+                    let new = field.filter(new);
+                    row.kept.extend(new.cloned().zip(name()));
                 }
                 Role::Text => {
-                    utf8 &= columns.get(at).is_some_and(Column::is_text);
-                    parts.push(None);
+                    row.utf8 &= columns.get(at).is_some_and(Column::is_text);
+                    row.parts.push(None);
                 }
             }
         }
         // The length of the text.
         let mut text = None;
         let mut is_list = false;
-        let mut notices = Vec::new();
         let is_blank = |&(at, _): &(usize, usize)| {
             let (mut values, mut blank) = (false, true);
             let chosen = self.chosen.get(at);
@@ -535,10 +524,17 @@ impl ParquetFramer {
             };
             let before = text;
             let begin = out.len() - start + usize::from(before.is_some());
-            let (list, without) =
-                self.take_text((chosen, at, columns), &mut text, (out, start), &mut marks);
+            let (list, without) = self.take_text(
+                (chosen, at, columns),
+                &mut text,
+                (out, start),
+                &mut row.marks,
+            );
             let path = &chosen.path;
-            let mut left = |what| notices.push((Reason::PartsLeft, format!("{path} has {what}")));
+            let mut left = |what| {
+                row.notices
+                    .push((Reason::PartsLeft, format!("{path} has {what}")))
+            };
             if without > 0 {
                 left(format!("{} without text", counted(without as u64, "part")));
             }
@@ -548,25 +544,23 @@ impl ParquetFramer {
                 ));
             }
             // A null value does not even add a separator.
-            if let Some(part) = parts.get_mut(number).filter(|_| text != before) {
+            if let Some(part) = row.parts.get_mut(number).filter(|_| text != before) {
                 *part = Some(begin..out.len() - start);
             }
             is_list |= list;
             Ok(list || text != before)
         });
-        notices.extend(missing);
+        row.notices.extend(missing);
         let absent = self.absent.iter().cloned();
-        notices.extend(absent.map(|absent| (Reason::MissingField, absent)));
-        if parts.len() < 2 {
-            parts.clear();
+        row.notices
+            .extend(absent.map(|absent| (Reason::MissingField, absent)));
+        if row.parts.len() < 2 {
+            row.parts.clear();
         }
         let docno = docno.unwrap_or_else(|| self.origin.name_of(self.row + 1));
         // Lists without a string are an empty text, as in JSON.
         let row = match text.or(is_list.then_some(0)) {
-            None => {
-                let fault = Fault::new(Reason::MissingText, self.missing.clone());
-                Err((docno, fault))
-            }
+            None => Err((docno, Fault::new(Reason::MissingText, self.missing.clone()))),
             Some(length) if length > self.config.max_document.0 => {
                 let limit = self.config.max_document.0;
                 let detail = format!("{length} bytes, at most {limit} are read");
@@ -574,15 +568,8 @@ impl ParquetFramer {
             }
             Some(_) => Ok(RecordKind::Row(Box::new(RowFields {
                 docno,
-                url,
-                title,
-                content_type: kind,
                 field: usual_of(&self.config, &self.texts),
-                marks,
-                utf8,
-                parts,
-                kept,
-                notices,
+                ..row
             }))),
         };
         Ok((row, start))

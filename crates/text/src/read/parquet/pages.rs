@@ -19,6 +19,7 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::thrift::Fields;
 use crate::read::ground::config::DEFAULT_MAX_RATIO;
+use lookalike_source::{ReadAt, read_all_at};
 
 /// Bytes that are read to look for a page header. Few headers are larger; they hold statistics.
 const HEAD: usize = 8 << 10;
@@ -42,29 +43,6 @@ const VALUES_IN_ROW: u64 = 4 << 20;
 
 /// Largest number of values in a page whose decoder stores the length of each.
 const VALUES_WITH_LENGTH: u64 = 16 << 20;
-
-/// Bytes at any place of a file.
-pub trait ReadAt: Send + Sync {
-    /// Reads at `offset`; 0 only at the end.
-    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize>;
-
-    /// Bytes in the file.
-    fn length(&self) -> io::Result<u64>;
-}
-
-impl ReadAt for Bytes {
-    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
-        let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..));
-        let rest = rest.unwrap_or_default();
-        let n = rest.len().min(out.len());
-        out[..n].copy_from_slice(&rest[..n]);
-        Ok(n)
-    }
-
-    fn length(&self) -> io::Result<u64> {
-        Ok(self.len() as u64)
-    }
-}
 
 /// Why a column cannot be read on. It passes through the `parquet` crate as an external error.
 #[derive(Debug, thiserror::Error)]
@@ -103,16 +81,11 @@ pub fn exactly(file: &dyn ReadAt, offset: u64, length: usize) -> Result<Vec<u8>>
         ));
     }
     let mut bytes = vec![0; length];
-    let mut filled = 0;
-    while filled < length {
-        match file.read_at(&mut bytes[filled..], offset + filled as u64) {
-            Ok(0) => return damaged(format!("the file ends at byte {}", offset + filled as u64)),
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Trouble::Io(error).into()),
-        }
+    read_all_at(file, &mut bytes, offset).map_err(Trouble::Io)?;
+    match offset + bytes.len() as u64 {
+        end if bytes.len() < length => damaged(format!("the file ends at byte {end}")),
+        _ => Ok(bytes),
     }
-    Ok(bytes)
 }
 
 /// The limits for the pages of one column.

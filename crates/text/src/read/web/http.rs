@@ -17,7 +17,7 @@ use lookalike_source::{BodyStream, Reason, inflate_body};
 /// `Content-Type` counts, as in browsers.
 #[derive(Default)]
 pub(crate) struct Head<'a> {
-    mime: Option<String>,
+    pub mime: Option<String>,
     pub charset: Option<Cow<'a, str>>,
     transfer: Option<Cow<'a, str>>,
     /// The first codings, in the order of application, and the number of codings in all: a header
@@ -72,12 +72,8 @@ impl<'a> Head<'a> {
         head
     }
 
-    pub fn mime(&self) -> Option<&str> {
-        self.mime.as_deref()
-    }
-
     /// The chunks of a body, if its transfer coding is chunked.
-    fn chunks(&self, body: &[u8]) -> Option<Chunks> {
+    fn chunks(&self, body: &[u8]) -> Option<Option<Chunks>> {
         let transfer = self.transfer.as_ref()?.to_ascii_lowercase();
         transfer.contains("chunked").then(|| dechunk(body))
     }
@@ -122,7 +118,7 @@ pub(crate) fn not_text(body: &[u8], head: &Head<'_>) -> Option<String> {
         }
     }
     let kind = binary_kind(body)?;
-    Some(match head.mime() {
+    Some(match head.mime.as_deref() {
         Some(mime) => format!("{mime}: {kind}"),
         None => kind,
     })
@@ -150,15 +146,11 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
     let mut head = Head::of_response(block);
     let mut body = Cow::Borrowed(&block[head.body..]);
     let bad = match head.chunks(&body) {
-        Some(Chunks::Whole(bytes)) => {
+        Some(Some((bytes, broken))) => {
             body = bytes.into();
-            None
+            broken.map(|at| format!("broken at byte {at} of the body"))
         }
-        Some(Chunks::Broken(bytes, at)) => {
-            body = bytes.into();
-            Some(format!("broken at byte {at} of the body"))
-        }
-        Some(Chunks::None) => Some("the body is not chunked".into()),
+        Some(None) => Some("the body is not chunked".into()),
         None => None,
     };
     head.notices.extend(bad.map(|bad| (Reason::BadChunks, bad)));
@@ -183,9 +175,8 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
 /// is not chunked although its header says so was stored without the coding.
 pub(crate) fn without_transfer_coding<'a>(header: &[u8], body: &'a [u8]) -> Option<Cow<'a, [u8]>> {
     match Head::of_response(header).chunks(body) {
-        Some(Chunks::Whole(bytes)) => Some(bytes.into()),
-        Some(Chunks::Broken(..)) => None,
-        Some(Chunks::None) | None => Some(body.into()),
+        Some(Some((bytes, broken))) => broken.is_none().then(|| bytes.into()),
+        Some(None) | None => Some(body.into()),
     }
 }
 
@@ -195,7 +186,7 @@ pub(crate) fn deliver<'a>(
     head: Head<'a>,
     config: &ReadConfig,
 ) -> Result<Body<'a>, Notice> {
-    if let Some(with) = config.converter_of_type(head.mime()) {
+    if let Some(with) = config.converter_of_type(head.mime.as_deref()) {
         let mut document = RawDocument::of(Cow::default(), ContentKind::Text, body);
         document.notices = head.notices;
         return Ok((document, Some(with.clone())));
@@ -203,7 +194,7 @@ pub(crate) fn deliver<'a>(
     if let Some(kind) = not_text(&body, &head) {
         return Err((Reason::NotText, kind));
     }
-    let content = match head.mime() {
+    let content = match head.mime.as_deref() {
         Some("text/html") => ContentKind::Markup,
         Some(mime) if mime.ends_with("/xml") || mime.ends_with("+xml") => ContentKind::Xml,
         Some("text/plain" | "text/css" | "text/javascript") => ContentKind::Text,
@@ -271,29 +262,24 @@ fn status_of(line: &[u8]) -> Option<u16> {
     (status.len() == 3).then(|| status.parse().ok())?
 }
 
-enum Chunks {
-    /// All chunks, including the empty one at the end.
-    Whole(Vec<u8>),
-    /// The chunks up to this byte offset, then the rest unchanged.
-    Broken(Vec<u8>, usize),
-    /// The body does not begin with a chunk.
-    None,
-}
+/// The chunks of a body: all, or those up to this byte of it, and then the rest unchanged.
+type Chunks = (Vec<u8>, Option<usize>);
 
-/// Undoes the chunked transfer coding (RFC 9112 section 7.1).
-fn dechunk(body: &[u8]) -> Chunks {
+/// Undoes the chunked transfer coding (RFC 9112 section 7.1). `None` if the body does not begin with
+/// a chunk.
+fn dechunk(body: &[u8]) -> Option<Chunks> {
     let mut out = Vec::new();
     let mut at = 0;
     loop {
         let Some((start, length)) = chunk_at(body, at) else {
             if at == 0 {
-                return Chunks::None;
+                return None;
             }
             out.extend_from_slice(&body[at..]);
-            return Chunks::Broken(out, at);
+            return Some((out, Some(at)));
         };
         if length == 0 {
-            return Chunks::Whole(out);
+            return Some((out, None));
         }
         match start.checked_add(length).filter(|&end| end <= body.len()) {
             Some(end) => {
@@ -309,9 +295,9 @@ fn dechunk(body: &[u8]) -> Chunks {
             None if at == 0 && looks_like_markup(&body[start..]) || at > 0 => {
                 // The last chunk was cut off.
                 out.extend_from_slice(&body[start..]);
-                return Chunks::Broken(out, at);
+                return Some((out, Some(at)));
             }
-            None => return Chunks::None,
+            None => return None,
         }
     }
 }

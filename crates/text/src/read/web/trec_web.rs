@@ -47,7 +47,7 @@ impl Interpreter for TrecWeb {
         if let Some(kind) = http::not_text(body, &head) {
             return refused(Some(docno), Reason::NotText, kind);
         }
-        let content = match head.mime() {
+        let content = match head.mime.as_deref() {
             // Text extracted from PDF and office files still has their content type.
             Some(mime) if mime.starts_with("application/") && !looks_like_markup(body) => {
                 ContentKind::of(mime.contains("html") || mime.contains("xml"))
