@@ -107,6 +107,11 @@ pub struct Entry {
     pub build: fn(&Values) -> std::result::Result<Method, String>,
 }
 
+/// Computes the statistics of a collection.
+type Prepare = dyn Fn(&Workspace, &Context<'_>) -> Result<Keys> + Send + Sync;
+/// Appends the features of a document.
+type Append = dyn Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync;
+
 /// A method with its parameters.
 pub struct Method {
     /// What the features of two documents must share.
@@ -120,7 +125,7 @@ pub struct Method {
     pub warning: Option<String>,
     /// A file on which the results depend besides the parameters and the collection.
     file: Option<PathBuf>,
-    prepare: Box<dyn Fn(&Workspace, &Context<'_>) -> Result<Keys> + Send + Sync>,
+    prepare: Box<Prepare>,
 }
 
 impl Method {
@@ -161,7 +166,7 @@ impl Method {
 /// Computes features of documents.
 #[derive(Clone)]
 pub struct Keys {
-    append: Arc<dyn Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync>,
+    append: Arc<Append>,
     /// Memory that the statistics of the collection use.
     pub held_bytes: u64,
     /// Small files that describe the statistics and are stored next to the results: name and

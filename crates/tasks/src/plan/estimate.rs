@@ -1,5 +1,6 @@
 //! A share measured on a sample of pairs, with its confidence interval.
 
+use lookalike_base::precision::wilson;
 use lookalike_engine::sample::plan::Estimate;
 
 /// One-sided 95 % quantile of the normal distribution: each end of an interval is on the wrong side
@@ -55,7 +56,7 @@ pub fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<Estimat
     } else {
         equal
     };
-    let (low, high) = wilson(p, worth);
+    let (low, high) = wilson(p, worth, Z);
     Some(Estimate {
         value: p,
         low,
@@ -67,11 +68,7 @@ pub fn estimate(documents: impl Iterator<Item = Sums> + Clone) -> Option<Estimat
 
 /// Whether this number of pairs, all of them correct, could show that a share is at least `target`.
 pub(crate) fn could_show(worth: f64, target: f64) -> bool {
-    wilson(1.0, worth).0 >= target
-}
-
-fn wilson(p: f64, n: f64) -> (f64, f64) {
-    lookalike_base::precision::wilson(p, n, Z)
+    wilson(1.0, worth, Z).0 >= target
 }
 
 #[cfg(test)]
