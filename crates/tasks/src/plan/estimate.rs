@@ -75,6 +75,10 @@ pub(crate) fn could_show(worth: f64, target: f64) -> bool {
 mod tests {
     use super::*;
 
+    fn wilson(p: f64, n: f64) -> (f64, f64) {
+        super::wilson(p, n, Z)
+    }
+
     #[test]
     fn intervals_are_wilsons() {
         for n in 1..2000 {
