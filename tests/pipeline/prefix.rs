@@ -268,7 +268,6 @@ fn chosen_of(workspace: &mut Workspace, run: &Run, sampling: &Sampling) {
     let segments = collection::segments(&workspace.manifest).to_vec();
     let sets = Sets {
         places: workspace.places(),
-        parameters: workspace.collection_parameters(),
         segments: &segments,
         stored: &stored,
     };

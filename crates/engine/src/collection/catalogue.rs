@@ -111,20 +111,18 @@ pub fn each_document_of(
     segments: &[SegmentEntry],
     mut each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
-    let parameters = workspace.collection_parameters();
     let mut segments = segments.iter();
-    segments.try_for_each(|segment| each_in(workspace.places(), parameters, segment, &mut each))
+    segments.try_for_each(|segment| each_in(workspace.places(), segment, &mut each))
 }
 
 /// Calls `each` with every document of a segment, in order. One copy of the decoder is enough: one
 /// for each caller made the program 124 KB larger.
 fn each_in(
     places: &Places,
-    parameters: u128,
     segment: &SegmentEntry,
     each: &mut dyn FnMut(u32, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut documents = DocumentReader::of_segment(places, parameters, segment)?;
+    let mut documents = DocumentReader::of_segment(places, segment)?;
     let mut number = segment.first_document;
     while let Some(document) = documents.view()? {
         each(number, document)?;
@@ -263,7 +261,6 @@ struct Making<'a> {
     segments: Vec<SegmentEntry>,
     documents: u64,
     places: Places,
-    parameters: u128,
     /// Threads that read documents.
     readers: usize,
     /// Memory for each sort.
@@ -300,7 +297,6 @@ impl<'a> Making<'a> {
             segments,
             documents,
             places: workspace.places().clone(),
-            parameters: workspace.collection_parameters(),
             readers,
             memory: ByteSize(((memory - reading) / 2).min(MOST_SORT_BYTES)),
             rule: own_rule(workspace)?,
@@ -402,7 +398,7 @@ impl<'a> Making<'a> {
         segment: &SegmentEntry,
         mut each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
     ) -> Result<()> {
-        each_in(&self.places, self.parameters, segment, &mut each)
+        each_in(&self.places, segment, &mut each)
     }
 
     fn sort(&self, name: &str) -> Result<Sort<Keyed>> {
@@ -706,7 +702,7 @@ impl LevelWriter {
     fn create(making: &Making<'_>, captures: bool) -> Result<Self> {
         let level = u64::from(making.level) << 32;
         let part = |kind, number, key_bytes| {
-            let mut header = Header::new(kind, making.parameters, level | number, key_bytes);
+            let mut header = Header::new(kind, making.places.parameters, level | number, key_bytes);
             if !captures {
                 header.version = VERSION;
             }
@@ -719,7 +715,7 @@ impl LevelWriter {
             end: 0,
             representatives: part(Kind::Column, REPRESENTATIVES, 4)?,
             stored: part(Kind::Column, STORED, 4)?,
-            rejects: RejectWriter::create(&making.directory, making.parameters, level)?,
+            rejects: RejectWriter::create(&making.directory, making.places.parameters, level)?,
         })
     }
 

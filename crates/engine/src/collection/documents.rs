@@ -197,19 +197,14 @@ impl<T: Stored> BlockReader<T> {
 
     /// Opens the part of a segment.
     pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
-        let parameters = workspace.collection_parameters();
-        BlockReader::of_segment(workspace.places(), parameters, segment)
+        BlockReader::of_segment(workspace.places(), segment)
     }
 
     /// As [`BlockReader::of`], from what it takes of the workspace.
-    pub(super) fn of_segment(
-        places: &Places,
-        parameters: u128,
-        segment: &SegmentEntry,
-    ) -> Result<Self> {
+    pub(super) fn of_segment(places: &Places, segment: &SegmentEntry) -> Result<Self> {
         let info = T::part(segment);
         let path = places.part("collection", &info.name);
-        BlockReader::open(&path, Some(parameters), Some(info))
+        BlockReader::open(&path, Some(places.parameters), Some(info))
     }
 
     /// Reads the next value.

@@ -16,15 +16,27 @@ pub enum InputRecord {
     Rejected(Reject),
 }
 
+impl InputRecord {
+    /// The number of its file.
+    pub fn file(&self) -> u32 {
+        match self {
+            InputRecord::Document(_, document) => document.file,
+            InputRecord::Rejected(reject) => reject.source.file,
+        }
+    }
+}
+
 /// Reads the documents and the rejected records of a collection in the order of the input.
 pub struct InputRecords<'w> {
     workspace: &'w Workspace,
     segments: std::slice::Iter<'w, SegmentEntry>,
-    documents: Option<DocumentReader>,
-    rejects: Option<RejectReader>,
-    next_document: Option<DocumentRecord>,
-    next_reject: Option<Reject>,
+    open: Option<(DocumentReader, RejectReader)>,
+    document: Option<DocumentRecord>,
+    reject: Option<Reject>,
+    /// The number of the next document.
     number: u32,
+    /// An entry of a later file than [`InputRecords::next_of`] was asked for.
+    held: Option<InputRecord>,
 }
 
 impl<'w> InputRecords<'w> {
@@ -54,104 +66,64 @@ impl<'w> InputRecords<'w> {
         InputRecords {
             workspace,
             segments: segments.get(first..).unwrap_or_default().iter(),
-            documents: None,
-            rejects: None,
-            next_document: None,
-            next_reject: None,
+            open: None,
+            document: None,
+            reject: None,
             number: segments
                 .get(first)
                 .map_or(0, |segment| segment.first_document),
-        }
-    }
-
-    fn advance_document(&mut self) -> Result<()> {
-        self.next_document = match &mut self.documents {
-            Some(documents) => documents.next()?,
-            None => None,
-        };
-        Ok(())
-    }
-
-    fn advance_reject(&mut self) -> Result<()> {
-        self.next_reject = None;
-        if let Some(rejects) = &mut self.rejects {
-            self.next_reject = next_unused(rejects)?;
-        }
-        Ok(())
-    }
-
-    /// The file of the next entry, and whether it is a reject; `None` at the end.
-    fn peek(&mut self) -> Result<Option<(u32, bool)>> {
-        loop {
-            let document = self.next_document.as_ref();
-            let document = document.map(|document| (document.file, document.offset));
-            let reject = self.next_reject.as_ref();
-            let reject = reject.map(|reject| (reject.source.file, reject.source.offset));
-            match (document, reject) {
-                (Some(document), Some(reject)) if reject < document => {
-                    return Ok(Some((reject.0, true)));
-                }
-                (Some((file, _)), _) => return Ok(Some((file, false))),
-                (None, Some((file, _))) => return Ok(Some((file, true))),
-                (None, None) => {
-                    if !self.open_segment()? {
-                        return Ok(None);
-                    }
-                }
-            }
+            held: None,
         }
     }
 
     /// The next entry; `None` at the end.
     pub fn next_record(&mut self) -> Result<Option<InputRecord>> {
-        match self.peek()? {
-            None => Ok(None),
-            Some((_, true)) => {
-                let reject = self.next_reject.take();
-                self.advance_reject()?;
-                Ok(reject.map(InputRecord::Rejected))
+        if let Some(held) = self.held.take() {
+            return Ok(Some(held));
+        }
+        loop {
+            if let Some((documents, rejects)) = &mut self.open {
+                if self.document.is_none() {
+                    self.document = documents.next()?;
+                }
+                if self.reject.is_none() {
+                    self.reject = next_unused(rejects)?;
+                }
             }
-            Some((_, false)) => {
-                let document = self.next_document.take();
-                self.advance_document()?;
-                let number = self.number;
+            let of_document = self.document.as_ref().map(|of| (of.file, of.offset));
+            let is_before = |reject: &Reject| of_document.is_none_or(|at| place_of(reject) < at);
+            if self.reject.as_ref().is_some_and(is_before) {
+                return Ok(self.reject.take().map(InputRecord::Rejected));
+            }
+            if let Some(document) = self.document.take() {
                 self.number += 1;
-                Ok(document.map(|document| InputRecord::Document(number, Box::new(document))))
+                let number = self.number - 1;
+                return Ok(Some(InputRecord::Document(number, Box::new(document))));
             }
+            if let Some((documents, rejects)) = self.open.take() {
+                documents.finish()?;
+                rejects.finish()?;
+            }
+            let Some(segment) = self.segments.next() else {
+                return Ok(None);
+            };
+            self.open = Some(open_segment(self.workspace, segment)?);
         }
     }
 
     /// The next entry of a file; `None` after its last one. It skips the entries of earlier files,
     /// so a caller can read several files in their order.
     pub fn next_of(&mut self, file: u32) -> Result<Option<InputRecord>> {
-        while let Some((its, _)) = self.peek()? {
-            if its > file {
-                return Ok(None);
+        while let Some(entry) = self.next_record()? {
+            if entry.file() == file {
+                return Ok(Some(entry));
             }
-            let entry = self.next_record()?;
-            if its == file {
-                return Ok(entry);
+            if entry.file() > file {
+                self.held = Some(entry);
+                break;
             }
         }
         Ok(None)
-    }
-
-    /// Opens the next segment, if there is one.
-    fn open_segment(&mut self) -> Result<bool> {
-        if let Some(documents) = self.documents.take() {
-            documents.finish()?;
-        }
-        if let Some(rejects) = self.rejects.take() {
-            rejects.finish()?;
-        }
-        let Some(segment) = self.segments.next() else {
-            return Ok(false);
-        };
-        let (documents, rejects) = open_segment(self.workspace, segment)?;
-        (self.documents, self.rejects) = (Some(documents), Some(rejects));
-        self.advance_document()?;
-        self.advance_reject()?;
-        Ok(true)
     }
 }
 
@@ -162,9 +134,7 @@ pub fn each_place(
     workspace: &Workspace,
     each: impl FnMut(u32, u64, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
-    // The segments of a method's directory do not say where reading continues.
-    let first = records::against(&workspace.manifest).segments;
-    each_place_from(workspace, first as usize, each)
+    each_place_of(workspace, records::own_segments(&workspace.manifest), each)
 }
 
 /// The same ([`each_place`]), with the documents of another collection with which the own documents
@@ -173,15 +143,14 @@ pub fn each_place_with_others(
     workspace: &Workspace,
     each: impl FnMut(u32, u64, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
-    each_place_from(workspace, 0, each)
+    each_place_of(workspace, records::segments(&workspace.manifest), each)
 }
 
-fn each_place_from(
+fn each_place_of(
     workspace: &Workspace,
-    first: usize,
+    segments: &[SegmentEntry],
     mut each: impl FnMut(u32, u64, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
-    let segments = records::segments(&workspace.manifest);
     let (mut file, mut record) = (0, 0);
     let mut count = |of: u32| {
         if of != file {
@@ -190,7 +159,7 @@ fn each_place_from(
         record += 1;
         record
     };
-    for segment in segments.get(first..).unwrap_or_default() {
+    for segment in segments {
         let (mut documents, mut rejects) = open_segment(workspace, segment)?;
         let mut reject = next_place(&mut rejects)?;
         let mut number = segment.first_document;
@@ -234,7 +203,7 @@ pub fn damaged(workspace: &Workspace) -> Result<Option<Bits>> {
         let mut next = move || -> Result<Option<(u32, u64)>> {
             while let Some((reject, used)) = rejects.next_reject()? {
                 if used && reject.is_damage() {
-                    return Ok(Some((reject.source.file, reject.source.offset)));
+                    return Ok(Some(place_of(&reject)));
                 }
             }
             Ok(None)
@@ -258,8 +227,11 @@ pub fn damaged(workspace: &Workspace) -> Result<Option<Bits>> {
 
 /// File and offset of the next record that is not used.
 fn next_place(rejects: &mut RejectReader) -> Result<Option<(u32, u64)>> {
-    let place = |reject: Reject| (reject.source.file, reject.source.offset);
-    Ok(next_unused(rejects)?.map(place))
+    Ok(next_unused(rejects)?.as_ref().map(place_of))
+}
+
+fn place_of(reject: &Reject) -> (u32, u64) {
+    (reject.source.file, reject.source.offset)
 }
 
 /// The next record that is not used.

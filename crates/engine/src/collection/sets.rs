@@ -102,10 +102,15 @@ pub struct SetReader<K> {
 
 impl<K: Key> SetReader<K> {
     /// Opens a segment's sets.
-    pub fn open(places: &Places, parameters: u128, segment: &SegmentEntry) -> Result<Self> {
+    pub fn open(places: &Places, segment: &SegmentEntry) -> Result<Self> {
         let info = &segment.fingerprints;
         let path = places.part("collection", &info.name);
-        let part = PartReader::open(&path, Kind::Fingerprints, Some(parameters), Some(info))?;
+        let part = PartReader::open(
+            &path,
+            Kind::Fingerprints,
+            Some(places.parameters),
+            Some(info),
+        )?;
         if part.header.key_bytes as usize != K::BYTES {
             return Err(part.corrupt("key size", K::BYTES, part.header.key_bytes));
         }
@@ -117,8 +122,7 @@ impl<K: Key> SetReader<K> {
 
     /// Opens a segment's sets in a workspace.
     pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
-        let parameters = workspace.collection_parameters();
-        SetReader::open(workspace.places(), parameters, segment)
+        SetReader::open(workspace.places(), segment)
     }
 
     /// Passes the bytes of the next document's set of `size` keys to `take`, with room for the keys of

@@ -1,9 +1,9 @@
 //! Makes postings from the fingerprint sets without runs, if all records fit in memory in a few
 //! passes over the sets.
 
-use crate::collection::{self, Catalogue, Column, Extent, SegmentEntry, SetReader};
+use crate::collection::{self, Catalogue, Extent, SegmentEntry, SetReader};
 use crate::merge::PostingsEntry;
-use crate::sample::{SampleEntry, Sampled};
+use crate::sample::{SampleEntry, Sampled, Sets};
 use crate::sort::{Buffer, FormStats, RunsEntry};
 use lookalike_base::Result;
 use lookalike_base::budget::{Budget, PROCESS_BYTES};
@@ -11,7 +11,7 @@ use lookalike_base::ids::Key;
 use lookalike_base::progress::{Context, Stop, Unit};
 use lookalike_base::workers::{Tasks, work_and_commit};
 use lookalike_store::disk;
-use lookalike_store::workspace::{Places, Workspace};
+use lookalike_store::workspace::Workspace;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -131,12 +131,13 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     let sampled = Sampled::load(workspace)?;
     let segments = collection::segments(&workspace.manifest).to_vec();
     let shared = Shared {
-        places: &workspace.places().clone(),
+        sets: Sets {
+            places: &workspace.places().clone(),
+            segments: &segments,
+            stored: &Catalogue::stored(workspace)?,
+        },
         out: &workspace.path("postings"),
-        parameters: workspace.collection_parameters(),
         long: LongLists::default(),
-        segments: &segments,
-        stored: &Catalogue::stored(workspace)?,
         sampled: &sampled,
         ranges,
         crowded: AtomicBool::new(false),
@@ -181,12 +182,9 @@ type Groups<'a> = Tasks<'a, (u32, u32), MergedRange>;
 
 /// The data that all workers share.
 struct Shared<'a> {
-    places: &'a Places,
+    sets: Sets<'a>,
     out: &'a Path,
-    parameters: u128,
     long: LongLists,
-    segments: &'a [SegmentEntry],
-    stored: &'a Column,
     sampled: &'a Sampled,
     ranges: u32,
     /// Whether the keys of a range did not fit in a buffer.
@@ -218,7 +216,7 @@ impl<'a, K: Key> Worker<'a, K> {
         let low = bounds::<K>(shared.ranges, first).0;
         let high = bounds::<K>(shared.ranges, last).1;
         self.buffer.begin(low, high);
-        for segment in shared.segments {
+        for segment in shared.sets.segments {
             shared.stop.check(STAGE)?;
             if self.collect(segment, low, high)? {
                 continue;
@@ -239,8 +237,14 @@ impl<'a, K: Key> Worker<'a, K> {
     /// Writes the records of the buffer, range by range.
     fn write(&mut self, first: u32, last: u32) -> Result<()> {
         let (shared, tasks) = (self.shared, self.tasks);
-        let create =
-            |range| RangeWriter::<K>::create(shared.out, shared.parameters, range, &shared.long);
+        let create = |range| {
+            RangeWriter::<K>::create(
+                shared.out,
+                shared.sets.places.parameters,
+                range,
+                &shared.long,
+            )
+        };
         let mut writer = create(first)?;
         let next_range = |writer: &mut RangeWriter<'a, K>| {
             let next = create(writer.range + 1)?;
@@ -271,13 +275,13 @@ impl<'a, K: Key> Worker<'a, K> {
     fn collect(&mut self, segment: &SegmentEntry, low: K, high: K) -> Result<bool> {
         let shared = self.shared;
         let first = segment.first_document;
-        let mut sets = SetReader::<K>::open(shared.places, shared.parameters, segment)?;
+        let mut sets = SetReader::<K>::open(shared.sets.places, segment)?;
         for document in first..first + segment.stats.documents as u32 {
             let own = shared.sampled.own(document);
             let (least, most) = shared.sampled.rate(document).bounds::<K>();
             let (least, most) = (least.max(low), most.min(high));
             let mut room = true;
-            let stored = shared.stored.at(document);
+            let stored = shared.sets.stored.at(document);
             sets.next_within(stored, (least, most), |keys| {
                 if own == 0 || !room {
                     return Ok(());

@@ -218,11 +218,7 @@ fn open_or_create(
         context
             .progress
             .note("--keep-text: the inputs are read again");
-        let old = std::mem::replace(&mut workspace.manifest, with_texts);
-        workspace.manifest.inputs.clone_from(&old.inputs);
-        workspace.manifest.others.clone_from(&old.others);
-        // Before the parts are removed: a manifest never names parts that are gone.
-        workspace.settle(&[])?;
+        workspace.begin_again(with_texts)?;
     }
     Ok(workspace)
 }

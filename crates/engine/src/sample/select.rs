@@ -454,8 +454,6 @@ pub struct Selector<'a, K> {
 pub struct Sets<'a> {
     /// Where the parts are.
     pub places: &'a Places,
-    /// The parameters in their headers.
-    pub parameters: u128,
     /// The segments.
     pub segments: &'a [SegmentEntry],
     /// The number of stored keys of each document.
@@ -480,7 +478,7 @@ impl Sets<'_> {
         let mut every = Meetings::new(room);
         let mut of_document = Vec::new();
         for segment in self.segments {
-            let mut sets = SetReader::<K>::open(self.places, self.parameters, segment)?;
+            let mut sets = SetReader::<K>::open(self.places, segment)?;
             for document in documents_of(segment) {
                 stop.tick(stage, document)?;
                 let stored = self.stored.at(document);
@@ -561,7 +559,7 @@ impl<'a, K: Key> Selector<'a, K> {
     ) -> Result<()> {
         let all = self.sets;
         let segment = &all.segments[number];
-        let mut sets = SetReader::<K>::open(all.places, all.parameters, segment)?;
+        let mut sets = SetReader::<K>::open(all.places, segment)?;
         for document in documents_of(segment) {
             stop.tick(stage, document)?;
             let frequent = self.selection.counts_frequent(document);
@@ -749,12 +747,9 @@ impl<'a, K: Key> Chooser<'a, K> {
     /// The errors of opening the sets.
     pub fn begin(&mut self, number: usize) -> Result<()> {
         let Sets {
-            places,
-            parameters,
-            segments,
-            ..
+            places, segments, ..
         } = self.selector.sets;
-        self.source = Some(SetReader::open(places, parameters, &segments[number])?);
+        self.source = Some(SetReader::open(places, &segments[number])?);
         Ok(())
     }
 

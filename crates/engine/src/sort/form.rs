@@ -1,6 +1,6 @@
 //! Forms sorted runs from the collection.
 
-use crate::collection::{self, Catalogue, Column, ColumnBuilder, Extent, SegmentEntry, SetReader};
+use crate::collection::{self, Catalogue, Column, ColumnBuilder, Extent, SetReader};
 use crate::sample::{
     Chooser, Expected, Rate, SampleEntry, Sampled, SelectStats, Selection, Selector, Sets,
 };
@@ -12,7 +12,7 @@ use lookalike_base::progress::{Context, Stop, Unit};
 use lookalike_base::threads::lock;
 use lookalike_base::workers::{Tasks, work_and_commit};
 use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{Places, StageRecord, Workspace};
+use lookalike_store::workspace::{StageRecord, Workspace};
 use lookalike_store::{Header, Kind, PartInfo, PartWriter, disk};
 use std::path::Path;
 use std::sync::Mutex;
@@ -112,11 +112,8 @@ pub enum Formed<K> {
 
 /// The data that all workers read.
 struct RunPlan<'a, K> {
-    places: &'a Places,
+    sets: Sets<'a>,
     runs: &'a Path,
-    parameters: u128,
-    segments: &'a [SegmentEntry],
-    stored: &'a Column,
     sampled: &'a Sampled,
     most: Option<u32>,
     /// Ranges of documents that committed runs cover, sorted.
@@ -262,10 +259,8 @@ fn form<K: Key>(
     let segments = collection::segments(&workspace.manifest).to_vec();
     let threads = context.budget.threads;
     let places = workspace.places().clone();
-    let parameters = workspace.collection_parameters();
     let sets = Sets {
         places: &places,
-        parameters,
         segments: &segments,
         stored: &stored,
     };
@@ -310,11 +305,8 @@ fn form<K: Key>(
     covered.sort_unstable();
     let runs = workspace.path(DIRECTORY);
     let plan = RunPlan {
-        places: &places,
+        sets,
         runs: &runs,
-        parameters,
-        segments: &segments,
-        stored: &stored,
         sampled: &sampled,
         most: sample.sampling.most_per_document(),
         covered,
@@ -453,7 +445,7 @@ impl<K: Key> RunPlan<'_, K> {
 impl<K> RunPlan<'_, K> {
     /// Writes what documents can share as a column.
     fn write_shareable(&self) -> Result<PartInfo> {
-        let header = Header::new(Kind::Column, self.parameters, 0, 4);
+        let header = Header::new(Kind::Column, self.sets.places.parameters, 0, 4);
         let mut part = PartWriter::create(self.runs, &header)?;
         let mut documents = 0;
         for column in lock(&self.shareable).iter().flatten() {
@@ -509,7 +501,7 @@ impl<'a, K: Key> Worker<'a, K> {
 
     fn segment(&mut self, number: usize) -> Result<()> {
         let plan = self.spilling.plan;
-        let segment = &plan.segments[number];
+        let segment = &plan.sets.segments[number];
         let first = segment.first_document;
         let last = first + segment.stats.documents as u32;
         let covered = |document: u32| {
@@ -524,7 +516,7 @@ impl<'a, K: Key> Worker<'a, K> {
         let mut sets = None;
         match &mut self.chooser {
             Some(chooser) => chooser.begin(number)?,
-            None => sets = Some(SetReader::open(plan.places, plan.parameters, segment)?),
+            None => sets = Some(SetReader::open(plan.sets.places, segment)?),
         }
         let mut shareable = ColumnBuilder::default();
         for document in first..last {
@@ -556,7 +548,7 @@ impl<'a, K: Key> Worker<'a, K> {
     /// Takes the sampled keys of the next document.
     fn take(&mut self, sets: &mut SetReader<K>, document: u32, wanted: bool) -> Result<()> {
         let plan = self.spilling.plan;
-        let stored = plan.stored.at(document);
+        let stored = plan.sets.stored.at(document);
         if !wanted {
             return sets.next(stored, |_| Ok(()));
         }
@@ -638,7 +630,12 @@ impl<K: Key> Spilling<'_, K> {
         plan.stop.check(STAGE)?;
         plan.spilled.store(true, Ordering::SeqCst);
         let number = plan.next_number.fetch_add(1, Ordering::SeqCst);
-        let mut run = RunWriter::create(plan.runs, number, plan.parameters, Compression::Packed)?;
+        let mut run = RunWriter::create(
+            plan.runs,
+            number,
+            plan.sets.places.parameters,
+            Compression::Packed,
+        )?;
         self.buffer.drain(|records| {
             for &record in records {
                 run.push(record)?;

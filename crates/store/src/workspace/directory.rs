@@ -42,10 +42,12 @@ pub struct Workspace {
     only_read: bool,
 }
 
-/// Where the parts of a workspace are.
+/// Where the parts of a workspace are, and what they must say.
 #[derive(Clone, Debug)]
 pub struct Places {
     directory: PathBuf,
+    /// Digest of the collection's parameters, as stored in the header of each part.
+    pub parameters: u128,
     /// Another output directory, and the subdirectories that are read from it. They are never
     /// written.
     base: Option<(PathBuf, Vec<&'static str>)>,
@@ -65,6 +67,7 @@ impl Places {
         });
         Places {
             directory: directory.to_path_buf(),
+            parameters: manifest.parameters(),
             base: None,
             lent,
         }
@@ -556,6 +559,16 @@ impl Workspace {
     /// Whether there is a record of a stage that matches.
     pub fn matches<R: StageRecord>(&self, test: impl FnOnce(&R) -> bool) -> bool {
         self.manifest.get().is_some_and(test)
+    }
+
+    /// Begins again with another manifest for the same inputs.
+    pub fn begin_again(&mut self, manifest: Manifest) -> Result<()> {
+        let old = std::mem::replace(&mut self.manifest, manifest);
+        self.manifest.inputs = old.inputs;
+        self.manifest.others = old.others;
+        self.places.parameters = self.manifest.parameters();
+        // Before the parts are removed: a manifest never names parts that are gone.
+        self.settle(&[])
     }
 
     /// The error that a stage must run first.

@@ -32,10 +32,7 @@ impl Places {
         let mut entries = InputRecords::with_others(workspace);
         let (mut file, mut record) = (0, 0);
         while let Some(entry) = entries.next_record()? {
-            let its = match &entry {
-                InputRecord::Document(_, document) => document.file,
-                InputRecord::Rejected(reject) => reject.source.file,
-            };
+            let its = entry.file();
             if its != file {
                 (file, record) = (its, 0);
             }

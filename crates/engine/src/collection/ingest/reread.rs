@@ -38,7 +38,6 @@ use lookalike_text::read::{
 pub struct Reread<'a> {
     places: Places,
     segments: Vec<SegmentEntry>,
-    parameters: u128,
     inputs: &'a [InputFile],
     units: Vec<Unit>,
     config: &'a CollectionConfig,
@@ -70,7 +69,6 @@ impl<'a> Reread<'a> {
         Reread {
             places: workspace.places().clone(),
             segments: segments(&workspace.manifest).to_vec(),
-            parameters: workspace.collection_parameters(),
             inputs,
             units,
             config,
@@ -178,14 +176,22 @@ impl<'a> Reread<'a> {
         let Some(of) = self.units.get(unit) else {
             return Ok(());
         };
-        let mut documents = Documents {
-            places: &self.places,
-            parameters: self.parameters,
-            segments: self.segments(unit).iter(),
-            reader: None,
+        let mut segments = self.segments(unit).iter();
+        let mut reader: Option<DocumentReader> = None;
+        let mut next_document = || loop {
+            if let Some(open) = &mut reader {
+                if let Some(document) = open.next()? {
+                    return Ok(Some(document));
+                }
+                reader.take().map_or(Ok(()), DocumentReader::finish)?;
+            }
+            let Some(segment) = segments.next() else {
+                return Ok(None);
+            };
+            reader = Some(DocumentReader::of_segment(&self.places, segment)?);
         };
         let mut number = self.documents(unit).start;
-        let mut next = documents.next()?;
+        let mut next = next_document()?;
         let (inputs, config, context) = (self.inputs, self.config, self.context);
         let decoding = Decoding {
             memory: &self.decoders,
@@ -222,7 +228,7 @@ impl<'a> Reread<'a> {
                 let bytes = work.batch.bytes.get(record.bytes.clone());
                 visit(number, document, record, bytes.unwrap_or_default())?;
                 number += 1;
-                next = documents.next()?;
+                next = next_document()?;
             }
         }
         match next {
@@ -265,32 +271,6 @@ impl<'a> Reread<'a> {
         let DocumentRecord { docno, offset, .. } = document;
         let expected = format!("had the document {docno} at offset {offset}");
         Error::input_changed(path, expected, "something else there")
-    }
-}
-
-/// The documents of some segments.
-struct Documents<'s> {
-    places: &'s Places,
-    parameters: u128,
-    segments: std::slice::Iter<'s, SegmentEntry>,
-    reader: Option<DocumentReader>,
-}
-
-impl Documents<'_> {
-    fn next(&mut self) -> Result<Option<DocumentRecord>> {
-        loop {
-            if let Some(reader) = &mut self.reader {
-                if let Some(document) = reader.next()? {
-                    return Ok(Some(document));
-                }
-                self.reader.take().map_or(Ok(()), DocumentReader::finish)?;
-            }
-            let Some(segment) = self.segments.next() else {
-                return Ok(None);
-            };
-            let reader = DocumentReader::of_segment(self.places, self.parameters, segment)?;
-            self.reader = Some(reader);
-        }
     }
 }
 
