@@ -212,6 +212,12 @@ fn a_directory_works_from_everywhere() {
         &format!("run {} -o out --threshold 0.5", place.join("in").display()),
     );
     assert_eq!(fs::read(place.join("out/inputs.jsonl")).unwrap(), before);
+    // A list that was lost is made again, however the inputs are named.
+    for input in [place.join("in").display().to_string(), "link".into()] {
+        fs::remove_file(place.join("out/inputs.jsonl")).unwrap();
+        done(place, &format!("run {input} -o out --threshold 0.5"));
+        assert_eq!(fs::read(place.join("out/inputs.jsonl")).unwrap(), before);
+    }
     // Another directory with the same names is another input.
     fs::create_dir_all(place.join("other/deep")).unwrap();
     for name in ["a.txt", "deep/b.txt"] {

@@ -13,6 +13,7 @@ use lookalike::tasks::query::{self, Answer, QueryConfig, Reply};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use common::corpus::{Random, Shape, random_corpus, write_jsonl};
 use common::stopped::StopAt;
@@ -312,6 +313,36 @@ fn stopped_searches_keep_their_parameters() {
         }
     }
     assert!(kept[1] > 5, "{kept:?}");
+}
+
+/// An input whose time was set anew has the same bytes. Of a large one, not all are known.
+#[test]
+fn a_touched_input_is_the_same() {
+    let directory = common::temporary();
+    let inputs = ["1.jsonl", "2.jsonl"].map(|name| directory.path().join(name));
+    let touch = |path: &Path, millis| {
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_millis(millis))
+            .unwrap();
+    };
+    for (path, words) in inputs.iter().zip([1, 20_000]) {
+        let text = "some words ".repeat(words);
+        fs::write(path, format!("{{\"text\":\"{text}\"}}\n")).unwrap();
+        touch(path, 1500);
+    }
+    let out = common::temporary();
+    run().run(&paths(&inputs), out.path()).unwrap();
+    touch(&inputs[0], 3000);
+    add(&run(), out.path(), &inputs).unwrap();
+    run().run(&paths(&inputs), out.path()).unwrap();
+    touch(&inputs[1], 3000);
+    let refused = add(&run(), out.path(), &inputs).unwrap_err().to_string();
+    assert!(
+        refused.contains("`touch -d @1.500000000 FILE`"),
+        "{refused}"
+    );
+    touch(&inputs[1], 1500);
+    add(&run(), out.path(), &inputs).unwrap();
 }
 
 /// Additions, stops, other thresholds and look-ups in a random order.

@@ -663,6 +663,28 @@ fn an_addition_says_what_is_missing() {
     assert!(said[2].contains(missing), "{said:?}");
 }
 
+/// A field of the records was taken for the folder of their file, which changes with the inputs.
+#[test]
+fn a_field_of_the_records_is_no_folder() {
+    let place = common::temporary();
+    let place = place.path();
+    fs::create_dir_all(place.join("x/y")).unwrap();
+    let line = |n| json!({"id": n, "text": "some words", "folder": "f", "top_folder": "f"});
+    let lines: String = (0..2).map(|n| format!("{}\n", line(n))).collect();
+    fs::write(place.join("x/y/1.jsonl"), lines).unwrap();
+    let rule = "--where a.folder==b.folder&&a.top_folder==b.top_folder";
+    for command in [
+        format!("run x -o out {rule}"),
+        format!("run x/y -o out {rule}"),
+        "add out x/y".into(),
+    ] {
+        let mut program = std::process::Command::new(common::lookalike());
+        let ran = program.current_dir(place).args(command.split(' '));
+        let ran = ran.output().unwrap();
+        assert!(ran.status.success(), "{command}: {ran:?}");
+    }
+}
+
 /// The docnos of the pairs of a file under a condition.
 fn pairs_of(bytes: &[u8], name: &str, condition: &str) -> Vec<String> {
     let place = common::temporary();

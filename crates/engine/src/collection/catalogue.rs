@@ -42,7 +42,7 @@ const STORED: u64 = 2;
 const FIXED_BYTES: u64 = 16 << 20;
 /// Memory for each added document, while the documents before it are read: in two tables.
 const ADDED_BYTES: u64 = 192;
-/// Docnos are mapped if they take at most the budget divided by this.
+/// Docnos are held in memory if they take at most the budget divided by this.
 const NAMES_SHARE: u64 = 16;
 
 /// Counts over all documents.
@@ -160,7 +160,7 @@ pub(super) fn rule(workspace: &Workspace, of: Option<&Condition>) -> Result<Opti
 }
 
 /// The condition of a collection, if it has one.
-fn own_rule(workspace: &Workspace) -> Result<Option<Rule>> {
+pub(super) fn own_rule(workspace: &Workspace) -> Result<Option<Rule>> {
     rule(
         workspace,
         super::config(&workspace.manifest).condition.as_ref(),
@@ -362,7 +362,7 @@ impl<'a> Making<'a> {
     ) -> Result<()> {
         let (mut of_md5s, mut of_docnos) = (HashMap::new(), HashMap::new());
         for segment in &self.segments {
-            self.each_in(segment, |document, record| {
+            each_in(&self.places, segment, &mut |document, record| {
                 if repeated.of(document) == document {
                     let key = key(self.rule.as_ref(), &record);
                     of_md5s.extend(key.map(|key| (key, document)));
@@ -391,14 +391,6 @@ impl<'a> Making<'a> {
             }
             Ok(())
         })
-    }
-
-    fn each_in(
-        &self,
-        segment: &SegmentEntry,
-        mut each: impl FnMut(u32, DocumentView<'_>) -> Result<()>,
-    ) -> Result<()> {
-        each_in(&self.places, segment, &mut each)
     }
 
     fn sort(&self, name: &str) -> Result<Sort<Keyed>> {
@@ -491,7 +483,7 @@ impl<'a> Making<'a> {
             each(std::mem::take(md5s), std::mem::take(docnos))
         };
         while let Some(segment) = segments.next() {
-            self.each_in(segment, |document, record| {
+            each_in(&self.places, segment, &mut |document, record| {
                 if docnos.len() == PASSED {
                     pass(&mut md5s, &mut docnos)?;
                 }
@@ -563,7 +555,7 @@ impl<'a> Making<'a> {
     ) -> Result<()> {
         self.context.stop.check(STAGE)?;
         let mut columns = Columns::default();
-        self.each_in(segment, |number, document| {
+        each_in(&self.places, segment, &mut |number, document| {
             let captured = captures.then(|| Captured::of(&document).stored());
             columns.add(number, (&captured.unwrap_or_default(), document), repeated);
             // They are passed on before they take more memory.
@@ -939,14 +931,14 @@ impl Catalogue {
         Ok(&Catalogue::entry(workspace)?.stats)
     }
 
-    /// The docnos and captures. They are mapped into memory if they fit in a small share of the budget, which
-    /// `Catalogue::names_bytes` gives.
+    /// The docnos and captures. They are held in memory if they fit in a small share of the budget,
+    /// which `Catalogue::names_bytes` gives.
     pub fn names(workspace: &Workspace, budget: &Budget) -> Result<Names> {
         let entry = Catalogue::entry(workspace)?;
         let files = (workspace.path(DIRECTORY), workspace.collection_parameters());
-        let mapped = Catalogue::names_bytes(workspace, budget)? > 0;
+        let held = Catalogue::names_bytes(workspace, budget)? > 0;
         let parts = entry.levels().map(|level| (&level.names, &level.name_ends));
-        Names::open(files, &parts.collect::<Vec<_>>(), mapped)
+        Names::open(files, &parts.collect::<Vec<_>>(), held)
     }
 
     /// Calls `each` with every document and its docno, in order.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::catalogue::{Catalogue, each_document, rule};
+use super::catalogue::{Catalogue, each_document, own_rule, rule};
 use super::condition::{Condition, FieldValues, READ, Rule, is_rounded, needed};
 use super::records::config;
 use lookalike_base::Result;
@@ -64,6 +64,7 @@ pub fn check(
         }
         Ok(())
     })?;
+    let warn = |line: String| context.progress.lost(&format!("warning: --where: {line}"));
     for ((field, kinds), seen) in fields.iter().zip(kinds).zip(seen) {
         let [(missing, without), (unread, example), (rounded, long), _] = seen;
         let found = documents - missing;
@@ -76,9 +77,8 @@ pub fn check(
             return refuse("where", &rule.condition, limit);
         }
         if missing > 0 {
-            context.progress.lost(&format!(
-                "warning: --where: {} of {} without {field}, such as {}; comparisons with it are \
-                 false",
+            warn(format!(
+                "{} of {} without {field}, such as {}; comparisons with it are false",
                 count(missing),
                 counted(documents, "document"),
                 without.escape_debug(),
@@ -91,22 +91,36 @@ pub fn check(
         }
         // Texts may be ordered, but not beside numbers.
         if unread > 0 && (numbers || kinds.contains('o') && unread < found) {
-            context.progress.lost(&format!(
-                "warning: --where: {} of {field} not {needed}, such as {example:?}; no comparison \
-                 that needs one holds, nor its negation",
+            warn(format!(
+                "{} of {field} not {needed}, such as {example:?}; no comparison that needs one \
+                 holds, nor its negation",
                 counted(unread, "value"),
             ));
         }
         if rounded > 0 {
-            context.progress.lost(&format!(
-                "warning: --where: {} of {field} with more than 16 digits, such as {long:?}; a \
-                 comparison with a number or of a calculation takes them for the nearest number of \
-                 64 bits, which has about 16",
+            warn(format!(
+                "{} of {field} with more than 16 digits, such as {long:?}; a comparison with a \
+                 number or of a calculation takes them for the nearest number of 64 bits, which \
+                 has about 16",
                 counted(rounded, "value"),
             ));
         }
     }
     Ok(())
+}
+
+/// Calls `take` with every document's value of each field that the condition of a collection names.
+pub fn each_value(workspace: &Workspace, take: &mut dyn FnMut(&str, Option<&str>)) -> Result<()> {
+    let Some(rule) = own_rule(workspace)? else {
+        return Ok(());
+    };
+    each_document(workspace, |_, document| {
+        let values = rule.values(document.fields.0).0;
+        for (field, value) in rule.condition.fields().iter().zip(&values) {
+            take(field, value.as_ref().map(|(text, ..)| text.inner()));
+        }
+        Ok(())
+    })
 }
 
 /// By field, what its value is: missing, not what calculations need, rounded by them, or as it is.

@@ -55,6 +55,7 @@ mod since;
 mod text_digest;
 mod texts;
 
+pub(crate) use blocks::decompress;
 pub use by_place::SetsByPlace;
 pub use catalogue::{
     Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
@@ -62,7 +63,7 @@ pub use catalogue::{
 };
 pub use column::{Column, ColumnBuilder, ColumnReader};
 pub use condition::{Condition, Rule};
-pub use conditions::{Conditions, Tried, check as check_condition};
+pub use conditions::{Conditions, Tried, check as check_condition, each_value};
 pub use config::{CollectionConfig, SizeGroups};
 pub use documents::{
     DocumentReader, DocumentRecord, DocumentView, DocumentWriter, KeptFields, RejectReader,

@@ -4,11 +4,11 @@
 //! of all documents are removed, except the index, which gets another level, and the pairs, to
 //! which the join adds the pairs of the new documents ([`crate::join::adds`]).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use super::Summary;
 use super::parameters::{AppliedPlan, JoinParameters};
+use super::{RECORDS, Summary};
 use crate::cluster::{self, ResultFormat, TablesEntry};
 use crate::collection::{
     self, Catalogue, CatalogueBefore, CollectionConfig, Condition, Extent, Ingested,
@@ -44,7 +44,9 @@ pub(super) fn arrange(
     let entries: Vec<InputEntry> = inputs.iter().map(InputFile::entry).collect();
     let arranged = workspace::arrange(out, &entries, true)?;
     let known = arranged.listed.len();
-    check_folders(out, condition, named(&arranged, inputs))?;
+    check_folders(out, condition, named(&arranged, inputs), |take| {
+        collection::each_value(&Workspace::open_to_read(out, RECORDS)?, take)
+    })?;
     let mut names = arranged.listed.iter().zip(&arranged.names);
     if known == inputs.len()
         && arranged.listed.is_sorted()
@@ -78,24 +80,35 @@ fn named<'n>(
 }
 
 /// Refuses inputs that a collection has in other folders, if the condition compares folders: the
-/// collection keeps those that it was made with, and a new input would be in others.
+/// collection keeps those that it was made with, and a new input would be in others. Records may have
+/// fields of these names, so it is asked for the `values` of its documents.
 pub(super) fn check_folders<'n>(
     out: &Path,
     condition: Option<&Condition>,
     inputs: impl Iterator<Item = (&'n InputFile, &'n str)>,
+    values: impl FnOnce(&mut dyn FnMut(&str, Option<&str>)) -> Result<()>,
 ) -> Result<()> {
     let fields = condition.map_or(&[][..], Condition::fields);
+    let mut moved = HashMap::new();
     for (input, old) in inputs {
         let new = input.below();
-        let differs = |field: &String| folder_of(old, field) != folder_of(new, field);
-        if fields.iter().any(differs) {
-            let what = format!(
-                "--where compares folders, and {old} is {new} below the inputs of this command"
-            );
-            return Err(workspace::other_inputs(out, what));
+        for field in fields {
+            let was = folder_of(old, field);
+            if was != folder_of(new, field) {
+                moved.entry((&**field, was)).or_insert((old, new));
+            }
         }
     }
-    Ok(())
+    let mut found = None;
+    if !moved.is_empty() {
+        values(&mut |field, value| found = found.or(moved.get(&(field, value)).copied()))?;
+    }
+    let Some((old, new)) = found else {
+        return Ok(());
+    };
+    let what =
+        format!("--where compares folders, and {old} is {new} below the inputs of this command");
+    Err(workspace::other_inputs(out, what))
 }
 
 /// Opens a collection for more inputs, once all listed ones have been read.
@@ -176,6 +189,7 @@ pub fn add(
         directory,
         collection::config(&workspace.manifest).condition.as_ref(),
         named(&arranged, inputs),
+        |take| collection::each_value(&workspace, take),
     )?;
     if !collection::ingested(&workspace.manifest) {
         let listed = listed(&workspace, inputs, &arranged.listed)?;

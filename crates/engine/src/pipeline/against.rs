@@ -12,7 +12,7 @@ use super::parameters::JoinParameters;
 use super::{RECORDS, Summary};
 use crate::collection::{
     self, Addition, Additions, Against, CatalogueEntry, CollectionConfig, Extent, Ingested,
-    SegmentEntry, Segments,
+    Segments,
 };
 use crate::index::IndexEntry;
 use crate::join::Pairs;
@@ -29,13 +29,9 @@ use lookalike_text::read::{InputFile, Inputs};
 pub(super) fn is_possible(manifest: &Manifest) -> bool {
     let against = collection::against(manifest);
     let segments = collection::segments(manifest);
-    let theirs = segments.get(..against.segments as usize);
-    let documents = |theirs: &[SegmentEntry]| {
-        let counts = theirs.iter().map(|segment| segment.stats.documents);
-        counts.fold(0, u64::saturating_add)
-    };
+    let theirs = segments.get(..against.segments as usize).map(Extent::of);
     u64::from(against.files) <= manifest.inputs.files
-        && theirs.is_some_and(|theirs| documents(theirs) == u64::from(against.documents))
+        && theirs.is_some_and(|theirs| theirs.documents == u64::from(against.documents))
 }
 
 /// Refuses parameters with which collections cannot be compared.
@@ -97,7 +93,9 @@ pub fn run_against(
     let of_old: HashMap<&Path, &str> = of_old.collect();
     let both = inputs.files.iter();
     let both = both.filter_map(|input| Some((input, *of_old.get(input.real.as_deref()?)?)));
-    super::add::check_folders(old, config.condition.as_ref(), both)?;
+    super::add::check_folders(old, config.condition.as_ref(), both, |take| {
+        collection::each_value(&Workspace::open_to_read(old, RECORDS)?, take)
+    })?;
     let files = listed.iter().map(InputFile::found);
     let mut own = inputs.files.clone();
     lookalike_text::read::tell_apart(&mut own, listed.iter().map(|e| e.name.clone()).collect());

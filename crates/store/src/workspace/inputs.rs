@@ -7,6 +7,7 @@ use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -123,6 +124,11 @@ impl FileIdentity {
         })
     }
 
+    /// Whether its digest is one of all bytes, not only of those at the ends.
+    fn is_of_all_bytes(&self) -> bool {
+        self.size <= 2 * DIGEST_BYTES && !self.digest.starts_with("etag ")
+    }
+
     /// Whether this is the object with this metadata.
     pub fn has_etag_of(&self, metadata: &Metadata) -> bool {
         metadata.etag().is_none() || self.digest == digest_of_etag(metadata.etag())
@@ -203,28 +209,50 @@ pub(super) fn restore(
     if !disk::is_gone(&path)? {
         return Ok(());
     }
-    // Earlier programs wrote no bytes before the path below an argument, and 0.1.0 no absolute paths.
-    let earlier = |input| InputEntry { below: 0, ..input };
-    let first = |input| InputEntry {
-        real: None,
-        below: 0,
+    let here = std::env::current_dir().unwrap_or_default();
+    let real = |input: &InputEntry| PathBuf::from(input.real.as_ref().unwrap_or(&input.path));
+    let at = |path: &Path, input| InputEntry {
+        path: path.to_string_lossy().into_owned(),
         ..input
     };
-    if write(directory, inputs.clone().map(earlier))?.list == entry.list
-        || write(directory, inputs.clone().map(first))?.list == entry.list
-    {
-        return Ok(());
-    }
-    let now = write(directory, inputs)?;
-    if now.list == entry.list {
-        return Ok(());
+    let forms: [&dyn Fn(InputEntry) -> InputEntry; 5] = [
+        // Earlier programs wrote no bytes before the path below an argument, and 0.1.0 no absolute
+        // paths.
+        &|input| InputEntry { below: 0, ..input },
+        &|mut input| {
+            (input.real, input.below) = (None, 0);
+            input
+        },
+        // The arguments may have been absolute paths, or relative ones.
+        &|input| at(&real(&input), input),
+        &|input| {
+            at(
+                real(&input).strip_prefix(&here).unwrap_or(&real(&input)),
+                input,
+            )
+        },
+        &|input| input,
+    ];
+    let mut now = InputsEntry::default();
+    for form in forms {
+        now = write(directory, inputs.clone().map(form))?;
+        if now.list == entry.list {
+            return Ok(());
+        }
     }
     disk::remove(&path)?;
     let describe = |entry: &InputsEntry| {
         let (files, bytes) = (counted(entry.files, "file"), counted(entry.bytes, "byte"));
         format!("{files} of {bytes}, list {}", entry.list.checksum)
     };
-    Err(Error::input_changed(path, describe(entry), describe(&now)))
+    let what = format!(
+        " is missing, and the inputs of this command are other ones: {} instead of {}",
+        describe(&now),
+        describe(entry)
+    );
+    let help = "put it back, or give the same INPUT, --include, --exclude, --hidden and --read-outputs \
+                as before, and it is made again; or start in a new directory with -o";
+    Err(Error::of(&path, what, help))
 }
 
 /// Lines after which a stop is looked for.
@@ -384,9 +412,18 @@ fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
         return Ok(());
     }
     let (mut expected, mut found) = (describe(old), describe(new));
-    if expected == found {
+    if let Some(identity) = old.identity.as_ref().filter(|_| expected == found) {
+        if identity.is_of_all_bytes() {
+            return Ok(());
+        }
+        let at = Duration::from_nanos(u64::try_from(identity.modified_ns).unwrap_or(0));
         expected.push_str(" and another time of modification");
-        found.push_str(", modified since (`cp -p` and `rsync -a` keep the time of a copy)");
+        found += &format!(
+            ", modified since (`cp -p` and `rsync -a` keep the time of a copy; if its bytes are the \
+             same, `touch -d @{}.{:09} FILE` gives it the time that it had)",
+            at.as_secs(),
+            at.subsec_nanos()
+        );
     }
     Err(Error::input_changed(&old.path, expected, found))
 }
