@@ -9,7 +9,8 @@ use criterion::{
 use lookalike::engine::merge::{
     Batches, LongLists, LoserTree, Merged, PostingsReader, PostingsWriter,
 };
-use lookalike::engine::sort::{Compression, Record, RunFile};
+use lookalike::engine::sort::{Record, RunFile};
+use lookalike::store::Kind;
 use made::{RECORDS, random, records, write_run};
 
 /// Merges records one by one, as the generations before the last do.
@@ -49,8 +50,8 @@ fn merges(c: &mut Criterion) {
         let files: Vec<_> = (0..runs as u64)
             .map(|i| {
                 let records = records::<u64>(RECORDS / runs, i);
-                let (path, _) = write_run(place.path(), i, Compression::Packed, &records);
-                RunFile::open(&path, Some(7), None).unwrap()
+                let (path, _) = write_run(place.path(), i, None, &records);
+                RunFile::open(Kind::Run, &path, Some(7), None).unwrap()
             })
             .collect();
         group.bench_function(BenchmarkId::new("by record", runs), |b| {

@@ -22,7 +22,7 @@ use lookalike::base::budget::ByteSize;
 use lookalike::base::ids::Key;
 use lookalike::engine::merge::{Batches, LongLists, Merged};
 use lookalike::engine::sort::{Buffer, Compression, Record, RunFile, RunWriter};
-use lookalike::store::{Item, Sort};
+use lookalike::store::{Item, Kind, Sort};
 use made::{RECORDS, random, write_run};
 
 /// Records that are sorted.
@@ -99,7 +99,7 @@ fn ours(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
             keys.extend(document.iter().map(|record| record.key));
             buffer.extend(&keys, document[0].value);
         }
-        let mut run = RunWriter::create(place, number as u64, 7, Compression::Packed).unwrap();
+        let mut run = RunWriter::create(Kind::Run, place, number as u64, 7, None).unwrap();
         let drained = buffer.drain(|records| {
             for &record in records {
                 run.push(record)?;
@@ -109,7 +109,8 @@ fn ours(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
         drained.unwrap();
         let info = run.finish().unwrap();
         bytes += info.bytes;
-        files.push(RunFile::open(&place.join(&info.name), Some(7), Some(&info)).unwrap());
+        files
+            .push(RunFile::open(Kind::Run, &place.join(&info.name), Some(7), Some(&info)).unwrap());
     }
     let cursors = files.iter().map(|file| file.range(0, u64::MAX));
     let long = LongLists::default();
@@ -159,7 +160,7 @@ fn runs_of<K: Key>(c: &mut Criterion, name: &str, how: Compression) {
     });
     group.bench_function(BenchmarkId::new("read", name), |b| {
         b.iter(|| {
-            let run = RunFile::<K>::open(&path, Some(7), None).unwrap();
+            let run = RunFile::<K>::open(Kind::Run, &path, Some(7), None).unwrap();
             let mut cursor = run.range(K::default(), K::MAX).unwrap();
             let mut n = 0;
             while cursor.head().is_some() {
@@ -173,9 +174,9 @@ fn runs_of<K: Key>(c: &mut Criterion, name: &str, how: Compression) {
 }
 
 fn runs(c: &mut Criterion) {
-    runs_of::<u64>(c, "u64", Compression::Packed);
-    runs_of::<u64>(c, "u64-zstd-1", Compression::Zstd(1));
-    runs_of::<u128>(c, "u128", Compression::Packed);
+    runs_of::<u64>(c, "u64", None);
+    runs_of::<u64>(c, "u64-zstd-1", Some(1));
+    runs_of::<u128>(c, "u128", None);
 }
 
 fn sorts(c: &mut Criterion) {

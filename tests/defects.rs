@@ -16,7 +16,7 @@ use lookalike::engine::index::IndexEntry;
 use lookalike::engine::join::{Pair, PairsEntry};
 use lookalike::engine::pipeline;
 use lookalike::engine::sample::{SampleEntry, Sampled};
-use lookalike::engine::sort::{Compression, Record, RunWriter};
+use lookalike::engine::sort::{Record, RunWriter};
 use lookalike::store::workspace::{Manifest, Workspace};
 use lookalike::store::{Header, Kind, PartInfo, PartWriter, VERSION};
 use lookalike::tasks::inspect::verify;
@@ -855,8 +855,8 @@ fn pairs_that_no_join_writes_are_refused() {
         let what = format!("({a}, {b}) with {shared}");
         forge(&out, |workspace| {
             let (directory, digest) = (workspace.path("pairs"), workspace.manifest.parameters());
-            let how = Compression::Packed;
-            let part = RunWriter::create_kind(Kind::Pairs, &directory, number, digest, how);
+            let how = None;
+            let part = RunWriter::create(Kind::Pairs, &directory, number, digest, how);
             let mut part = part.unwrap();
             let (key, value) = (Pair::key(a, b), shared);
             part.push(Record { key, value }).unwrap();

@@ -260,7 +260,7 @@ fn read_texts(path: &Path, info: Option<&PartInfo>) {
 }
 
 fn read_run<K: Key + Ord>(kind: Kind, path: &Path, info: Option<&PartInfo>) {
-    let Ok(run) = RunFile::<K>::open_kind(kind, path, None, info) else {
+    let Ok(run) = RunFile::<K>::open(kind, path, None, info) else {
         return;
     };
     let Ok(all) = cursor(&run, K::from_u128(0), K::MAX) else {

@@ -153,8 +153,8 @@ fn sorted(directory: &Path, number: u64, items: &[(u128, u32, u32)]) -> PartInfo
         let words = [word(0), word(1), word(2), word(3), document, extra];
         sort.push(Words(words)).unwrap();
     }
-    sort.flush().unwrap();
-    sort.parts().0[0].clone()
+    sort.untyped.flush().unwrap();
+    sort.untyped.parts().0[0].clone()
 }
 
 fn names(directory: &Path, docnos: &[&str]) -> PartInfo {
@@ -206,8 +206,7 @@ fn run<K: Key>(
     compression: Compression,
     records: impl IntoIterator<Item = (K, u32)>,
 ) -> PartInfo {
-    let mut part =
-        RunWriter::create_kind(kind, directory, number, PARAMETERS, compression).unwrap();
+    let mut part = RunWriter::create(kind, directory, number, PARAMETERS, compression).unwrap();
     for (key, value) in records {
         part.push(Record { key, value }).unwrap();
     }
@@ -529,7 +528,7 @@ fn dumps() -> Vec<(&'static str, String)> {
     out.push(("names", page.footer()));
 
     let records = [(0x1000u64, 3), (0x1000, 9), (0x1007, 3)];
-    let info = run(directory, Kind::Run, 1, Compression::Packed, records);
+    let info = run(directory, Kind::Run, 1, None, records);
     let bytes = read(directory, &info);
     let mut page = Page::new(&bytes);
     page.header("RUNS");
@@ -937,18 +936,18 @@ fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
         ("run", "000001.run", |to| {
             // Two blocks, and keys that go on from one into the other.
             let records = (0..5000u32).map(|i| (u64::from(i / 9) * 3, i % 9 * 5));
-            run(to, Kind::Run, 1, Compression::Packed, records)
+            run(to, Kind::Run, 1, None, records)
         }),
         ("run", "000002.run", |to| {
             let records = (0..5000u32).map(|i| (u64::from(i / 50) << 32 | u64::from(i % 50), 4));
-            run(to, Kind::Run, 2, Compression::Zstd(1), records)
+            run(to, Kind::Run, 2, Some(1), records)
         }),
         ("run", "000003.run", |to| {
             let records = (0..300u128).map(|i| ((i * i) << 64 | i, i as u32));
-            run(to, Kind::Run, 3, Compression::Packed, records)
+            run(to, Kind::Run, 3, None, records)
         }),
         ("run", "000004.run", |to| {
-            run::<u64>(to, Kind::Run, 4, Compression::Packed, [])
+            run::<u64>(to, Kind::Run, 4, None, [])
         }),
         ("postings", "000000.post", |to| {
             let list = |i: u64| (i << 50 | i, (0..2 + i as u32 % 30).map(|j| j * 7).collect());
@@ -960,7 +959,7 @@ fn fixtures() -> Vec<(&'static str, &'static str, Make)> {
         }),
         ("pairs", "000000.pairs", |to| {
             let records = (0..200u32).map(|i| (Pair::key(i / 7, i / 7 + 1 + i % 7), i + 1));
-            run(to, Kind::Pairs, 0, Compression::Zstd(1), records)
+            run(to, Kind::Pairs, 0, Some(1), records)
         }),
         ("sorted", "000001.sorted", |to| {
             // Two blocks, numbers of every width, and equal ones.

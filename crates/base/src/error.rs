@@ -33,15 +33,8 @@ pub enum Error {
         source: io::Error,
     },
     /// Something else is in the place of one of our files or directories in an output directory.
-    #[error("{} is {found}, expected {expected}", path.display())]
-    WrongFileType {
-        /// The path.
-        path: PathBuf,
-        /// The expected type: `a regular file` or `a directory`.
-        expected: &'static str,
-        /// The type found: `a symbolic link`, `a FIFO` ...
-        found: &'static str,
-    },
+    #[error("{} is {}, expected {}", .0.path.display(), .0.found, .0.expected)]
+    WrongFileType(WrongFileType),
     /// A file in the place of one of ours does not begin with our magic bytes.
     #[error("{} is not a lookalike file: it begins with {found:02x?}", path.display())]
     NotOurs {
@@ -67,7 +60,7 @@ pub enum Error {
         what: String,
     },
     /// The content contradicts itself or its checksum.
-    #[error("{} is corrupt{}: {what}: expected {expected}, found {found}", path.display(), at(*offset_bytes))]
+    #[error("{} is corrupt{}: {what}: expected {expected}, found {found}", path.display(), after(" at byte ", *offset_bytes))]
     Corrupt {
         /// The file, or the directory of several files that contradict each other.
         path: PathBuf,
@@ -81,7 +74,7 @@ pub enum Error {
         found: String,
     },
     /// A line of a text file that cannot be read.
-    #[error("{}{}: expected {expected}, found {found}", path.display(), in_line(*line))]
+    #[error("{}{}: expected {expected}, found {found}", path.display(), after(", line ", (*line > 0).then_some(line)))]
     BadLine {
         /// The file.
         path: PathBuf,
@@ -143,7 +136,7 @@ pub enum Error {
         stage: &'static str,
     },
     /// A name that no document has.
-    #[error("{}: no document is called {given}{}", path.display(), reason_in(reason))]
+    #[error("{}: no document is called {given}{}", path.display(), after(": ", reason.as_ref()))]
     NoDocument {
         /// The output directory.
         path: PathBuf,
@@ -242,12 +235,15 @@ pub enum Error {
     },
 }
 
-/// [`Error::WrongFileType`], wrapped in an [`io::Error`].
+/// A file of another type than the expected one; the lower layer wraps it in an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
 #[error("{found}, expected {expected}")]
 pub struct WrongFileType {
+    /// The path.
     pub path: PathBuf,
+    /// The expected type: `a regular file` or `a directory`.
     pub expected: &'static str,
+    /// The type found: `a symbolic link`, `a FIFO` ...
     pub found: &'static str,
 }
 
@@ -269,9 +265,9 @@ fn nothing_in(paths: &[PathBuf]) -> String {
     }
 }
 
-/// The position in a file, if it is known.
-fn at(offset_bytes: Option<u64>) -> String {
-    offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"))
+/// Something after these words, if it is known.
+fn after(words: &str, of: Option<impl Display>) -> String {
+    of.map_or_else(String::new, |of| format!("{words}{of}"))
 }
 
 /// What the operating system says, without its number.
@@ -315,14 +311,6 @@ fn not_output(path: &Path, what: &str) -> String {
     }
 }
 
-/// The line in a file, if it has one.
-fn in_line(line: u64) -> String {
-    match line {
-        0 => String::new(),
-        line => format!(", line {line}"),
-    }
-}
-
 /// The stage that a directory does not have.
 fn without(stage: &str) -> String {
     match stage {
@@ -337,11 +325,6 @@ fn bad(name: &str, given: &str, limit: &str) -> String {
         "" => format!("{} is missing: {limit}", flag(name)),
         given => format!("{} {given} is not possible: {limit}", flag(name)),
     }
-}
-
-/// A reason after a colon, if there is one.
-fn reason_in(reason: &Option<String>) -> String {
-    reason.iter().map(|reason| format!(": {reason}")).collect()
 }
 
 /// The first of some things, and how many more there are.
@@ -549,11 +532,7 @@ impl Error {
     /// something of another file type, the error is [`Error::WrongFileType`].
     pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| match source.downcast::<WrongFileType>() {
-            Ok(wrong) => Error::WrongFileType {
-                path: wrong.path,
-                expected: wrong.expected,
-                found: wrong.found,
-            },
+            Ok(wrong) => Error::WrongFileType(wrong),
             Err(source) => Error::Io {
                 operation,
                 path: path.to_path_buf(),
@@ -567,7 +546,7 @@ impl Error {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Error::Io { path, .. }
-            | Error::WrongFileType { path, .. }
+            | Error::WrongFileType(WrongFileType { path, .. })
             | Error::NotOurs { path, .. }
             | Error::Truncated { path, .. }
             | Error::Corrupt { path, .. }
@@ -597,23 +576,11 @@ impl Error {
     /// What the user can do about it, in one line; `None` if nothing helps.
     #[must_use]
     pub fn help(&self) -> Option<String> {
-        if let Error::Corrupt { path, .. } = self
-            && path.extension().is_some_and(|end| end == "rows")
-        {
-            return Some("delete the file, and run the task by which it is named again".into());
-        }
-        if let Error::Corrupt { path, .. } = self
-            && path.ends_with("manifest.json")
-        {
-            let help = "put back a copy of the file if you have one; otherwise delete it and repeat the \
-                        command that made the directory, which reads the inputs again";
-            return Some(help.into());
-        }
         if let Some(help) = self.fixed_help() {
             return Some(help.into());
         }
         Some(match self {
-            Error::WrongFileType { path, .. } => {
+            Error::WrongFileType(WrongFileType { path, .. }) => {
                 let elsewhere = match path.ends_with("scratch") {
                     true => "; to sort on another disk, give --scratch DIR",
                     false => "",
@@ -669,11 +636,18 @@ impl Error {
     /// The help that names nothing of the error.
     fn fixed_help(&self) -> Option<&'static str> {
         Some(match self {
+            Error::Corrupt { path, .. } if path.extension().is_some_and(|end| end == "rows") => {
+                "delete the file, and run the task by which it is named again"
+            }
+            Error::Corrupt { path, .. } if path.ends_with("manifest.json") => {
+                "put back a copy of the file if you have one; otherwise delete it and repeat the \
+                 command that made the directory, which reads the inputs again"
+            }
             Error::Io { path, .. } if path == Path::new("standard output") => {
                 "redirect standard output to a place that can be written"
             }
             Error::Io { source, .. } => io_help(source),
-            Error::WrongFileType { expected, .. } if expected.starts_with("a file") => {
+            Error::WrongFileType(wrong) if wrong.expected.starts_with("a file") => {
                 "give the path of a file, which need not exist"
             }
             Error::NotOurs { found, .. } if found.starts_with(b"PAR1") => {

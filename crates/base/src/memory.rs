@@ -7,10 +7,11 @@
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::budget::{Budget, ByteSize};
 use crate::command::state;
+use crate::threads::lock;
 use crate::{Error, Result};
 
 /// The most memory that a sort gets.
@@ -134,23 +135,16 @@ impl Credit {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits until `cost` is free and takes it; `false` once the credit is closed. A cost above the
     /// total means everything.
     pub fn take(&self, cost: u64) -> bool {
         let cost = cost.min(self.most);
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let turn = state.asked;
         state.asked += 1;
-        while !state.closed && (state.served < turn || state.left < cost) {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        let waits = |state: &mut State| !state.closed && (state.served < turn || state.left < cost);
+        let state = self.changed.wait_while(state, waits);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
         if state.closed {
             return false;
         }
@@ -187,7 +181,7 @@ impl Credit {
     /// Takes `cost` if it is free. A worker must not wait, because its batch may be the one that
     /// others wait for.
     pub fn try_take(&self, cost: u64) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let free = state.left >= cost;
         if free {
             state.left -= cost;
@@ -196,7 +190,7 @@ impl Credit {
     }
 
     pub fn give(&self, cost: u64) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.left += cost.min(self.most);
         if state.served < state.asked {
             self.changed.notify_all();
@@ -205,7 +199,7 @@ impl Credit {
 
     /// Ends all waiting, after a failure.
     pub fn close(&self) {
-        self.state().closed = true;
+        lock(&self.state).closed = true;
         self.changed.notify_all();
     }
 }
@@ -250,17 +244,17 @@ mod tests {
         assert!(credit.take(6));
         std::thread::scope(|scope| {
             let large = scope.spawn(|| credit.take(8));
-            while credit.state().asked < 2 {
+            while lock(&credit.state).asked < 2 {
                 std::thread::yield_now();
             }
             let small = scope.spawn(|| credit.take(3));
-            while credit.state().asked < 3 {
+            while lock(&credit.state).asked < 3 {
                 std::thread::yield_now();
             }
-            assert_eq!(credit.state().served, 1);
+            assert_eq!(lock(&credit.state).served, 1);
             credit.give(6);
             assert!(large.join().unwrap());
-            assert_eq!(credit.state().served, 2);
+            assert_eq!(lock(&credit.state).served, 2);
             credit.give(8);
             assert!(small.join().unwrap());
         });
@@ -300,6 +294,6 @@ mod tests {
             }
         });
         assert_eq!(most.into_inner(), 10);
-        assert_eq!(credit.state().left, 10);
+        assert_eq!(lock(&credit.state).left, 10);
     }
 }

@@ -225,10 +225,8 @@ fn irregular(path: &Path) -> Result<Option<&'static str>> {
 /// The destination of an output, given by `parameter`.
 fn destination(parameter: &'static str, output: &Path, path: &Path) -> Result<Destination> {
     match disk::destination(path) {
-        Err(Error::WrongFileType { found, .. }) => {
-            Err(Error::parameter(parameter, output.display())
-                .because(format!("it is {found}; give another file")))
-        }
+        Err(Error::WrongFileType(wrong)) => Err(Error::parameter(parameter, output.display())
+            .because(format!("it is {}; give another file", wrong.found))),
         other => other,
     }
 }

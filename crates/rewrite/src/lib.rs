@@ -51,7 +51,7 @@ use lookalike_base::memory::Credit;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_source::{Codec, Decompressed};
-use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::disk;
 use lookalike_text::read::{Container, InputFile, ReadConfig, Reference};
 use output::{OutputDirectory, OutputFile};
 use source::{Source, copy_whole, is_parquet};
@@ -321,7 +321,7 @@ impl<E: Edit> Running<'_, E> {
         let input = target.input;
         let to = out.path.clone();
         let source = parquet::Source {
-            file: Arc::new(SharedFile::new(disk::open_regular(&input.path)?)),
+            file: Arc::new(disk::open_regular(&input.path)?),
             path: &input.path,
             to: &to,
         };

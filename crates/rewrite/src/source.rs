@@ -9,12 +9,12 @@ use super::output::OutputFile;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_source::{Decompressed, read_all_at};
-use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::disk;
 use lookalike_store::remote;
 
 /// Whether a file is Parquet, by its first bytes.
 pub fn is_parquet(path: &Path) -> Result<bool> {
-    let file = SharedFile::new(disk::open_regular(path)?);
+    let file = disk::open_regular(path)?;
     let mut head = vec![0; 4];
     read_all_at(&file, &mut head, 0).map_err(Error::io("read", path))?;
     Ok(head == b"PAR1")

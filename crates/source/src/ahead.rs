@@ -17,7 +17,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use lookalike_base::memory::{self, Credit};
 use lookalike_base::threads::lock;
-use lookalike_store::disk::SharedFile;
+use lookalike_store::disk::File;
 
 /// Texts that wait for the reader, for each helper: one to go on with.
 const WAITING_PER_HELPER: usize = 2;
@@ -127,7 +127,7 @@ pub(super) trait Parts: Send + Sync {
 
 /// A file that others help to decompress, and its dictionary.
 pub(super) struct Helped<'f> {
-    pub(super) file: &'f SharedFile,
+    pub(super) file: &'f File,
     pub(super) length: u64,
     pub(super) dictionary: &'f Arc<[u8]>,
 }

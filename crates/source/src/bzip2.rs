@@ -11,7 +11,7 @@ use super::checked::Member;
 use super::input::Input;
 use super::members::{head_of, read_all_at};
 use super::{Failure, Stepped};
-use lookalike_store::disk::SharedFile;
+use lookalike_store::disk::File;
 
 /// bzip2, with any number of streams.
 ///
@@ -234,7 +234,7 @@ fn block(bytes: &[u8], place: Range<u64>, level: u8, text: &mut Vec<u8>) -> Opti
 
 /// The blocks of a file, as parts. Places are bits.
 pub(super) struct Blocks {
-    file: SharedFile,
+    file: File,
     length: u64,
     /// The digit of the block size, the same in all streams.
     level: u8,
@@ -245,7 +245,7 @@ impl Blocks {
     pub(super) const FIRST: u64 = HEADER_BITS;
 
     /// `None` if the file does not begin with a block.
-    pub(super) fn new(file: SharedFile, length: u64, head: &[u8]) -> Option<Self> {
+    pub(super) fn new(file: File, length: u64, head: &[u8]) -> Option<Self> {
         let level = *head.get(3)?;
         let begins = bits(head, HEADER_BITS, MAGIC_BITS) == Some(BLOCK);
         begins.then_some(Blocks {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Failure, Fault, magic_of};
 use lookalike_base::progress::Stop;
-use lookalike_store::disk::SharedFile;
+use lookalike_store::disk::File;
 use lookalike_store::remote;
 
 /// Compressed bytes are read in blocks of this size.
@@ -22,9 +22,9 @@ pub trait ReadAt: Send + Sync {
     fn length(&self) -> io::Result<u64>;
 }
 
-impl ReadAt for SharedFile {
+impl ReadAt for File {
     fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
-        SharedFile::read_at(self, out, offset)
+        File::read_at(self, out, offset)
     }
 
     fn length(&self) -> io::Result<u64> {
@@ -77,7 +77,7 @@ impl<R: Read> Read for Stoppable<R> {
 pub struct Input {
     inner: Box<dyn Read + Send>,
     /// The file, if it may be read from any place.
-    file: Option<SharedFile>,
+    file: Option<File>,
     buffer: Vec<u8>,
     /// The length of a block. After [`Input::rewind`], the buffer has more than one.
     block: usize,
@@ -160,7 +160,7 @@ impl Input {
     }
 
     /// Reads a file from this byte.
-    pub(super) fn of(file: SharedFile, at: u64) -> Self {
+    pub(super) fn of(file: File, at: u64) -> Self {
         let mut input = Input::new(Box::new(io::empty()));
         input.may_go_on_in(file);
         input.go_on_at(at);
@@ -168,7 +168,7 @@ impl Input {
     }
 
     /// Says which file this is, for [`Input::go_on_at`].
-    pub(super) fn may_go_on_in(&mut self, file: SharedFile) {
+    pub(super) fn may_go_on_in(&mut self, file: File) {
         self.file = Some(file);
     }
 

@@ -44,7 +44,7 @@ use self::zstd::Zstd;
 use lookalike_base::Error;
 use lookalike_base::keywords::keywords;
 use lookalike_base::wide::{self, Wide, WideDecoder};
-use lookalike_store::disk::SharedFile;
+use lookalike_store::disk::File;
 use lookalike_store::remote;
 
 pub use ahead::{Helpers, Job};
@@ -335,7 +335,7 @@ const WIDE_BYTES: usize = 64 << 10;
 
 /// A file, and what others decompress of it.
 struct AheadOf {
-    file: SharedFile,
+    file: File,
     texts: Ahead,
 }
 
@@ -414,7 +414,7 @@ impl Source {
 
     /// Lets others decompress parts of the file ahead of this, if it has any. `file` is the file
     /// that this reads, of `length` bytes, and no byte has been read yet.
-    pub fn decompress_ahead(&mut self, file: &SharedFile, length: u64, helpers: &Helpers) {
+    pub fn decompress_ahead(&mut self, file: &File, length: u64, helpers: &Helpers) {
         let Decoder::Members(members) = &mut self.decoder else {
             return;
         };

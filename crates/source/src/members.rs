@@ -10,7 +10,7 @@ use super::Stepped;
 use super::ahead::{Helped, Parts, Text};
 use super::checked::Member;
 use super::input::{Input, ReadAt};
-use lookalike_store::disk::SharedFile;
+use lookalike_store::disk::File;
 
 /// Compressed bytes that a helper takes at a time. Members of a web archive have tens of kilobytes.
 const STRIDE: u64 = 256 << 10;
@@ -35,7 +35,7 @@ pub(super) trait Format: Member {
 
 /// Parts that are members. Places are bytes of the file.
 pub(super) struct Members<F> {
-    file: SharedFile,
+    file: File,
     length: u64,
     dictionary: Arc<[u8]>,
     format: std::marker::PhantomData<fn() -> F>,
@@ -68,7 +68,7 @@ pub fn read_all_at(file: &dyn ReadAt, out: &mut Vec<u8>, at: u64) -> io::Result<
 }
 
 /// The first bytes of a file, which say enough of its parts.
-pub(super) fn head_of(file: &SharedFile) -> Option<Vec<u8>> {
+pub(super) fn head_of(file: &File) -> Option<Vec<u8>> {
     let mut head = vec![0; 64];
     read_all_at(file, &mut head, 0).ok()?;
     Some(head)

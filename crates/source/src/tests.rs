@@ -14,7 +14,7 @@ use lookalike_base::progress::Stop;
 use lookalike_base::random::Random;
 use lookalike_store::disk;
 
-fn members<F>(file: SharedFile, length: u64) -> Members<F> {
+fn members<F>(file: File, length: u64) -> Members<F> {
     Members::new(&Helped {
         file: &file,
         length,
@@ -188,10 +188,10 @@ fn alone(bytes: &[u8], max_ratio: u64) -> Ending {
     read(Source::new(input).unwrap(), max_ratio, || {})
 }
 
-fn shared(bytes: &[u8]) -> SharedFile {
+fn shared(bytes: &[u8]) -> File {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    SharedFile::new(disk::open(file.path()).unwrap())
+    disk::open(file.path()).unwrap()
 }
 
 /// Reads with two threads that help, and some more that never come. If there are two, then they

@@ -12,7 +12,7 @@ use super::checked::Member;
 use super::input::Input;
 use super::members::{head_of, read_all_at};
 use super::{DECODER_MEMORY, Failure, Fault, Reason, Stepped, xz_dictionary};
-use lookalike_store::disk::SharedFile;
+use lookalike_store::disk::File;
 
 /// xz (The .xz File Format 1.2.1), with any number of streams.
 pub(super) struct Xz {
@@ -236,7 +236,7 @@ const STEP: usize = 256 << 10;
 /// The blocks of a file of one stream (The .xz File Format 1.2.1), as its index lists them. Places
 /// are numbers of blocks.
 pub(super) struct Blocks {
-    file: SharedFile,
+    file: File,
     header: [u8; HEADER_BYTES as usize],
     /// Where the blocks begin, and where the last one ends.
     begin: Vec<u64>,
@@ -263,7 +263,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
 
 impl Blocks {
     /// `None` unless the file is one stream of several blocks, from its first byte to its last.
-    pub(super) fn new(file: SharedFile, length: u64, head: &[u8]) -> Option<Self> {
+    pub(super) fn new(file: File, length: u64, head: &[u8]) -> Option<Self> {
         let header: [u8; HEADER_BYTES as usize] = *head.first_chunk()?;
         let read = |at, length: u64| {
             let mut bytes = vec![0; length as usize];

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use super::disk::{self, File};
 use super::{Item, VERSION, meta};
-use bincode::{Decode, Encode};
+use bincode::{BorrowDecode, Encode};
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
 
@@ -129,7 +129,7 @@ pub struct SetAside<T> {
     of: PhantomData<fn(T) -> T>,
 }
 
-impl<T: Encode + Decode<u16>> SetAside<T> {
+impl<T: Encode + for<'b> BorrowDecode<'b, u16>> SetAside<T> {
     /// Makes a temporary file in `directory` if there are many values.
     pub fn new(directory: &Path) -> SetAside<T> {
         SetAside {

@@ -373,13 +373,13 @@ impl<'c, T: Item> UnitSort<'c, T> {
     pub fn push(&self, items: &mut Vec<T>) -> Result<()> {
         let state = &mut *lock(&self.0);
         for item in items.drain(..) {
-            let before = state.sorter.parts().1;
+            let before = state.sorter.untyped.parts().1;
             state.sorter.push(item)?;
             if state.more
-                && state.sorter.parts().1 != before
+                && state.sorter.untyped.parts().1 != before
                 && let Some(save) = &state.save
             {
-                save(state.sorter.untyped(), &state.units)?;
+                save(&mut state.sorter.untyped, &state.units)?;
                 state.more = false;
             }
         }

@@ -1,11 +1,11 @@
 //! Files mapped into memory, for random look-ups.
-#![allow(unsafe_code)] // see `Mapped::open_unchecked`
+#![allow(unsafe_code)] // see `Mapped::of`
 
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
-use super::part::{Kind, PartFile, PartInfo, verify_part};
+use super::part::PartFile;
 use crate::HEADER_BYTES;
 use lookalike_base::{Error, Result};
 
@@ -15,26 +15,11 @@ pub struct Mapped {
     map: Mmap,
     end: usize,
     path: PathBuf,
-    /// The format version of the part.
-    pub version: u16,
 }
 
 impl Mapped {
-    /// Checks the whole part once, then maps it.
-    pub fn open(path: &Path, kind: Kind, parameters: u128, info: &PartInfo) -> Result<Self> {
-        verify_part(path, kind, Some(info))?;
-        Mapped::open_unchecked(path, kind, parameters, info)
-    }
-
-    /// Maps a part and checks only its header and footer. The content needs checksums of its own.
-    pub fn open_unchecked(
-        path: &Path,
-        kind: Kind,
-        parameters: u128,
-        info: &PartInfo,
-    ) -> Result<Self> {
-        let part = PartFile::open(path, kind, Some(parameters), Some(info))?;
-        let end = part.payload_end() as usize;
+    /// Maps a part. The content needs checksums of its own.
+    pub fn of(part: &PartFile) -> Result<Self> {
         // SAFETY: no other program changes the file. Committed parts are never written again, the
         // directory's lock keeps other runs of this program out, and this process opens the file
         // only for reading. If a user truncates the file during a run, the run is killed (SIGBUS),
@@ -42,7 +27,7 @@ impl Mapped {
         let map = part
             .file()
             .mapped(|file| unsafe { Mmap::map(file) })
-            .map_err(Error::io("map", path))?;
+            .map_err(Error::io("map", part.path()))?;
         // A look at a page can map 2 MiB of the file otherwise, and what is in memory is counted in
         // smaller units. Systems without such pages refuse the advice.
         #[cfg(target_os = "linux")]
@@ -52,9 +37,8 @@ impl Mapped {
         let _ = map.advise(memmap2::Advice::Random);
         Ok(Mapped {
             map,
-            end,
-            path: path.to_path_buf(),
-            version: part.header.version,
+            end: part.payload_end() as usize,
+            path: part.path().to_path_buf(),
         })
     }
 
@@ -73,7 +57,7 @@ impl Mapped {
     /// Lets the kernel drop the pages. The next access reads them from the file again.
     pub fn give_back(&self) {
         // SAFETY: the mapping is shared and read-only, so dropping its pages loses nothing. The
-        // same bytes come back from the file, which no process writes (see `open_unchecked`). If
+        // same bytes come back from the file, which no process writes (see `of`). If
         // the call fails, the pages simply remain in memory.
         let _ = unsafe {
             self.map

@@ -6,7 +6,7 @@
 //! format.
 
 use bincode::config::{self, Configuration, Limit, LittleEndian, Varint};
-use bincode::{BorrowDecode, Decode, Encode};
+use bincode::{BorrowDecode, Encode};
 
 /// The most bytes that an encoded block may claim, so that a damaged length cannot cause a huge
 /// allocation.
@@ -23,14 +23,9 @@ pub fn encode<T: Encode>(value: &T, out: &mut Vec<u8>) -> Result<(), String> {
         .map_err(|e| e.to_string())
 }
 
-/// Reads a value of a format version from the front of `bytes`. Returns the value and the number of
-/// bytes read.
-pub fn decode<T: Decode<u16>>(bytes: &[u8], version: u16) -> Result<(T, usize), String> {
-    bincode::decode_from_slice_with_context(bytes, settings(), version).map_err(|e| e.to_string())
-}
-
-/// Like [`decode`], for a value that borrows its texts.
-pub fn decode_borrowed<'b, T: BorrowDecode<'b, u16>>(
+/// Reads a value of a format version from the front of `bytes`, from which it may borrow its texts.
+/// Returns the value and the number of bytes read.
+pub fn decode<'b, T: BorrowDecode<'b, u16>>(
     bytes: &'b [u8],
     version: u16,
 ) -> Result<(T, usize), String> {

@@ -2,23 +2,15 @@
 
 use std::io;
 
+use rustix::fs::FileType;
+
 /// The kind, size and age of a file, or of an object in a store.
 #[derive(Clone, Debug)]
 pub struct Metadata {
-    kind: Kind,
+    kind: FileType,
     size: u64,
     modified_ns: Option<i64>,
     etag: Option<String>,
-}
-
-/// What has a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    File,
-    Directory,
-    Fifo,
-    Socket,
-    Other,
 }
 
 impl Metadata {
@@ -27,11 +19,11 @@ impl Metadata {
     pub(super) fn of_object(size: u64, modified_ns: i64, etag: Option<String>) -> Metadata {
         Metadata {
             etag,
-            ..Metadata::new(Kind::File, size, Some(modified_ns))
+            ..Metadata::new(FileType::RegularFile, size, Some(modified_ns))
         }
     }
 
-    pub(super) fn new(kind: Kind, size: u64, modified_ns: Option<i64>) -> Metadata {
+    pub(super) fn new(kind: FileType, size: u64, modified_ns: Option<i64>) -> Metadata {
         Metadata {
             kind,
             size,
@@ -42,12 +34,12 @@ impl Metadata {
 
     /// Whether it is a regular file or an object.
     pub fn is_file(&self) -> bool {
-        self.kind == Kind::File
+        self.kind.is_file()
     }
 
     /// Whether it is a directory.
     pub fn is_dir(&self) -> bool {
-        self.kind == Kind::Directory
+        self.kind.is_dir()
     }
 
     /// Its bytes.
@@ -58,11 +50,11 @@ impl Metadata {
     /// What it is, for a message, if it is neither a file nor a directory.
     pub fn kind(&self) -> &'static str {
         match self.kind {
-            Kind::File => "a file",
-            Kind::Directory => "a directory",
-            Kind::Fifo => "a FIFO",
-            Kind::Socket => "a socket",
-            Kind::Other => "a device",
+            FileType::RegularFile => "a file",
+            FileType::Directory => "a directory",
+            FileType::Fifo => "a FIFO",
+            FileType::Socket => "a socket",
+            _ => "a device",
         }
     }
 

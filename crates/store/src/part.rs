@@ -1,6 +1,7 @@
 //! One binary file: header, payload, footer.
 
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -411,12 +412,8 @@ fn footer_of(file: &mut File, path: &Path, info: Option<&PartInfo>) -> Result<Fo
 
 /// Reads a part from its start. [`PartReader::finish`] checks that the whole part is undamaged.
 pub struct PartReader {
-    path: PathBuf,
-    file: File,
-    /// The header.
-    pub header: Header,
-    /// The footer. Only [`PartReader::finish`] verifies its checksum.
-    pub footer: Footer,
+    /// Only [`PartReader::finish`] verifies the checksum in its footer.
+    part: PartFile,
     buffer: Vec<u8>,
     start: usize,
     hash: Xxh3,
@@ -435,24 +432,15 @@ impl PartReader {
         parameters: Option<u128>,
         info: Option<&PartInfo>,
     ) -> Result<Self> {
-        let opened = PartFile::open(path, kind, parameters, info)?;
-        let PartFile {
-            path,
-            file,
-            header,
-            footer,
-        } = opened;
+        let part = PartFile::open(path, kind, parameters, info)?;
         let mut hash = Xxh3::new();
-        hash.update(&header.encode());
+        hash.update(&part.header.encode());
         Ok(PartReader {
-            path,
-            file,
-            header,
-            footer,
+            left: part.footer.payload_bytes,
+            part,
             buffer: Vec::new(),
             start: 0,
             hash,
-            left: footer.payload_bytes,
             position: HEADER_BYTES as u64,
             at_once: disk::READ_BUFFER,
         })
@@ -472,11 +460,6 @@ impl PartReader {
     /// Payload bytes not yet taken.
     pub fn remaining(&self) -> u64 {
         self.left + (self.buffer.len() - self.start) as u64
-    }
-
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The next `n` bytes of the payload.
@@ -507,14 +490,13 @@ impl PartReader {
         let have = self.buffer.len();
         if n as u64 > have as u64 + self.left {
             let what = format!("{n} bytes expected from byte {}", self.position);
-            let end = self.position + have as u64 + self.left;
-            return Err(Error::truncated(&self.path, end, what));
+            return Err(Error::truncated(self.path(), self.payload_end(), what));
         }
         let want = (n - have).max(self.at_once) as u64;
         let want = want.min(self.left) as usize;
         self.buffer.resize(have + want, 0);
-        let read = self.file.read_exact(&mut self.buffer[have..]);
-        read.map_err(Error::io("read", &self.path))?;
+        let read = self.part.file.read_exact(&mut self.buffer[have..]);
+        read.map_err(Error::io("read", &self.part.path))?;
         self.hash.update(&self.buffer[have..]);
         self.left -= want as u64;
         Ok(())
@@ -522,9 +504,7 @@ impl PartReader {
 
     /// An error about the bytes read last.
     pub fn corrupt(&self, what: &str, expected: impl ToString, found: impl ToString) -> Error {
-        Error::corrupt(&self.path, what)
-            .at(self.position)
-            .expected(expected, found)
+        self.part.corrupt(self.position, what, expected, found)
     }
 
     /// Reads the rest and checks the whole part against the footer.
@@ -533,12 +513,19 @@ impl PartReader {
             self.start = self.buffer.len();
             self.fill(1)?;
         }
-        self.hash.update(&footer_front(&self.footer));
+        self.hash.update(&footer_front(&self.part.footer));
         check_sum(self.footer.checksum, self.hash.digest(), |stated, found| {
-            let at = HEADER_BYTES as u64 + self.footer.payload_bytes + 48;
-            let sum = Error::corrupt(&self.path, "checksum");
-            sum.at(at).expected(stated, found)
+            let at = self.part.payload_end() + 48;
+            self.part.corrupt(at, "checksum", stated, found)
         })
+    }
+}
+
+impl Deref for PartReader {
+    type Target = PartFile;
+
+    fn deref(&self) -> &PartFile {
+        &self.part
     }
 }
 
@@ -610,6 +597,13 @@ impl PartFile {
         self.file
             .read_exact_at(out, offset)
             .map_err(Error::io("read", &self.path))
+    }
+
+    /// The `length` bytes from `offset`.
+    pub fn read(&self, offset: u64, length: u64) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; length as usize];
+        self.read_at(&mut bytes, offset)?;
+        Ok(bytes)
     }
 
     /// The open file, for mapping it into memory.

@@ -268,7 +268,8 @@ impl Parts {
 
 /// A sort into which items are pushed.
 pub struct Sort<T> {
-    parts: Parts,
+    /// The sort without the type of its items.
+    pub untyped: Parts,
     items: PhantomData<fn(T) -> T>,
 }
 
@@ -297,35 +298,20 @@ impl<T: Item> Sort<T> {
         })
     }
 
-    fn with(parts: Parts) -> Sort<T> {
+    fn with(untyped: Parts) -> Sort<T> {
         let items = PhantomData;
-        Sort { parts, items }
+        Sort { untyped, items }
     }
 
     /// Adds an item.
     #[inline]
     pub fn push(&mut self, item: T) -> Result<()> {
-        self.parts.push(Packed::new(item.words()))
-    }
-
-    /// The parts, and the number of the next one.
-    pub fn parts(&self) -> (&[PartInfo], u64) {
-        self.parts.parts()
-    }
-
-    /// The sort without the type of its items.
-    pub fn untyped(&mut self) -> &mut Parts {
-        &mut self.parts
-    }
-
-    /// Writes all items to parts, and gives the memory of the buffer back.
-    pub fn flush(&mut self) -> Result<()> {
-        self.parts.flush()
+        self.untyped.push(Packed::new(item.words()))
     }
 
     /// The items, in order.
     pub fn finish(self) -> Result<Sorted<T>> {
-        let mut parts = self.parts;
+        let mut parts = self.untyped;
         parts.buffer.sort_unstable();
         let mut merged = parts.merged()?;
         merged.add(std::mem::take(&mut parts.buffer));
@@ -669,7 +655,7 @@ mod tests {
 
     fn scratch(place: &Path, files: usize) -> Sort<[u32; 6]> {
         let mut sort = Sort::scratch(place, ByteSize(0)).unwrap();
-        sort.parts.files = files;
+        sort.untyped.files = files;
         sort
     }
 
@@ -730,7 +716,7 @@ mod tests {
             let mut first = Sort::resumed(place, 2 << 32, Vec::new(), ByteSize(0));
             let mut rest = &expected[..stop];
             rest.iter().for_each(|item| first.push(*item).unwrap());
-            let (parts, next) = first.parts();
+            let (parts, next) = first.untyped.parts();
             let parts = parts.to_vec();
             let sorted: u64 = parts.iter().map(|part| part.records).sum();
             assert_eq!(sorted, stop.saturating_sub(1) as u64 / 1024 * 1024);
@@ -739,11 +725,11 @@ mod tests {
             // Some of those that are there are pushed again.
             rest = &expected[sorted as usize / 2..];
             rest.iter().for_each(|item| second.push(*item).unwrap());
-            second.parts.spill().unwrap();
+            second.untyped.spill().unwrap();
             let mut once = expected.clone();
             once.sort_unstable();
             once.dedup();
-            let (parts, next) = second.parts();
+            let (parts, next) = second.untyped.parts();
             let (parts, next) = (parts.to_vec(), next);
             assert_eq!(all(second.finish().unwrap().unique()), once);
             let third = Sort::resumed(place, next, parts, ByteSize(0));
@@ -760,8 +746,8 @@ mod tests {
         let mut sorter = Sort::resumed(place, 1, Vec::new(), ByteSize(0));
         let given = items(700, 5);
         given.iter().for_each(|item| sorter.push(*item).unwrap());
-        sorter.parts.spill().unwrap();
-        let part = sorter.parts().0[0].clone();
+        sorter.untyped.spill().unwrap();
+        let part = sorter.untyped.parts().0[0].clone();
         let path = directory.path().join(&part.name);
         let whole = std::fs::read(&path).unwrap();
         for at in 0..whole.len() {

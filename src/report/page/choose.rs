@@ -307,7 +307,7 @@ impl<'w> Survey<'w> {
         let first = collection::against(&workspace.manifest).documents;
         let listed = pairs_listed(workspace);
         let sampled = sizes_of_pairs(workspace)?;
-        let mut sets = UnionFind::new(documents);
+        let sets = UnionFind::new(documents);
         let mut nearest = Least::new(config.pairs);
         let mut random = Least::new(config.pairs.saturating_mul(2));
         let mut below = Least::new(config.pairs);
@@ -364,7 +364,7 @@ impl<'w> Survey<'w> {
         Ok(Survey {
             workspace,
             context,
-            ranked: largest(&mut sets, first..documents, least),
+            ranked: largest(&sets, first..documents, least),
             sets,
             sampled,
             pairs,
@@ -382,7 +382,7 @@ impl<'w> Survey<'w> {
     ) -> Result<Chosen> {
         let (workspace, context) = (self.workspace, self.context);
         let mut clusters: Vec<ShownCluster> = ranks.iter().map(ShownCluster::of).collect();
-        let sets = &mut self.sets;
+        let sets = &self.sets;
         let mut firsts: Vec<u32> = Catalogue::representatives(workspace)?.iter().collect();
         let root = |document| Some(sets.find(document));
         if !clusters.is_empty() {
@@ -418,7 +418,7 @@ impl<'w> Survey<'w> {
         let criterion = entry.config.criterion();
         let listed = pairs_listed(self.workspace);
         let by_root = by_root(clusters);
-        let mut trees = UnionFind::new(Catalogue::stats(self.workspace)?.documents as u32);
+        let trees = UnionFind::new(Catalogue::stats(self.workspace)?.documents as u32);
         let mut n = 0u64;
         each_measured_pair(self.workspace, List::Pairs, &self.sampled, |pair, sizes| {
             n += 1;
@@ -473,7 +473,7 @@ fn may_search(workspace: &Workspace) -> bool {
 
 /// The largest clusters with one of these documents, those of `clusters.jsonl`: at least this number,
 /// and more up to [`PAGE_DOCUMENTS`]; without a number, all.
-fn largest(sets: &mut UnionFind, own: Range<u32>, least: Option<usize>) -> Vec<Rank> {
+fn largest(sets: &UnionFind, own: Range<u32>, least: Option<usize>) -> Vec<Rank> {
     // One more than the size of a cluster that counts.
     let mut sizes = vec![0u32; own.end as usize];
     for document in own.clone() {
@@ -540,7 +540,7 @@ fn by_root(clusters: &[ShownCluster]) -> HashMap<u32, usize> {
 }
 
 /// Fills in the first members, and the number of those that equal an earlier member.
-fn members(clusters: &mut [ShownCluster], sets: &mut UnionFind, firsts: &[u32]) {
+fn members(clusters: &mut [ShownCluster], sets: &UnionFind, firsts: &[u32]) {
     let by_root = by_root(clusters);
     for (document, &first) in (0..).zip(firsts) {
         if let Some(&at) = by_root.get(&sets.find(document)) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::differences::{Out, Stretch, differences};
+use super::differences::{Out, Stretch, differences, equal_ends};
 use super::words::{Pieces, Words, numbers};
 
 /// A stretch that would hide fewer words is not folded.
@@ -189,10 +189,7 @@ fn without_islands(stretches: Vec<Stretch>, of_a: &[u32], of_b: &[u32]) -> Vec<S
         let (Some(left), Some(right)) = (of_a.get(a.clone()), of_b.get(b.clone())) else {
             continue;
         };
-        let front = left.iter().zip(right).take_while(|(x, y)| x == y).count();
-        let most = left.len().min(right.len()) - front;
-        let back = left.iter().rev().zip(right.iter().rev()).take(most);
-        let back = back.take_while(|(x, y)| x == y).count();
+        let (front, back) = equal_ends(left, right);
         if equal || front + back == 0 {
             out.push(equal, a, b);
             continue;

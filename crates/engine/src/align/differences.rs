@@ -61,6 +61,14 @@ impl Out {
     }
 }
 
+/// The number of equal tokens at the start of both sequences, and of the rest at their end.
+pub(super) fn equal_ends(a: &[u32], b: &[u32]) -> (usize, usize) {
+    let front = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let most = a.len().min(b.len()) - front;
+    let back = a.iter().rev().zip(b.iter().rev()).take(most);
+    (front, back.take_while(|(x, y)| x == y).count())
+}
+
 /// Compares two parts, with anchors of these lengths if the parts are long.
 fn between((a, of_a): Part<'_>, (b, of_b): Part<'_>, lengths: &[usize], out: &mut Out) {
     if of_a.len() + of_b.len() <= MYERS_TOKENS {
@@ -69,11 +77,7 @@ fn between((a, of_a): Part<'_>, (b, of_b): Part<'_>, lengths: &[usize], out: &mu
     let (Some(slice_a), Some(slice_b)) = (a.get(of_a.clone()), b.get(of_b.clone())) else {
         return;
     };
-    let front = slice_a.iter().zip(slice_b).take_while(|(x, y)| x == y);
-    let front = front.count();
-    let most = slice_a.len().min(slice_b.len()) - front;
-    let back = slice_a.iter().rev().zip(slice_b.iter().rev());
-    let back = back.take(most).take_while(|(x, y)| x == y).count();
+    let (front, back) = equal_ends(slice_a, slice_b);
     let (from_a, from_b) = (of_a.start + front, of_b.start + front);
     let (to_a, to_b) = (of_a.end - back, of_b.end - back);
     out.push(true, of_a.start..from_a, of_b.start..from_b);

@@ -83,36 +83,25 @@ fn names(short: &[u32], long: &[u32], length: usize) -> (Vec<u32>, Vec<u32>) {
     while done < length {
         let step = done.min(length - done);
         let mut pairs: HashMap<(u32, u32), u32> = HashMap::new();
-        let runs = of_short.len().saturating_sub(step);
-        for at in 0..runs {
-            let pair = pair_at(&of_short, at, step);
+        rename(&mut of_short, step, |pair| {
             let next = pairs.len() as u32;
-            let name = *pairs.entry(pair).or_insert(next);
-            if let Some(place) = of_short.get_mut(at) {
-                *place = name;
-            }
-        }
-        of_short.truncate(runs);
-        let runs = of_long.len().saturating_sub(step);
-        for at in 0..runs {
-            let pair = pair_at(&of_long, at, step);
-            let name = match pair {
-                (NONE, _) | (_, NONE) => NONE,
-                pair => pairs.get(&pair).copied().unwrap_or(NONE),
-            };
-            if let Some(place) = of_long.get_mut(at) {
-                *place = name;
-            }
-        }
-        of_long.truncate(runs);
+            *pairs.entry(pair).or_insert(next)
+        });
+        rename(&mut of_long, step, |pair| {
+            pairs.get(&pair).copied().unwrap_or(NONE)
+        });
         done += step;
     }
     (of_short, of_long)
 }
 
-fn pair_at(names: &[u32], at: usize, step: usize) -> (u32, u32) {
-    let name = |at: usize| names.get(at).copied().unwrap_or(NONE);
-    (name(at), name(at + step))
+/// Replaces each name by that of a pair, of it and of the name `step` places later.
+fn rename(names: &mut Vec<u32>, step: usize, mut name: impl FnMut((u32, u32)) -> u32) {
+    let runs = names.len().saturating_sub(step);
+    for at in 0..runs {
+        names[at] = name((names[at], names[at + step]));
+    }
+    names.truncate(runs);
 }
 
 /// The runs of a sequence, sorted by their name, by the token before them, and by place.

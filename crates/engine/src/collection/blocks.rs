@@ -1,11 +1,14 @@
 //! Compressed blocks of a part. Each block has its number of records, its compressed size, its
 //! uncompressed size, a checksum, and one zstd frame.
 
+use std::cell::RefCell;
+use std::io;
 use std::path::Path;
 
 use lookalike_base::memory::room_for_block;
 use lookalike_base::{Error, Result};
 use lookalike_store::{PartReader, PartWriter, checksum};
+use zstd::bulk::Decompressor;
 
 /// Compresses blocks and appends them to a part.
 pub(super) struct Packer {
@@ -35,57 +38,50 @@ impl Packer {
     }
 }
 
-/// Decompresses the blocks of a part.
-pub(super) struct Unpacker {
-    /// Kept from block to block: its tables take as long to set up as a small block to decompress.
-    decompressor: zstd::bulk::Decompressor<'static>,
+/// Reads the next block, of at most `most` bytes, into `raw`. Returns its number of records.
+pub(super) fn take(part: &mut PartReader, most: usize, raw: &mut Vec<u8>) -> Result<u32> {
+    let records = part.take_u32()?;
+    let length = part.take_u32()? as usize;
+    let bytes = part.take_u64()?;
+    let stated = part.take_u64()?;
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    if bytes > most {
+        let found = format!("{records} records in {bytes} bytes");
+        return Err(part.corrupt("block", format!("at most {most} bytes"), found));
+    }
+    room_for_block(bytes.max(length) as u64, || {
+        format!("a block of {bytes} bytes in {}", part.path().display())
+    })?;
+    let packed = part.take(length)?;
+    let found = checksum(packed);
+    if found != stated {
+        let (e, f) = (format!("{stated:016x}"), format!("{found:016x}"));
+        return Err(part.corrupt("checksum of a block", e, f));
+    }
+    match decompress(packed, bytes, raw) {
+        Ok(_) if raw.len() == bytes => Ok(records),
+        Ok(unpacked) => Err(part.corrupt("bytes of a block", bytes, unpacked)),
+        Err(e) => Err(part.corrupt("block", "zstd", e)),
+    }
 }
 
-impl Unpacker {
-    /// Creates an unpacker for the part `path`.
-    pub(super) fn new(path: &Path) -> Result<Unpacker> {
-        let decompressor = zstd::bulk::Decompressor::new();
-        Ok(Unpacker {
-            decompressor: decompressor.map_err(Error::io("set up decompression of", path))?,
-        })
+/// Decompresses a zstd frame of at most `most` bytes into `raw`. Returns its bytes. A thread keeps a
+/// decompressor: its tables take as long to set up as a small block to decompress.
+pub(crate) fn decompress(packed: &[u8], most: usize, raw: &mut Vec<u8>) -> io::Result<usize> {
+    thread_local! {
+        static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     }
-
-    /// Reads the next block, of at most `most` bytes, into `raw`. Returns its number of records.
-    pub(super) fn take(
-        &mut self,
-        part: &mut PartReader,
-        most: usize,
-        raw: &mut Vec<u8>,
-    ) -> Result<u32> {
-        let records = part.take_u32()?;
-        let length = part.take_u32()? as usize;
-        let bytes = part.take_u64()?;
-        let stated = part.take_u64()?;
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        if bytes > most {
-            let found = format!("{records} records in {bytes} bytes");
-            return Err(part.corrupt("block", format!("at most {most} bytes"), found));
-        }
-        room_for_block(bytes.max(length) as u64, || {
-            format!("a block of {bytes} bytes in {}", part.path().display())
-        })?;
-        let packed = part.take(length)?;
-        let found = checksum(packed);
-        if found != stated {
-            let (e, f) = (format!("{stated:016x}"), format!("{found:016x}"));
-            return Err(part.corrupt("checksum of a block", e, f));
-        }
-        // No more than the frame says: the number in the head may be damaged.
-        let bound = zstd::bulk::Decompressor::upper_bound(packed);
-        raw.clear();
-        raw.reserve_exact(bound.map_or(bytes, |bound| bound.min(bytes)));
-        match self.decompressor.decompress_to_buffer(packed, raw) {
-            Ok(_) if raw.len() == bytes => {}
-            Ok(unpacked) => return Err(part.corrupt("bytes of a block", bytes, unpacked)),
-            Err(e) => return Err(part.corrupt("block", "zstd", e)),
-        }
-        Ok(records)
-    }
+    // No more than the frame says: the number of bytes that a file states may be damaged.
+    let bound = Decompressor::upper_bound(packed);
+    raw.clear();
+    raw.reserve_exact(bound.map_or(most, |bound| bound.min(most)));
+    DECOMPRESSOR.with_borrow_mut(|held| {
+        let decompressor = match held {
+            Some(decompressor) => decompressor,
+            none => none.insert(Decompressor::new()?),
+        };
+        decompressor.decompress_to_buffer(packed, raw)
+    })
 }
 
 #[cfg(test)]
@@ -111,7 +107,7 @@ mod tests {
             let read = || {
                 memory::begin(ByteSize::mib(mib));
                 let mut part = PartReader::open(&path, Kind::Documents, None, None).unwrap();
-                Unpacker::new(&path)?.take(&mut part, 4 << 20, &mut Vec::new())
+                take(&mut part, 4 << 20, &mut Vec::new())
             };
             Command::default().run(read)
         };

@@ -3,22 +3,22 @@
 use std::marker::PhantomData;
 use std::path::Path;
 
-use bincode::{Decode, Encode};
+use bincode::{BorrowDecode, Encode};
 use serde::{Serialize, Serializer};
 
 use super::SegmentEntry;
-use super::blocks::{Packer, Unpacker};
+use super::blocks::{Packer, take};
 use super::since::Since;
 use super::text_digest::TextDigest;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{Places, Workspace};
 use lookalike_store::{
-    Footer, Header, Kind, PartInfo, PartReader, PartWriter, WITH_DATE, WITH_FIELDS, meta,
+    Header, Kind, PartInfo, PartReader, PartWriter, WITH_DATE, WITH_FIELDS, meta,
 };
 use lookalike_text::read::{Reason, Reject, SaidOnce};
 
 /// The stored facts about a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, BorrowDecode, Serialize)]
 #[bincode(decode_context = "u16")]
 pub struct DocumentRecord<S = String>
 where
@@ -87,7 +87,7 @@ const MOST_BLOCK_BYTES: usize = meta::MOST_BYTES;
 const ZSTD_LEVEL: i32 = 3;
 
 /// What the blocks of a part store.
-pub trait Stored: Encode + Decode<u16> {
+pub trait Stored: Encode + for<'b> BorrowDecode<'b, u16> {
     /// The kind of the part.
     const KIND: Kind;
 
@@ -171,7 +171,6 @@ impl<T: Stored> BlockWriter<T> {
 /// Reads what [`BlockWriter`] wrote, in order.
 pub struct BlockReader<T> {
     part: PartReader,
-    unpacker: Unpacker,
     raw: Vec<u8>,
     at: usize,
     in_block: u32,
@@ -185,7 +184,6 @@ impl<T: Stored> BlockReader<T> {
         let part = PartReader::open(path, T::KIND, parameters, info)?;
         let left = part.footer.records;
         Ok(BlockReader {
-            unpacker: Unpacker::new(path)?,
             part,
             raw: Vec::new(),
             at: 0,
@@ -221,8 +219,7 @@ impl<T: Stored> BlockReader<T> {
             return Ok(None);
         }
         if self.in_block == 0 {
-            let raw = &mut self.raw;
-            let records = self.unpacker.take(&mut self.part, MOST_BLOCK_BYTES, raw)?;
+            let records = take(&mut self.part, MOST_BLOCK_BYTES, &mut self.raw)?;
             if records == 0 {
                 let found = format!("{records} records in {} bytes", self.raw.len());
                 return Err(self.part.corrupt("block", "records", found));
@@ -243,11 +240,6 @@ impl<T: Stored> BlockReader<T> {
         Ok(Some(value))
     }
 
-    /// The footer.
-    pub fn footer(&self) -> Footer {
-        self.part.footer
-    }
-
     /// Checks the whole part after all of it has been read.
     pub fn finish(self) -> Result<()> {
         if self.left > 0 || self.in_block > 0 || self.part.remaining() > 0 {
@@ -264,7 +256,7 @@ pub type DocumentReader = BlockReader<DocumentRecord>;
 impl DocumentReader {
     /// Reads the next document, and leaves its texts where they are.
     pub fn view(&mut self) -> Result<Option<DocumentView<'_>>> {
-        self.next_by(meta::decode_borrowed)
+        self.next_by(meta::decode)
     }
 
     /// The error for a column of the catalogue that ends before this document, the last one read.
@@ -276,7 +268,7 @@ impl DocumentReader {
 }
 
 /// The stored form of a reject.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, BorrowDecode, Serialize)]
 pub struct RejectRecord {
     file: u32,
     offset: u64,

@@ -7,11 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::documents::DocumentRecord;
 use lookalike_base::ids::Key;
-use lookalike_base::{Error, Result, limits};
+use lookalike_base::{Error, Result};
 use lookalike_store::table::{cell, unescaped};
-use lookalike_store::{
-    HEADER_BYTES, Kind, Mapped, NAMES_WITH_CAPTURES, PartFile, PartInfo, verify_part,
-};
+use lookalike_store::{HEADER_BYTES, Kind, NAMES_WITH_CAPTURES, PartFile, PartInfo, verify_part};
 
 /// The address and the date of a capture of a web archive; neither for another document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,9 +61,8 @@ impl Captured {
 
 /// Docnos by document number, and captures. Several threads can look them up.
 ///
-/// A small file is mapped. A look-up in a mapped file brings sixteen pages of it into memory, so
-/// random look-ups in a large file take less time and memory if each docno is read by itself
-/// (figures in docs/experiments.md).
+/// A small file is held in memory. Of a large one each docno is read by itself, which takes less time
+/// and memory than a mapped file (figures in docs/experiments.md).
 #[derive(Debug)]
 pub struct Names {
     levels: Vec<Level>,
@@ -82,9 +79,10 @@ struct Level {
 
 /// The payload of a part.
 #[derive(Debug)]
-enum Bytes {
-    Mapped(Mapped),
-    Read(PartFile),
+struct Bytes {
+    part: PartFile,
+    /// All of it, if it is held in memory.
+    held: Option<Vec<u8>>,
 }
 
 impl Bytes {
@@ -92,13 +90,13 @@ impl Bytes {
         path: &Path,
         kind: Kind,
         parameters: u128,
-        (info, mapped): (&PartInfo, bool),
+        (info, held): (&PartInfo, bool),
     ) -> Result<Bytes> {
-        if mapped {
-            return Mapped::open(path, kind, parameters, info).map(Bytes::Mapped);
-        }
         verify_part(path, kind, Some(info))?;
-        PartFile::open(path, kind, Some(parameters), Some(info)).map(Bytes::Read)
+        let part = PartFile::open(path, kind, Some(parameters), Some(info))?;
+        let all = held.then(|| part.read(HEADER_BYTES as u64, part.footer.payload_bytes));
+        let held = all.transpose()?;
+        Ok(Bytes { part, held })
     }
 
     /// `length` bytes from `at` on; `None` if the payload ends before.
@@ -106,32 +104,13 @@ impl Bytes {
         let Some(end) = at.checked_add(length) else {
             return Ok(None);
         };
-        match self {
-            Bytes::Mapped(map) => Ok(map
-                .bytes()
-                .get(at as usize..end as usize)
-                .map(Cow::Borrowed)),
-            Bytes::Read(part) if end > part.payload_end() - HEADER_BYTES as u64 => Ok(None),
-            Bytes::Read(part) => {
-                let mut bytes = vec![0; length as usize];
-                part.read_at(&mut bytes, HEADER_BYTES as u64 + at)?;
-                Ok(Some(Cow::Owned(bytes)))
-            }
+        if end > self.part.footer.payload_bytes {
+            return Ok(None);
         }
-    }
-
-    fn version(&self) -> u16 {
-        match self {
-            Bytes::Mapped(map) => map.version,
-            Bytes::Read(part) => part.header.version,
-        }
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Bytes::Mapped(map) => map.path(),
-            Bytes::Read(part) => part.path(),
-        }
+        Ok(Some(match &self.held {
+            Some(held) => held[at as usize..end as usize].into(),
+            None => self.part.read(HEADER_BYTES as u64 + at, length)?.into(),
+        }))
     }
 }
 
@@ -140,21 +119,10 @@ impl Names {
     pub(super) fn open(
         (directory, parameters): (PathBuf, u128),
         parts: &[(&PartInfo, &PartInfo)],
-        mapped: bool,
+        held: bool,
     ) -> Result<Names> {
-        if mapped {
-            let bytes = parts.iter().map(|(names, ends)| names.bytes + ends.bytes);
-            let (count, bytes) = (parts.len() * 2, bytes.sum());
-            let what = || "looking up docnos in mapped files".into();
-            limits::room_for_mappings(count, bytes, what)?;
-        }
         let open = |kind, info: &PartInfo| {
-            Bytes::open(
-                &directory.join(&info.name),
-                kind,
-                parameters,
-                (info, mapped),
-            )
+            Bytes::open(&directory.join(&info.name), kind, parameters, (info, held))
         };
         let mut first = 0;
         let levels = parts.iter().map(|(names, ends)| {
@@ -180,7 +148,7 @@ impl Names {
         let after = self.levels.partition_point(|level| level.first <= document);
         let level = &self.levels[after.saturating_sub(1)];
         let name = level.get(document)?;
-        if level.names.version() < NAMES_WITH_CAPTURES {
+        if level.names.part.header.version < NAMES_WITH_CAPTURES {
             return Ok((name, Captured::default()));
         }
         let (captured, docno) = Captured::split(&name);
@@ -192,7 +160,7 @@ impl Level {
     fn get(&self, document: u32) -> Result<Cow<'_, str>> {
         let at = u64::from(document - self.first) * 8;
         let corrupt = |file: &Bytes, offset: u64, expected: &str| {
-            Error::corrupt(file.path(), format!("docno of document {document}"))
+            Error::corrupt(file.part.path(), format!("docno of document {document}"))
                 .at(HEADER_BYTES as u64 + offset)
                 .expected(expected, "none")
         };
@@ -237,9 +205,9 @@ mod tests {
             .collect();
         let names = part(directory.path(), Kind::Names, 0, b"a\xff\xfe");
         let ends = part(directory.path(), Kind::Column, 1, &ends);
-        for mapped in [true, false] {
+        for held in [true, false] {
             let files = (directory.path().into(), 7);
-            let names = Names::open(files, &[(&names, &ends)], mapped).unwrap();
+            let names = Names::open(files, &[(&names, &ends)], held).unwrap();
             assert_eq!(names.get(0).unwrap(), "a");
             let level = &names.levels[0];
             for (document, file, offset) in [
@@ -251,7 +219,7 @@ mod tests {
                 let error = names.get(document).unwrap_err().to_string();
                 let start = format!(
                     "{} is corrupt at byte {offset}: docno of document {document}: ",
-                    file.path().display()
+                    file.part.path().display()
                 );
                 assert!(error.starts_with(&start), "{error}");
             }

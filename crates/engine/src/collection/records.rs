@@ -215,11 +215,7 @@ impl StageRecord for Segments {
 
     /// Keeps the segments before the one with the lost part. Reading resumes after them.
     fn without(&self, part: &str) -> Option<Self> {
-        let names = |segment: &SegmentEntry| {
-            let parts = [&segment.documents, &segment.fingerprints, &segment.rejects];
-            let mut parts = parts.into_iter().chain(&segment.text);
-            parts.any(|own| own.name == part)
-        };
+        let names = |segment: &SegmentEntry| segment.parts().any(|(_, own)| own.name == part);
         let kept = self.0.iter().position(names).unwrap_or(self.0.len());
         Some(Segments(self.0[..kept].to_vec()))
     }

@@ -284,30 +284,11 @@ impl MappedSets {
         let mapped = || counted(files as u64, "mapped file");
         limits::room_for_mappings(files, bytes, || format!("looking at {} of sets", mapped()))?;
         let stored = Catalogue::stored(workspace)?;
-        let parameters = workspace.collection_parameters();
         let mut segments = Vec::with_capacity(files);
         let mut offsets = Vec::with_capacity(stored.len() / STRIDE + 1);
         for segment in super::segments(&workspace.manifest) {
             let (info, first) = (&segment.fingerprints, segment.first_document);
-            let path = workspace.part("collection", &info.name);
-            let map = Mapped::open_unchecked(&path, Kind::Fingerprints, parameters, info)?;
-            let most = map.bytes().len() / K::BYTES;
-            if info.records > most as u64 {
-                return Err(Error::corrupt(path, "fingerprints in the file")
-                    .at(HEADER_BYTES as u64)
-                    .expected(format!("at most {most}"), info.records));
-            }
-            let sets = info.records as usize * K::BYTES;
-            let blocks = sets.div_ceil(SET_BLOCK_BYTES);
-            let corrupt = |what: &str, expected: usize, found: u64| {
-                Error::corrupt(&path, what)
-                    .at((HEADER_BYTES + sets) as u64)
-                    .expected(expected, found)
-            };
-            if map.bytes().len() != sets + blocks * 8 {
-                let found = map.bytes().len() as u64;
-                return Err(corrupt("bytes of payload", sets + blocks * 8, found));
-            }
+            let file = SetFile::open::<K>(workspace, segment)?;
             let first_offset = offsets.len();
             let mut offset = 0u64;
             let documents = u64::from(first)..u64::from(first) + segment.stats.documents;
@@ -321,16 +302,17 @@ impl MappedSets {
                 }
                 offset += u64::from(stored) * K::BYTES as u64;
             }
-            if offset != sets as u64 {
-                return Err(corrupt("bytes of sets (catalogue)", sets, offset));
+            if offset != file.sets as u64 {
+                let (part, at) = (&file.part, (HEADER_BYTES + file.sets) as u64);
+                return Err(part.corrupt(at, "bytes of sets (catalogue)", file.sets, offset));
             }
             segments.push(MappedSegment {
                 first_document: first,
                 first_offset,
-                map,
+                map: Mapped::of(&file.part)?,
                 info: info.clone(),
-                sets,
-                checked: unchecked(blocks),
+                sets: file.sets,
+                checked: file.checked,
             });
         }
         Ok(MappedSets {
@@ -340,7 +322,7 @@ impl MappedSets {
             stored,
             offsets,
             key_bytes: K::BYTES,
-            parameters,
+            parameters: workspace.collection_parameters(),
             resident: AtomicU64::new(0),
             at_last_reading: AtomicU64::new(0),
             others: process::mapped_bytes(),
@@ -442,16 +424,6 @@ impl MappedSets {
         Ok((segment, start..end))
     }
 
-    fn get(&self, document: u32) -> Result<&[u8]> {
-        let (segment, range) = self.place(document)?;
-        for block in blocks_of(&range) {
-            self.look_at(segment, block)?;
-        }
-        // The range is inside the payload: opening checked that the set sizes of a segment add up
-        // to its file size.
-        Ok(&segment.map.bytes()[range])
-    }
-
     fn look_at(&self, segment: &MappedSegment, block: usize) -> Result<()> {
         let (word, bit) = (&segment.checked[block / 64], 1u64 << (block % 64));
         if word.load(Ordering::Relaxed) & bit != 0 {
@@ -468,12 +440,6 @@ impl MappedSets {
         word.fetch_or(bit, Ordering::Relaxed);
         Ok(())
     }
-}
-
-/// A bit for each block, none of which is checked yet.
-fn unchecked(blocks: usize) -> Vec<AtomicU64> {
-    let words = 0..blocks.div_ceil(64);
-    words.map(|_| AtomicU64::new(0)).collect()
 }
 
 /// The blocks that a range of the payload touches.
@@ -524,10 +490,11 @@ impl SetFile {
             return Err(part.corrupt(part.payload_end(), "bytes of payload", all, found));
         }
         let sets = sets as usize;
+        let words = 0..sets.div_ceil(SET_BLOCK_BYTES).div_ceil(64);
         Ok(SetFile {
             part,
             sets,
-            checked: unchecked(sets.div_ceil(SET_BLOCK_BYTES)),
+            checked: words.map(|_| AtomicU64::new(0)).collect(),
         })
     }
 
@@ -610,7 +577,13 @@ impl SetsInOrder<'_> {
 impl Looking<'_> {
     /// The keys of a document's set, little-endian and rising.
     pub fn get(&self, document: u32) -> Result<&[u8]> {
-        self.sets.get(document)
+        let (segment, range) = self.sets.place(document)?;
+        for block in blocks_of(&range) {
+            self.sets.look_at(segment, block)?;
+        }
+        // The range is inside the payload: opening checked that the set sizes of a segment add up
+        // to its file size.
+        Ok(&segment.map.bytes()[range])
     }
 }
 
@@ -628,19 +601,17 @@ pub(super) fn sets_of(directory: &Path, sizes: &[usize], most_resident: u64) -> 
         Some(*end)
     });
     let starts = std::iter::once(0).chain(ends).step_by(STRIDE);
-    let blocks = bytes.len().div_ceil(SET_BLOCK_BYTES);
+    let file = SetFile::of(&path, 5, &info, 8).unwrap();
     MappedSets {
         alone: RwLock::new(()),
         manifest: PathBuf::new(),
         segments: vec![MappedSegment {
             first_document: 0,
             first_offset: 0,
-            map: Mapped::open_unchecked(&path, Kind::Fingerprints, 5, &info).unwrap(),
+            map: Mapped::of(&file.part).unwrap(),
             info,
-            sets: bytes.len(),
-            checked: (0..blocks.div_ceil(64))
-                .map(|_| AtomicU64::new(0))
-                .collect(),
+            sets: file.sets,
+            checked: file.checked,
         }],
         stored: sizes.iter().map(|&size| size as u32).collect(),
         offsets: starts.collect(),
@@ -730,7 +701,8 @@ mod tests {
             }
             let info = writer.finish(keys as u64).unwrap();
             let path = directory.path().join(&info.name);
-            let map = Mapped::open_unchecked(&path, Kind::Fingerprints, 5, &info).unwrap();
+            let part = PartFile::open(&path, Kind::Fingerprints, Some(5), Some(&info)).unwrap();
+            let map = Mapped::of(&part).unwrap();
             let (sets, sums) = map.bytes().split_at(keys * 8);
             assert_eq!(sets, bytes);
             let expected: Vec<u8> = bytes

@@ -1,8 +1,8 @@
 //! Values that documents have from a format version on.
 
-use bincode::de::{BorrowDecoder, Decoder};
+use bincode::de::BorrowDecoder;
 use bincode::error::DecodeError;
-use bincode::{BorrowDecode, Decode, Encode};
+use bincode::{BorrowDecode, Encode};
 use serde::Serialize;
 
 /// A value that documents have from a format version on, and the default before.
@@ -12,15 +12,6 @@ pub struct Since<const VERSION: u16, T>(pub T);
 impl<const VERSION: u16, T: Default + PartialEq> Since<VERSION, T> {
     pub(super) fn is_default(&self) -> bool {
         self.0 == T::default()
-    }
-}
-
-impl<const VERSION: u16, T: Decode<u16> + Default> Decode<u16> for Since<VERSION, T> {
-    fn decode<D: Decoder<Context = u16>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        match *decoder.context() >= VERSION {
-            true => Decode::decode(decoder).map(Since),
-            false => Ok(Since::default()),
-        }
     }
 }
 

@@ -20,7 +20,7 @@ use lookalike_store::workspace::Workspace;
 use lookalike_store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter};
 use std::path::Path;
 
-use super::blocks::{Packer, Unpacker};
+use super::blocks::{Packer, take};
 
 /// Bytes of the stream in a block: the memory for it, and the amount that has to be decompressed to
 /// read one text.
@@ -134,7 +134,6 @@ impl TextWriter {
 /// Reads the texts of a segment in order.
 pub struct TextReader {
     part: PartReader,
-    unpacker: Unpacker,
     block: Vec<u8>,
     at: usize,
     /// Texts that begin in the block: the number in its head, and the number found so far.
@@ -153,7 +152,6 @@ impl TextReader {
         let part = PartReader::open(path, Kind::Text, parameters, info)?;
         let Footer { records, extra, .. } = part.footer;
         Ok(TextReader {
-            unpacker: Unpacker::new(path)?,
             part,
             block: Vec::new(),
             at: 0,
@@ -231,20 +229,13 @@ impl TextReader {
         self.part.path()
     }
 
-    /// The footer, with the number of texts and of their bytes.
-    pub fn footer(&self) -> Footer {
-        self.part.footer
-    }
-
     /// Reads the next block if the current one is used up.
     fn fill(&mut self) -> Result<()> {
         if self.at < self.block.len() {
             return Ok(());
         }
         self.check_begun()?;
-        let begun = self
-            .unpacker
-            .take(&mut self.part, TEXT_BLOCK_BYTES, &mut self.block)?;
+        let begun = take(&mut self.part, TEXT_BLOCK_BYTES, &mut self.block)?;
         self.begun = (begun, 0);
         self.at = 0;
         // Every block except the last is full.

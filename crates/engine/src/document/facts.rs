@@ -82,6 +82,16 @@ pub struct Listed<T> {
     pub listed: Vec<T>,
 }
 
+impl<T> Listed<T> {
+    /// Adds one, and lists it if it is one of the first `most`.
+    pub(super) fn add(&mut self, most: usize, one: T) {
+        self.total += 1;
+        if self.listed.len() < most {
+            self.listed.push(one);
+        }
+    }
+}
+
 /// A fact that a later stage finds.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]

@@ -10,6 +10,7 @@ use lookalike_store::workspace::{InputList, Workspace};
 use lookalike_text::read::{Reason, page_address};
 
 use super::STAGE;
+use super::facts::Listed;
 
 /// A document of a collection.
 #[derive(Clone, Debug)]
@@ -51,10 +52,10 @@ const COMPARED: u32 = 1_000_000;
 /// `NoDocument`, `SeveralDocuments`; those of reading.
 pub fn find(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Found> {
     let named = match with_docno(workspace, name, context)? {
-        none if none.all == 0 && name.contains("://") => {
+        none if none.total == 0 && name.contains("://") => {
             let dated = name.rsplit_once('@').unwrap_or_default();
             match with_address(workspace, (name, ""), context)? {
-                none if none.all == 0 && digits(dated.1).is_some_and(|it| !it.is_empty()) => {
+                none if none.total == 0 && digits(dated.1).is_some_and(|it| !it.is_empty()) => {
                     with_address(workspace, dated, context)?
                 }
                 named => named,
@@ -62,7 +63,7 @@ pub fn find(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<
         }
         named => named,
     };
-    match (named.first.as_slice(), named.all) {
+    match (named.listed.as_slice(), named.total) {
         (&[number], 1) => located(workspace, number, context),
         ([], _) => at_place(workspace, name, context),
         (numbers, all) => {
@@ -83,31 +84,15 @@ pub fn find(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<
     }
 }
 
-/// The documents with a name: the first ones, and how many there are.
-#[derive(Default)]
-struct Named {
-    first: Vec<u32>,
-    all: u64,
-}
-
-impl Named {
-    fn add(&mut self, document: u32) {
-        self.all += 1;
-        if self.first.len() < PLACES {
-            self.first.push(document);
-        }
-    }
-}
-
-fn with_docno(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Named> {
-    let mut found = Named::default();
+fn with_docno(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<Listed<u32>> {
+    let mut found = Listed::default();
     // The result files escape some characters of docnos, and people copy docnos from there.
     let escaped = name.contains('\\');
     Catalogue::each_name(workspace, |document, docno| {
         check_now_and_then(document, context)?;
         let same = || escaped && cell(&String::from_utf8_lossy(docno)) == *name;
         if docno == name.as_bytes() || same() {
-            found.add(document);
+            found.add(PLACES, document);
         }
         Ok(())
     })?;
@@ -131,9 +116,13 @@ fn digits(date: &str) -> Option<String> {
 
 /// The documents whose records state an address, or else another spelling of it, and a date that
 /// begins with the given digits.
-fn with_address(workspace: &Workspace, of: (&str, &str), context: &Context<'_>) -> Result<Named> {
+fn with_address(
+    workspace: &Workspace,
+    of: (&str, &str),
+    context: &Context<'_>,
+) -> Result<Listed<u32>> {
     let (name, date) = of;
-    let [mut found, mut same] = [(); 2].map(|()| Named::default());
+    let [mut found, mut same] = [(); 2].map(|()| Listed::default());
     let (address, date) = (page_address(name), digits(date).unwrap_or_default());
     let has_date = |of: Option<&str>| {
         date.is_empty() || digits(of.unwrap_or_default()).is_some_and(|it| it.starts_with(&date))
@@ -141,15 +130,15 @@ fn with_address(workspace: &Workspace, of: (&str, &str), context: &Context<'_>) 
     collection::each_document(workspace, |number, document| {
         check_now_and_then(number, context)?;
         match document.url {
-            Some(url) if url == name && has_date(document.date.0) => found.add(number),
+            Some(url) if url == name && has_date(document.date.0) => found.add(PLACES, number),
             Some(url) if page_address(url) == address && has_date(document.date.0) => {
-                same.add(number);
+                same.add(PLACES, number);
             }
             _ => {}
         }
         Ok(())
     })?;
-    Ok(if found.all > 0 { found } else { same })
+    Ok(if found.total > 0 { found } else { same })
 }
 
 /// What the collection stores about the document with a number, and the number of texts that its
@@ -183,16 +172,9 @@ pub(super) fn located(workspace: &Workspace, number: u32, context: &Context<'_>)
     let mut record_number = None;
     // The directory of a method has no rejected records, so it cannot number the records.
     if workspace.manifest.method.is_none() {
-        let mut entries = InputRecords::of_file(workspace, record.file);
-        let mut at = 0u64;
-        while let Some(entry) = entries.next_of(record.file)? {
-            at += 1;
-            context.tick(STAGE, at)?;
-            if matches!(entry, InputRecord::Document(its, _) if its == number) {
-                record_number = Some(at);
-                break;
-            }
-        }
+        let is = |_, entry: &_| matches!(entry, InputRecord::Document(its, _) if *its == number);
+        let (at, found) = first_record(workspace, record.file, is, context)?;
+        record_number = found.map(|_| at);
     }
     Ok(Found {
         number,
@@ -201,6 +183,25 @@ pub(super) fn located(workspace: &Workspace, number: u32, context: &Context<'_>)
         record_number,
         texts_before,
     })
+}
+
+/// The first record of a file of which this holds, and its number; without one, the number of records.
+fn first_record(
+    workspace: &Workspace,
+    file: u32,
+    is: impl Fn(u64, &InputRecord) -> bool,
+    context: &Context<'_>,
+) -> Result<(u64, Option<InputRecord>)> {
+    let mut entries = InputRecords::of_file(workspace, file);
+    let mut at = 0;
+    while let Some(entry) = entries.next_of(file)? {
+        at += 1;
+        context.tick(STAGE, at)?;
+        if is(at, &entry) {
+            return Ok((at, Some(entry)));
+        }
+    }
+    Ok((at, None))
 }
 
 /// The document at a place, FILE:RECORD.
@@ -233,25 +234,18 @@ fn at_place(workspace: &Workspace, name: &str, context: &Context<'_>) -> Result<
         let reason = format!("no input has the name {}", cell(file));
         return Err(unknown(Some(reason), near));
     };
-    let mut entries = InputRecords::of_file(workspace, number);
-    let mut at = 0u64;
-    while let Some(entry) = entries.next_of(number)? {
-        at += 1;
-        context.tick(STAGE, at)?;
-        if at != wanted {
-            continue;
+    let (at, found) = first_record(workspace, number, |at, _| at == wanted, context)?;
+    let reason = match found {
+        Some(InputRecord::Document(document, _)) => return located(workspace, document, context),
+        Some(InputRecord::Rejected(reject)) => {
+            let why: Reason = reject.reason;
+            format!("record {wanted} was rejected: {}", why.text())
         }
-        return match entry {
-            InputRecord::Document(document, _) => located(workspace, document, context),
-            InputRecord::Rejected(reject) => {
-                let why: Reason = reject.reason;
-                let reason = format!("record {wanted} was rejected: {}", why.text());
-                Err(unknown(Some(reason), Vec::new()))
-            }
-        };
-    }
-    let records = lookalike_base::numbers::counted(at, "record");
-    let reason = format!("{} has {records}, which count from 1", cell(file));
+        None => {
+            let records = lookalike_base::numbers::counted(at, "record");
+            format!("{} has {records}, which count from 1", cell(file))
+        }
+    };
     Err(unknown(Some(reason), Vec::new()))
 }
 

@@ -86,7 +86,7 @@ fn counted(
     let mut pairs = count(&files);
     while let Some(part) = kept.pop_if(|part| part.records <= pairs) {
         pairs = pairs.saturating_add(part.records);
-        files.push(open_list(workspace, &part)?);
+        files.push(open_part(workspace, Kind::Pairs, &part)?);
     }
     Ok((files, kept))
 }
@@ -329,7 +329,7 @@ fn part_number(workspace: &Workspace) -> u64 {
 pub(super) fn writer(workspace: &Workspace, after: u64) -> Result<RunWriter<u64>> {
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let number = part_number(workspace) + after;
-    RunWriter::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)
+    RunWriter::create(Kind::Pairs, &directory, number, parameters, COMPRESSION)
 }
 
 /// Records the complete pair list in the manifest, and drops the files that it was made from.
@@ -437,15 +437,15 @@ pub(super) fn count(files: &[RunFile<u64>]) -> u64 {
     records.fold(0, u64::saturating_add)
 }
 
-/// Opens a part of a list of pairs.
-pub(super) fn open_list(workspace: &Workspace, part: &PartInfo) -> Result<RunFile<u64>> {
-    open_part(workspace, Kind::Pairs, part)
-}
-
-fn open_part(workspace: &Workspace, kind: Kind, part: &PartInfo) -> Result<RunFile<u64>> {
+/// Opens a run of pairs, or a list of them.
+pub(super) fn open_part(
+    workspace: &Workspace,
+    kind: Kind,
+    part: &PartInfo,
+) -> Result<RunFile<u64>> {
     let path = workspace.part(DIRECTORY, &part.name);
     let parameters = Some(workspace.collection_parameters());
-    let run = RunFile::<u64>::open_kind(kind, &path, parameters, Some(part))?;
+    let run = RunFile::<u64>::open(kind, &path, parameters, Some(part))?;
     Ok(run.of_pairs(Catalogue::stats(workspace)?.documents))
 }
 

@@ -61,7 +61,7 @@ const STAGE: &str = "join";
 const DIRECTORY: &str = "pairs";
 /// Counted pairs repeat the same `a` many times, so compression pays (measured in
 /// `docs/experiments.md`).
-const COMPRESSION: Compression = Compression::Zstd(1);
+const COMPRESSION: Compression = Some(1);
 
 /// Counters of the join.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

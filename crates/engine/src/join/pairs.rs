@@ -1,13 +1,14 @@
 //! The pair list on disk: a part in the format of a run, with key = a·2^32 + b and value = shared
 //! count.
 
-use crate::join::list::{count, open_list};
+use crate::join::list::{count, open_part};
 use crate::join::{DIRECTORY, List, Pairs, PairsEntry};
 use crate::merge::LoserTree;
 use crate::sample::Sampled;
 use crate::sort::RunFile;
 use lookalike_base::measure::Measure;
 use lookalike_base::{Error, Result};
+use lookalike_store::Kind;
 use lookalike_store::workspace::Workspace;
 
 /// Two representatives, a < b, and their shared count.
@@ -50,7 +51,11 @@ impl Pair {
 
 /// Opens the pair list of a directory that documents cannot be added to: it has one part.
 pub fn open_pairs(workspace: &Workspace) -> Result<RunFile<u64>> {
-    open_list(workspace, &workspace.record::<PairsEntry>("join")?.part)
+    open_part(
+        workspace,
+        Kind::Pairs,
+        &workspace.record::<PairsEntry>("join")?.part,
+    )
 }
 
 /// Calls `each` with every pair of a committed list, in order.
@@ -63,7 +68,7 @@ pub fn each_pair(
         Error::corrupt(list.path(), what).expected(expected, found)
     };
     let entry = workspace.record::<PairsEntry>("join")?;
-    let open = |part| open_list(workspace, part);
+    let open = |part| open_part(workspace, Kind::Pairs, part);
     let lists = entry.parts_of(list).map(open).collect::<Result<Vec<_>>>()?;
     if lists.is_empty() && entry.config.review.is_some() {
         return Err(Error::no_stage(workspace.directory(), "join"));

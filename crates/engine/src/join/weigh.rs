@@ -70,12 +70,11 @@ pub(super) fn run<K: Key>(
     let readers = context.budget.threads as u64 * counters::WORKER_BYTES + documents as u64 * 4;
     let capacity = (memory.saturating_sub(readers) / PAIR_BYTES).max(LEAST_PAIRS);
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
-    let create = |number| {
-        RunWriter::<u64>::create_kind(Kind::Pairs, &directory, number, parameters, COMPRESSION)
-    };
+    let create =
+        |number| RunWriter::<u64>::create(Kind::Pairs, &directory, number, parameters, COMPRESSION);
     let (mut pairs, mut scores) = (create(NUMBERS.0)?, create(NUMBERS.1)?);
     let path = directory.join(&candidates.name);
-    let file = RunFile::<u64>::open_kind(Kind::Pairs, &path, Some(parameters), Some(candidates))?;
+    let file = RunFile::<u64>::open(Kind::Pairs, &path, Some(parameters), Some(candidates))?;
     let mut cursor = file.range(0, u64::MAX)?;
     let mut held: Vec<Record<u64>> = Vec::new();
     let (p, q) = (config.threshold.numerator(), config.threshold.denominator());

@@ -3,6 +3,7 @@
 use crate::sort::{Distributor, Record, RunCursor};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
+use lookalike_base::threads::lock;
 use std::sync::MutexGuard;
 
 use super::ranges::{LONG, LongLists};
@@ -104,7 +105,7 @@ impl<'a, K: Key> Batches<'a, K> {
                 let (keys, values) = cursor.rest();
                 let n = keys.partition_point(|&k| k == key).max(1);
                 if self.list.len() + n >= LONG && self.alone.is_none() {
-                    self.alone = Some(self.long.enter());
+                    self.alone = Some(lock(self.long));
                 }
                 self.list.extend_from_slice(&values[..n]);
                 cursor.skip(n)?;
@@ -120,20 +121,21 @@ impl<'a, K: Key> Batches<'a, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort::{BLOCK_RECORDS, Compression, RunFile, RunWriter};
+    use crate::sort::{BLOCK_RECORDS, RunFile, RunWriter};
+    use lookalike_store::Kind;
 
     /// Merges the keys in `low..=high` of some runs, and returns the number of batches of one key.
     fn merges(runs: &[Vec<Record<u64>>], low: u64, high: u64) -> usize {
         let directory = tempfile::tempdir().unwrap();
         let mut files = Vec::new();
         for (number, records) in (0..).zip(runs) {
-            let (place, packed) = (directory.path(), Compression::Packed);
-            let mut run = RunWriter::create(place, number, 9, packed).unwrap();
+            let (place, packed) = (directory.path(), None);
+            let mut run = RunWriter::create(Kind::Run, place, number, 9, packed).unwrap();
             for &record in records {
                 run.push(record).unwrap();
             }
             let path = place.join(run.finish().unwrap().name);
-            files.push(RunFile::<u64>::open(&path, Some(9), None).unwrap());
+            files.push(RunFile::<u64>::open(Kind::Run, &path, Some(9), None).unwrap());
         }
         let cursors = files.iter().map(|file| file.range(low, high).unwrap());
         let long = LongLists::default();

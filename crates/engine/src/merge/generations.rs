@@ -8,7 +8,7 @@ use lookalike_base::ids::Key;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Stop;
 use lookalike_base::{Result, limits};
-use lookalike_store::disk;
+use lookalike_store::{Kind, disk};
 
 use super::ranges::LongLists;
 use super::{Batches, Merged, Sums};
@@ -75,7 +75,13 @@ pub fn merge_generations<K: Key>(
             .iter()
             .map(|f| f.range(K::default(), K::MAX))
             .collect::<Result<_>>()?;
-        let mut out = RunWriter::create(how.directory, number, how.parameters, how.compression)?;
+        let mut out = RunWriter::create(
+            Kind::Run,
+            how.directory,
+            number,
+            how.parameters,
+            how.compression,
+        )?;
         match how.combine {
             Combine::Keep => keep(how, cursors, &mut out)?,
             Combine::Add => add(how, cursors, &mut out)?,

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::collection::decompress;
 use lookalike_base::ids::Key;
 use lookalike_base::memory::room_for_block;
 use lookalike_base::{Error, Result};
@@ -216,7 +217,6 @@ pub struct PostingsDecoder<K> {
     firsts: Vec<u32>,
     gaps: Vec<u32>,
     unpacked: Vec<u8>,
-    decompressor: Option<zstd::bulk::Decompressor<'static>>,
 }
 
 impl<K: Key> PostingsDecoder<K> {
@@ -237,12 +237,6 @@ impl<K: Key> PostingsDecoder<K> {
         let body = match packed.codec {
             CODEC_PACKED => &packed.body[..],
             CODEC_ZSTD => {
-                if self.decompressor.is_none() {
-                    let made = zstd::bulk::Decompressor::new();
-                    self.decompressor =
-                        Some(made.map_err(Error::io("set up decompression of", &packed.path))?);
-                }
-                self.unpacked.clear();
                 // The checksum covers the body of a block and not its head. So the size that zstd
                 // states in the body decides how much memory is allocated.
                 let inside = zstd::zstd_safe::get_frame_content_size(&packed.body).ok();
@@ -250,13 +244,8 @@ impl<K: Key> PostingsDecoder<K> {
                 if inside != packed.raw as u64 {
                     return Err(packed.corrupt("bytes of a block, unpacked", inside, packed.raw));
                 }
-                self.unpacked.reserve(packed.raw);
-                if let Some(decompressor) = &mut self.decompressor
-                    && let Err(e) =
-                        decompressor.decompress_to_buffer(&packed.body, &mut self.unpacked)
-                {
-                    return Err(packed.corrupt("block", "zstd", e));
-                }
+                decompress(&packed.body, packed.raw, &mut self.unpacked)
+                    .map_err(|e| packed.corrupt("block", "zstd", e))?;
                 &self.unpacked[..]
             }
             other => return Err(packed.corrupt("codec", "0 or 1", other)),

@@ -4,12 +4,13 @@ use crate::sample::{Rate, Selection};
 use crate::sort::{Record, RunsEntry};
 use lookalike_base::ids::Key;
 use lookalike_base::progress::Context;
+use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,15 +35,7 @@ pub(super) const LONG: usize = if cfg!(test) { 1000 } else { 256 << 10 };
 
 /// Lets one thread at a time hold a long list. A list can name every document of the collection,
 /// and without this the budget would have to count such a list for each thread.
-#[derive(Debug, Default)]
-pub struct LongLists(Mutex<()>);
-
-impl LongLists {
-    /// Waits until no other thread holds a long list.
-    pub(super) fn enter(&self) -> MutexGuard<'_, ()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+pub type LongLists = Mutex<()>;
 
 /// The most bytes of the lists that threads make at the same time. A list is collected, copied into
 /// a block of postings and turned into gaps; a long one is collected once, and packed.
@@ -206,7 +199,7 @@ impl<'a, K: Key> RangeWriter<'a, K> {
             if list.len() < LONG {
                 self.writer.push(key, documents)?;
             } else {
-                let _alone = self.long.enter();
+                let _alone = lock(self.long);
                 self.writer.push_alone(key, documents.collect())?;
             }
         }

@@ -1,7 +1,7 @@
 //! Merges the ranges of all runs in parallel.
 
 use crate::collection::Catalogue;
-use crate::sort::{Compression, Held, RunEntry, RunsEntry, open_runs};
+use crate::sort::{Held, RunEntry, RunsEntry, open_runs};
 use lookalike_base::Result;
 use lookalike_base::budget::{Budget, PROCESS_BYTES};
 use lookalike_base::ids::Key;
@@ -168,7 +168,7 @@ fn fewer_runs<K: Key>(
     let how = Generations {
         directory: &workspace.path("runs"),
         parameters: workspace.collection_parameters(),
-        compression: Compression::Packed,
+        compression: None,
         combine: Combine::Keep,
         stop: context.stop,
         stage: STAGE,

@@ -122,7 +122,6 @@ pub fn selected_inputs(
         Err(e) => return Err(e).map_err(Error::io("inspect", out)),
     };
     let mut inputs = list_outside(arguments, selection, real.clone())?;
-    let mut failed = None;
     if let Some(real) = real {
         let is_input = |input: &InputFile| -> Result<bool> {
             remote::check_stop("inputs")?;
@@ -132,21 +131,18 @@ pub fn selected_inputs(
                 Err(_) => Ok(true),
             }
         };
-        inputs.files.retain(|input| {
-            failed.is_some()
-                || is_input(input).unwrap_or_else(|error| {
-                    failed = Some(error);
-                    true
-                })
+        let files = std::mem::take(&mut inputs.files).into_iter();
+        let files = files.filter_map(|input| match is_input(&input) {
+            Ok(is_input) => is_input.then_some(Ok(input)),
+            Err(error) => Some(Err(error)),
         });
+        inputs.files = files.collect::<Result<_>>()?;
     }
-    match failed {
-        Some(error) => Err(error),
-        None if inputs.is_empty() => Err(Error::NoInput {
-            paths: arguments.into(),
-        }),
-        None => Ok(inputs),
+    if inputs.is_empty() {
+        let paths = arguments.into();
+        return Err(Error::NoInput { paths });
     }
+    Ok(inputs)
 }
 
 /// Runs a stage and records its cost.

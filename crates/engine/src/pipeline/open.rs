@@ -15,9 +15,9 @@ use lookalike_store::workspace::{MANIFEST_FILE, Manifest, Workspace};
 
 /// Opens a directory that holds a collection, and locks it.
 pub fn open(directory: &Path) -> Result<Workspace> {
-    with_parameters(directory, Workspace::open(directory, RECORDS)?, |w| {
-        &w.manifest
-    })
+    let workspace = Workspace::open(directory, RECORDS)?;
+    check(directory, &workspace.manifest)?;
+    Ok(workspace)
 }
 
 /// As [`open`], for a command that reads texts or compares shingles: refuses a directory of a
@@ -45,8 +45,8 @@ pub fn has_texts(workspace: &Workspace) -> Result<()> {
 /// processes can use it at the same time, even on a read-only medium; `None` if it must be opened
 /// with [`open`] first, because the catalogue is to be made or a file is missing.
 pub fn open_to_read(directory: &Path) -> Result<Option<Workspace>> {
-    let opened = Workspace::open_to_read(directory, RECORDS)?;
-    let workspace = with_parameters(directory, opened, |w| &w.manifest)?;
+    let workspace = Workspace::open_to_read(directory, RECORDS)?;
+    check(directory, &workspace.manifest)?;
     let ready = collection::ingested(&workspace.manifest)
         && workspace.manifest.has::<CatalogueEntry>()
         && !workspace.misses_part_in(&["catalogue", "index"])?;
@@ -55,24 +55,17 @@ pub fn open_to_read(directory: &Path) -> Result<Option<Workspace>> {
 
 /// Reads the manifest of a directory without locking it.
 pub fn look(directory: &Path) -> Result<Manifest> {
-    with_parameters(
-        directory,
-        Workspace::look(directory, RECORDS)?,
-        |manifest| manifest,
-    )
+    let manifest = Workspace::look(directory, RECORDS)?;
+    check(directory, &manifest)?;
+    Ok(manifest)
 }
 
 /// Refuses a manifest without the parameters of its collection, or that says more of another
 /// collection than it has.
-fn with_parameters<T>(
-    directory: &Path,
-    opened: T,
-    manifest: impl FnOnce(&T) -> &Manifest,
-) -> Result<T> {
+fn check(directory: &Path, manifest: &Manifest) -> Result<()> {
     let corrupt = |expected: &str, found: String| {
         Error::corrupt(directory.join(MANIFEST_FILE), "manifest").expected(expected, found)
     };
-    let manifest = manifest(&opened);
     let parameters = match manifest.get().map(CollectionConfig::check) {
         Some(Ok(())) => None,
         Some(Err(error)) => Some(error.to_string()),
@@ -103,7 +96,7 @@ fn with_parameters<T>(
     let sizes = sizes.map(|part| part.records);
     match collection::other_number(manifest, sizes) {
         Some((expected, found)) => Err(corrupt(&format!("{expected} documents"), found)),
-        None => Ok(opened),
+        None => Ok(()),
     }
 }
 

@@ -260,24 +260,11 @@ impl<K: Key> Shingler<K> {
         let (facts, short) = match self.fingerprint {
             FingerprintKind::Xxh3 => {
                 let mut hash = Xxh3Fingerprinter { seed: self.seed };
-                let mut consumer = Hashing {
-                    base,
-                    hash: &mut hash,
-                };
-                (
-                    parse(&mut self.parser, document, &mut consumer, text),
-                    consumer.base.is_short,
-                )
+                parse(&mut self.parser, document, text, base, &mut hash)
             }
             FingerprintKind::Md5 => {
-                let mut consumer = Hashing {
-                    base,
-                    hash: &mut self.md5_fingerprinter,
-                };
-                (
-                    parse(&mut self.parser, document, &mut consumer, text),
-                    consumer.base.is_short,
-                )
+                let hash = &mut self.md5_fingerprinter;
+                parse(&mut self.parser, document, text, base, hash)
             }
         };
         self.sorter.sort_distinct(set);
@@ -316,16 +303,20 @@ impl<K: Key> Shingler<K> {
     }
 }
 
-fn parse(
+/// The facts of a document, and whether it is short.
+fn parse<K: Key, F: Fingerprinter>(
     parser: &mut Parser,
     document: &RawDocument<'_>,
-    consumer: &mut dyn TokenConsumer,
     text: Option<&mut Vec<u8>>,
-) -> ParseFacts {
-    match text {
-        Some(text) => parser.parse_keeping(document, consumer, text),
-        None => parser.parse(document, consumer),
-    }
+    base: Collector<'_, K>,
+    hash: &mut F,
+) -> (ParseFacts, bool) {
+    let mut consumer = Hashing { base, hash };
+    let facts = match text {
+        Some(text) => parser.parse_keeping(document, &mut consumer, text),
+        None => parser.parse(document, &mut consumer),
+    };
+    (facts, consumer.base.is_short)
 }
 
 /// The results for one document, while they are collected.

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::buffer::{Buffer, Held};
-use super::run::{Compression, Record, RunFile, RunWriter};
+use super::run::{Record, RunFile, RunWriter};
 
 const STAGE: &str = "sort";
 const DIRECTORY: &str = "runs";
@@ -57,7 +57,12 @@ pub fn open_runs<K: Key>(
     parameters: u128,
 ) -> Result<Vec<RunFile<K>>> {
     let open = |RunEntry { part, .. }: &RunEntry| {
-        RunFile::open(&directory.join(&part.name), Some(parameters), Some(part))
+        RunFile::open(
+            Kind::Run,
+            &directory.join(&part.name),
+            Some(parameters),
+            Some(part),
+        )
     };
     runs.iter().map(open).collect()
 }
@@ -631,10 +636,11 @@ impl<K: Key> Spilling<'_, K> {
         plan.spilled.store(true, Ordering::SeqCst);
         let number = plan.next_number.fetch_add(1, Ordering::SeqCst);
         let mut run = RunWriter::create(
+            Kind::Run,
             plan.runs,
             number,
             plan.sets.places.parameters,
-            Compression::Packed,
+            None,
         )?;
         self.buffer.drain(|records| {
             for &record in records {

@@ -1,9 +1,8 @@
 //! One sorted run on disk.
 
-use std::cell::RefCell;
-use std::io;
 use std::path::Path;
 
+use crate::collection::decompress;
 use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result};
 use lookalike_store::{
@@ -29,14 +28,9 @@ pub struct Record<K> {
     pub value: u32,
 }
 
-/// Whether zstd compresses the blocks of a run after packing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    /// Packed columns only, because random fingerprints cannot be compressed further.
-    Packed,
-    /// zstd at this level, for blocks that become smaller.
-    Zstd(i32),
-}
+/// The level at which zstd compresses the blocks of a run that become smaller by it after packing. `None`
+/// where they would not, because random fingerprints cannot be compressed further.
+pub type Compression = Option<i32>;
 
 /// Writes a run. Records must be pushed in order.
 pub struct RunWriter<K> {
@@ -74,18 +68,8 @@ struct Columns<K> {
 }
 
 impl<K: Key> RunWriter<K> {
-    /// Starts run `number` in a directory.
+    /// Starts run `number`, or a part of another kind that has the shape of a run, in a directory.
     pub fn create(
-        directory: &Path,
-        number: u64,
-        parameters: u128,
-        compression: Compression,
-    ) -> Result<Self> {
-        RunWriter::create_kind(Kind::Run, directory, number, parameters, compression)
-    }
-
-    /// Starts a part of another kind that has the shape of a run.
-    pub fn create_kind(
         kind: Kind,
         directory: &Path,
         number: u64,
@@ -149,13 +133,8 @@ impl<K: Key> RunWriter<K> {
 impl<K: Key> Packer<K> {
     /// `directory` is for errors.
     pub fn new(compression: Compression, directory: &Path) -> Result<Self> {
-        let compressor = match compression {
-            Compression::Packed => None,
-            Compression::Zstd(level) => Some(
-                zstd::bulk::Compressor::new(level)
-                    .map_err(Error::io("set up compression of", directory))?,
-            ),
-        };
+        let compressor = compression.map(zstd::bulk::Compressor::new).transpose();
+        let compressor = compressor.map_err(Error::io("set up compression of", directory))?;
         Ok(Packer {
             compressor,
             columns: Columns::default(),
@@ -230,18 +209,13 @@ pub struct RunFile<K> {
 }
 
 impl<K: Key> RunFile<K> {
-    /// Opens a run and reads its index.
-    pub fn open(path: &Path, parameters: Option<u128>, info: Option<&PartInfo>) -> Result<Self> {
-        RunFile::open_kind(Kind::Run, path, parameters, info)
-    }
-
     /// The file.
     pub fn path(&self) -> &Path {
         self.part.path()
     }
 
-    /// Opens a part of another kind that has the shape of a run.
-    pub fn open_kind(
+    /// Opens a run, or a part of another kind that has the shape of one, and reads its index.
+    pub fn open(
         kind: Kind,
         path: &Path,
         parameters: Option<u128>,
@@ -265,8 +239,7 @@ impl<K: Key> RunFile<K> {
                 format!("{length:?}"),
             ));
         };
-        let mut bytes = vec![0; length as usize + 8];
-        part.read_at(&mut bytes, end)?;
+        let bytes = part.read(end, length + 8)?;
         let (bytes, sum) = bytes.split_at(length as usize);
         let corrupt = |stated, found| part.corrupt(end, "checksum of the index", stated, found);
         check_sum(u64::get_le(sum), checksum(bytes), corrupt)?;
@@ -433,13 +406,14 @@ impl<K: Key> RunCursor<'_, K> {
         if n == 0 || n > BLOCK_RECORDS || distinct == 0 || distinct > n {
             return Err(bad(format!("{n} records of {distinct} keys")));
         }
-        let unpacked;
+        let mut unpacked = Vec::new();
         let body = match codec {
             CODEC_PACKED => body,
             CODEC_ZSTD if body.len() >= 4 => {
                 let raw = u32::from_le_bytes([body[0], body[1], body[2], body[3]]) as usize;
-                unpacked = decompressed(&body[4..], raw.min(most));
-                unpacked.as_ref().map_err(|error| bad(error.to_string()))?
+                let done = decompress(&body[4..], raw.min(most), &mut unpacked);
+                done.map_err(|error| bad(error.to_string()))?;
+                &unpacked
             }
             other => return Err(bad(format!("codec {other}"))),
         };
@@ -487,22 +461,6 @@ impl<K: Key> RunCursor<'_, K> {
     }
 }
 
-/// Decompresses a block of at most `most` bytes. All cursors of a thread share a decompressor: it
-/// takes longer to make one than to decompress a block.
-fn decompressed(block: &[u8], most: usize) -> io::Result<Vec<u8>> {
-    thread_local! {
-        static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> =
-            const { RefCell::new(None) };
-    }
-    DECOMPRESSOR.with_borrow_mut(|held| {
-        let decompressor = match held {
-            Some(decompressor) => decompressor,
-            none => none.insert(zstd::bulk::Decompressor::new()?),
-        };
-        decompressor.decompress(block, most)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -512,14 +470,14 @@ mod tests {
     fn round_trip<K: Key>(mut records: Vec<Record<K>>, compression: Compression, low: K, high: K) {
         records.sort_unstable();
         let directory = tempfile::tempdir().unwrap();
-        let mut writer = RunWriter::create(directory.path(), 1, 9, compression).unwrap();
+        let mut writer = RunWriter::create(Kind::Run, directory.path(), 1, 9, compression).unwrap();
         for &record in &records {
             writer.push(record).unwrap();
         }
         let info = writer.finish().unwrap();
         assert_eq!(info.records, records.len() as u64);
         let path = directory.path().join(&info.name);
-        let run = RunFile::<K>::open(&path, Some(9), Some(&info)).unwrap();
+        let run = RunFile::<K>::open(Kind::Run, &path, Some(9), Some(&info)).unwrap();
         let mut cursor = run.range(low, high).unwrap();
         let mut back = Vec::new();
         while let Some(record) = cursor.head() {
@@ -554,8 +512,8 @@ mod tests {
                 (11, u64::MAX),
                 (0, 0),
             ] {
-                round_trip(records.clone(), Compression::Packed, low, high);
-                round_trip(records.clone(), Compression::Zstd(1), low, high);
+                round_trip(records.clone(), None, low, high);
+                round_trip(records.clone(), Some(1), low, high);
             }
         }
     }
@@ -569,10 +527,10 @@ mod tests {
             let records: Vec<Record<u128>> = keys.iter()
                 .map(|&(key, value, shift)| Record { key: key >> (shift / 16 * 16), value })
                 .collect();
-            round_trip(records.clone(), Compression::Zstd(1), a.min(b), a.max(b));
+            round_trip(records.clone(), Some(1), a.min(b), a.max(b));
             let narrow: Vec<Record<u64>> = records.iter()
                 .map(|r| Record { key: r.key as u64, value: r.value }).collect();
-            round_trip(narrow, Compression::Packed, a as u64 >> 2, u64::MAX);
+            round_trip(narrow, None, a as u64 >> 2, u64::MAX);
         }
     }
 
@@ -586,8 +544,7 @@ mod tests {
 
     fn flip(records: u64, step: usize) {
         let directory = tempfile::tempdir().unwrap();
-        let mut writer =
-            RunWriter::<u64>::create(directory.path(), 1, 9, Compression::Packed).unwrap();
+        let mut writer = RunWriter::<u64>::create(Kind::Run, directory.path(), 1, 9, None).unwrap();
         let record = |i: u64| Record {
             key: i * i / 2,
             value: i as u32 % 7,
@@ -599,7 +556,7 @@ mod tests {
         let path = directory.path().join(&info.name);
         let bytes = std::fs::read(&path).unwrap();
         let all = |path: &Path| -> Result<Vec<Record<u64>>> {
-            let run = RunFile::<u64>::open(path, Some(9), Some(&info))?;
+            let run = RunFile::<u64>::open(Kind::Run, path, Some(9), Some(&info))?;
             let mut cursor = run.range(0, u64::MAX)?;
             let mut all = Vec::new();
             while let Some(record) = cursor.head() {

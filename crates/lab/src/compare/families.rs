@@ -187,7 +187,7 @@ pub(super) fn run(
 /// Counts what a method finds of each family, in its row. `sets` has every document by itself.
 fn count_clusters(
     workspace: &Workspace,
-    mut sets: UnionFind,
+    sets: UnionFind,
     families: &[Family],
     rows: &mut [FamilyRow],
 ) -> Result<()> {

@@ -319,7 +319,7 @@ pub fn of_method(
     let what = || counted(queries.count().into(), "query");
     context.budget.require(PROCESS_BYTES + held, what)?;
     let mut counts = vec![Counts::default(); queries.count() as usize];
-    let mut clusters = UnionFind::new(documents as u32);
+    let clusters = UnionFind::new(documents as u32);
     let mut in_false = Bits::new(documents);
     let label = |document: u32| {
         let of = labels.and_then(|labels| labels.of.get(document as usize));

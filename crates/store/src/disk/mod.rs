@@ -19,7 +19,6 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::FileType;
 
-use crate::metadata::Kind;
 use crate::remote;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::keywords::keywords;
@@ -128,8 +127,9 @@ impl Op {
     }
 }
 
-/// An open file, or an object of a store. All bytes go in and out through this type.
-#[derive(Debug)]
+/// An open file, or an object of a store. All bytes go in and out through this type. A copy has the
+/// same reading position.
+#[derive(Clone, Debug)]
 pub struct File {
     file: Opened,
     /// Whether reading and writing may wait for another process: not for a regular file.
@@ -141,11 +141,23 @@ pub struct File {
 /// What an open file is.
 #[derive(Debug)]
 enum Opened {
-    Disk(fs::File),
+    Disk(Arc<fs::File>),
     #[cfg(feature = "remote")]
-    Object(Box<(remote::Object, Mutex<remote::Window>)>),
+    Object(Arc<remote::Object>, Box<Mutex<remote::Window>>),
     /// An object that is being written.
-    Upload(Box<Mutex<remote::Upload>>),
+    Upload(Arc<Mutex<remote::Upload>>),
+}
+
+impl Clone for Opened {
+    fn clone(&self) -> Opened {
+        match self {
+            Opened::Disk(file) => Opened::Disk(file.clone()),
+            // Each copy reads an object from other places, so each has its own window.
+            #[cfg(feature = "remote")]
+            Opened::Object(object, _) => Opened::Object(object.clone(), Box::default()),
+            Opened::Upload(upload) => Opened::Upload(upload.clone()),
+        }
+    }
 }
 
 impl Opened {
@@ -160,7 +172,7 @@ impl Opened {
 
 impl File {
     fn new(file: fs::File, path: &Path) -> File {
-        File::of(Opened::Disk(file), path)
+        File::of(Opened::Disk(file.into()), path)
     }
 
     fn of(file: Opened, path: &Path) -> File {
@@ -189,9 +201,22 @@ impl File {
         faults::doing(Op::Inspect, self.path(), None, || match &self.file {
             Opened::Disk(file) => file.metadata().map(known),
             #[cfg(feature = "remote")]
-            Opened::Object(object) => Ok(object.0.metadata().clone()),
+            Opened::Object(object, _) => Ok(object.metadata().clone()),
             Opened::Upload(_) => Err(io::ErrorKind::Unsupported.into()),
         })
+    }
+
+    /// A copy for a reader that wants nothing from a place on.
+    #[must_use]
+    pub fn until(&self, end: Option<u64>) -> File {
+        let copy = self.clone();
+        #[cfg(feature = "remote")]
+        if let (Opened::Object(_, window), Some(end)) = (&copy.file, end) {
+            *threads::lock(window) = remote::Window::until(end);
+        }
+        #[cfg(not(feature = "remote"))]
+        let _ = end;
+        copy
     }
 
     /// Fills `out` with the bytes from `offset`.
@@ -200,9 +225,7 @@ impl File {
     /// `UnexpectedEof` if the file ends too early.
     pub fn read_exact_at(&self, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
         while !out.is_empty() {
-            let read = faults::limit(Op::Read, self.path(), out.len())
-                .and_then(|n| self.read_at(&mut out[..n], offset));
-            match read {
+            match self.read_at(out, offset) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(n) => {
                     out = &mut out[n..];
@@ -215,16 +238,21 @@ impl File {
         Ok(())
     }
 
-    /// Reads at an offset.
-    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+    /// Reads at an offset, without changing the reading position.
+    pub fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        let n = faults::limit(Op::Read, self.path(), out.len())?;
+        self.read_from(&mut out[..n], offset)
+    }
+
+    fn read_from(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
         use std::os::unix::fs::FileExt;
         match &self.file {
             Opened::Disk(file) => file.read_at(out, offset),
             #[cfg(feature = "remote")]
-            Opened::Object(object) => {
-                let mut window = threads::lock(&object.1);
+            Opened::Object(object, window) => {
+                let mut window = threads::lock(window);
                 let _wait = wait();
-                object.0.read_at(&mut window, out, offset)
+                object.read_at(&mut window, out, offset)
             }
             Opened::Upload(_) => Err(io::ErrorKind::Unsupported.into()),
         }
@@ -238,10 +266,10 @@ impl File {
                 file.read(out)
             }
             #[cfg(feature = "remote")]
-            Opened::Object(object) => {
-                let at = object.0.at.load(Ordering::Relaxed);
-                let n = self.read_at(out, at)?;
-                object.0.at.store(at + n as u64, Ordering::Relaxed);
+            Opened::Object(object, _) => {
+                let at = object.at.load(Ordering::Relaxed);
+                let n = self.read_from(out, at)?;
+                object.at.store(at + n as u64, Ordering::Relaxed);
                 Ok(n)
             }
             Opened::Upload(_) => Err(io::ErrorKind::Unsupported.into()),
@@ -307,81 +335,6 @@ pub fn waiting() -> Option<(u64, u64)> {
     (begun != ended).then_some((begun, ended))
 }
 
-/// A file that one owner reads while another inspects it.
-#[derive(Debug)]
-pub struct SharedFile {
-    file: Arc<File>,
-    /// Each copy reads an object from other places, so each has its own window.
-    #[cfg(feature = "remote")]
-    window: Box<Mutex<remote::Window>>,
-}
-
-impl Clone for SharedFile {
-    fn clone(&self) -> SharedFile {
-        SharedFile {
-            file: self.file.clone(),
-            #[cfg(feature = "remote")]
-            window: Box::default(),
-        }
-    }
-}
-
-impl SharedFile {
-    /// Makes a file shareable.
-    pub fn new(file: File) -> SharedFile {
-        SharedFile {
-            file: Arc::new(file),
-            #[cfg(feature = "remote")]
-            window: Box::default(),
-        }
-    }
-
-    /// The same for a reader that wants nothing from a place on.
-    #[must_use]
-    pub fn until(&self, end: Option<u64>) -> SharedFile {
-        let copy = self.clone();
-        #[cfg(feature = "remote")]
-        if let Some(end) = end {
-            *threads::lock(&copy.window) = remote::Window::until(end);
-        }
-        #[cfg(not(feature = "remote"))]
-        let _ = end;
-        copy
-    }
-
-    /// The file's metadata.
-    pub fn metadata(&self) -> io::Result<Metadata> {
-        self.file.metadata()
-    }
-
-    /// Reads at an offset, without changing the reading position.
-    pub fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
-        let n = faults::limit(Op::Read, self.file.path(), out.len())?;
-        #[cfg(feature = "remote")]
-        if let Opened::Object(object) = &self.file.file {
-            let mut window = threads::lock(&self.window);
-            let _wait = wait();
-            return object.0.read_at(&mut window, &mut out[..n], offset);
-        }
-        self.file.read_at(&mut out[..n], offset)
-    }
-}
-
-impl Read for SharedFile {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = faults::limit(Op::Read, self.file.path(), out.len())?;
-        #[cfg(feature = "remote")]
-        if let Opened::Object(object) = &self.file.file {
-            let at = object.0.at.load(Ordering::Relaxed);
-            let n = self.read_at(&mut out[..n], at)?;
-            object.0.at.store(at + n as u64, Ordering::Relaxed);
-            return Ok(n);
-        }
-        let _wait = self.file.waits.then(wait);
-        self.file.read_on(&mut out[..n])
-    }
-}
-
 impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = faults::limit(Op::Write, self.path(), bytes.len())?;
@@ -410,15 +363,15 @@ impl Seek for File {
                 file.seek(to)
             }
             #[cfg(feature = "remote")]
-            Opened::Object(object) => {
+            Opened::Object(object, _) => {
                 let from = |begin: u64, by| begin.checked_add_signed(by);
                 let at = match to {
                     SeekFrom::Start(at) => Some(at),
-                    SeekFrom::Current(by) => from(object.0.at.load(Ordering::Relaxed), by),
-                    SeekFrom::End(by) => from(object.0.metadata().size(), by),
+                    SeekFrom::Current(by) => from(object.at.load(Ordering::Relaxed), by),
+                    SeekFrom::End(by) => from(object.metadata().size(), by),
                 };
                 let at = at.ok_or(io::ErrorKind::InvalidInput)?;
-                object.0.at.store(at, Ordering::Relaxed);
+                object.at.store(at, Ordering::Relaxed);
                 Ok(at)
             }
             Opened::Upload(_) => Err(io::ErrorKind::Unsupported.into()),
@@ -463,7 +416,7 @@ pub fn create_object(
     let create = || remote::Upload::create(path, expected, begun);
     let upload = faults::doing(Op::Create, path, None, create);
     let upload = upload.map_err(Error::io("write to", path))?;
-    Ok(File::of(Opened::Upload(Box::new(Mutex::new(upload))), path))
+    Ok(File::of(Opened::Upload(Arc::new(upload.into())), path))
 }
 
 /// Gives an object its name after [`sync`], replacing any object of that name. Returns what the store calls
@@ -533,10 +486,8 @@ pub fn open_input(path: &Path) -> io::Result<File> {
     if remote::is_address(path) {
         let _wait = wait();
         let opened = faults::doing(Op::Open, path, None, || remote::Object::open(path))?;
-        return Ok(File::of(
-            Opened::Object(Box::new((opened, Mutex::default()))),
-            path,
-        ));
+        let object = Opened::Object(opened.into(), Box::default());
+        return Ok(File::of(object, path));
     }
     let opened = faults::doing(Op::Open, path, None, || inside::open_regular(path));
     Ok(File::new(opened?, path))
@@ -777,15 +728,8 @@ pub(crate) fn remove_tree(path: &Path) -> Result<()> {
 }
 
 fn known(metadata: fs::Metadata) -> Metadata {
-    use std::os::unix::fs::FileTypeExt;
-    let kind = metadata.file_type();
-    let kind = match () {
-        () if kind.is_file() => Kind::File,
-        () if kind.is_dir() => Kind::Directory,
-        () if kind.is_fifo() => Kind::Fifo,
-        () if kind.is_socket() => Kind::Socket,
-        () => Kind::Other,
-    };
+    use std::os::unix::fs::MetadataExt;
+    let kind = FileType::from_raw_mode(metadata.mode());
     let modified = metadata.modified().ok();
     let modified = modified.map(|at| match at.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),

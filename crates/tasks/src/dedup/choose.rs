@@ -432,7 +432,7 @@ impl Choice {
         counts: impl Fn(u32) -> bool,
         context: &Context<'_>,
     ) -> Result<(Vec<u32>, Vec<u32>)> {
-        let mut sets = UnionFind::new(self.documents());
+        let sets = UnionFind::new(self.documents());
         let mut pairs = 0u64;
         // A class without a document that counts connects nothing.
         let is_there = |class| self.preferred(class) != NONE || counts(class);

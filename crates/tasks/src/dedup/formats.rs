@@ -6,7 +6,7 @@ use lookalike_base::{Error, Result};
 use lookalike_rewrite::again::Again;
 use lookalike_rewrite::parquet;
 use lookalike_rewrite::source::is_parquet;
-use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::disk;
 use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, RecordReader};
 
 /// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC
@@ -17,7 +17,7 @@ pub(super) fn check(of: Rewriting<'_>, inputs: &[InputFile]) -> Result<()> {
     for input in inputs {
         stop.check(STAGE)?;
         if config.form != Form::Lists && input.problem.is_none() && is_parquet(&input.path)? {
-            let file = SharedFile::new(disk::open_regular(&input.path)?);
+            let file = disk::open_regular(&input.path)?;
             parquet::refuse_encrypted(&file, &input.path)?;
         }
     }

@@ -561,7 +561,7 @@ mod tests {
             pipeline::run(&inputs, &out, &config, &join, true, &context).unwrap();
             let workspace = pipeline::open(&out).unwrap();
             let mut pairs = BTreeMap::new();
-            let mut clusters = UnionFind::new(texts.len() as u32);
+            let clusters = UnionFind::new(texts.len() as u32);
             let all = each_pair(&workspace, List::Pairs, |pair| {
                 clusters.union(pair.a, pair.b);
                 pairs.insert((pair.a, pair.b), pair.shared);

@@ -79,7 +79,7 @@ impl Graph {
 
     /// The preferred document of each group, for each document. Its members are joined by `pairs`.
     fn preferred(pairs: &[&[[u32; 2]]], places: &[u32]) -> Vec<u32> {
-        let mut groups = UnionFind::new(places.len() as u32);
+        let groups = UnionFind::new(places.len() as u32);
         for &[a, b] in pairs.iter().copied().flatten() {
             groups.union(a, b);
         }

@@ -333,7 +333,7 @@ impl Documents {
     /// What a directory records about the documents.
     fn side(&mut self, directory: &Path, flag: u8, context: &Context<'_>) -> Result<Side> {
         let clusters = self.collection(&directory.join(DOCUMENTS), flag, context)?;
-        let mut sets = UnionFind::new(self.count());
+        let sets = UnionFind::new(self.count());
         let table = Table::open(&directory.join(DUPLICATES))?;
         each_row(
             table,

@@ -318,7 +318,7 @@ fn decode_run<K: Key>(
     (parameters, info): Said<'_>,
     show: &mut Show<'_>,
 ) -> Result<()> {
-    let run = RunFile::<K>::open_kind(kind, path, parameters, info)?;
+    let run = RunFile::<K>::open(kind, path, parameters, info)?;
     let mut cursor = run.range(K::default(), K::MAX)?;
     let (mut records, mut before) = (0, None);
     while let Some(record) = cursor.head() {

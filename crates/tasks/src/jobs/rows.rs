@@ -19,7 +19,7 @@ use lookalike_base::progress::{Context, Stop};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::SegmentEntry;
 use lookalike_source::{FromPlace, Stoppable};
-use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::disk::{self, File};
 use lookalike_store::received::{self, is_part};
 use lookalike_store::{Aside, check_sum};
 
@@ -161,7 +161,7 @@ impl Writer {
 /// The file of a task that is done.
 pub(super) struct Rows {
     pub path: PathBuf,
-    file: SharedFile,
+    file: File,
     /// Facts, and what follows them.
     end: Vec<u8>,
     facts: usize,
@@ -229,7 +229,7 @@ impl Rows {
         })?;
         let rows = Rows {
             path: path.into(),
-            file: SharedFile::new(opened),
+            file: opened,
             end,
             facts: facts as usize,
             places: origin.places,

@@ -121,9 +121,9 @@ pub(super) fn write(
         }
         let (one, other) = search.in_order(one, other);
         count += 1;
-        let parts = pairs.parts().1;
+        let parts = pairs.untyped.parts().1;
         pairs.push(Pair { one, other })?;
-        match pairs.parts().1 == parts {
+        match pairs.untyped.parts().1 == parts {
             true => Ok(()),
             false => require_space(search, count, config),
         }

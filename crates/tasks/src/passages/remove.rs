@@ -55,7 +55,7 @@ use lookalike_engine::collection::{self, CollectionConfig, InputRecord, InputRec
 use lookalike_rewrite::again::Again;
 use lookalike_rewrite::output::{self, OutputDirectory, OutputFile, Outputs, Places};
 use lookalike_rewrite::{self as rewrite, Action, Edit, FileEdit, Job, Span, Target, parquet};
-use lookalike_store::disk::{self, Scratch, SharedFile};
+use lookalike_store::disk::{self, Scratch};
 use lookalike_store::workspace::{Cost, Meter, Workspace};
 use lookalike_text::parse::{Parser, TokenKind};
 use lookalike_text::read::parquet::columns::text_columns;
@@ -167,7 +167,7 @@ pub(super) fn check_removal_inputs(
                 Some(format!("its elements are markup; {MARKUP}, or {ADVICE}"))
             }
             Some(Container::Parquet) => {
-                let file = SharedFile::new(disk::open_regular(&input.path)?);
+                let file = disk::open_regular(&input.path)?;
                 parquet::refuse_encrypted(&file, &input.path)?;
                 // A damaged file has no documents.
                 let footer = footer(&file, None).ok();
@@ -575,7 +575,7 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
             expected: "had columns of text".into(),
             found: what,
         };
-        let opened = SharedFile::new(disk::open_regular(&input.path)?);
+        let opened = disk::open_regular(&input.path)?;
         let footer = footer(&opened, None).map_err(|error| damaged(error.to_string()))?;
         let columns = text_columns(footer.file_metadata().schema_descr(), read);
         rows.columns = columns.map_err(damaged)?;

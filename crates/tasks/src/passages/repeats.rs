@@ -144,8 +144,8 @@ impl Search<'_, '_> {
             Ok(())
         })?;
         let mut sorter = sort.into_sorter();
-        if lasting || !sorter.parts().0.is_empty() {
-            let sorts = &mut [(name, sorter.untyped(), true)];
+        if lasting || !sorter.untyped.parts().0.is_empty() {
+            let sorts = &mut [(name, &mut sorter.untyped, true)];
             self.checkpoints.save_all(sorts, &[], &[])?;
         }
         Ok(sorter)
@@ -197,14 +197,14 @@ impl Search<'_, '_> {
             })?;
             stretches.found.finish()
         })?;
-        let lasting = !stretches.parts().0.is_empty();
+        let lasting = !stretches.untyped.parts().0.is_empty();
         let mut classes = sorts(lasting)?;
         let count = group(stretches.finish()?.unique(), &mut classes, self.context)?;
         if lasting {
             let complete = &mut [
-                (MEMBERS, classes.members.untyped(), true),
-                (EXAMINED, classes.examined.untyped(), true),
-                (REPEATS, classes.repeats.untyped(), false),
+                (MEMBERS, &mut classes.members.untyped, true),
+                (EXAMINED, &mut classes.examined.untyped, true),
+                (REPEATS, &mut classes.repeats.untyped, false),
             ];
             checkpoints.save_all(complete, &[(STRETCHES, count)], &[STRETCHES])?;
         }
@@ -237,7 +237,7 @@ impl Search<'_, '_> {
         let (members, firsts) = (classes.members.finish()?, firsts.finish()?);
         resolve(members, firsts, self.context, |repeat| repeats.push(repeat))?;
         if lasting {
-            let sorts = &mut [(REPEATS, repeats.untyped(), true)];
+            let sorts = &mut [(REPEATS, &mut repeats.untyped, true)];
             let (grams, done) = (&[(GRAMS, grams)], &[MEMBERS, EXAMINED, GRAMS]);
             self.checkpoints.save_all(sorts, grams, done)?;
         }

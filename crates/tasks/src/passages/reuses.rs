@@ -130,8 +130,8 @@ impl Reuses {
         wanted: &mut Places,
         stats: &mut Stats,
     ) -> Result<Clustered> {
-        let mut sets = UnionFind::new(self.all.len() as u32);
-        let places = places(self.spans.finish()?, &self.all, &mut sets, search)?;
+        let sets = UnionFind::new(self.all.len() as u32);
+        let places = places(self.spans.finish()?, &self.all, &sets, search)?;
         let (mut roots, mut clusters) = (sets.roots(), 0);
         for n in 0..roots.len() {
             // A root is the first reuse of its cluster.
@@ -255,7 +255,7 @@ impl Reuses {
 fn places(
     spans: Sorted<ReusedSpan>,
     all: &[Reuse],
-    sets: &mut UnionFind,
+    sets: &UnionFind,
     search: &Search<'_, '_>,
 ) -> Result<Vec<ReusedPlace>> {
     let mut places = Vec::new();

@@ -172,12 +172,12 @@ pub(super) fn find(
         let units = search.of_units(UNITS, false, |unit, parser, all| {
             sort(search, config, unit, parser, all)
         })?;
-        let lasting = !units.parts().0.is_empty();
+        let lasting = !units.untyped.parts().0.is_empty();
         let units = units.finish()?.unique();
         let mut repeats = search.sorter_if(lasting, REPEATS, 2)?;
         stats.units = compare(search, config, units, &mut repeats)?;
         if lasting {
-            let sorts = &mut [(REPEATS, repeats.untyped(), true)];
+            let sorts = &mut [(REPEATS, &mut repeats.untyped, true)];
             (search.checkpoints).save_all(sorts, &[(UNITS, stats.units)], &[UNITS])?;
         }
         Ok(repeats)

@@ -23,7 +23,7 @@ use super::inputs::InputFile;
 use super::reader::{RecordReader, State};
 use lookalike_base::progress::Stop;
 use lookalike_source::{Codec, compression_of, read_all_at};
-use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::disk::{self, File};
 use lookalike_store::remote;
 
 /// How far after its intended beginning a piece may begin.
@@ -241,7 +241,7 @@ fn bounds(input: &InputFile, config: &ReadConfig, bytes: u64, stop: &Stop) -> io
     if bytes == 0 || size / 2 < bytes || input.problem.is_some() {
         return Ok(Bounds::default());
     }
-    let file = SharedFile::new(disk::open_input(&input.path)?);
+    let file = disk::open_input(&input.path)?;
     let mut head = vec![0; 16];
     read_all_at(&file, &mut head, 0)?;
     if !matches!(compression_of(&head), None | Some(Codec::None)) {
@@ -327,7 +327,7 @@ fn found_by_reading(
 }
 
 /// The first place from `from` on where a record certainly begins.
-fn next_begin(file: &SharedFile, framer: &dyn Framer, from: u64) -> io::Result<Option<u64>> {
+fn next_begin(file: &File, framer: &dyn Framer, from: u64) -> io::Result<Option<u64>> {
     let mut window = Vec::new();
     while window.len() < SEARCH {
         // Twice as much each time, because all of it is searched again.

@@ -38,7 +38,7 @@ use lookalike_base::wide::{self, Wide};
 use lookalike_source::{
     Codec, Fault, FromPlace, Helpers, Input, ReadAt, Reason, Source, Stoppable, compression_of,
 };
-use lookalike_store::disk::{self, SharedFile};
+use lookalike_store::disk::{self, File};
 use lookalike_store::remote;
 
 /// Number of bytes examined to detect the format.
@@ -82,7 +82,7 @@ pub struct RecordReader {
     /// Where the last record ended that was delivered.
     last_end: u64,
     /// The file being read, for checking that it is still the file that was listed.
-    opened: Option<SharedFile>,
+    opened: Option<File>,
     /// The same file, for a format that is not read from its first byte to its last.
     seekable: Option<Arc<dyn ReadAt>>,
 }
@@ -242,7 +242,6 @@ impl RecordReader {
         }
         match disk::open_input(&input.path) {
             Ok(opened) => {
-                let opened = SharedFile::new(opened);
                 let bytes = Input::new(until_stop(opened.until(until), input, stop));
                 let mut reader = Self::of(Source::new(bytes), input, file, config);
                 reader.seekable = Some(Arc::new(opened.clone()));
@@ -369,7 +368,7 @@ impl RecordReader {
         limit: u64,
         config: &ReadConfig,
     ) -> io::Result<RecordReader> {
-        let opened = SharedFile::new(disk::open_input(&input.path)?);
+        let opened = disk::open_input(&input.path)?;
         let from_start = opened.clone().take(limit);
         let mut reader = Self::from_reader(from_start, &input.docno, 0, config);
         reader.seekable = Some(Arc::new(opened));

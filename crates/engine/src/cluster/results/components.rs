@@ -27,7 +27,7 @@ impl Components {
         stats: &mut ClusterStats,
         context: &Context<'_>,
     ) -> Result<Components> {
-        let mut sets = UnionFind::new(Catalogue::stats(workspace)?.documents as u32);
+        let sets = UnionFind::new(Catalogue::stats(workspace)?.documents as u32);
         let mut pairs = 0u64;
         each_pair(workspace, List::Pairs, |pair| {
             context.tick(STAGE, pairs)?;

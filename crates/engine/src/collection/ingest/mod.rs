@@ -108,11 +108,8 @@ fn forget(workspace: &mut Workspace, units: &[Unit], damaged: &[Damaged]) -> Vec
             collection::insert_segment(&mut workspace.manifest, segment);
         }
     }
-    let parts = |segment: SegmentEntry| {
-        let parts = [segment.documents, segment.fingerprints, segment.rejects];
-        parts.into_iter().chain(segment.text)
-    };
-    gone.into_iter().flat_map(parts).collect()
+    let parts = gone.iter().flat_map(SegmentEntry::parts);
+    parts.map(|(_, part)| part.clone()).collect()
 }
 
 /// Reads the inputs into committed segments, starting after the last committed one. With a share,

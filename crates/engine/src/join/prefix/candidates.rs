@@ -7,7 +7,7 @@ use crate::sample::SampleEntry;
 use crate::sort::{RunEntry, RunsEntry};
 use lookalike_base::ids::Key;
 use lookalike_base::threads::lock;
-use lookalike_base::union_find::SharedUnionFind;
+use lookalike_base::union_find::UnionFind;
 use lookalike_base::workers::on_threads;
 use lookalike_base::{Error, Result};
 use lookalike_store::disk;
@@ -62,7 +62,7 @@ pub(super) fn run<K: Key>(
             let sets = MappedSets::open::<K>(workspace, memory)?;
             Some(Early {
                 verifier: Verifier::new(sets, join, most),
-                clusters: SharedUnionFind::new(documents as u32),
+                clusters: UnionFind::new(documents as u32),
             })
         }
     };
@@ -120,7 +120,7 @@ pub(super) fn shareable(workspace: &Workspace, join: &Joining<'_>) -> Result<Opt
 /// Verifies pairs while candidates are generated, and keeps the clusters found so far.
 struct Early<'a> {
     verifier: Verifier<'a>,
-    clusters: SharedUnionFind,
+    clusters: UnionFind,
 }
 
 /// A table of lists that were met, by number.
@@ -409,9 +409,10 @@ impl<'a, K: Key> Worker<'a, K> {
         let mut tried = Tried::default();
         let found = self.shared.join.listed.has((a, b), &mut tried)
             && early.verifier.verify::<K>(None, a, b)?.is_some();
-        match found {
-            true => early.clusters.union(a, b),
-            false => self.pairs_failed[slot(key)] = key,
+        if found {
+            early.clusters.union(a, b);
+        } else {
+            self.pairs_failed[slot(key)] = key;
         }
         // The pair is verified again with the other candidates when the clusters are made, and one
         // for which the condition has no answer is counted then.

@@ -147,8 +147,9 @@ impl<'r> Distinct<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort::{Compression, Record, RunWriter};
+    use crate::sort::{Record, RunWriter};
     use lookalike_base::random::Random;
+    use lookalike_store::Kind;
 
     #[test]
     fn every_candidate_comes_once_and_in_order() {
@@ -165,13 +166,14 @@ mod tests {
                 let mut run: Vec<u64> = random_keys.chain([u64::MAX]).collect();
                 run.sort_unstable();
                 run.dedup();
-                let packed = Compression::Packed;
-                let mut writer = RunWriter::create(directory.path(), number, 9, packed).unwrap();
+                let packed = None;
+                let mut writer =
+                    RunWriter::create(Kind::Run, directory.path(), number, 9, packed).unwrap();
                 for &key in &run {
                     writer.push(Record { key, value: 1 }).unwrap();
                 }
                 let path = directory.path().join(writer.finish().unwrap().name);
-                files.push(RunFile::<u64>::open(&path, Some(9), None).unwrap());
+                files.push(RunFile::<u64>::open(Kind::Run, &path, Some(9), None).unwrap());
                 all.extend(run);
             }
             all.sort_unstable();

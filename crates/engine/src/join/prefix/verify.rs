@@ -12,12 +12,12 @@ use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Measure;
 use lookalike_base::progress::{Context, Unit};
-use lookalike_base::union_find::SharedUnionFind;
+use lookalike_base::union_find::UnionFind;
 use lookalike_base::workers::in_order;
 use lookalike_base::{Error, Result};
 use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
-use lookalike_store::{HEADER_BYTES, Sort, disk};
+use lookalike_store::{HEADER_BYTES, Kind, Sort, disk};
 
 /// Number of candidates that a thread takes at a time.
 const PIECE: usize = 4 << 10;
@@ -120,7 +120,7 @@ pub(super) fn run<K: Key>(
     let documents = join.sampled.documents() as u32;
     let clusters = match join.config.pairs {
         Pairs::All | Pairs::Across => None,
-        Pairs::None => Some(SharedUnionFind::new(documents)),
+        Pairs::None => Some(UnionFind::new(documents)),
     };
     let candidates = workspace.manifest.get::<JoinProgress>().into_iter();
     let candidates =
@@ -161,7 +161,7 @@ struct Verifying<'a, 'v> {
     workspace: &'a mut Workspace,
     join: &'a Joining<'a>,
     verifier: &'a Verifier<'v>,
-    clusters: Option<&'a SharedUnionFind>,
+    clusters: Option<&'a UnionFind>,
     /// Memory for merging the runs of candidates.
     merging: u64,
     /// Memory for the sets of some candidates, and for these.
@@ -183,7 +183,7 @@ impl Verifying<'_, '_> {
         let mut files = list::open(self.workspace, &joining.runs)?;
         if let Some(before) = list::before(self.workspace) {
             for part in before.lists() {
-                files.push(list::open_list(self.workspace, part)?);
+                files.push(list::open_part(self.workspace, Kind::Pairs, part)?);
             }
         }
         for file in files {
@@ -302,6 +302,7 @@ impl Verifying<'_, '_> {
                     let run = match &mut run {
                         Some(run) => run,
                         none => none.insert(RunWriter::create(
+                            Kind::Run,
                             directory,
                             number,
                             parameters,
@@ -358,7 +359,7 @@ fn links<K: Key>(
     workspace: &mut Workspace,
     join: &Joining<'_>,
     verifier: &Verifier<'_>,
-    clusters: &SharedUnionFind,
+    clusters: &UnionFind,
 ) -> Result<()> {
     let documents = join.sampled.documents() as u32;
     let scratch = workspace.scratch(join.context)?;
