@@ -312,7 +312,7 @@ fn read_postings<K: Key>(path: &Path, info: Option<&PartInfo>, most: u64) {
         assert_eq!(block.keys.len(), block.lengths.len());
         let entries: u64 = block.lengths.iter().map(|&length| u64::from(length)).sum();
         assert_eq!(entries, block.documents.len() as u64);
-        assert_eq!(packed.entries(), block.documents.len());
+        assert_eq!(packed.entries, block.documents.len());
         let documents = block.documents.clone();
         let lists = decoder
             .decode_lists(&packed)

@@ -86,7 +86,7 @@ impl ResultTable {
     #[must_use]
     pub fn columns(&self) -> &[Column] {
         match &self.0 {
-            Rows::Lines(lines) => lines.columns(),
+            Rows::Lines(lines) => &lines.columns,
             Rows::Members(columns, _) => columns,
         }
     }

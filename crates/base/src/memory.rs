@@ -67,7 +67,8 @@ pub fn reserve(buffer: &mut Vec<u8>, more: usize) {
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     budget: Budget,
-    used: u64,
+    /// Bytes in use.
+    pub used: u64,
 }
 
 impl Memory {
@@ -86,11 +87,6 @@ impl Memory {
     /// Whether there was room for all parts so far.
     pub fn fits(&self) -> bool {
         self.used <= self.budget.memory.0
-    }
-
-    /// Bytes in use.
-    pub fn used(&self) -> u64 {
-        self.used
     }
 
     /// Bytes that are left.

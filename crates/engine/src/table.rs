@@ -40,7 +40,8 @@ pub struct Table {
     /// Whether the current line was not returned yet.
     pending: bool,
     shape: Shape,
-    comments: Vec<(String, String)>,
+    /// The comments `# name: value`, in their order.
+    pub comments: Vec<(String, String)>,
     wanted: Vec<Field>,
 }
 
@@ -111,11 +112,6 @@ impl Table {
         if self.shape == Shape::Spaces && self.lines.line().contains(&b';') {
             self.shape = Shape::Quoted(Some(b';'));
         }
-    }
-
-    /// The comments `# name: value`, in their order.
-    pub fn comments(&self) -> &[(String, String)] {
-        &self.comments
     }
 
     /// The value of the comment with this name.
@@ -366,8 +362,10 @@ fn quoted(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 
 /// A table whose columns have types: a result file of lookalike.
 pub struct TypedTable {
-    table: Table,
-    columns: Vec<Column>,
+    /// The lines before the rows, and the current line.
+    pub table: Table,
+    /// The columns of the file.
+    pub columns: Vec<Column>,
 }
 
 impl TypedTable {
@@ -388,16 +386,6 @@ impl TypedTable {
             named
         };
         Ok(TypedTable { table, columns })
-    }
-
-    /// The columns of the file.
-    pub fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    /// The lines before the rows, and the current line.
-    pub fn table(&self) -> &Table {
-        &self.table
     }
 
     /// Passes on the cells of the next row; `None` at the end.

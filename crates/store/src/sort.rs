@@ -332,9 +332,10 @@ pub struct Sorted<T> {
     merged: Merged,
     parts: Parts,
     taken: u64,
-    /// Whether equal items are passed on once, the number of items passed on, and the last one.
+    /// Whether equal items are passed on once.
     unique: bool,
-    passed: u64,
+    /// The number of items passed on so far, and the last one.
+    pub passed: u64,
     last: Option<Packed>,
     items: PhantomData<fn() -> T>,
 }
@@ -344,11 +345,6 @@ impl<T: Item> Sorted<T> {
     pub fn unique(self) -> Sorted<T> {
         let unique = true;
         Sorted { unique, ..self }
-    }
-
-    /// The number of items passed on so far.
-    pub fn passed(&self) -> u64 {
-        self.passed
     }
 
     /// The next item. After the last one it checks the parts, removes the directory of a scratch

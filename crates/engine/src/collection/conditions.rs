@@ -170,7 +170,8 @@ pub struct Conditions {
     values: Vec<(Box<str>, OnceLock<FieldValues>)>,
     /// The outcome of pairs of values.
     known: Mutex<HashMap<(u32, u32), Option<bool>>>,
-    bytes: u64,
+    /// The bytes of memory that they take.
+    pub bytes: u64,
 }
 
 impl Conditions {
@@ -221,11 +222,6 @@ impl Conditions {
             known,
             bytes,
         }))
-    }
-
-    /// The bytes of memory that they take.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     /// Whether the condition holds for a pair of documents, a < b. Counts the pair.

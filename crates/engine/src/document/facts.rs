@@ -14,7 +14,7 @@ use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 
 use super::find::Found;
-use super::{FIXED_BYTES, STAGE};
+use super::{FIXED_BYTES, Listed, STAGE};
 
 /// Exact duplicates and members of the cluster that are listed.
 const LISTED: usize = 10;
@@ -71,24 +71,6 @@ impl NamedDocument {
         let (docno, captured) = names.named(document)?;
         let docno = docno.into_owned();
         Ok(NamedDocument { docno, captured })
-    }
-}
-
-/// The first of some things.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Listed<T> {
-    /// How many there are.
-    pub total: u64,
-    pub listed: Vec<T>,
-}
-
-impl<T> Listed<T> {
-    /// Adds one, and lists it if it is one of the first `most`.
-    pub(super) fn add(&mut self, most: usize, one: T) {
-        self.total += 1;
-        if self.listed.len() < most {
-            self.listed.push(one);
-        }
     }
 }
 

@@ -9,8 +9,7 @@ use lookalike_store::table::cell;
 use lookalike_store::workspace::{InputList, Workspace};
 use lookalike_text::read::{Reason, page_address};
 
-use super::STAGE;
-use super::facts::Listed;
+use super::{Listed, STAGE};
 
 /// A document of a collection.
 #[derive(Clone, Debug)]
@@ -167,8 +166,7 @@ pub fn stored(workspace: &Workspace, number: u32) -> Result<(DocumentRecord, u64
 pub(super) fn located(workspace: &Workspace, number: u32, context: &Context<'_>) -> Result<Found> {
     let (record, texts_before) = stored(workspace, number)?;
     let mut inputs = InputList::open(workspace.directory())?;
-    let file = inputs.entry_of(record.file)?;
-    let file = file.map_or_else(String::new, |entry| entry.name.clone());
+    let file = inputs.name_of(record.file)?.to_string();
     let mut record_number = None;
     // The directory of a method has no rejected records, so it cannot number the records.
     if workspace.manifest.method.is_none() {

@@ -37,9 +37,11 @@ mod named;
 mod positions;
 mod texts;
 
+use serde::Serialize;
+
 pub use beginning::Beginning;
 pub use compare::{Both, CompareConfig, Side, compare};
-pub use facts::{Facts, Known, Listed, NamedDocument, facts};
+pub use facts::{Facts, Known, NamedDocument, facts};
 pub use find::{find, stored};
 pub use inputs::{READER_BYTES, Reread, Wanted, read_again, record_bytes};
 pub use named::{ShownDocument, files_of, look_up};
@@ -51,3 +53,21 @@ const STAGE: &str = "show";
 
 /// Buffers of readers and of the decompressor.
 const FIXED_BYTES: u64 = 24 << 20;
+
+/// The first of some things.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Listed<T> {
+    /// How many there are.
+    pub total: u64,
+    pub listed: Vec<T>,
+}
+
+impl<T> Listed<T> {
+    /// Adds one, and lists it if it is one of the first `most`.
+    fn add(&mut self, most: usize, one: T) {
+        self.total += 1;
+        if self.listed.len() < most {
+            self.listed.push(one);
+        }
+    }
+}

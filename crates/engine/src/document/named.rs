@@ -91,11 +91,7 @@ pub fn files_of(
     let mut inputs = InputList::open(workspace.directory())?;
     let mut files = HashMap::with_capacity(numbers.len());
     for number in numbers {
-        let entry = inputs.entry_of(number)?;
-        files.insert(
-            number,
-            entry.map_or_else(String::new, |entry| entry.name.clone()),
-        );
+        files.insert(number, inputs.name_of(number)?.to_string());
     }
     Ok(files)
 }

@@ -227,7 +227,7 @@ impl Listable {
 
     /// The bytes of memory that it takes.
     pub fn bytes(&self) -> u64 {
-        self.conditions.as_ref().map_or(0, Conditions::bytes)
+        self.conditions.as_ref().map_or(0, |of| of.bytes)
     }
 
     /// Whether a pair a < b may be listed, if the condition holds for it.

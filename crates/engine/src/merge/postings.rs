@@ -174,7 +174,8 @@ impl<K: Key> PostingsWriter<K> {
 #[derive(Debug, Default)]
 pub struct PackedBlock {
     lists: usize,
-    entries: usize,
+    /// The number of documents in all lists.
+    pub entries: usize,
     codec: u32,
     raw: usize,
     checksum: u64,
@@ -184,11 +185,6 @@ pub struct PackedBlock {
 }
 
 impl PackedBlock {
-    /// The number of documents in all lists.
-    pub fn entries(&self) -> usize {
-        self.entries
-    }
-
     /// Returns an error if `lists`, which are lists of this block, name a document whose number is
     /// not below `documents`.
     pub fn check(&self, lists: &[u32], documents: usize) -> Result<()> {

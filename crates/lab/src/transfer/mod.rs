@@ -138,7 +138,7 @@ pub fn run(config: &TransferConfig, context: &Context<'_>) -> Result<TransferRep
         check_output(output, &config.labels, &labels, [&from, to])?;
     }
     let documents = Documents::find(&from, &labels, context)?;
-    let held = Cell::new(held.memory.used() - look_up);
+    let held = Cell::new(held.memory.used - look_up);
     let links = find_links(&from, &labels, &documents, to, config, &held, context)?;
     let held = Memory::new(&context.budget, held.get());
     write(&labels, &documents, links, to, config, held, context)

@@ -320,6 +320,11 @@ impl InputList {
         Ok(self.entry.as_ref())
     }
 
+    /// Returns the name of the input with a number, like [`InputList::entry_of`].
+    pub fn name_of(&mut self, file: u32) -> Result<&str> {
+        Ok(self.entry_of(file)?.map_or("", |entry| &entry.name))
+    }
+
     /// Returns the path of the input with a number, like [`InputList::entry_of`].
     pub fn path_of(&mut self, file: u32) -> Result<&str> {
         Ok(self.entry_of(file)?.map_or("", |entry| &entry.path))

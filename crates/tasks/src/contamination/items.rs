@@ -165,7 +165,7 @@ impl TestSets {
             )
         })?;
         let mut sets = reading.sets;
-        sets.bytes = reading.memory.used() - fixed;
+        sets.bytes = reading.memory.used - fixed;
         sets.text.shrink_to_fit();
         sets.starts.shrink_to_fit();
         sets.spans.shrink_to_fit();

@@ -160,7 +160,7 @@ impl PairList {
         // The number of what is shared (S1) is the one score of methods that is not from 0 to 1.
         let counts = |(name, value): &(String, String)| name == "score" && value.starts_with("s1:");
         let scores = match scores {
-            Scores::Decimals if table.comments().iter().any(counts) => Scores::Counts,
+            Scores::Decimals if table.comments.iter().any(counts) => Scores::Counts,
             scores => scores,
         };
         Ok(PairList {

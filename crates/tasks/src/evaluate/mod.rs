@@ -377,7 +377,7 @@ fn open(list: &ListFile, of: RunList) -> Result<Opened> {
         opened.pairs = directory.join("pairs.tsv");
     }
     let pairs = PairList::open(&opened.pairs, opened.columns.as_ref())?;
-    opened.comments = pairs.table.comments().iter().cloned().collect();
+    opened.comments = pairs.table.comments.iter().cloned().collect();
     opened.scores = pairs.scores;
     opened.listed = opened
         .comments

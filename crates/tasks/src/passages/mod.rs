@@ -514,7 +514,7 @@ fn search(
     // The date of each document.
     let dated = config.reuse().is_some() || collection::has_captures(&workspace.manifest);
     let groups = groups + u64::from(dated && config.matches.is_some()) * 8 * documents;
-    let values = conditions.as_ref().map_or(0, Conditions::bytes);
+    let values = conditions.as_ref().map_or(0, |of| of.bytes);
     let tables =
         documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES + values;
     let reading = Reread::least_memory(&collection, inputs.len()).0;

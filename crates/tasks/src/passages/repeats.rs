@@ -262,7 +262,7 @@ impl Search<'_, '_> {
             Ok(())
         };
         let units = 0..reread.units();
-        work_and_commit(STAGE, reread.threads(), units, worker, |()| Ok(()))
+        work_and_commit(STAGE, reread.threads, units, worker, |()| Ok(()))
     }
 
     /// Writes the repeats, which come in order. With `join`, those that continue each other are
@@ -441,7 +441,7 @@ fn group(
             }
         }
         let Some(next) = next else {
-            return Ok(stretches.passed());
+            return Ok(stretches.passed);
         };
         if !same {
             (anchor, classes) = (Some(next.anchor()), 0);

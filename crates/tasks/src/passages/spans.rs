@@ -205,8 +205,7 @@ impl Maker<'_, '_> {
         self.parser.text_as_read(raw, &mut self.text);
         self.parse = self.search.parse.of(&raw.docno);
         self.positions.begin();
-        let file = self.inputs.entry_of(document.file)?;
-        let file = file.map_or_else(String::new, |input| input.name.clone());
+        let file = self.inputs.name_of(document.file)?.to_string();
         let record = self.records.get(number).unwrap_or_default();
         let place = (&*file, record);
         let mut counts = Stats {
@@ -367,6 +366,6 @@ pub(super) fn write(
         context.progress.at(stats.documents);
         Ok(())
     };
-    in_order(STAGE, reread.threads(), hand_out, work, take)?;
+    in_order(STAGE, reread.threads, hand_out, work, take)?;
     Ok(vec![spans.done()?, removable.done()?, coverage.done()?])
 }

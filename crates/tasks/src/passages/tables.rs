@@ -177,13 +177,13 @@ pub(super) fn write(
 ) -> Result<ResultFile> {
     let (directory, columns) = (workspace.directory(), columns(workspace, &file.name));
     let mut lines = TypedTable::open(&directory.join(&file.name), &columns)?;
-    let parameters = lines.table().comments().iter();
+    let parameters = lines.table.comments.iter();
     let parameters: Vec<_> = parameters.map(|(n, v)| (n.as_str(), v.clone())).collect();
     let name = file.name.replace(".tsv", ".parquet");
     let mut table = Table::create(directory, &name, &parameters, &columns)?;
     while let Some(put) = lines.row(|cells| table.row(cells))? {
         put?;
-        context.tick(STAGE, lines.table().number())?;
+        context.tick(STAGE, lines.table.number())?;
     }
     table.done()
 }

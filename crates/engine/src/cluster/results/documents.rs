@@ -112,8 +112,7 @@ fn write_rows(
         let md5 = Cell::Digest(u128::from_be_bytes(document.md5));
         each(number, &document, first, md5)?;
         let cluster = components.cluster(number).map(|(_, cluster)| cluster);
-        let file = inputs.entry_of(document.file)?;
-        let file = file.map_or("", |input| &input.name);
+        let file = inputs.name_of(document.file)?;
         let record = numbered.then_some(record);
         table.row(&cells! {
             document.docno, document.url, document.words, document.shingles, document.group,

@@ -42,7 +42,8 @@ pub struct Reread<'a> {
     units: Vec<Unit>,
     config: &'a CollectionConfig,
     shape: Shape,
-    threads: usize,
+    /// The number of threads for which there is memory.
+    pub threads: usize,
     credit: Credit,
     decoders: Credit,
     context: &'a Context<'a>,
@@ -83,11 +84,6 @@ impl<'a> Reread<'a> {
     /// The number of units.
     pub fn units(&self) -> usize {
         self.units.len()
-    }
-
-    /// The number of threads for which there is memory.
-    pub fn threads(&self) -> usize {
-        self.threads
     }
 
     fn segments(&self, unit: usize) -> &[SegmentEntry] {

@@ -255,7 +255,7 @@ impl<'a, K: Key> Worker<'a, K> {
             self.keep(&block.keys, &block.lengths, &block.documents);
             self.pair()?;
             let mut done = lock(&shared.done);
-            *done += packed.entries() as u64;
+            *done += packed.entries as u64;
             shared.join.context.progress.at(*done);
         }
         self.pair_deferred()?;

@@ -159,7 +159,7 @@ impl Held {
             for list in block.lists() {
                 held.put(list, &mut met, stats);
             }
-            read += packed.entries() as u64;
+            read += packed.entries as u64;
             join.context.progress.at(read / 2);
         }
         held.place(join.context.stop)?;
