@@ -245,7 +245,7 @@ fn zstd_window(head: &[u8]) -> Option<u64> {
 }
 
 enum Decoder {
-    Plain(Input),
+    Plain(Box<Input>),
     Members(Box<dyn Sound>),
     Lzw(Box<Lzw>),
     /// Whole blocks of bzip2 or xz. Nothing is known of the state of a decoder between them.
@@ -278,7 +278,7 @@ impl Decoder {
         let mut dictionary = Arc::default();
         let codec = compression.unwrap_or(Codec::None);
         let decoder = match codec {
-            Codec::None => Decoder::Plain(input),
+            Codec::None => Decoder::Plain(Box::new(input)),
             Codec::Gzip => members(input, Gzip::new(), codec),
             Codec::Bzip2 => members(input, Bzip2::new(), codec),
             Codec::Xz => members(input, Xz::new(), codec),
@@ -342,7 +342,7 @@ struct AheadOf {
 impl Source {
     /// Unchanged bytes.
     pub fn plain(input: Input) -> Self {
-        Source::of(Decoder::Plain(input))
+        Source::of(Decoder::Plain(Box::new(input)))
     }
 
     fn of(decoder: Decoder) -> Self {
