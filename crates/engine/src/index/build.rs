@@ -66,21 +66,18 @@ fn next(workspace: &Workspace, documents: u64) -> Level {
     let entry = workspace.manifest.get::<IndexEntry>();
     let entry = entry.cloned().unwrap_or_default();
     let mut first = entry.documents();
-    let segments = collection::segments(&workspace.manifest).iter();
-    let new = segments.filter(|segment| u64::from(segment.first_document) >= first);
-    let new = Extent::of(new);
-    let mean = (new.fingerprints / new.documents.max(1)) as u32;
-    let each = least(entry.criterion, mean, mean.into());
-    let mut keys = match entry.criterion {
-        Some(_) => (new.documents.saturating_mul(each)).min(new.fingerprints),
-        None => new.fingerprints,
+    let segments = collection::segments(&workspace.manifest);
+    let from = |first: u64| {
+        let new = segments.iter();
+        Extent::of(new.filter(|segment| u64::from(segment.first_document) >= first)).fingerprints
     };
+    let mut keys = from(first);
     for before in entry.levels.iter().rev() {
-        if before.stats.entries > keys {
+        let with = from(before.first.into());
+        if with.saturating_sub(keys) > keys {
             break;
         }
-        keys += before.stats.entries;
-        first = before.first.into();
+        (keys, first) = (with, before.first.into());
     }
     let numbers = entry.levels.iter().map(|level| level.number + 1);
     // The names of levels of another directory are never reused, even when a larger level has taken
@@ -91,6 +88,7 @@ fn next(workspace: &Workspace, documents: u64) -> Level {
         number: numbers.chain(others).max().unwrap_or(0),
         first: first as u32,
         documents: documents - first,
+        // Least keys lie as near each other as all keys do, in the first ranges.
         layout: Layout::of(keys),
         parts: BTreeMap::new(),
         facts: None,
