@@ -547,14 +547,14 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3374, 0, 312]),
-    ("store", [7719, 1, 605]),
+    ("base", [3313, 0, 308]),
+    ("store", [7673, 1, 598]),
     ("source", [2876, 0, 64]),
-    ("text", [21549, 8, 550]),
+    ("text", [21548, 8, 550]),
     ("rewrite", [2995, 0, 147]),
-    ("engine", [23270, 8, 1309]),
+    ("engine", [23068, 8, 1306]),
     ("methods", [3308, 1, 95]),
-    ("tasks", [23423, 13, 1264]),
+    ("tasks", [23419, 13, 1264]),
     ("lab", [9940, 2, 491]),
     ("lookalike", [12989, 4, 354]),
 ];
