@@ -2986,7 +2986,7 @@ fn encoded_messages_within() {
         assert!(read.notices.is_empty(), "{:?}", read.notices);
     }
     // Each says where it ends.
-    for (levels, detail) in [(16, None), (17, Some("1 more than 16 deep"))] {
+    for (levels, detail) in [(16, None), (17, Some(": more than 16 deep"))] {
         let nested = "Content-Type: message/rfc822\n\n".repeat(levels) + "\nthe end\n";
         let read = multipart("mixed", &[part("text/plain", "FYI"), nested]);
         assert_eq!(read.text().contains("the end"), detail.is_none());

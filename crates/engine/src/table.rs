@@ -107,9 +107,10 @@ impl Table {
         }
     }
 
-    /// Takes lines of which the first has neither tab nor comma as separated by its semicolons.
+    /// Takes lines of which the first has no tab, comma or space as separated by its semicolons.
     pub fn want_semicolons(&mut self) {
-        if self.shape == Shape::Spaces && self.lines.line().contains(&b';') {
+        let line = self.lines.line();
+        if self.shape == Shape::Spaces && line.contains(&b';') && !line.contains(&b' ') {
             self.shape = Shape::Quoted(Some(b';'));
         }
     }

@@ -110,9 +110,11 @@ pub fn check(
 }
 
 /// Calls `take` with every document's value of each field that the condition of a collection names.
-pub fn each_value(workspace: &Workspace, take: &mut dyn FnMut(&str, Option<&str>)) -> Result<()> {
+/// Returns whether all inputs have been read.
+pub fn each_value(workspace: &Workspace, take: &mut dyn FnMut(&str, Option<&str>)) -> Result<bool> {
+    let all = super::ingested(&workspace.manifest);
     let Some(rule) = own_rule(workspace)? else {
-        return Ok(());
+        return Ok(all);
     };
     each_document(workspace, |_, document| {
         let values = rule.values(document.fields.0).0;
@@ -120,7 +122,8 @@ pub fn each_value(workspace: &Workspace, take: &mut dyn FnMut(&str, Option<&str>
             take(field, value.as_ref().map(|(text, ..)| text.inner()));
         }
         Ok(())
-    })
+    })?;
+    Ok(all)
 }
 
 /// By field, what its value is: missing, not what calculations need, rounded by them, or as it is.

@@ -81,12 +81,12 @@ fn named<'n>(
 
 /// Refuses inputs that a collection has in other folders, if the condition compares folders: the
 /// collection keeps those that it was made with, and a new input would be in others. Records may have
-/// fields of these names, so it is asked for the `values` of its documents.
+/// fields of these names, so it is asked for the `values` of its documents, and whether they are all.
 pub(super) fn check_folders<'n>(
     out: &Path,
     condition: Option<&Condition>,
     inputs: impl Iterator<Item = (&'n InputFile, &'n str)>,
-    values: impl FnOnce(&mut dyn FnMut(&str, Option<&str>)) -> Result<()>,
+    values: impl FnOnce(&mut dyn FnMut(&str, Option<&str>)) -> Result<bool>,
 ) -> Result<()> {
     let fields = condition.map_or(&[][..], Condition::fields);
     let mut moved = HashMap::new();
@@ -100,8 +100,10 @@ pub(super) fn check_folders<'n>(
         }
     }
     let mut found = None;
-    if !moved.is_empty() {
-        values(&mut |field, value| found = found.or(moved.get(&(field, value)).copied()))?;
+    if !moved.is_empty()
+        && !values(&mut |field, value| found = found.or(moved.get(&(field, value)).copied()))?
+    {
+        found = moved.values().min().copied();
     }
     let Some((old, new)) = found else {
         return Ok(());

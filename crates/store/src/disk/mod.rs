@@ -729,7 +729,8 @@ pub(crate) fn remove_tree(path: &Path) -> Result<()> {
 
 fn known(metadata: fs::Metadata) -> Metadata {
     use std::os::unix::fs::MetadataExt;
-    let kind = FileType::from_raw_mode(metadata.mode());
+    #[allow(clippy::unnecessary_cast, reason = "the system of Apple has 16 bits")]
+    let kind = FileType::from_raw_mode(metadata.mode() as rustix::fs::RawMode);
     let modified = metadata.modified().ok();
     let modified = modified.map(|at| match at.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),

@@ -124,9 +124,18 @@ impl FileIdentity {
         })
     }
 
+    fn is_of_object(&self) -> bool {
+        self.digest.starts_with("etag ")
+    }
+
     /// Whether its digest is one of all bytes, not only of those at the ends.
     fn is_of_all_bytes(&self) -> bool {
-        self.size <= 2 * DIGEST_BYTES && !self.digest.starts_with("etag ")
+        self.size <= 2 * DIGEST_BYTES && !self.is_of_object()
+    }
+
+    /// Whether a file surely has the bytes of this one, if only its time is another.
+    pub fn has_bytes_of(&self, path: &Path) -> bool {
+        self.is_of_all_bytes() && FileIdentity::of(path).is_ok_and(|now| now.digest == self.digest)
     }
 
     /// Whether this is the object with this metadata.
@@ -215,7 +224,8 @@ pub(super) fn restore(
         path: path.to_string_lossy().into_owned(),
         ..input
     };
-    let forms: [&dyn Fn(InputEntry) -> InputEntry; 5] = [
+    let now = write(directory, inputs.clone())?;
+    let forms: [&dyn Fn(InputEntry) -> InputEntry; 4] = [
         // Earlier programs wrote no bytes before the path below an argument, and 0.1.0 no absolute
         // paths.
         &|input| InputEntry { below: 0, ..input },
@@ -231,12 +241,12 @@ pub(super) fn restore(
                 input,
             )
         },
-        &|input| input,
     ];
-    let mut now = InputsEntry::default();
+    if now.list == entry.list {
+        return Ok(());
+    }
     for form in forms {
-        now = write(directory, inputs.clone().map(form))?;
-        if now.list == entry.list {
+        if write(directory, inputs.clone().map(form))?.list == entry.list {
             return Ok(());
         }
     }
@@ -421,14 +431,18 @@ fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
         if identity.is_of_all_bytes() {
             return Ok(());
         }
-        let at = Duration::from_nanos(u64::try_from(identity.modified_ns).unwrap_or(0));
         expected.push_str(" and another time of modification");
-        found += &format!(
-            ", modified since (`cp -p` and `rsync -a` keep the time of a copy; if its bytes are the \
-             same, `touch -d @{}.{:09} FILE` gives it the time that it had)",
-            at.as_secs(),
-            at.subsec_nanos()
-        );
+        found.push_str(", modified since (`cp -p` and `rsync -a` keep the time of a copy");
+        let at = u64::try_from(identity.modified_ns).map(Duration::from_nanos);
+        if let (false, Ok(at)) = (identity.is_of_object(), at) {
+            let (seconds, nanos) = (at.as_secs(), at.subsec_nanos());
+            found += &format!(
+                "; if its bytes are the same, `touch -d @{seconds}.{nanos:09} {}` gives it the time \
+                 that it had",
+                old.path
+            );
+        }
+        found.push(')');
     }
     Err(Error::input_changed(&old.path, expected, found))
 }

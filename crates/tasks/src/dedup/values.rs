@@ -236,7 +236,7 @@ pub(crate) fn fields(
         if documents.is_empty() {
             return Ok(());
         }
-        let _memory = memory.hold(memory_of_reader(choosing.read()));
+        let _memory = is_read.then(|| memory.hold(memory_of_reader(choosing.read())));
         let mut reader = None;
         if is_read {
             input.check_path()?;

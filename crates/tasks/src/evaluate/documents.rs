@@ -1,6 +1,7 @@
 //! The documents that any input names, numbered by the hashes of their docnos.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -570,8 +571,15 @@ pub(super) fn each_member(
     let cluster = of_clusters.then(|| named(&CLUSTERS).unwrap_or("cluster"));
     if !of_clusters {
         // Without the name of a column or a file, a comma is a part of a docno.
-        let name = list.pairs.to_string_lossy();
-        let is_csv = docno.is_some() || name.ends_with(".csv") || name.contains(".csv.");
+        let name = &list.pairs;
+        let end = name.extension().and_then(OsStr::to_str);
+        let is_packed = end.is_some_and(|end| ["gz", "zst", "bz2", "xz", "Z"].contains(&end));
+        let name = if is_packed {
+            &name.with_extension("")
+        } else {
+            name
+        };
+        let is_csv = docno.is_some() || name.extension().is_some_and(|end| end == "csv");
         table.want_lines(Some(b',').filter(|_| !is_csv));
     }
     let names: Vec<&str> = [docno.unwrap_or("docno")]

@@ -333,6 +333,9 @@ fn distinct_judged(
     Ok(collections.names)
 }
 
+/// How a list of disagreements begins.
+pub(super) const HEAD: &str = "docno_a\tdocno_b\tgrade\tcollection\tscore\tdisagreement\n";
+
 /// Writes the judged pairs about which the run and the people disagree, in the order of their file.
 fn write_disagreements(
     path: &Path,
@@ -341,7 +344,7 @@ fn write_disagreements(
     output: &Path,
 ) -> Result<()> {
     let mut out = AtomicFile::create(output)?;
-    out.put(b"docno_a\tdocno_b\tgrade\tcollection\tscore\tdisagreement\n")?;
+    out.put(HEAD.as_bytes())?;
     let mut outcomes = outcomes.finish()?;
     let mut next = outcomes.next()?;
     each_judged(path, of.context, |table, row| {

@@ -463,7 +463,7 @@ impl EvaluateConfig {
             let reads: Vec<&Path> = lists.chain(files).map(PathBuf::as_path).collect();
             outputs::check_alone("disagreements", output, &reads)?;
             outputs::check_place("disagreements", output)?;
-            outputs::check_own("disagreements", output, &["docno_a\tdocno_b\t"])?;
+            outputs::check_own("disagreements", output, &[judged::HEAD, removed::HEAD])?;
         }
         if let (Some(documents), Some(truth)) = (&self.documents, truth)
             && disk::is_directory(&truth.path)?

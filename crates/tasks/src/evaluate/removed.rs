@@ -79,6 +79,8 @@ struct Parts<'d> {
 
 /// Memory of a closest pair, without the docno.
 const CLOSEST_BYTES: usize = 128;
+/// How a list of disagreements begins.
+pub(super) const HEAD: &str = "docno_a\tdocno_b\tthreshold\tscore\tdisagreement\n";
 
 impl<'d> Parts<'d> {
     fn new(documents: &'d Documents, of: RunList) -> Parts<'d> {
@@ -222,7 +224,7 @@ pub(super) fn compare(
     let output = of.sources.config.disagreements.as_deref();
     let mut output = output.map(AtomicFile::create).transpose()?;
     if let Some(out) = &mut output {
-        out.put(b"docno_a\tdocno_b\tthreshold\tscore\tdisagreement\n")?;
+        out.put(HEAD.as_bytes())?;
     }
     let table = directory.join(DOCUMENTS);
     let mut found = Vec::new();

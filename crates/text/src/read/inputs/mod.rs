@@ -148,6 +148,7 @@ impl InputFile {
             ),
             Ok(metadata) => match metadata.modified_ns() {
                 Ok(modified) if modified == listed.modified_ns => Ok(()),
+                Ok(_) if listed.has_bytes_of(&self.path) => Ok(()),
                 _ => changed(
                     format!("{} and another time of modification", expected()),
                     "the same size, modified since it was listed (`cp -p` and `rsync -a` keep the time \

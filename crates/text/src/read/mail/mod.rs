@@ -670,8 +670,10 @@ struct Walk<'a> {
     texts: Vec<TextPart>,
     /// The first thing that was left out.
     left: Option<String>,
-    /// The number of parts with text that were left out, by type, or by the limit that they exceed.
+    /// The number of parts with text that were left out, by type.
     unread: BTreeMap<String, usize>,
+    /// The limit that other parts exceed.
+    beyond: Option<String>,
     /// Bytes of messages within that were encoded, and the most that are decoded.
     decoded: u64,
     most: u64,
@@ -687,8 +689,8 @@ impl Walk<'_> {
                 true => format!("more than {MOST_DEPTH} deep"),
                 false => format!("after the first {MOST_PARTS}"),
             };
-            self.count_unread(&what);
             self.left.get_or_insert_with(|| format!("a part {what}"));
+            self.beyond.get_or_insert(what);
             return;
         }
         let body = (range.start + header.body).min(range.end)..range.end;
@@ -951,12 +953,14 @@ impl Walk<'_> {
             texts: Vec::new(),
             left: self.left.take(),
             unread: std::mem::take(&mut self.unread),
+            beyond: self.beyond.take(),
             notices: std::mem::take(&mut self.notices),
             ..*self
         };
         walk(&mut within);
         (self.parts, self.decoded, self.left) = (within.parts, within.decoded, within.left);
-        (self.unread, self.notices) = (within.unread, within.notices);
+        (self.unread, self.beyond) = (within.unread, within.beyond);
+        self.notices = within.notices;
         let texts = within.texts;
         let bytes = Rc::new(bytes);
         self.texts.extend(texts.into_iter().map(|text| TextPart {
@@ -1458,11 +1462,10 @@ impl Interpreter for Message {
                 let what = || format!("an encoded file in {}", part.mime);
                 notices.add(Reason::EncodedText, what);
             }
-            if !walk.unread.is_empty() {
-                let shown = walk.unread.iter().take(MOST_TYPES);
-                let parts: Vec<_> = shown
-                    .map(|(mime, count)| format!("{count} {mime}"))
-                    .collect();
+            let shown = walk.unread.iter().take(MOST_TYPES);
+            let shown = shown.map(|(mime, count)| format!("{count} {mime}"));
+            let parts: Vec<_> = walk.beyond.into_iter().chain(shown).collect();
+            if !parts.is_empty() {
                 let parts = parts.join(", ");
                 let what = "with text that is not compared; extract them to files to compare them";
                 notices.add(Reason::MessageParts, || format!("parts {what}: {parts}"));
