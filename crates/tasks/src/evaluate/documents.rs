@@ -561,13 +561,16 @@ pub(super) fn each_member(
         columns.select(&mut table)?;
         return each_selected(table, context, member);
     }
+    let of_clusters = list.of == RunList::Clusters;
+    if !of_clusters {
+        table.want_lines(None);
+    }
     let header = table.first()?;
     let named = |names: &[&'static str]| {
         let is_there = |name: &&&str| header.iter().any(|column| column == **name);
         names.iter().find(is_there).copied()
     };
     let docno = named(&["docno"]).or(named(&ID_FIELDS));
-    let of_clusters = list.of == RunList::Clusters;
     let cluster = of_clusters.then(|| named(&CLUSTERS).unwrap_or("cluster"));
     if !of_clusters {
         // Without the name of a column or a file, a comma is a part of a docno.
