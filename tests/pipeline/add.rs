@@ -2,6 +2,7 @@
 
 use crate::common;
 use lookalike::Error;
+use lookalike::base::measure::Measure;
 use lookalike::base::progress::{Progress, Silent, Stop};
 use lookalike::engine::cluster::ResultFormat;
 use lookalike::engine::collection::{self, CatalogueEntry};
@@ -354,6 +355,20 @@ fn a_touched_input_is_the_same() {
     assert!(refused.contains("`touch -d @1.500000000 /"), "{refused}");
     touch(&inputs[1], 1500);
     add(&run(), out.path(), &inputs).unwrap();
+}
+
+/// A lost list of pairs is made again as it was asked for, with the new documents.
+#[test]
+fn lost_pairs_keep_their_parameters() {
+    let directory = common::temporary();
+    let files = files(directory.path(), 5, 6, 30);
+    let mut run = run().threshold("1/2");
+    run.question.join.measure = Measure::Dice;
+    let out = common::temporary();
+    run.run(&paths(&files[..4]), out.path()).unwrap();
+    fs::remove_file(out.path().join("pairs/000000.pairs")).unwrap();
+    add(&run, out.path(), &files[4..]).unwrap();
+    assert_same_files(&results(out.path()), &expected(&run, &files), "lost pairs");
 }
 
 /// Additions, stops, other thresholds and look-ups in a random order.

@@ -149,7 +149,8 @@ pub(super) fn begin(
         let line = "the tables of the last search for passages lack the new documents";
         context.progress.note(line);
     }
-    for page in super::remove_stale(workspace)? {
+    let removed = super::remove_stale(workspace)?;
+    for page in removed.iter().filter(|name| *name != super::SUMMARY_FILE) {
         let line = format!("{page} was about the documents before, and is removed");
         context.progress.note(&line);
     }
@@ -170,7 +171,21 @@ pub fn add(
     context: &Context<'_>,
 ) -> Result<Summary> {
     context.budget.check()?;
+    // What was asked for is known, also if the file with the pairs is lost.
+    let manifest = super::look(directory)?;
+    let before = manifest.get::<Before>().cloned();
+    let before = before.or_else(|| Before::of(&manifest, 0, manifest.has::<TablesEntry>()));
     let mut workspace = super::open_texts(directory)?;
+    if !workspace.manifest.has::<Before>()
+        && !workspace.manifest.has::<PairsEntry>()
+        && let Some(before) = before
+    {
+        workspace.manifest.set(Before {
+            part: None,
+            added: Vec::new(),
+            ..before
+        });
+    }
     let config = collection::config(&workspace.manifest);
     config.check_rule(directory)?;
     config.read.check_programs(context)?;
