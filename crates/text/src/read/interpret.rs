@@ -219,8 +219,7 @@ impl RecordKind {
     /// HTTP header in a TREC web record, or of a mail message; the `DATE` of a Reuters record; one
     /// of the usual fields of a JSON object or an element, or columns of a table.
     ///
-    /// In the form `2004-01-31T12:00:00Z` or `2004-01-31` if the record's form is known. The zone
-    /// of a mail message is left out.
+    /// In the form `2004-01-31T12:00:00Z` or `2004-01-31` if the record's form is known.
     pub fn date(&self, bytes: &[u8]) -> Option<String> {
         let found = self.interpreter().ok()?.date(bytes)?;
         let found = found.trim();
@@ -425,7 +424,7 @@ mod tests {
         let trec = b"<DOC>\n<DOCNO>x</DOCNO>\n<DOCHDR>\nhttp://a/\nHTTP/1.1 200 OK\n\
                      Date: Sat, 31 Jan 2004 12:00:00 GMT\n</DOCHDR>\n";
         let mail =
-            b"From a@b Sat Jan 31 12:00:00 2004\nSubject: x\nDate: 31 Jan 2004 12:00:00 +0100\n\n";
+            b"From a@b Sat Jan 31 12:00:00 2004\nSubject: x\nDate: 31 Jan 2004 13:00:00 +0100\n\n";
         let mbox = RecordKind::Mail(Message {
             docno: String::new(),
             mbox: true,

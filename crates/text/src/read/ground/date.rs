@@ -35,8 +35,8 @@ fn digits(date: &str) -> Option<String> {
 
 /// `Sat, 31 Jan 2004 12:00:00 GMT` (RFC 9110, section 5.6.7; RFC 5322) and
 /// `26-FEB-1987 15:01:01.79` (Reuters).
-fn named_month(date: &str) -> Option<String> {
-    let mut words = date
+fn named_month(stated: &str) -> Option<String> {
+    let mut words = stated
         .split(|c: char| c.is_whitespace() || matches!(c, ',' | '-'))
         .filter(|word| !word.is_empty())
         .peekable();
@@ -56,6 +56,11 @@ fn named_month(date: &str) -> Option<String> {
             _ => b.is_ascii_digit(),
         })
     };
+    // The day of the week, which may be wrong, stands before the comma.
+    let dated = stated.split_once(',').map_or(stated, |(_, dated)| dated);
+    if let Ok(zoned) = DateTime::parse_from_rfc2822(dated.trim()) {
+        return Some(zoned.to_utc().format("%Y-%m-%dT%H:%M:%SZ").to_string());
+    }
     Some(match time.filter(is_time) {
         Some(time) => format!("{date}T{time}Z"),
         None => date,
@@ -245,6 +250,8 @@ mod tests {
             ("20049931", "20049931"),
             ("2004-01-31T12:00:00Z", "2004-01-31T12:00:00Z"),
             ("Sat, 31 Jan 2004 12:00:00 GMT", "2004-01-31T12:00:00Z"),
+            ("Mon, 31 Jan 2004 01:00:00 +0900", "2004-01-30T16:00:00Z"),
+            ("31 Jan 2004 23:30 EST (winter)", "2004-02-01T04:30:00Z"),
             ("31 January 2004", "2004-01-31"),
             ("26-FEB-1987 15:01:01.79", "1987-02-26T15:01:01Z"),
             ("Sat, 31 Jan 2004 99", "2004-01-31"),
