@@ -171,21 +171,7 @@ pub fn add(
     context: &Context<'_>,
 ) -> Result<Summary> {
     context.budget.check()?;
-    // What was asked for is known, also if the file with the pairs is lost.
-    let manifest = super::look(directory)?;
-    let before = manifest.get::<Before>().cloned();
-    let before = before.or_else(|| Before::of(&manifest, 0, manifest.has::<TablesEntry>()));
-    let mut workspace = super::open_texts(directory)?;
-    if !workspace.manifest.has::<Before>()
-        && !workspace.manifest.has::<PairsEntry>()
-        && let Some(before) = before
-    {
-        workspace.manifest.set(Before {
-            part: None,
-            added: Vec::new(),
-            ..before
-        });
-    }
+    let mut workspace = opened(directory)?;
     let config = collection::config(&workspace.manifest);
     config.check_rule(directory)?;
     config.read.check_programs(context)?;
@@ -246,6 +232,23 @@ pub fn add(
     indexed(&mut workspace, context)?;
     let results = results.unwrap_or(parameters.results);
     super::results(&mut workspace, results, context)
+}
+
+/// Opens a collection, and keeps what was asked for if the file with its pairs is lost.
+fn opened(directory: &Path) -> Result<Workspace> {
+    let manifest = super::look(directory)?;
+    let before = manifest.get::<Before>().cloned();
+    let before = before.or_else(|| Before::of(&manifest, 0, manifest.has::<TablesEntry>()));
+    let mut workspace = super::open_texts(directory)?;
+    let own = &mut workspace.manifest;
+    if let Some(before) = before.filter(|_| !own.has::<Before>() && !own.has::<PairsEntry>()) {
+        own.set(Before {
+            part: None,
+            added: Vec::new(),
+            ..before
+        });
+    }
+    Ok(workspace)
 }
 
 /// Brings the index up to date, if there is one. The join may have done so.
