@@ -170,7 +170,7 @@ class Part:
         need(tag in KINDS, f"kind {tag}")
         self.kind, keys = KINDS[tag]
         self.version, flags = unpack_from("<HH", data, 12)
-        latest = {"documents": 4, "facts": 3, "names": 2}.get(self.kind, 1)
+        latest = {"documents": 4, "facts": 3, "names": 2, "index": 2}.get(self.kind, 1)
         need(1 <= self.version <= latest, f"format {self.version}")
         need(flags == 0 and not any(data[44:56]), "flags")
         self.parameters = int.from_bytes(data[16:32], "little")
