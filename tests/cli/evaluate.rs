@@ -1651,7 +1651,11 @@ fn a_comma_in_a_list_of_docnos_is_a_part_of_a_docno() {
             "n;id\n1;a,1\n2;\"b,1\"\n",
             " --run-columns id",
         ),
+        ("spaces", "1 a,1 ;\n2 b,1 ;\n", " --run-columns 2"),
+        ("x.csv.txt", "a,1\nb,1\n", ""),
+        ("x.csv.d/plain", "a,1\nb,1\n", ""),
     ] {
+        fs::create_dir_all(at.join(name).parent().unwrap()).unwrap();
         fs::write(at.join(name), text).unwrap();
         let arguments = format!("{name} --run-lists kept --truth out{columns}");
         assert_eq!(removals(at, &arguments), [2, 0, 2, 0], "{name}");
@@ -1666,11 +1670,14 @@ fn a_list_of_disagreements_replaces_only_its_own() {
     write_groups(&at.join("in.jsonl"), &[("a", 0), ("b", 0), ("c", 1)]);
     assert!(program(at, "run in.jsonl -o out --threshold 0.8 --quiet").0);
     fs::write(at.join("removed.txt"), "b\nc\n").unwrap();
-    fs::write(at.join("mine"), "my notes\n").unwrap();
     let command = "evaluate removed.txt --run-lists removed --truth out --disagreements";
-    let (done, said) = program(at, &format!("{command} mine"));
-    assert!(!done && said.contains("lookalike did not write"), "{said}");
-    assert_eq!(fs::read(at.join("mine")).unwrap(), b"my notes\n");
+    // The second could be judgements, which people write.
+    for mine in ["my notes\n", "docno_a\tdocno_b\tjudgement\na\tb\t1\n"] {
+        fs::write(at.join("mine"), mine).unwrap();
+        let (done, said) = program(at, &format!("{command} mine"));
+        assert!(!done && said.contains("lookalike did not write"), "{said}");
+        assert_eq!(fs::read_to_string(at.join("mine")).unwrap(), mine);
+    }
     for _ in 0..2 {
         let (done, said) = program(at, &format!("{command} list"));
         assert!(done, "{said}");

@@ -3,7 +3,7 @@
 
 use crate::common;
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::engine::collection::Condition;
+use lookalike::engine::collection::{Condition, Ingested};
 use lookalike::engine::pipeline;
 use lookalike::tasks::passages::{self, PassagesConfig, Then};
 
@@ -682,6 +682,17 @@ fn a_field_of_the_records_is_no_folder() {
         let ran = program.current_dir(place).args(command.split(' '));
         let ran = ran.output().unwrap();
         assert!(ran.status.success(), "{command}: {ran:?}");
+    }
+    // As long as records are missing, nobody knows which folders they have.
+    let mut workspace = pipeline::open(&place.join("out")).unwrap();
+    workspace.manifest.set(Ingested(false));
+    workspace.commit(&[]).unwrap();
+    drop(workspace);
+    for command in [format!("run x/y -o out {rule}"), "add out x/y".into()] {
+        let mut program = std::process::Command::new(common::lookalike());
+        let ran = program.current_dir(place).args(command.split(' '));
+        let said = String::from_utf8(ran.output().unwrap().stderr).unwrap();
+        assert!(said.contains("compares folders"), "{command}: {said}");
     }
 }
 

@@ -28,9 +28,9 @@ impl UnionFind {
             if parent == above {
                 return parent;
             }
-            // Path halving: every other node on the path is linked to its grandparent. It is no root
-            // and never becomes one again, so only halving writes here, and whichever thread is
-            // last, it stores an ancestor.
+            // Path halving links every other node on the path to its grandparent. Such a node never
+            // becomes a root again, so only halving writes here, and the thread that writes last
+            // also stores an ancestor.
             self.0[at as usize].store(above, Ordering::Release);
             at = above;
         }

@@ -127,7 +127,7 @@ impl Lexicon {
         self.fingerprints.len() as u64 * TERM_BYTES
     }
 
-    /// Reads a lexicon, `own` if it is that of the collection itself.
+    /// Reads a lexicon. `own` says whether it was made from the collection itself.
     pub(super) fn read(
         path: &Path,
         preprocessing: Preprocessing,

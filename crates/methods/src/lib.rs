@@ -144,8 +144,8 @@ impl Method {
         }
     }
 
-    /// A method that needs no statistics of the collection. `join` says what features must be
-    /// shared, `append` appends those of a document ([`Keys::of`]).
+    /// A method that needs no statistics of the collection. `join` says which features two
+    /// documents must share, and `append` appends the features of one document ([`Keys::of`]).
     fn plain(
         join: JoinConfig,
         append: impl Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync + 'static,

@@ -43,7 +43,7 @@ pub struct Values(BTreeMap<&'static str, String>);
 pub(super) const BY_PRESET: &str = "preset";
 
 impl Values {
-    /// The values with those of a preset for the parameters that it decides.
+    /// Fills in the parameters that a preset decides.
     pub(super) fn filled<'v>(
         &self,
         preset: impl IntoIterator<Item = (&'static str, &'v str)>,

@@ -95,7 +95,7 @@ fn names(short: &[u32], long: &[u32], length: usize) -> (Vec<u32>, Vec<u32>) {
     (of_short, of_long)
 }
 
-/// Replaces each name by that of a pair, of it and of the name `step` places later.
+/// Names pairs: each name and the name `step` places later become one name.
 fn rename(names: &mut Vec<u32>, step: usize, mut name: impl FnMut((u32, u32)) -> u32) {
     let runs = names.len().saturating_sub(step);
     for at in 0..runs {

@@ -61,8 +61,8 @@ impl Captured {
 
 /// Docnos by document number, and captures. Several threads can look them up.
 ///
-/// A small file is held in memory. Of a large one each docno is read by itself, which takes less time
-/// and memory than a mapped file (figures in docs/experiments.md).
+/// A small file is read into memory. From a large one, each look-up reads one docno, which takes
+/// less time and memory than mapping the file (figures in docs/experiments.md).
 #[derive(Debug)]
 pub struct Names {
     levels: Vec<Level>,
