@@ -1,5 +1,6 @@
-//! `status`, and `check`: `verify` reads and checks every committed file of an output directory, `inspect` prints a
-//! file of one as text, and `count` counts the documents, words and shingles of inputs.
+//! `status`, and `check`: `verify` reads and checks every committed file of an output directory,
+//! `inspect` prints such a file as text, and `count` counts the documents, words and shingles of
+//! inputs.
 
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ use lookalike_text::read::Converter;
 
 use super::context::Host;
 
-// With the types here, what every command is written with.
+// Every command needs these beside the types here.
 pub use clap::Args;
 pub use lookalike_base::Result;
 pub use lookalike_base::progress::Context;
@@ -95,7 +95,7 @@ pub struct Setup {
     silent: bool,
     /// Print JSON, for programs.
     pub(super) json: bool,
-    /// The flags that say what is read, and how, as they were given, for another command.
+    /// The flags under the heading *Reading* as they were given, for a command to suggest.
     pub(super) reading: String,
 }
 

@@ -96,8 +96,8 @@ pub struct Options {
     ///
     /// Pairs judged true and missed, and those judged false and listed. With --run-lists removed or
     /// kept, the documents that are counted: those removed without survivor, and the redundant ones,
-    /// each with the most similar kept document if the directory lists that pair, which it does from
-    /// its threshold on. `lookalike diff DIR --pair FILE:LINE` shows the texts of a pair.
+    /// each with the most similar kept document if their resemblance reaches the threshold of the
+    /// directory. `lookalike diff DIR --pair FILE:LINE` shows the texts of a pair.
     ///
     /// Example: --judged judged.txt --disagreements wrong.tsv
     #[arg(long, value_name = "FILE", help_heading = "Judged samples")]

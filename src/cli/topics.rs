@@ -1,5 +1,5 @@
 //! Flags that many commands have are described once, on a page of their own: `lookalike help NAME`.
-//! The help of a command only names them. And the methods of the literature have help.
+//! The help of a command only names them. The methods of the literature have such pages too.
 
 use std::ffi::OsString;
 use std::fmt::Write;

@@ -489,6 +489,7 @@ fn an_addition_keeps_what_the_last_search_was_asked_for() {
     ] {
         assert!(said.contains(line), "{said}");
     }
+    assert!(!said.contains("summary.json was"), "{said}");
     passages(place, "out");
     passages(place, &format!("in.jsonl more.jsonl -o both {with}"));
     let read = |out: &str| fs::read_to_string(place.join(out).join("spans.tsv")).unwrap();

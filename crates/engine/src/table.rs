@@ -107,7 +107,7 @@ impl Table {
         }
     }
 
-    /// Takes lines of which the first has no tab, comma or space as separated by its semicolons.
+    /// Splits lines at semicolons if the first line contains no tab, comma or space.
     pub fn want_semicolons(&mut self) {
         let line = self.lines.line();
         if self.shape == Shape::Spaces && line.contains(&b';') && !line.contains(&b' ') {

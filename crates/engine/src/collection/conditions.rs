@@ -110,11 +110,14 @@ pub fn check(
 }
 
 /// Calls `take` with every document's value of each field that the condition of a collection names.
-/// Returns whether all inputs have been read.
+/// Returns whether all inputs have been read; if not, no value is known to be missing, and it calls
+/// nothing.
 pub fn each_value(workspace: &Workspace, take: &mut dyn FnMut(&str, Option<&str>)) -> Result<bool> {
-    let all = super::ingested(&workspace.manifest);
+    if !super::ingested(&workspace.manifest) {
+        return Ok(false);
+    }
     let Some(rule) = own_rule(workspace)? else {
-        return Ok(all);
+        return Ok(true);
     };
     each_document(workspace, |_, document| {
         let values = rule.values(document.fields.0).0;
@@ -123,7 +126,7 @@ pub fn each_value(workspace: &Workspace, take: &mut dyn FnMut(&str, Option<&str>
         }
         Ok(())
     })?;
-    Ok(all)
+    Ok(true)
 }
 
 /// By field, what its value is: missing, not what calculations need, rounded by them, or as it is.

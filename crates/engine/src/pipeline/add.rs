@@ -80,8 +80,9 @@ fn named<'n>(
 }
 
 /// Refuses inputs that a collection has in other folders, if the condition compares folders: the
-/// collection keeps those that it was made with, and a new input would be in others. Records may have
-/// fields of these names, so it is asked for the `values` of its documents, and whether they are all.
+/// collection keeps those that it was made with, and a new input would be in others. Records may
+/// have fields of these names, so `values` passes the values of the documents. It returns whether
+/// all inputs have been read; if not, every moved folder is refused.
 pub(super) fn check_folders<'n>(
     out: &Path,
     condition: Option<&Condition>,
@@ -234,11 +235,10 @@ pub fn add(
     super::results(&mut workspace, results, context)
 }
 
-/// Opens a collection, and keeps what was asked for if the file with its pairs is lost.
+/// Opens a collection. If the file of its pairs is lost, the parameters remain, so that the join
+/// finds the pairs again.
 fn opened(directory: &Path) -> Result<Workspace> {
-    let manifest = super::look(directory)?;
-    let before = manifest.get::<Before>().cloned();
-    let before = before.or_else(|| Before::of(&manifest, 0, manifest.has::<TablesEntry>()));
+    let before = searched(&super::look(directory)?);
     let mut workspace = super::open_texts(directory)?;
     let own = &mut workspace.manifest;
     if let Some(before) = before.filter(|_| !own.has::<Before>() && !own.has::<PairsEntry>()) {
@@ -261,12 +261,16 @@ fn indexed(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The search whose pairs a directory has, or had before an addition.
+fn searched(manifest: &Manifest) -> Option<Before> {
+    // A search that has begun again was asked for something else than the pairs that it replaces.
+    let before = manifest.get::<Before>().cloned();
+    before.or_else(|| Before::of(manifest, 0, manifest.has::<TablesEntry>()))
+}
+
 /// The parameters of the pairs that a directory has, or had before an addition, and of its results.
 pub fn parameters(manifest: &Manifest) -> Option<JoinParameters> {
-    let tables = manifest.has::<TablesEntry>();
-    let before = manifest.get::<Before>().cloned();
-    // A search that has begun again was asked for something else than the pairs that it replaces.
-    let before = before.or_else(|| Before::of(manifest, 0, tables))?;
+    let before = searched(manifest)?;
     let plan = before.plan.map(|(plan, given)| AppliedPlan { plan, given });
     Some(JoinParameters {
         sampling: before.sampling,

@@ -729,7 +729,10 @@ pub(crate) fn remove_tree(path: &Path) -> Result<()> {
 
 fn known(metadata: fs::Metadata) -> Metadata {
     use std::os::unix::fs::MetadataExt;
-    #[allow(clippy::unnecessary_cast, reason = "the system of Apple has 16 bits")]
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "a mode has 16 bits on Apple's systems"
+    )]
     let kind = FileType::from_raw_mode(metadata.mode() as rustix::fs::RawMode);
     let modified = metadata.modified().ok();
     let modified = modified.map(|at| match at.duration_since(UNIX_EPOCH) {

@@ -16,6 +16,7 @@ use super::ResultFile;
 use crate::disk::{self, AtomicFile, Metadata};
 use crate::{json, received, remote};
 use lookalike_base::numbers::{counted, is_zero};
+use lookalike_base::words::shell_word;
 use lookalike_base::{Error, Result};
 
 /// Name of the list of inputs in an output directory.
@@ -133,9 +134,18 @@ impl FileIdentity {
         self.size <= 2 * DIGEST_BYTES && !self.is_of_object()
     }
 
-    /// Whether a file surely has the bytes of this one, if only its time is another.
-    pub fn has_bytes_of(&self, path: &Path) -> bool {
-        self.is_of_all_bytes() && FileIdentity::of(path).is_ok_and(|now| now.digest == self.digest)
+    /// This file with the time of the one at a path, if that has the same bytes and only its time
+    /// differs. Larger files than the digest covers keep theirs.
+    #[must_use]
+    pub fn found_at(&self, path: &Path) -> FileIdentity {
+        let differs = |now: Metadata| {
+            let other = now.modified_ns().is_ok_and(|at| at != self.modified_ns);
+            now.is_file() && now.size() == self.size && other
+        };
+        let differs = self.is_of_all_bytes() && disk::metadata(path).is_ok_and(differs);
+        let now = differs.then(|| FileIdentity::of(path).ok()).flatten();
+        let same = now.filter(|now| now.digest == self.digest);
+        same.unwrap_or_else(|| self.clone())
     }
 
     /// Whether this is the object with this metadata.
@@ -437,9 +447,9 @@ fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
         if let (false, Ok(at)) = (identity.is_of_object(), at) {
             let (seconds, nanos) = (at.as_secs(), at.subsec_nanos());
             found += &format!(
-                "; if its bytes are the same, `touch -d @{seconds}.{nanos:09} {}` gives it the time \
-                 that it had",
-                old.path
+                "; if its bytes are the same, `touch -d @{seconds}.{nanos:09} -- {}` gives it the \
+                 time that it had",
+                shell_word(&old.path)
             );
         }
         found.push(')');

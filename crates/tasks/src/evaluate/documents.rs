@@ -1,7 +1,6 @@
 //! The documents that any input names, numbered by the hashes of their docnos.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -17,8 +16,8 @@ use lookalike_engine::collection::SizeGroups;
 use lookalike_engine::table::Table;
 use lookalike_store::item::item;
 use lookalike_store::{List, Sort};
-use lookalike_text::read::ID_FIELDS;
 use lookalike_text::read::lines::{parsed, shorten};
+use lookalike_text::read::{ID_FIELDS, uncompressed};
 
 /// Columns of judged pairs. The third has one of [`GRADES`] as its name, and the last may be missing.
 const JUDGED: [&str; 4] = ["docno_a", "docno_b", "judgement", "collection"];
@@ -574,15 +573,7 @@ pub(super) fn each_member(
     let cluster = of_clusters.then(|| named(&CLUSTERS).unwrap_or("cluster"));
     if !of_clusters {
         // Without the name of a column or a file, a comma is a part of a docno.
-        let name = &list.pairs;
-        let end = name.extension().and_then(OsStr::to_str);
-        let is_packed = end.is_some_and(|end| ["gz", "zst", "bz2", "xz", "Z"].contains(&end));
-        let name = if is_packed {
-            &name.with_extension("")
-        } else {
-            name
-        };
-        let is_csv = docno.is_some() || name.extension().is_some_and(|end| end == "csv");
+        let is_csv = docno.is_some() || uncompressed(&list.pairs).ends_with(".csv");
         table.want_lines(Some(b',').filter(|_| !is_csv));
     }
     let names: Vec<&str> = [docno.unwrap_or("docno")]

@@ -21,7 +21,7 @@ use lookalike_text::read::lines::{parsed, shorten};
 /// Limit on the passages of a pair.
 const MOST_PASSAGES: usize = 200;
 
-/// The command looks for pairs that share the same words among at least this number of pairs.
+/// The least number of pairs that are read to find those that share the same words.
 const CANDIDATES: usize = 500;
 /// The most names in a sentence.
 const NAMES: usize = 8;
@@ -315,8 +315,8 @@ impl Shared {
     }
 }
 
-/// Reads at most `most` of the pairs of all documents or of one, those with the most words first. Their
-/// passages, which may be many more lines, are not read.
+/// Reads the pairs of all documents or of one that share the most words, at most `most`, without
+/// their passages, which may be many more lines.
 ///
 /// # Errors
 /// `BadLine`, `Io`.

@@ -110,7 +110,7 @@ pub use ground::config::{
     DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, READ_RULE, ReadConfig, UrlGlobs, WARC_TYPES,
 };
 pub(crate) use ground::config::{first_rule, is_first_rule};
-pub use ground::convert::{Converter, extension, is_compressed};
+pub use ground::convert::{Converter, extension, is_compressed, uncompressed};
 pub use ground::date::{date, day, moment, seconds, stated_date, usual_date};
 pub use ground::fields::{
     ID_FIELDS, SaidOnce, TEXT_FIELDS, URL_FIELDS, advised, astray, fields_in, other_fields,

@@ -113,7 +113,7 @@ use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_engine::{outputs, pipeline};
 use lookalike_store::disk::{self, AtomicFile};
-use lookalike_text::read::is_compressed;
+use lookalike_text::read::uncompressed;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -236,7 +236,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     }
     let mut files: Vec<AtomicFile> = [contradictions, qrels].into_iter().flatten().collect();
     for (run, path) in runs.iter().zip(&config.runs) {
-        let mut file = create(&written(path))?;
+        let mut file = create(&uncompressed(path))?;
         let given = (&judgements, &clusters, &chosen);
         report.runs.push(run.thin(given, file.as_mut())?);
         files.extend(file);
@@ -353,13 +353,13 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
     reads.extend(config.runs.iter().map(PathBuf::as_path));
     let mut files = BTreeSet::from([CONTRADICTIONS_FILE.to_string(), QRELS_FILE.into()]);
     for path in &config.runs {
-        if !files.insert(written(path)) {
-            let limit = format!("{} in it would be two files", written(path));
+        if !files.insert(uncompressed(path)) {
+            let limit = format!("{} in it would be two files", uncompressed(path));
             return refuse("run", path.display(), limit + "; give it another name");
         }
     }
     outputs::check_files(output, files.iter().map(String::as_str), &[], &reads)?;
-    // Each command before this one left it.
+    // Every earlier command wrote this file.
     if disk::is_gone(&output.join(CONTRADICTIONS_FILE))? {
         for name in files {
             if !disk::is_gone(&output.join(&name))? {
@@ -369,16 +369,6 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
         }
     }
     Ok(())
-}
-
-/// The name of the file that is written for a ranking: that of its file, without the ending of a
-/// compression.
-fn written(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    match name.rsplit_once('.') {
-        Some((plain, _)) if is_compressed(&name) => plain.into(),
-        _ => name.into(),
-    }
 }
 
 /// The memory of judgements and what belongs to them, and how their reading is stopped.

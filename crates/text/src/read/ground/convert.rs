@@ -34,6 +34,7 @@ use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -355,6 +356,15 @@ pub fn is_compressed(name: &str) -> bool {
         .rsplit_once('.')
         .map(|(_, last)| last.to_ascii_lowercase());
     last.is_some_and(|last| COMPRESSED.contains(&&*last))
+}
+
+/// The name of a file without the ending of a compression.
+pub fn uncompressed(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match name.rsplit_once('.') {
+        Some((plain, _)) if is_compressed(&name) => plain.into(),
+        _ => name.into(),
+    }
 }
 
 /// Why a program failed, as far as its standard error says: the first line that has text, or the

@@ -1,6 +1,6 @@
 //! The date of a capture or message, as its record states it, and dates in fields.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime};
 use lookalike_base::words::words;
 
 /// Limit on the characters of a date in a form that is not known.
@@ -49,18 +49,23 @@ fn named_month(stated: &str) -> Option<String> {
         return None;
     }
     let date = format!("{year}-{month:02}-{day:02}");
-    let time = words.next().and_then(|time| time.get(..8));
+    let time = words.next();
+    let zoned = time.and_then(|time| {
+        let (_, zone) = stated.split_once(time)?;
+        let name = MONTHS[month as usize - 1];
+        let usual = format!("{day} {name} {year} {time}{zone}");
+        Some(DateTime::parse_from_rfc2822(&usual).ok()?.to_utc())
+    });
+    if let Some(utc) = zoned.filter(|utc| (1000..=9999).contains(&utc.year())) {
+        return Some(utc.format("%Y-%m-%dT%H:%M:%SZ").to_string());
+    }
+    let time = time.and_then(|time| time.get(..8));
     let is_time = |time: &&str| {
         time.bytes().enumerate().all(|(at, b)| match at {
             2 | 5 => b == b':',
             _ => b.is_ascii_digit(),
         })
     };
-    // The day of the week, which may be wrong, stands before the comma.
-    let dated = stated.split_once(',').map_or(stated, |(_, dated)| dated);
-    if let Ok(zoned) = DateTime::parse_from_rfc2822(dated.trim()) {
-        return Some(zoned.to_utc().format("%Y-%m-%dT%H:%M:%SZ").to_string());
-    }
     Some(match time.filter(is_time) {
         Some(time) => format!("{date}T{time}Z"),
         None => date,
@@ -252,6 +257,9 @@ mod tests {
             ("Sat, 31 Jan 2004 12:00:00 GMT", "2004-01-31T12:00:00Z"),
             ("Mon, 31 Jan 2004 01:00:00 +0900", "2004-01-30T16:00:00Z"),
             ("31 Jan 2004 23:30 EST (winter)", "2004-02-01T04:30:00Z"),
+            ("31 January 2004 12:00:00 -0500", "2004-01-31T17:00:00Z"),
+            ("31-Jan-2004 12:00:00 +0100", "2004-01-31T11:00:00Z"),
+            ("31 Dec 9999 23:30:00 -0500", "9999-12-31T23:30:00Z"),
             ("31 January 2004", "2004-01-31"),
             ("26-FEB-1987 15:01:01.79", "1987-02-26T15:01:01Z"),
             ("Sat, 31 Jan 2004 99", "2004-01-31"),

@@ -93,7 +93,7 @@ impl InputFile {
     pub fn of_entry(entry: &InputEntry, path: &Path, problem: Option<(Reason, String)>) -> Self {
         InputFile {
             real: entry.real.clone().map(PathBuf::from),
-            identity: entry.identity.clone(),
+            identity: entry.identity.as_ref().map(|listed| listed.found_at(path)),
             below: entry.below,
             problem,
             ..InputFile::named(path, &*entry.name)
@@ -148,7 +148,6 @@ impl InputFile {
             ),
             Ok(metadata) => match metadata.modified_ns() {
                 Ok(modified) if modified == listed.modified_ns => Ok(()),
-                Ok(_) if listed.has_bytes_of(&self.path) => Ok(()),
                 _ => changed(
                     format!("{} and another time of modification", expected()),
                     "the same size, modified since it was listed (`cp -p` and `rsync -a` keep the time \

@@ -672,7 +672,7 @@ struct Walk<'a> {
     left: Option<String>,
     /// The number of parts with text that were left out, by type.
     unread: BTreeMap<String, usize>,
-    /// The limit that other parts exceed.
+    /// The first limit that a part exceeded.
     beyond: Option<String>,
     /// Bytes of messages within that were encoded, and the most that are decoded.
     decoded: u64,
