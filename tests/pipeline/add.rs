@@ -352,7 +352,7 @@ fn a_touched_input_is_the_same() {
     InputFile::found(&listed.unwrap()).check_path().unwrap();
     touch(&inputs[1], 3000);
     let refused = add(&run(), out.path(), &inputs).unwrap_err().to_string();
-    assert!(refused.contains("`touch -d @1.500000000 /"), "{refused}");
+    assert!(refused.contains("`touch -d @1.500000000 -- /"), "{refused}");
     touch(&inputs[1], 1500);
     add(&run(), out.path(), &inputs).unwrap();
 }
