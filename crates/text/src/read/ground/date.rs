@@ -52,7 +52,7 @@ fn named_month(stated: &str) -> Option<String> {
     let time = words.next();
     let zoned = time.and_then(|time| {
         let (_, zone) = stated.split_once(time)?;
-        let name = MONTHS[month as usize - 1];
+        let name = MONTHS[month - 1];
         let usual = format!("{day} {name} {year} {time}{zone}");
         Some(DateTime::parse_from_rfc2822(&usual).ok()?.to_utc())
     });
