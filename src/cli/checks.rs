@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use crate::report::{explained, ledger, records, rejected_by_file, unread, write_records};
 use lookalike_base::numbers::counted;
 use lookalike_base::utf8::visible_lines;
-use lookalike_engine::outputs;
+use lookalike_engine::outputs::{self, Home};
 use lookalike_engine::pipeline::{self, Summary};
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::count;
@@ -37,8 +37,8 @@ impl Command for CountOptions {
         let inputs = self.input.files(Path::new(""))?;
         let reads: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
         if let Some(output) = &self.output {
-            outputs::check(output, None, &reads)?;
-            outputs::check_place("output", output)?;
+            let heads = [&outputs::TABLES[..], &["{\n  \"inputs\": ["]].concat();
+            outputs::check("output", output, Home::Files(&reads), &heads)?;
             outputs::check_ending("output", output, &["html", "json", "tsv", "parquet"])?;
         }
         let (read, shingle) = (self.input.read()?, self.shingles.config(&self.input)?);

@@ -6,8 +6,9 @@ use std::str::FromStr;
 
 use lookalike_base::error::refuse;
 use lookalike_base::words::shell_word;
+use lookalike_engine::collection;
 use lookalike_engine::document::{self, CompareConfig, Compared};
-use lookalike_engine::{collection, outputs};
+use lookalike_engine::outputs::{self, Home};
 use lookalike_tasks::passages::PassagesConfig;
 
 use crate::report::{terminal, write_diff};
@@ -222,8 +223,8 @@ impl Command for Options {
         let around = (!self.full).then_some(self.context as usize);
         let mut workspace = open_catalogued(&self.directory, context)?;
         if let Some(output) = &self.output {
-            outputs::check(output, Some((&workspace, &[])), &[])?;
-            outputs::check_place("output", output)?;
+            let own = Home::Own(&workspace, &[]);
+            outputs::check("output", output, own, &[outputs::PAGE])?;
             if workspace.other_name(output).is_some() {
                 drop(workspace);
                 workspace = open_for(&self.directory, output, context)?;

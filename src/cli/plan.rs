@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::report;
 use lookalike_base::ids::Threshold;
-use lookalike_engine::{outputs, pipeline};
+use lookalike_engine::outputs::{self, Home};
+use lookalike_engine::pipeline;
 use lookalike_tasks::plan;
 
 use super::command::{Args, Command, Context, Out, Result};
@@ -41,9 +42,8 @@ impl Command for Options {
         let mut workspace = pipeline::open_texts(&self.directory)?;
         let path = self.output.clone();
         let path = path.unwrap_or_else(|| self.directory.join(plan::PLAN_FILE));
-        // Check before the work begins, and not only before the file is written.
-        outputs::check(&path, Some((&workspace, &[plan::PLAN_FILE])), &[])?;
-        outputs::check_place("output", &path)?;
+        let own = Home::Own(&workspace, &[plan::PLAN_FILE]);
+        outputs::check("output", &path, own, &[plan::HEAD])?;
         let planned = plan::make(&mut workspace, &config, context)?;
         plan::keep(&mut workspace, &path, &planned.plan)?;
         out.result(&planned.plan, || {

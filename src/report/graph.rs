@@ -33,7 +33,7 @@ use lookalike_engine::collection::{Captured, Catalogue, has_captures};
 use lookalike_engine::join::{
     List, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
 };
-use lookalike_engine::outputs;
+use lookalike_engine::outputs::{self, Home};
 use lookalike_engine::sample::Sampled;
 use lookalike_store::disk::AtomicFile;
 use lookalike_store::table::cell;
@@ -57,6 +57,15 @@ keywords! {
         Tsv = "tsv",
     }
 }
+
+/// How the files of the formats begin.
+const HEADS: [&str; 3] = [
+    "graph relationships {\n",
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+     <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
+     <key id=\"docno\" for=\"node\" attr.name=\"docno\" attr.type=\"string\"/>\n",
+    "docno_a\tdocno_b\tweight",
+];
 
 impl GraphFormat {
     /// Name of the file in an output directory.
@@ -103,16 +112,14 @@ pub fn graph(
         true => [keys.concat(), "\turl_a\turl_b\tdate_a\tdate_b".into()],
         false => Default::default(),
     };
+    out.push_str(HEADS[format as usize]);
     out.push_str(&match format {
-        GraphFormat::Dot => "graph relationships {\n".into(),
+        GraphFormat::Dot => String::new(),
         GraphFormat::GraphMl => format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-             <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n{}{of_captures}{}\
-             <graph id=\"relationships\" edgedefault=\"undirected\">\n",
-            key("docno", "node", "string"),
+            "{of_captures}{}<graph id=\"relationships\" edgedefault=\"undirected\">\n",
             key("weight", "edge", "double"),
         ),
-        GraphFormat::Tsv => format!("docno_a\tdocno_b\tweight{cells}\n"),
+        GraphFormat::Tsv => cells + "\n",
     });
     put(out.as_bytes())?;
     if format != GraphFormat::Tsv {
@@ -186,8 +193,8 @@ pub fn write_graph(
     output: &Path,
     context: &Context<'_>,
 ) -> Result<()> {
-    outputs::check(output, Some((workspace, &[&format.file_name()])), &[])?;
-    outputs::check_place("output", output)?;
+    let name = format.file_name();
+    outputs::check("output", output, Home::Own(workspace, &[&name]), &HEADS)?;
     workspace.write_file(output, |workspace| {
         let mut file = AtomicFile::create(output)?;
         graph(workspace, format, context, |bytes| file.put(bytes))?;

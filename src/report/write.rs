@@ -10,7 +10,8 @@ use super::terminal::Table;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::document::{Both, Passages};
-use lookalike_engine::{cluster, outputs, pipeline};
+use lookalike_engine::outputs::{self, Home};
+use lookalike_engine::{cluster, pipeline};
 use lookalike_store::workspace::{self, Workspace};
 use lookalike_store::{disk, remote, table};
 use lookalike_tasks::audit::{self, AuditConfig, review};
@@ -25,8 +26,8 @@ pub fn write_page(
     output: &Path,
     context: &Context<'_>,
 ) -> Result<PageStats> {
-    outputs::check(output, Some((workspace, &[page::PAGE_FILE])), &[])?;
-    outputs::check_place("output", output)?;
+    let own = Home::Own(workspace, &[page::PAGE_FILE]);
+    outputs::check("output", output, own, &[outputs::PAGE])?;
     pipeline::note_lost(workspace, context);
     workspace.write_file(output, |workspace| {
         let stats = match shows_passages(workspace)? {
@@ -54,10 +55,11 @@ pub fn write_audit(
     context: &Context<'_>,
 ) -> Result<bool> {
     check_audit(kept, "output", output, reviewed, &[])?;
-    outputs::check_outside("output", output, workspace)?;
+    let collection = Home::Collection(workspace);
+    outputs::check("output", output, collection, &[outputs::PAGE])?;
     let exists = reviewed.map(review::exists).transpose()?;
     if let (Some(review), Some(false)) = (reviewed, exists) {
-        outputs::check_outside("verdicts", review, workspace)?;
+        outputs::check("verdicts", review, collection, &[])?;
     }
     page::audit::check_memory(workspace, context)?;
     let audit = audit::audit(kept, workspace, config, context)?;
@@ -88,9 +90,7 @@ pub fn place_audit(
 ) -> Result<PathBuf> {
     let page = given.map_or_else(|| audit_page(kept), Path::to_path_buf);
     check_audit(kept, parameter, &page, review, taken)?;
-    if given.is_none() {
-        page::check_replaced(&page)?;
-    }
+    outputs::check_own(parameter, &page, &[outputs::PAGE])?;
     Ok(page)
 }
 
@@ -162,13 +162,10 @@ pub(crate) fn write_versions(
 ) -> Result<VersionsSummary> {
     let parameters = cluster::parameters(&workspace.manifest);
     let (mut pages, mut tables) = (Vec::new(), Vec::new());
+    let collection = Home::Collection(workspace);
     for file in files {
-        outputs::check_outside("output", file, workspace)?;
-        outputs::check_place("output", file)?;
+        outputs::check("output", file, collection, &outputs::TABLES)?;
         outputs::check_ending("output", file, &["html", "tsv", "parquet"])?;
-        if file.extension().is_none() {
-            outputs::check_own("output", file, &["# format: lookalike 1\n"])?;
-        }
         if file.extension().is_some_and(|ending| ending == "html") {
             pages.push(file);
         } else {

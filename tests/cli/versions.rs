@@ -867,14 +867,22 @@ fn hostile_addresses_break_no_table_and_no_page() {
         place,
         "run a b -o out --text-field text --url-field url --quiet",
     );
-    // Without an ending, a file of the user's stays, and an earlier table is replaced.
-    fs::write(place.join("mine"), "my notes\n").unwrap();
-    let refused = lookalike(place, "export versions out --output mine");
-    let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("lookalike did not write"), "{said}");
-    assert_eq!(fs::read(place.join("mine")).unwrap(), b"my notes\n");
-    for _ in 0..2 {
-        done(place, "export versions out --output table");
+    // A file of the user's stays, whatever its ending is, and an earlier table is replaced.
+    for ending in ["", ".tsv", ".html", ".parquet"] {
+        let mine = format!("mine{ending}");
+        for notes in ["my notes\n", "PAR1 PAR1"] {
+            fs::write(place.join(&mine), notes).unwrap();
+            let refused = lookalike(place, &format!("export versions out --output {mine}"));
+            let said = String::from_utf8(refused.stderr).unwrap();
+            assert!(said.contains("lookalike did not write"), "{said}");
+            assert_eq!(fs::read(place.join(&mine)).unwrap(), notes.as_bytes());
+        }
+        for _ in 0..2 {
+            done(
+                place,
+                &format!("export versions out --output table{ending}"),
+            );
+        }
     }
     let told = done(place, "export versions out --output page.html");
     assert!(

@@ -512,6 +512,20 @@ fn pages_are_the_same_for_any_threads_and_memory() {
 }
 
 #[test]
+fn a_pass_over_the_inputs_is_shown_if_there_is_one() {
+    let (_place, place) = place(&[]);
+    write_corpus(6, &place.join("in"));
+    dedup(&place, "in -o kept --shingle-size 3 --threshold 0.3");
+    for (by, is_read) in [("host", false), ("field:meta.source", true)] {
+        let how = format!("report kept --progress json --by {by} --output page.html");
+        let ran = call(&place, &how);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let shown = ran.stderr.contains("\"stage\":\"fields\"");
+        assert_eq!(shown, is_read, "{by}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_budget_that_is_too_small_is_refused_with_one_that_is_enough() {
     let (_place, place) = place(&[]);
     write_corpus(6, &place.join("in"));
@@ -1205,13 +1219,12 @@ fn no_link_or_pipe_is_opened_and_only_pages_are_replaced() {
     assert!(!page.exists());
     for mine in [
         "mine",
-        "",
         "<!DOCTYPE html><html lang=\"en\"><head><title>mine</title>",
     ] {
         fs::write(&page, mine).unwrap();
         let (code, stderr) = report();
         assert!(
-            code == Some(2) && stderr.contains("not a page of lookalike"),
+            code == Some(2) && stderr.contains("lookalike did not write this file"),
             "{stderr}"
         );
         let ran = call(&place, "dedup --from kept.work -o new --report");
@@ -1227,10 +1240,15 @@ fn no_link_or_pipe_is_opened_and_only_pages_are_replaced() {
         fs::remove_file(place.join("new.report.html")).unwrap();
     }
     fs::remove_file(&page).unwrap();
-    // A page is replaced, and so is any file that the command names.
+    // A page is replaced, also under a name that is given, and no other file is.
     assert_eq!(report().0, Some(0));
     assert_eq!(report().0, Some(0));
-    fs::write(place.join("named.html"), "mine").unwrap();
+    let named = place.join("named.html");
+    fs::write(&named, "mine").unwrap();
+    let ran = call(&place, "report kept -q --output named.html");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert_eq!(fs::read(&named).unwrap(), b"mine");
+    fs::copy(&page, &named).unwrap();
     done(&place, "report kept -q --output named.html");
-    assert!(page_text(&place.join("named.html")).contains("removed"));
+    assert!(page_text(&named).contains("removed"));
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use lookalike::Error;
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::engine::cluster::{ResultFormat, TABLE_FILES, TablesEntry};
-use lookalike::engine::outputs;
+use lookalike::engine::outputs::{self, Home};
 use lookalike::engine::pipeline;
 use lookalike::tasks::inspect::{inspect, verify};
 use serde_json::{Value, json};
@@ -456,7 +456,7 @@ fn outputs_do_not_replace_tables() {
         // Nor are they taken for damaged parts.
         let error = inspect(&out.join(name), 1, &mut |_| Ok(true)).unwrap_err();
         assert!(error.help().unwrap().contains("DuckDB"), "{error}");
-        let error = outputs::check(&out.join(name), None, &[]).unwrap_err();
+        let error = outputs::check("output", &out.join(name), Home::Files(&[]), &[]).unwrap_err();
         assert!(error.to_string().contains("output directory"), "{error}");
     }
 }

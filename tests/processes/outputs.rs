@@ -87,16 +87,17 @@ fn all(place: &Path, names: &[&str]) -> String {
     )
 }
 
-const COMMANDS: [&str; 6] = [
+const COMMANDS: [&str; 7] = [
     "report base -o node",
     "report k -o node",
     "diff base d1 d3 -o node",
     "export graph base -o node",
     "plan base --ratios 1/2 -o node",
     "dedup in -o k2 --report=node",
+    "check count in -o node",
 ];
 
-/// A device or FIFO is written to, and a link stays a link.
+/// A device or FIFO is written to, a link stays a link, and so does a file of another program.
 #[test]
 fn outputs_replace_only_regular_files() {
     let place = made();
@@ -124,9 +125,10 @@ fn outputs_replace_only_regular_files() {
         assert!(kind().is_fifo(), "{command}");
         let through = fs::read(at.join("got")).unwrap();
 
-        for target in ["precious", ""] {
+        let earlier = [&through[..], b"old"].concat();
+        for target in [Some(&earlier), None] {
             clean();
-            if !target.is_empty() {
+            if let Some(target) = target {
                 fs::write(at.join("target"), target).unwrap();
             }
             symlink("target", &node).unwrap();
@@ -145,7 +147,13 @@ fn outputs_replace_only_regular_files() {
         assert!(kind().is_socket(), "{command}");
 
         clean();
-        fs::write(&node, "old").unwrap();
+        fs::write(&node, "another program's").unwrap();
+        let said = refused(at, &format!("$L {command}"));
+        assert!(said.contains("lookalike did not write this file"), "{said}");
+        assert_eq!(fs::read(&node).unwrap(), b"another program's");
+
+        clean();
+        fs::write(&node, earlier).unwrap();
         fs::write(at.join("node.tmp"), "mine").unwrap();
         done(at, &format!("$L {command}"));
         assert_eq!(fs::read(&node).unwrap(), through, "{command}");

@@ -8,7 +8,8 @@
 //!   command works, it must not be a file that the program creates there, and must not lie in a
 //!   subdirectory that the program creates. The one exception is the file that the command is made
 //!   to write: `report` replaces `report.html` of its directory.
-//! - Nothing but a regular file is replaced. A symbolic link is kept, and the file that it leads to
+//! - Nothing but a regular file is replaced, and outside of the directory where the command works,
+//!   only one that begins as a file of this program does. A symbolic link is kept, and the file that it leads to
 //!   is written. Output to a FIFO or a character device is written through it. A socket, a block
 //!   device and a directory are refused, and in an output directory also links, FIFOs and devices.
 //!
@@ -31,25 +32,13 @@ use lookalike_store::remote;
 use lookalike_store::workspace::{
     self, INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, OutputKind, Workspace,
 };
+use memchr::memmem;
 
 /// Subdirectories that commands create in an output directory, including the directories of parts.
-pub const DIRECTORIES: [&str; 15] = [
-    "collection",
-    "catalogue",
-    "checkpoint",
-    "index",
-    "sample",
-    "runs",
-    "postings",
-    "pairs",
-    "scratch",
-    "methods",
-    "study",
-    "plan",
-    "compare",
-    "report",
-    "stores",
-];
+pub const DIRECTORIES: [&str; 15] = words(
+    "collection catalogue checkpoint index sample runs postings pairs scratch methods study plan \
+     compare report stores",
+);
 
 /// Files that commands create in an output directory, besides results and files made from results.
 pub const FILES: [&str; 8] = [
@@ -70,26 +59,35 @@ pub const PASSAGE_FILES: [&str; 13] = words(
      reuse-places.tsv",
 );
 
-/// The directory that a command works in, and the names of the files in it that the command is made
-/// to write.
-pub type Own<'a> = (&'a Workspace, &'a [&'a str]);
+/// How every page begins.
+pub const PAGE: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" \
+     content=\"lookalike\">";
+/// How every file of Parquet begins. Only the end says which program wrote it.
+const PARQUET: &str = "PAR1";
+/// How the files begin that the ending of a name makes of rows.
+pub const TABLES: [&str; 3] = [PAGE, "# format: lookalike 1\n", PARQUET];
 
-/// Refuses an output that must not be replaced. `reads` are the files that the command reads
-/// besides the collection.
-pub fn check(output: &Path, own: Option<Own<'_>>, reads: &[&Path]) -> Result<()> {
-    let collection = own.map(|(workspace, _)| workspace);
-    check_as("output", output, (own, collection), reads)
+/// What a command reads and where it works, which its output must not replace.
+#[derive(Clone, Copy)]
+pub enum Home<'a> {
+    /// The directory that it works in, and the names of the files in it that it is made to write.
+    Own(&'a Workspace, &'a [&'a str]),
+    /// The collection that it reads, into whose directory it writes nothing.
+    Collection(&'a Workspace),
+    /// The files that it reads. It has no directory.
+    Files(&'a [&'a Path]),
 }
 
-/// As [`check`], for the output that `parameter` names of a command which writes nothing into the
-/// directory of its collection.
-pub fn check_outside(parameter: &'static str, output: &Path, collection: &Workspace) -> Result<()> {
-    check_as(parameter, output, (None, Some(collection)), &[])
-}
-
-/// As [`check`], for the output that `parameter` names of a command without a directory to work in.
-pub fn check_alone(parameter: &'static str, output: &Path, reads: &[&Path]) -> Result<()> {
-    check_as(parameter, output, (None, None), reads)
+/// Refuses an output, given by `parameter`, that could not be created or must not be replaced, or in
+/// whose place is a file that begins in none of these ways, so another program wrote it. A command
+/// calls this before a long computation.
+pub fn check(parameter: &'static str, output: &Path, of: Home<'_>, heads: &[&str]) -> Result<()> {
+    let is_own = check_as(parameter, output, of)?;
+    check_place(parameter, output)?;
+    match is_own {
+        true => Ok(()),
+        false => check_own(parameter, output, heads),
+    }
 }
 
 /// Refuses a directory for outputs, given by `parameter`, that is an output directory of another
@@ -162,8 +160,7 @@ pub fn check_ending(parameter: &'static str, output: &Path, endings: &[&str]) ->
 }
 
 /// Refuses an output, given by `parameter`, that could not be created: its directory does not exist
-/// or cannot be written to, or something other than a file has the name. A
-/// command calls this before a long computation.
+/// or cannot be written to, or something other than a file has the name.
 pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
     if remote::is_address(output) {
         workspace::check_address(parameter, output)?;
@@ -206,10 +203,19 @@ pub fn begins(path: &Path, heads: &[&str]) -> Result<bool> {
     if !disk::exists(path)? {
         return Ok(true);
     }
-    let mut begin = [0; 64];
-    let read = disk::read_some(&mut disk::open(path)?, &mut begin, path)?;
-    let begins = |head: &&str| begin[..read].starts_with(head.as_bytes());
-    Ok(read == 0 || heads.iter().any(begins))
+    let mut file = disk::open(path)?;
+    let mut some = [0; 256];
+    let read = disk::read_some(&mut file, &mut some, path)?;
+    let begins = |head: &&str| some[..read].starts_with(head.as_bytes());
+    let ours = read == 0 || heads.iter().any(begins);
+    if !ours || !begins(&PARQUET) {
+        return Ok(ours);
+    }
+    let (size, most) = (disk::size(path)?, some.len() as u64);
+    let end = &mut some[..size.min(most) as usize];
+    let read = file.read_exact_at(end, size.saturating_sub(most));
+    read.map_err(Error::io("read", path))?;
+    Ok(memmem::find(end, b"lookalike ").is_some())
 }
 
 /// The kind of thing that has this name, unless it is a regular file or nothing.
@@ -231,12 +237,14 @@ fn destination(parameter: &'static str, output: &Path, path: &Path) -> Result<De
     }
 }
 
-fn check_as(
-    parameter: &'static str,
-    output: &Path,
-    (own, collection): (Option<Own<'_>>, Option<&Workspace>),
-    reads: &[&Path],
-) -> Result<()> {
+/// Refuses an output that must not be replaced. Returns whether it is a file of its own directory
+/// that the command is made to write.
+fn check_as(parameter: &'static str, output: &Path, of: Home<'_>) -> Result<bool> {
+    let (own, collection, reads) = match of {
+        Home::Own(workspace, names) => (Some((workspace, names)), Some(workspace), &[][..]),
+        Home::Collection(workspace) => (None, Some(workspace), &[][..]),
+        Home::Files(reads) => (None, None, reads),
+    };
     workspace::check_address(parameter, output)?;
     let refuse = |limit: String| refuse(parameter, output.display(), limit + "; give another file");
     let place = |path: &Path| match (path.file_name(), parent_of(path)?) {
@@ -247,7 +255,7 @@ fn check_as(
         return refuse("it is the name of a directory".into());
     };
     let Some(mut parent) = parent else {
-        return Ok(()); // There is nothing, and nothing can be written there.
+        return Ok(false); // There is nothing, and nothing can be written there.
     };
     let home = match own {
         Some((workspace, _)) => disk::real(workspace.directory())?,
@@ -265,11 +273,11 @@ fn check_as(
         return refuse(format!("it is {kind} in an output directory"));
     }
     match destination(parameter, output, &parent.join(&name))? {
-        Destination::Through(_) => return Ok(()),
+        Destination::Through(_) => return Ok(false),
         Destination::File(target) if target == parent.join(&name) => {}
         Destination::File(target) => {
             let Some((file, Some(above))) = place(&target)? else {
-                return Ok(()); // Nothing can be written there.
+                return Ok(false); // Nothing can be written there.
             };
             (name, parent) = (file, above);
             if let Some(directory) = taken_in(&parent, &name, (own, home.as_deref()))? {
@@ -284,11 +292,12 @@ fn check_as(
         && names.iter().any(|own| name == *own)
         && home.as_ref() == Some(&parent)
     {
-        return Ok(());
+        return Ok(true);
     }
     let is_home = home.as_ref() == Some(&parent);
     let target = parent.join(&name);
-    check_replaced((parameter, output), (&target, is_home), collection, reads)
+    check_replaced((parameter, output), (&target, is_home), collection, reads)?;
+    Ok(false)
 }
 
 /// Refuses an output, given by a parameter, that would replace a file which the command reads or
@@ -371,7 +380,7 @@ fn parent_of(path: &Path) -> Result<Option<PathBuf>> {
 fn taken_in<'p>(
     parent: &'p Path,
     name: &OsStr,
-    (own, home): (Option<Own<'_>>, Option<&Path>),
+    (own, home): (Option<(&Workspace, &[&str])>, Option<&Path>),
 ) -> Result<Option<&'p Path>> {
     let mut inner = None;
     let text = name.to_string_lossy().replace(".parquet", ".tsv");

@@ -3,32 +3,13 @@
 use super::markup::{
     Markup, digest_source, harmless_json, html, json_block, plain, script, style, visible,
 };
+use lookalike_base::Result;
 use lookalike_base::numbers::counted;
-use lookalike_base::{Error, Result};
-use lookalike_store::disk::{self, AtomicFile};
+use lookalike_store::disk::AtomicFile;
 use std::path::Path;
 
 /// The style of all pages.
 pub(super) const STYLE: &str = include_str!("style.css");
-
-/// How a page of this program is recognised: an element near its beginning.
-const GENERATOR: &str = "<meta name=\"generator\" content=\"lookalike\">";
-
-/// Bytes within which it is.
-const HEAD_BYTES: usize = 256;
-
-/// Whether a file is a page of this program.
-pub(super) fn is_page(path: &Path) -> Result<bool> {
-    match disk::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Ok(false),
-        Err(error) => return Err(error).map_err(Error::io("inspect", path)),
-    }
-    let mut head = [0; HEAD_BYTES];
-    let read = disk::read_some(&mut disk::open_regular(path)?, &mut head, path)?;
-    let head = head.get(..read).unwrap_or_default();
-    Ok(memchr::memmem::find(head, GENERATOR.as_bytes()).is_some())
-}
 
 /// The frame around the sections of a page.
 #[derive(Debug, Default)]

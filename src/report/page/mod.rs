@@ -74,10 +74,10 @@ mod texts;
 pub(crate) mod versions;
 
 use crate::report::cost_rows;
+use lookalike_base::Result;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{self, count, counted};
 use lookalike_base::progress::{Context, Unit};
-use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultsEntry;
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::document::record_bytes;
@@ -273,16 +273,6 @@ fn finished(workspace: &Workspace) -> Result<(&PairsEntry, &ResultsEntry)> {
         true => Ok((pairs, results)),
         false => Err(workspace.missing("cluster")),
     }
-}
-
-/// Refuses to replace a file that is not a page of this program, for a page whose name the user did
-/// not give.
-pub(crate) fn check_replaced(page: &Path) -> Result<()> {
-    if !disk::exists(page)? || frame::is_page(page)? {
-        return Ok(());
-    }
-    Err(Error::parameter("output", page.display())
-        .because("there is a file that is not a page of lookalike; name another file for the page"))
 }
 
 /// Everything that the sections of a page show.

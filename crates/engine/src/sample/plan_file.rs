@@ -19,6 +19,9 @@ const FORMAT: u32 = 1;
 /// The largest plan file that is read. Plans are small, so a longer file is not a plan.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// How every plan file begins.
+pub const HEAD: &str = "# A sampling plan of lookalike";
+
 /// Formats a plan as text.
 pub fn write(plan: &Plan) -> String {
     let Target {
@@ -61,7 +64,7 @@ pub fn write(plan: &Plan) -> String {
         ..
     } = plan;
     let mut out = format!(
-        r#"# A sampling plan of lookalike: a ratio for each size group of documents, the smallest of which
+        r#"{HEAD}: a ratio for each size group of documents, the smallest of which
 # the lower end of the interval of precision was at the target. Apply it to this collection with
 # --sampling THIS-FILE. Pairs across groups are compared on the coarser of two ratios.
 format = {FORMAT}

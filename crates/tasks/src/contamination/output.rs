@@ -17,7 +17,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::DERIVED_FILES;
-use lookalike_engine::outputs;
+use lookalike_engine::outputs::{self, Home};
 use lookalike_store::disk::{self, AtomicFile};
 use lookalike_store::table::{Column, Table, cells, columns};
 use lookalike_store::workspace::{OwnDirectory, resolved};
@@ -83,8 +83,7 @@ impl Output {
                 );
                 return refuse("report", page.display(), limit);
             }
-            outputs::check_alone("report", page, &reads)?;
-            outputs::check_place("report", page)?;
+            outputs::check("report", page, Home::Files(&reads), &[outputs::PAGE])?;
         }
         outputs::check_files(directory, ALL, &[], &reads)?;
         OwnDirectory::look(directory, |name| ALL.contains(&name), "contamination")

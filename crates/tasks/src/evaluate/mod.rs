@@ -110,8 +110,9 @@ use lookalike_base::keywords;
 use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
+use lookalike_engine::outputs::{self, Home};
+use lookalike_engine::pipeline;
 use lookalike_engine::table::Table;
-use lookalike_engine::{outputs, pipeline};
 use lookalike_store::{Item, Sort, disk};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -461,9 +462,8 @@ impl EvaluateConfig {
             let files = [&self.documents, &self.judged, &self.families];
             let files = files.into_iter().flatten();
             let reads: Vec<&Path> = lists.chain(files).map(PathBuf::as_path).collect();
-            outputs::check_alone("disagreements", output, &reads)?;
-            outputs::check_place("disagreements", output)?;
-            outputs::check_own("disagreements", output, &[judged::HEAD, removed::HEAD])?;
+            let heads = [judged::HEAD, removed::HEAD];
+            outputs::check("disagreements", output, Home::Files(&reads), &heads)?;
         }
         if let (Some(documents), Some(truth)) = (&self.documents, truth)
             && disk::is_directory(&truth.path)?

@@ -8,7 +8,6 @@ use lookalike_base::Result;
 use lookalike_base::numbers::{counted, percent};
 use lookalike_base::progress::Context;
 use lookalike_engine::collection::{self, CollectionConfig};
-use lookalike_engine::outputs;
 use lookalike_engine::pipeline::{self, AppliedPlan, JoinParameters, Summary};
 use lookalike_engine::sample::PlanGiven;
 use lookalike_store::disk;
@@ -132,7 +131,6 @@ pub fn write_file(path: &Path, plan: &Plan) -> Result<()> {
 
 /// Writes a plan to a file. If the file lies in the output directory, the manifest records it.
 pub fn keep(workspace: &mut Workspace, path: &Path, plan: &Plan) -> Result<()> {
-    outputs::check(path, Some((workspace, &[PLAN_FILE])), &[])?;
     match workspace.other_name(path) {
         Some(name) => workspace.put_other(&name, write(plan).as_bytes()),
         None => write_file(path, plan),

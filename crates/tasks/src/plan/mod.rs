@@ -56,7 +56,7 @@ pub mod subset;
 pub use lookalike_engine::sample::plan::{
     Estimate, Evidence, PLAN_FILE, Plan, PlanConfig, PlannedGroup, Ratio, Subset, Target,
 };
-pub use lookalike_engine::sample::plan_file::{read, write};
+pub use lookalike_engine::sample::plan_file::{HEAD, read, write};
 pub use make::{for_collection, keep, make, run_with_plan, write_file};
 pub use run::{DIRECTORY, PlanCost, Planned, run, run_all};
 
