@@ -742,6 +742,26 @@ fn command(place: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     )
 }
 
+/// Each file is closed before the next one begins.
+#[test]
+fn many_rankings_need_few_open_files() {
+    let (directory, _) = collection();
+    let place = directory.path();
+    fs::write(place.join("judged"), QRELS).unwrap();
+    let mut line =
+        String::from("ulimit -n 30; exec \"$0\" lab qrels judged --clusters out -o clean");
+    for n in 0..60 {
+        fs::write(place.join(format!("run-{n}")), RANKING).unwrap();
+        write!(line, " --run run-{n}").unwrap();
+    }
+    let mut ran = Command::new("sh");
+    ran.args(["-c", &line]).arg(common::lookalike());
+    ran.current_dir(place);
+    let ran = ran.output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    assert_eq!(fs::read_dir(place.join("clean")).unwrap().count(), 62);
+}
+
 #[test]
 fn the_command_prints_a_table() {
     let (directory, out) = collection();

@@ -1138,31 +1138,54 @@ impl AtomicFile {
 
     /// As [`AtomicFile::finish`]. Without `lasting`, a loss of power may take the content.
     pub(crate) fn end(self, lasting: bool) -> Result<(u64, u64)> {
+        self.close(lasting)?.finish()
+    }
+
+    /// Closes the file. Its content is durable if it is `lasting`, and a file gets its final name
+    /// from [`Closed::finish`].
+    pub fn close(self, lasting: bool) -> Result<Closed> {
         let file = self.out.into_inner().map_err(|e| e.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;
         if file.upload().is_some() {
             sync(&file, &self.path)?;
             place(&file, &self.path)?;
+        } else if lasting && self.names.is_some() {
+            sync(&file, &self.path)?;
         }
-        if let Some((temporary, target)) = &self.names {
-            if lasting {
-                sync(&file, &self.path)?;
-            }
-            drop(file);
-            rename(temporary, target)?;
-            if *target != self.path {
-                // The caller syncs the directory of the link.
-                sync_parent(target)?;
-            }
-        }
-        Ok((self.bytes, self.hash.digest()))
+        Ok(Closed {
+            path: self.path,
+            names: self.names,
+            of: (self.bytes, self.hash.digest()),
+        })
     }
+
     /// Appends the bytes of another file. `goes_on` is asked between pieces, and may end it.
     pub fn put_file(&mut self, from: &Path, mut goes_on: impl FnMut() -> Result<()>) -> Result<()> {
         each_piece(&mut open(from)?, from, |piece| {
             goes_on()?;
             self.put(piece)
         })
+    }
+}
+
+/// A file that is complete and has no final name yet.
+pub struct Closed {
+    path: PathBuf,
+    names: Option<(PathBuf, PathBuf)>,
+    of: (u64, u64),
+}
+
+impl Closed {
+    /// Gives the file its final name. Returns size and checksum.
+    pub fn finish(self) -> Result<(u64, u64)> {
+        if let Some((temporary, target)) = &self.names {
+            rename(temporary, target)?;
+            if *target != self.path {
+                // The caller syncs the directory of the link.
+                sync_parent(target)?;
+            }
+        }
+        Ok(self.of)
     }
 }
 

@@ -234,12 +234,15 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             out.put(line.as_bytes())?;
         }
     }
-    let mut files: Vec<AtomicFile> = [contradictions, qrels].into_iter().flatten().collect();
+    // They get their names together, and each is closed before the next begins.
+    let files = [contradictions, qrels].into_iter().flatten();
+    let files = files.map(|file| file.close(true));
+    let mut files = files.collect::<Result<Vec<_>>>()?;
     for (run, path) in runs.iter().zip(&config.runs) {
         let mut file = create(&uncompressed(path))?;
         let given = (&judgements, &clusters, &chosen);
         report.runs.push(run.thin(given, file.as_mut())?);
-        files.extend(file);
+        files.extend(file.map(|file| file.close(true)).transpose()?);
     }
     // First those by which the next command knows the directory.
     for file in files {
@@ -322,16 +325,14 @@ impl Chosen {
             if group.len() < 2 {
                 continue;
             }
-            for placed in group {
-                marks[placed.number as usize] = Marks::of(&differing);
-            }
-            if differing.grades.is_some()
+            if differing.marks.grades.is_some()
                 && let Some(out) = &mut out
             {
                 out.put(differing.line(judgements, clusters).as_bytes())?;
             }
-            for placed in group {
-                keep[placed.number as usize] = Some(placed.number) == kept;
+            for number in numbers() {
+                marks[number as usize] = differing.marks;
+                keep[number as usize] = Some(number) == kept;
             }
             if let (Keep::Map, Some(kept)) = (config.keep, kept) {
                 grades[kept as usize] = best;
@@ -446,22 +447,14 @@ struct Marks {
     grouped: bool,
     /// In a group of near-duplicates.
     near: bool,
-    /// In a group that is judged inconsistently: whether exact duplicates of each other disagree.
+    /// In a group in which some are relevant and some are not: whether exact duplicates of each
+    /// other disagree.
     relevance: Option<bool>,
     /// The same for any difference in grade.
     grades: Option<bool>,
 }
 
 impl Marks {
-    fn of(group: &Group<'_>) -> Marks {
-        Marks {
-            grouped: true,
-            near: !group.exact,
-            relevance: group.relevance,
-            grades: group.grades,
-        }
-    }
-
     /// The marks of two judgements together.
     fn and(self, other: Marks) -> Marks {
         Marks {
@@ -479,12 +472,7 @@ impl Marks {
 struct Group<'g> {
     placed: &'g [Placed],
     clustered: bool,
-    /// Whether all are exact duplicates of each other.
-    exact: bool,
-    /// Set if some are relevant and some are not: whether exact duplicates of each other disagree.
-    relevance: Option<bool>,
-    /// The same for any difference in grade.
-    grades: Option<bool>,
+    marks: Marks,
 }
 
 impl<'g> Group<'g> {
@@ -503,17 +491,21 @@ impl<'g> Group<'g> {
         Group {
             placed,
             clustered: placed[0].cluster != NONE,
-            exact: of_class[0].0 == of_class[of_class.len() - 1].0,
-            relevance: differ(&|grade| i64::from(grade > 0)),
-            grades: differ(&|grade| grade),
+            marks: Marks {
+                grouped: placed.len() > 1,
+                near: of_class[0].0 != of_class[of_class.len() - 1].0,
+                relevance: differ(&|grade| i64::from(grade > 0)),
+                grades: differ(&|grade| grade),
+            },
         }
     }
 
     /// The group's line in [`CONTRADICTIONS_FILE`].
     fn line(&self, judgements: &Judgements, clusters: &Clusters) -> String {
         let text = |text: &str| serde_json::Value::from(text).to_string();
-        let differs = self.relevance.map_or("grade", |_| "relevance");
-        let exact = self.relevance.or(self.grades) == Some(true);
+        let (relevance, grades) = (self.marks.relevance, self.marks.grades);
+        let differs = relevance.map_or("grade", |_| "relevance");
+        let exact = relevance.or(grades) == Some(true);
         let first = &judgements.all[self.placed[0].number as usize];
         let subtopic = match judgements.format {
             QrelsFormat::Ndeval => format!("\"subtopic\":{},", text(judgements.repeated(first))),

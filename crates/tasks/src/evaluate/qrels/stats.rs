@@ -69,19 +69,6 @@ impl TopicCounts {
         self.inconsistent.add(whole.relevance, inconsistent);
         self.grades_differ.add(whole.grades, differ);
     }
-
-    fn add(&mut self, group: &Group<'_>) {
-        let documents = group.placed.len() as u64;
-        self.judged += documents;
-        self.clustered += if group.clustered { documents } else { 0 };
-        if documents >= 2 {
-            self.groups += 1;
-            self.exact_groups += u64::from(group.exact);
-            self.documents += documents;
-            self.inconsistent.add(group.relevance, documents);
-            self.grades_differ.add(group.grades, documents);
-        }
-    }
 }
 
 /// Counts of the lines of one file.
@@ -172,9 +159,11 @@ impl QrelsReport {
     }
 
     pub(super) fn add(&mut self, topic: u32, group: &Group<'_>) {
-        self.all.add(group);
-        if let Some((_, counts)) = self.topics.get_mut(topic as usize) {
-            counts.add(group);
+        let of_topic = self.topics.get_mut(topic as usize);
+        let of_topic = of_topic.map(|(_, counts)| counts);
+        for counts in [&mut self.all].into_iter().chain(of_topic) {
+            let documents = std::iter::repeat_n(group.marks, group.placed.len());
+            counts.add_cluster(group.clustered, documents);
         }
     }
 }
