@@ -11,6 +11,7 @@ use super::policy::{Policy, preference};
 use lookalike_base::error::refuse;
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::{count, counted};
+use lookalike_base::progress::{Context, Silent};
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::InputRecord;
@@ -231,6 +232,15 @@ pub(crate) fn fields(
     let is_read = |part: &Part<'_>| *part != Part::Address;
     let is_read = columns.iter().flatten().any(is_read);
     let memory = Credit::new(choosing.memory);
+    // Addresses are in the collection, and to go through it is no step of its own.
+    let silent = Context {
+        progress: &Silent,
+        ..*choosing.context
+    };
+    let mut choosing = choosing;
+    if !is_read {
+        choosing.context = &silent;
+    }
     choosing.each_file("fields", |file, input, entries| {
         let documents = places.documents(file);
         if documents.is_empty() {
