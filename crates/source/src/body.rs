@@ -6,7 +6,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use super::gzip::Gzip;
 use super::input::Input;
-use super::{Fault, RATIO_FREE_BYTES, Reason, exceeds};
+use super::{Fault, RATIO_FREE_BYTES, Reason, exceeds, lacks_memory};
 use lookalike_base::memory::reserve;
 
 /// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
@@ -21,14 +21,17 @@ pub fn inflate_body(
 ) -> Result<(Vec<u8>, bool), Fault> {
     let mut out = Vec::new();
     let mut step = vec![0; (64 << 10).min(body.len().saturating_mul(8)).max(1 << 10)];
-    let Some(mut decoder) = BodyDecoder::new(body, kind) else {
-        return Ok((out, false));
+    let no_memory = |error: io::Error| {
+        let detail = format!("content encoding: {error}");
+        Fault::new(Reason::DecompressorMemory, detail)
     };
+    let mut decoder = BodyDecoder::new(body, kind).map_err(no_memory)?;
     loop {
         let made = match decoder.read(&mut step) {
-            Some(0) => return Ok((out, true)),
-            Some(made) => made,
-            None => return Ok((out, false)),
+            Ok(Some(0)) => return Ok((out, true)),
+            Ok(Some(made)) => made,
+            Ok(None) => return Ok((out, false)),
+            Err(error) => return Err(no_memory(error)),
         };
         let total = (out.len() + made) as u64;
         if total > RATIO_FREE_BYTES && exceeds(total, max_ratio, body.len() as u64) {
@@ -64,9 +67,9 @@ enum BodyDecoder<'b> {
 }
 
 impl<'b> BodyDecoder<'b> {
-    /// `None` if the machine has no memory for it.
-    fn new(body: &'b [u8], kind: BodyStream) -> Option<Self> {
-        Some(match kind {
+    /// Fails if the machine has no memory for it.
+    fn new(body: &'b [u8], kind: BodyStream) -> io::Result<Self> {
+        Ok(match kind {
             BodyStream::Gzip => {
                 let reader = Box::new(io::Cursor::new(body.to_vec()));
                 let input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
@@ -76,8 +79,8 @@ impl<'b> BodyDecoder<'b> {
                 BodyDecoder::Other(Box::new(brotli::Decompressor::new(body, BROTLI_STEP)))
             }
             BodyStream::Zstd => {
-                let mut decoder = ::zstd::stream::read::Decoder::with_buffer(body).ok()?;
-                decoder.window_log_max(WINDOW_LOG).ok()?;
+                let mut decoder = ::zstd::stream::read::Decoder::with_buffer(body)?;
+                decoder.window_log_max(WINDOW_LOG)?;
                 BodyDecoder::Other(Box::new(decoder))
             }
             BodyStream::Zlib | BodyStream::Deflate => BodyDecoder::Inflate {
@@ -88,14 +91,18 @@ impl<'b> BodyDecoder<'b> {
         })
     }
 
-    /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut.
-    fn read(&mut self, out: &mut [u8]) -> Option<usize> {
-        match self {
+    /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut. Fails if
+    /// the machine has no memory for it.
+    fn read(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
+        Ok(match self {
             BodyDecoder::Gzip(gzip) => {
                 let (gzip, input) = &mut **gzip;
                 gzip.read(input, out).ok()
             }
-            BodyDecoder::Other(decoder) => decoder.read(out).ok(),
+            BodyDecoder::Other(decoder) => match decoder.read(out) {
+                Err(error) if lacks_memory(&error) => return Err(error),
+                read => read.ok(),
+            },
             BodyDecoder::Inflate { whole: true, .. } => Some(0),
             BodyDecoder::Inflate {
                 body,
@@ -111,11 +118,11 @@ impl<'b> BodyDecoder<'b> {
                     Ok(_) if made > 0 => {}
                     // Output before the damage counts; the next call finds no more input.
                     Err(_) if made > 0 => *body = &[],
-                    _ => return None,
+                    _ => return Ok(None),
                 }
                 Some(made)
             }
-        }
+        })
     }
 }
 

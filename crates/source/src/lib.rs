@@ -754,15 +754,16 @@ impl Failure {
             Failure::Fault(fault) => fault,
             Failure::Io(error) => {
                 let text = error.to_string();
-                let reason = if text.contains("too much memory") {
+                let limited = text.contains("too much memory");
+                let reason = if limited || lacks_memory(&error) {
                     Reason::DecompressorMemory
                 } else if error.kind() == io::ErrorKind::UnexpectedEof {
                     Reason::TruncatedCompression
                 } else {
                     Reason::CorruptCompression
                 };
-                let help = match (reason, compression) {
-                    (Reason::DecompressorMemory, Codec::Zstd) => {
+                let help = match (limited, compression) {
+                    (true, Codec::Zstd) => {
                         "; at most 128 MiB are used: zstd -dc --long=31 FILE | lookalike run -"
                     }
                     _ => "",
@@ -779,6 +780,11 @@ impl Failure {
     pub fn truncated(detail: impl Into<String>) -> Self {
         Failure::Fault(Fault::new(Reason::TruncatedCompression, detail))
     }
+}
+
+/// Whether a decoder of zstd failed because the machine has no memory for it.
+fn lacks_memory(error: &io::Error) -> bool {
+    error.to_string().contains("not enough memory")
 }
 
 /// Whether `from` bytes grew more than `max_ratio` times. A ratio of 0, which the configuration of

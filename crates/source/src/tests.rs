@@ -22,6 +22,17 @@ fn members<F>(file: File, length: u64) -> Members<F> {
     })
 }
 
+#[test]
+fn a_machine_without_memory_is_not_taken_for_damage() {
+    let error = io::Error::other("Allocation error : not enough memory");
+    let xz = xz::failure(&liblzma::stream::Error::Mem);
+    for (failure, codec) in [(Failure::from(error), Codec::Zstd), (xz, Codec::Xz)] {
+        let fault = failure.fault(codec);
+        assert_eq!(fault.reason, Reason::DecompressorMemory, "{}", fault.detail);
+        assert!(!fault.detail.contains("128 MiB"), "{}", fault.detail);
+    }
+}
+
 /// Lines of random letters, which lose a quarter when they are compressed.
 fn text(bytes: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);

@@ -209,12 +209,13 @@ impl Walk {
     }
 }
 
-fn failure(error: &Error) -> Failure {
+pub(super) fn failure(error: &Error) -> Failure {
     let (reason, help) = match error {
         Error::MemLimit => (
             Reason::DecompressorMemory,
             "; at most 128 MiB are used: xz -dc FILE | lookalike run -",
         ),
+        Error::Mem => (Reason::DecompressorMemory, ""),
         _ => (Reason::CorruptCompression, ""),
     };
     Failure::Fault(Fault::new(reason, format!("xz: {error}{help}")))

@@ -10,7 +10,7 @@ use super::ahead::{Helped, Shared};
 use super::checked::Member;
 use super::input::Input;
 use super::members::{Format, Members, WINDOW_LOG};
-use super::{Codec, Failure, Fault, Reason, Stepped, ZSTD_WINDOW_LOG, zstd_window};
+use super::{Codec, Failure, Fault, Reason, Stepped, ZSTD_WINDOW_LOG, lacks_memory, zstd_window};
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The frame to be skipped that contains a dictionary for all others, at the beginning of a file
@@ -43,7 +43,13 @@ pub(super) fn dictionary(input: &mut Input) -> Result<Arc<[u8]>, Fault> {
     input.consume(8);
     let mut bytes = Vec::new();
     // Without it, no frame can be decompressed.
-    let damaged = |detail: String| Fault::new(Reason::CorruptCompression, detail);
+    let damaged = |error: io::Error| {
+        let reason = match lacks_memory(&error) {
+            true => Reason::DecompressorMemory,
+            false => Reason::CorruptCompression,
+        };
+        Fault::new(reason, format!("zstd: the dictionary of the file: {error}"))
+    };
     let read = input.by_ref().take(size).read_to_end(&mut bytes);
     if let Some(failure) = input.failure.clone() {
         return Err(failure);
@@ -61,7 +67,7 @@ pub(super) fn dictionary(input: &mut Input) -> Result<Arc<[u8]>, Fault> {
                     .take(DICTIONARY_BYTES + 1)
                     .read_to_end(&mut dictionary)
             })
-            .map_err(|error| damaged(format!("zstd: the dictionary of the file: {error}")))?;
+            .map_err(damaged)?;
         if dictionary.len() as u64 > DICTIONARY_BYTES {
             let detail = format!("zstd: a dictionary of more than {DICTIONARY_BYTES} bytes");
             return Err(Fault::new(Reason::DecompressorMemory, detail));
