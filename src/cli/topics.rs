@@ -166,7 +166,7 @@ pub fn about_method(entry: &Entry) -> String {
     let (name, about, paper) = (entry.name, entry.about, entry.paper);
     let mut text = format!("{name}: {about}\n\nPaper: {paper}\n\n");
     text.push_str("Parameters, with the defaults of the paper:\n");
-    for parameter in entry.parameters {
+    for parameter in entry.parameters() {
         let named = format!("{}={}", parameter.name, parameter.default);
         let _ = writeln!(text, "  {named:<26} {}", parameter.help);
     }

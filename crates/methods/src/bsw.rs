@@ -12,7 +12,7 @@
 
 use super::document::fingerprint;
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
-use super::{Entry, Method, Parameter};
+use super::{Entry, Method};
 
 pub(super) const METHOD: Entry = Entry {
     name: "bsw",
@@ -20,13 +20,9 @@ pub(super) const METHOD: Entry = Entry {
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
-        Parameter::new("n", "100", "average number of windows in a chunk"),
-        Parameter::new(
-            "keep",
-            "smallest",
-            "smallest: the smallest fingerprint of each chunk, as in the paper; chunk: a hash of the chunk, \
+        "n=100: average number of windows in a chunk",
+        "keep=smallest: smallest: the smallest fingerprint of each chunk, as in the paper; chunk: a hash of the chunk, \
              the classic algorithm",
-        ),
         MEASURE,
         THRESHOLD,
     ],
@@ -45,7 +41,7 @@ pub(super) const METHOD: Entry = Entry {
                     // A chunk ends where the last window that begins in it ends.
                     let end = to + window - 1;
                     let start = if from == 0 { 0 } else { from + window - 1 };
-                    keys.push(fingerprint(&text[start..end], 0));
+                    keys.push(fingerprint(&text[start..end]));
                 } else {
                     keys.extend(chunk.iter().min());
                 }

@@ -14,8 +14,8 @@
 //!   the equation.
 //! - The paper finds the neighbours of a sample of documents; here all pairs are found.
 
-use super::terms::{FILTERS_HELP, LEAST_TERMS, Preprocessing, least_terms};
-use super::{Entry, Method, Parameter, join_by};
+use super::terms::{LEAST_TERMS, Preprocessing, filters_help, least_terms};
+use super::{Entry, Method, join_by};
 use lookalike_base::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
@@ -23,13 +23,9 @@ pub(super) const METHOD: Entry = Entry {
     about: "Exact cosine of the sets of unique terms",
     paper: "Kolcz & Chowdhury 2008, sections 6.3 and 6.4",
     parameters: &[
-        Parameter::new("threshold", "0.9", "lowest cosine of a pair"),
-        Parameter::new(
-            "terms",
-            "kolcz",
-            "kolcz: words of section 6.3; chowdhury: tokens that pass `filters`",
-        ),
-        Parameter::new("filters", "none", FILTERS_HELP),
+        "threshold=0.9: lowest cosine of a pair",
+        "terms=kolcz: kolcz: words of section 6.3; chowdhury: tokens that pass `filters`",
+        concat!("filters=none: ", filters_help!()),
         LEAST_TERMS,
     ],
     build: |values| {

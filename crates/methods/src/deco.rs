@@ -31,7 +31,7 @@
 
 use super::selection::ChunkSelection;
 use super::spex::{self, Spex};
-use super::{Entry, Keys, Method, Parameter, Values, join_by, join_by_shared};
+use super::{Entry, Keys, Method, Values, join_by, join_by_shared};
 use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::Threshold;
@@ -45,44 +45,16 @@ pub(super) const METHOD: Entry = Entry {
     about: "Chunks that occur more than once (SPEX), with scores S1 to S4 of the shared ones",
     paper: "Bernstein & Zobel 2006, sections 3 to 8",
     parameters: &[
-        Parameter::new("size", "8", "words in a chunk"),
-        Parameter::new(
-            "selection",
-            "spex",
-            "chunks to compare: full, spex, modulo-K, random-N, every-N, rare-N, anchor-A.B, winnowing-W or \
+        "size=8: words in a chunk",
+        "selection=spex: chunks to compare: full, spex, modulo-K, random-N, every-N, rare-N, anchor-A.B, winnowing-W or \
              min-N; chunks that two of them select: spex+modulo-16",
-        ),
-        Parameter::new(
-            "memory",
-            "64MiB",
-            "size of each of SPEX's two tables of counters, a power of two; a byte has four counters",
-        ),
-        Parameter::new(
-            "iterate",
-            "true",
-            "true: SPEX counts only chunks whose subchunks occur more than once; false: all chunks",
-        ),
-        Parameter::new(
-            "score",
-            "s3",
-            "s1: number of shared chunks; s2: divided by the words of the shorter document; s3: by their mean; \
+        "memory=64MiB: size of each of SPEX's two tables of counters, a power of two; a byte has four counters",
+        "iterate=true: true: SPEX counts only chunks whose subchunks occur more than once; false: all chunks",
+        "score=s3: s1: number of shared chunks; s2: divided by the words of the shorter document; s3: by their mean; \
              s4: as s3, but rare chunks weigh more",
-        ),
-        Parameter::new(
-            "threshold",
-            "T3",
-            "T1 to T5 of the paper's Table 1 (divided by K with modulo-K), or a number",
-        ),
-        Parameter::new(
-            "duplicates",
-            "remove",
-            "exact duplicates: remove, or keep: they have features and pairs like all other documents",
-        ),
-        Parameter::new(
-            "counting",
-            "auto",
-            "algorithm: auto, exact (by counting) or probabilistic; the pairs are the same",
-        ),
+        "threshold=T3: T1 to T5 of the paper's Table 1 (divided by K with modulo-K), or a number",
+        "duplicates=remove: exact duplicates: remove, or keep: they have features and pairs like all other documents",
+        "counting=auto: algorithm: auto, exact (by counting) or probabilistic; the pairs are the same",
     ],
     build: |values| {
         let selection = ChunkSelection::read(values.text("selection"))?;

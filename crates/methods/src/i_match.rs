@@ -75,8 +75,8 @@ use std::sync::Arc;
 use super::lexicon::{self, Lexicon, Share};
 use super::spec::BY_PRESET;
 use super::syntactic::signature;
-use super::terms::{FILTERS_HELP, LEAST_TERMS, Preprocessing, Terms, least_terms};
-use super::{Document, Entry, Keys, Method, Parameter, Values, join_by_shared, mix};
+use super::terms::{LEAST_TERMS, Preprocessing, Terms, filters_help, least_terms};
+use super::{Document, Entry, Keys, Method, Values, join_by_shared, mix};
 use lookalike_base::progress::Context;
 use lookalike_store::workspace::Workspace;
 
@@ -85,56 +85,20 @@ pub(super) const METHOD: Entry = Entry {
     about: "One hash of the document's terms that a lexicon has, by document frequency",
     paper: "Chowdhury et al. 2002; Kolcz & Chowdhury 2008",
     parameters: &[
-        Parameter::new(
-            "preset",
-            "chowdhury",
-            "chowdhury: variant=idf-l-10, terms=chowdhury, filters=nosc+stem, lexicons=0; kolcz: \
+        "preset=chowdhury: chowdhury: variant=idf-l-10, terms=chowdhury, filters=nosc+stem, lexicons=0; kolcz: \
              variant=nidf-0.2-0.8, terms=kolcz, lexicons=10",
-        ),
-        Parameter::new(
-            "variant",
-            BY_PRESET,
-            "doc-l-X, doc-h-X, docr-i-A-B, docr-o-A-B, idf-l-X, idf-h-X, idfr-i-A-B, idfr-o-A-B in hundredths, \
+        "variant=preset: doc-l-X, doc-h-X, docr-i-A-B, docr-o-A-B, idf-l-X, idf-h-X, idfr-i-A-B, idfr-o-A-B in hundredths, \
              or nidf-A-B in decimals (2002: doc-l-10 to idfr-o-40-60; 2008: nidf-0.2-0.8, nidf-0.2-0.3 for email)",
-        ),
-        Parameter::new(
-            "terms",
-            BY_PRESET,
-            "chowdhury: tokens that pass `filters`; kolcz: words of section 6.3 of 2008",
-        ),
-        Parameter::new("filters", BY_PRESET, FILTERS_HELP),
+        "terms=preset: chowdhury: tokens that pass `filters`; kolcz: words of section 6.3 of 2008",
+        concat!("filters=preset: ", filters_help!()),
         LEAST_TERMS,
-        Parameter::new(
-            "secondary",
-            "0",
-            "share of the document's terms to reach, with terms above the primary lexicon if needed",
-        ),
-        Parameter::new(
-            "reject-size",
-            "0",
-            "documents with fewer terms left have no hash",
-        ),
-        Parameter::new(
-            "reject-ratio",
-            "0",
-            "documents with a smaller share of their terms left have no hash",
-        ),
-        Parameter::new(
-            "lexicons",
-            BY_PRESET,
-            "number of randomised lexicons besides the first (2008: 1 to 10)",
-        ),
-        Parameter::new(
-            "p",
-            "bootstrap",
-            "share of the terms that each randomised lexicon lacks; bootstrap: 1/e",
-        ),
-        Parameter::new("seed", "0", "seed of the randomised lexicons"),
-        Parameter::new(
-            "lexicon",
-            "own",
-            "own: document frequencies of this collection; or the file lexicon.tsv of another one",
-        ),
+        "secondary=0: share of the document's terms to reach, with terms above the primary lexicon if needed",
+        "reject-size=0: documents with fewer terms left have no hash",
+        "reject-ratio=0: documents with a smaller share of their terms left have no hash",
+        "lexicons=preset: number of randomised lexicons besides the first (2008: 1 to 10)",
+        "p=bootstrap: share of the terms that each randomised lexicon lacks; bootstrap: 1/e",
+        "seed=0: seed of the randomised lexicons",
+        "lexicon=own: own: document frequencies of this collection; or the file lexicon.tsv of another one",
     ],
     build: |values| {
         let method = build(values)?;

@@ -102,7 +102,7 @@ pub struct Entry {
     /// The paper and sections that describe it.
     pub paper: &'static str,
     /// Its parameters, with the paper's defaults.
-    pub parameters: &'static [Parameter],
+    pub parameters: &'static [&'static str],
     /// Builds the method from values of its parameters, or says what is wrong with them.
     pub build: fn(&Values) -> std::result::Result<Method, String>,
 }

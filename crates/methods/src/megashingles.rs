@@ -17,21 +17,17 @@
 
 use super::minhash::{bands, least};
 use super::sketch::{SEED, family, functions};
-use super::{Entry, Method, Parameter, join_by_shared};
+use super::{Entry, Method, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
     name: "megashingles",
     about: "Six super-shingles of fourteen min-hashes each; two in common make a pair",
     paper: "Fetterly et al. 2003, in Ye et al. 2008, Table 1, and Kolcz & Chowdhury 2008, section 2",
     parameters: &[
-        Parameter::new("size", "5", "words in a shingle"),
-        Parameter::new("super-shingles", "6", "super-shingles per document"),
-        Parameter::new("minima", "14", "min-hashes per super-shingle"),
-        Parameter::new(
-            "common",
-            "2",
-            "super-shingles that two documents must have in common",
-        ),
+        "size=5: words in a shingle",
+        "super-shingles=6: super-shingles per document",
+        "minima=14: min-hashes per super-shingle",
+        "common=2: super-shingles that two documents must have in common",
         SEED,
     ],
     build: |values| {
@@ -43,7 +39,7 @@ pub(super) const METHOD: Entry = Entry {
         Ok(Method::plain(join, move |document, keys| {
             // The position is part of the hash: only super-shingles of equal position may match.
             bands(
-                &least(&family, document.shingles(size, 0)),
+                &least(&family, document.shingles(size)),
                 minima as usize,
                 keys,
             );

@@ -10,7 +10,7 @@
 //! documents the estimate is their resemblance.
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
-use super::{Entry, Method, Parameter, join_by};
+use super::{Entry, Method, join_by};
 use lookalike_base::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
@@ -19,7 +19,7 @@ pub(super) const METHOD: Entry = Entry {
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
-        Parameter::new("n", "100", "number of fingerprints per document"),
+        "n=100: number of fingerprints per document",
         THRESHOLD,
     ],
     build: |values| {

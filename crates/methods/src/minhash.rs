@@ -30,7 +30,7 @@
 
 use super::sketch::{SEED, family, functions, minima, seeded};
 use super::super_shingles::together;
-use super::{Entry, Method, Parameter, join_by_shared, mix};
+use super::{Entry, Method, join_by_shared, mix};
 use lookalike_base::error::refuse;
 
 pub(super) const METHOD: Entry = Entry {
@@ -38,20 +38,12 @@ pub(super) const METHOD: Entry = Entry {
     about: "Min-hashes in bands (LSH); one band in common makes a pair",
     paper: "Broder 1997; Gionis, Indyk & Motwani 1999, in Kolcz & Chowdhury 2008, section 4",
     parameters: &[
-        Parameter::new("size", "5", "words in a shingle"),
-        Parameter::new(
-            "bands",
-            "16",
-            "number of bands, one of which must be equal; bands x rows is at most 4096",
-        ),
-        Parameter::new("rows", "8", "min-hashes per band"),
-        Parameter::new(
-            "one-permutation",
-            "false",
-            "true: one hash function and bins instead of bands x rows functions; among \
+        "size=5: words in a shingle",
+        "bands=16: number of bands, one of which must be equal; bands x rows is at most 4096",
+        "rows=8: min-hashes per band",
+        "one-permutation=false: true: one hash function and bins instead of bands x rows functions; among \
              documents with fewer shingles than bins it finds many pairs that have little \
              in common",
-        ),
         SEED,
     ],
     build: |values| {
@@ -69,7 +61,7 @@ pub(super) const METHOD: Entry = Entry {
             )
         });
         let plain = Method::plain(join_by_shared(1), move |document, keys| {
-            let fingerprints = document.shingles(size, 0);
+            let fingerprints = document.shingles(size);
             let least = match one {
                 true => bins(&family, fingerprints),
                 false => least(&family, fingerprints),

@@ -8,7 +8,7 @@
 //! See `windows.rs`.
 
 use super::windows::{MEASURE, THRESHOLD, WINDOW, join, window, windows};
-use super::{Entry, Method, Parameter};
+use super::{Entry, Method};
 
 pub(super) const METHOD: Entry = Entry {
     name: "mod",
@@ -16,12 +16,8 @@ pub(super) const METHOD: Entry = Entry {
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
-        Parameter::new(
-            "n",
-            "100",
-            "keeps one fingerprint in n (the paper: 100 for short documents, 500 for documents of \
+        "n=100: keeps one fingerprint in n (the paper: 100 for short documents, 500 for documents of \
              50 KB)",
-        ),
         MEASURE,
         THRESHOLD,
     ],

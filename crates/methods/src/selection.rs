@@ -122,7 +122,7 @@ impl ChunkSelection {
         keys: &mut Vec<u64>,
     ) {
         let from = keys.len();
-        keys.extend(document.shingles(size, 0).iter());
+        keys.extend(document.shingles(size).iter());
         let chunks = keys.get_mut(from..).unwrap_or_default();
         if self.0 == [Part::Full] {
             return;
@@ -138,7 +138,7 @@ impl ChunkSelection {
                     }
                 }
                 (Part::Random(n), _) => {
-                    let seed = fingerprint(document.text().as_bytes(), 0);
+                    let seed = fingerprint(document.text().as_bytes());
                     for (at, keep) in keep.iter_mut().enumerate() {
                         *keep &= mix(seed ^ mix(at as u64)).is_multiple_of(*n);
                     }

@@ -21,7 +21,7 @@
 
 use super::document::fingerprint;
 use super::spec::BY_PRESET;
-use super::{Entry, Method, Parameter, join_by, join_by_shared};
+use super::{Entry, Method, join_by, join_by_shared};
 use lookalike_base::measure::Measure;
 use lookalike_engine::join::Join;
 
@@ -30,32 +30,12 @@ pub(super) const METHOD: Entry = Entry {
     about: "DSC: shingles, all of them or the selections of Broder, Heintze or Shivakumar",
     paper: "Ye et al. 2008, section 2.1 and Table 1; Chowdhury et al. 2002, section 2",
     parameters: &[
-        Parameter::new(
-            "preset",
-            "full",
-            "full, broder97, heintze, shivakumar2 or shivakumar4; sets the parameters below",
-        ),
-        Parameter::new(
-            "size",
-            BY_PRESET,
-            "words in a shingle (lines with shivakumar)",
-        ),
-        Parameter::new("every", BY_PRESET, "keeps one shingle in this number"),
-        Parameter::new(
-            "most",
-            BY_PRESET,
-            "keeps at most this number of the smallest shingles of a document",
-        ),
-        Parameter::new(
-            "max-postings",
-            BY_PRESET,
-            "drops shingles that occur in more documents; none drops no shingles",
-        ),
-        Parameter::new(
-            "threshold",
-            BY_PRESET,
-            "lowest resemblance of a pair; with shivakumar, the least number of shared shingles",
-        ),
+        "preset=full: full, broder97, heintze, shivakumar2 or shivakumar4; sets the parameters below",
+        "size=preset: words in a shingle (lines with shivakumar)",
+        "every=preset: keeps one shingle in this number",
+        "most=preset: keeps at most this number of the smallest shingles of a document",
+        "max-postings=preset: drops shingles that occur in more documents; none drops no shingles",
+        "threshold=preset: lowest resemblance of a pair; with shivakumar, the least number of shared shingles",
     ],
     build: |values| {
         let (lines, texts) = values.one_of("preset", &PRESETS)?;
@@ -76,9 +56,9 @@ pub(super) const METHOD: Entry = Entry {
             if lines {
                 let lines: Vec<&str> = document.lines().filter(|line| !line.is_empty()).collect();
                 let shingles = lines.chunks_exact(size);
-                keys.extend(shingles.map(|lines| fingerprint(lines.join("\n").as_bytes(), 0)));
+                keys.extend(shingles.map(|lines| fingerprint(lines.join("\n").as_bytes())));
             } else {
-                keys.append(document.shingles(size, 0));
+                keys.append(document.shingles(size));
             }
             keys.retain(|key| key.is_multiple_of(every));
             if keys.len() > kept {

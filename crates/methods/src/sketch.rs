@@ -10,7 +10,7 @@
 //! window. The paper hashes every window n times (Bob Jenkins' family).
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
-use super::{Entry, Method, Parameter, Values, join_by, mix};
+use super::{Entry, Method, Values, join_by, mix};
 use lookalike_base::measure::Measure;
 
 pub(super) const METHOD: Entry = Entry {
@@ -19,7 +19,7 @@ pub(super) const METHOD: Entry = Entry {
     paper: "Cherkasova et al. 2009, sections 2 and 4",
     parameters: &[
         WINDOW,
-        Parameter::new("n", "100", "number of hash functions, at most 4096"),
+        "n=100: number of hash functions, at most 4096",
         SEED,
         THRESHOLD,
     ],
@@ -38,7 +38,7 @@ pub(super) const METHOD: Entry = Entry {
     },
 };
 
-pub(super) const SEED: Parameter = Parameter::new("seed", "0", "seed of the hash functions");
+pub(super) const SEED: &str = "seed=0: seed of the hash functions";
 
 /// The most hash functions of a method, because each is one more pass over all fingerprints of a
 /// document. The standard error of an estimate from 4,096 functions is at most 0.008. The method

@@ -13,7 +13,7 @@ use lookalike_base::{Error, Result};
 use lookalike_store::{self as store, disk};
 use xxhash_rust::xxh3::Xxh3;
 
-/// A parameter of a method.
+/// A parameter of a method, written as `NAME=DEFAULT: HELP`.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The name.
@@ -24,14 +24,18 @@ pub struct Parameter {
     pub help: &'static str,
 }
 
-impl Parameter {
-    /// A parameter with its default and its help.
-    pub const fn new(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
-        Parameter {
-            name,
-            default,
-            help,
-        }
+impl Entry {
+    /// The parameters, in the order of the help.
+    pub fn parameters(&self) -> impl Iterator<Item = Parameter> + use<> {
+        self.parameters.iter().filter_map(|text| {
+            let (name, rest) = text.split_once('=')?;
+            let (default, help) = rest.split_once(": ")?;
+            Some(Parameter {
+                name,
+                default,
+                help,
+            })
+        })
     }
 }
 
@@ -119,7 +123,7 @@ pub struct Spec {
 impl Spec {
     /// The specification with the values of all parameters, which determine the method's results.
     pub fn whole(&self) -> String {
-        let all = self.entry.parameters.iter();
+        let all = self.entry.parameters();
         let all = all.map(|p| format!("{}={}", p.name, self.values.text(p.name)));
         format!("{}:{}", self.entry.name, all.collect::<Vec<_>>().join(","))
     }
@@ -143,7 +147,7 @@ impl Spec {
         let (name, given) = text.split_once(':').unwrap_or((text, ""));
         let entry = find(name)?;
         let refuse = |limit: String| Error::parameter("method", text).because(limit);
-        let defaults = entry.parameters.iter();
+        let defaults = entry.parameters();
         let mut values: BTreeMap<&'static str, String> =
             defaults.map(|p| (p.name, p.default.to_string())).collect();
         let mut set: Vec<&str> = Vec::new();
@@ -152,7 +156,7 @@ impl Spec {
                 .split_once('=')
                 .ok_or_else(|| refuse(format!("`{part}` has no value; write PARAMETER=VALUE")))?;
             let slot = values.get_mut(key).ok_or_else(|| {
-                let names: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
+                let names: Vec<&str> = entry.parameters().map(|p| p.name).collect();
                 refuse(format!("the parameters of {name} are {}", names.join(", ")))
             })?;
             if set.contains(&key) {
@@ -204,7 +208,7 @@ impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.entry.name)?;
         let mut separator = ':';
-        for parameter in self.entry.parameters {
+        for parameter in self.entry.parameters() {
             let value = self.values.text(parameter.name);
             if value != parameter.default {
                 write!(f, "{separator}{}={value}", parameter.name)?;
@@ -245,7 +249,8 @@ mod tests {
             assert_eq!(Spec::read(&spec.whole()).unwrap().to_string(), entry.name);
             assert!(!entry.paper.is_empty() && !entry.about.is_empty());
             // Every parameter refuses an invalid value.
-            for parameter in entry.parameters {
+            assert_eq!(entry.parameters().count(), entry.parameters.len());
+            for parameter in entry.parameters() {
                 let text = format!("{}:{}=\u{1}", entry.name, parameter.name);
                 assert!(Spec::read(&text).is_err(), "{text}");
             }

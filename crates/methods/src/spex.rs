@@ -220,7 +220,7 @@ fn admitted(
     let mut subchunks = words.windows(size.max(2) - 1);
     let mut left = before.is_some_and(|before| {
         let first = subchunks.next();
-        first.is_some_and(|first| before.more(fingerprint(first, 0)))
+        first.is_some_and(|first| before.more(fingerprint(first)))
     });
     let mut all = 0;
     loop {
@@ -228,7 +228,7 @@ fn admitted(
         if let Some(before) = before {
             let mut asked = 0;
             for (hash, subchunk) in hashes.iter_mut().zip(subchunks.by_ref().take(BLOCK)) {
-                *hash = fingerprint(subchunk, 0);
+                *hash = fingerprint(subchunk);
                 asked += 1;
             }
             for (more, &hash) in admitted.iter_mut().zip(&hashes[..asked]) {
@@ -242,7 +242,7 @@ fn admitted(
         for (admitted, (at, chunk)) in admitted.into_iter().zip(chunks.by_ref()) {
             looked += 1;
             if admitted {
-                (places[found], hashes[found]) = (at, fingerprint(chunk, 0));
+                (places[found], hashes[found]) = (at, fingerprint(chunk));
                 found += 1;
             }
         }

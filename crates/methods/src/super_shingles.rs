@@ -21,25 +21,17 @@
 //! groups of k without overlap instead.
 
 use super::document::fingerprint;
-use super::{Entry, Method, Parameter, join_by_shared};
+use super::{Entry, Method, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
     name: "super-shingles",
     about: "DSC-SS: hashes of k sampled shingles each; one in common makes a pair",
     paper: "Chowdhury et al. 2002, sections 2 to 4; Broder et al. 1997",
     parameters: &[
-        Parameter::new(
-            "k",
-            "2",
-            "shingles in a super-shingle (the paper: 2, 4, 5, 10, 15, 20, 25, 50, 75, 100)",
-        ),
-        Parameter::new("size", "10", "words in a shingle"),
-        Parameter::new("every", "25", "keeps one shingle in this number"),
-        Parameter::new(
-            "groups",
-            "sliding",
-            "sliding: every k consecutive shingles; adjacent: groups of k without overlap",
-        ),
+        "k=2: shingles in a super-shingle (the paper: 2, 4, 5, 10, 15, 20, 25, 50, 75, 100)",
+        "size=10: words in a shingle",
+        "every=25: keeps one shingle in this number",
+        "groups=sliding: sliding: every k consecutive shingles; adjacent: groups of k without overlap",
     ],
     build: |values| {
         let k = values.number("k", 1..=1000)? as usize;
@@ -47,7 +39,7 @@ pub(super) const METHOD: Entry = Entry {
         let every = values.number("every", 1..=u64::from(u32::MAX))?;
         let sliding = values.one_of("groups", &[("sliding", true), ("adjacent", false)])?;
         let plain = Method::plain(join_by_shared(1), move |document, keys| {
-            let sampled = document.shingles(size, 0);
+            let sampled = document.shingles(size);
             sampled.retain(|f| f.is_multiple_of(every));
             join_shingles(sampled, k, sliding, keys);
         });
@@ -71,7 +63,7 @@ fn join_shingles(sampled: &mut Vec<u64>, k: usize, sliding: bool, keys: &mut Vec
 /// The hash of a sequence of features.
 pub(super) fn together(keys: &[u64]) -> u64 {
     let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
-    fingerprint(&bytes, 0)
+    fingerprint(&bytes)
 }
 
 #[cfg(test)]
@@ -84,7 +76,7 @@ mod tests {
             let mut scratch = super::super::document::Scratch::new(&Default::default());
             let mut keys = Vec::new();
             let mut document = super::super::Document::new(text, &mut scratch);
-            join_shingles(document.shingles(2, 0), 3, true, &mut keys);
+            join_shingles(document.shingles(2), 3, true, &mut keys);
             keys
         };
         assert_eq!(keys("a b c").len(), 0);

@@ -17,15 +17,15 @@
 
 use sha1::{Digest, Sha1};
 
-use super::terms::{FILTERS_HELP, Filters, LEAST_TERMS, Preprocessing, Terms, least_terms};
-use super::{Entry, Method, Parameter, join_by_shared};
+use super::terms::{Filters, LEAST_TERMS, Preprocessing, Terms, filters_help, least_terms};
+use super::{Entry, Method, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
     name: "syntactic",
     about: "One hash of the document's unique tokens after filters",
     paper: "Chowdhury et al. 2002, section 4.2, Table II",
     parameters: &[
-        Parameter::new("filters", "sw+tg5+tl25+nosc+stem", FILTERS_HELP),
+        concat!("filters=sw+tg5+tl25+nosc+stem: ", filters_help!()),
         LEAST_TERMS,
     ],
     build: |values| {

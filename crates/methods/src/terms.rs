@@ -39,7 +39,7 @@ use std::sync::LazyLock;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::document::fingerprint;
-use super::{Document, Keys, Parameter, Values, porter};
+use super::{Document, Keys, Values, porter};
 
 /// SMART's stop words.
 static STOP_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| stop_words().collect());
@@ -72,19 +72,22 @@ const KOLCZ_SHORT: usize = 4;
 /// The separator after each term.
 pub(super) const END: u8 = b'\n';
 
-pub(super) const FILTERS_HELP: &str = "any of sw (stop words), tg5 (below 5 characters), tl25 (above 25), nosc (with special characters) \
-     and stem (Porter), joined by +; or none";
+/// What the parameter `filters` accepts.
+macro_rules! filters_help {
+    () => {
+        "any of sw (stop words), tg5 (below 5 characters), tl25 (above 25), nosc (with special characters) \
+         and stem (Porter), joined by +; or none"
+    };
+}
+pub(super) use filters_help;
 
 /// The parameter `least-terms`, which all methods of terms share.
-pub(super) const LEAST_TERMS: Parameter = Parameter::new(
-    "least-terms",
-    "0",
-    "ignores documents with fewer unique terms (2008, section 6.3: 5 for email)",
-);
+pub(super) const LEAST_TERMS: &str =
+    "least-terms=0: ignores documents with fewer unique terms (2008, section 6.3: 5 for email)";
 
 /// The value of [`LEAST_TERMS`].
 pub(super) fn least_terms(values: &Values) -> Result<usize, String> {
-    Ok(values.number(LEAST_TERMS.name, 0..=1_000_000)? as usize)
+    Ok(values.number("least-terms", 0..=1_000_000)? as usize)
 }
 
 impl Filters {
@@ -119,7 +122,8 @@ impl Filters {
         let mut filters = Filters::default();
         for name in text.split('+').filter(|_| text != "none") {
             let bit = FILTERS.iter().position(|filter| *filter == name);
-            let bit = bit.ok_or_else(|| format!("filters are {FILTERS_HELP}, and not `{text}`"))?;
+            let bit =
+                bit.ok_or_else(|| format!("filters are {}, and not `{text}`", filters_help!()))?;
             if filters.0 >> bit & 1 == 1 {
                 return Err(format!("filters: {name} is given twice"));
             }
@@ -227,7 +231,7 @@ fn is_special(c: char) -> bool {
 
 impl Terms {
     fn push(&mut self, term: &[u8]) {
-        self.found.push((fingerprint(term, 0), self.text.len()));
+        self.found.push((fingerprint(term), self.text.len()));
         self.text.extend_from_slice(term);
         self.text.push(END);
     }

@@ -12,22 +12,15 @@
 //! than a window has no features.
 
 use super::document::fingerprint;
-use super::{Document, Parameter, Values, join_by};
+use super::{Document, Values, join_by};
 use lookalike_base::measure::Measure;
 use lookalike_engine::join::JoinConfig;
 
-pub(super) const WINDOW: Parameter =
-    Parameter::new("window", "20", "bytes in the sliding window (1 to 65536)");
-pub(super) const THRESHOLD: Parameter = Parameter::new(
-    "threshold",
-    "0.7",
-    "lowest similarity of a pair (section 5: above 70 % are good candidates)",
-);
-pub(super) const MEASURE: Parameter = Parameter::new(
-    "measure",
-    "resemblance",
-    "resemblance, or containment of the smaller set in the other",
-);
+pub(super) const WINDOW: &str = "window=20: bytes in the sliding window (1 to 65536)";
+pub(super) const THRESHOLD: &str =
+    "threshold=0.7: lowest similarity of a pair (section 5: above 70 % are good candidates)";
+pub(super) const MEASURE: &str =
+    "measure=resemblance: resemblance, or containment of the smaller set in the other";
 
 pub(super) fn window(values: &Values) -> Result<usize, String> {
     Ok(values.number("window", 1..=1 << 16)? as usize)
@@ -46,6 +39,6 @@ pub(super) fn join(values: &Values) -> Result<JoinConfig, String> {
 pub(super) fn windows<'d>(document: &'d mut Document<'_>, size: usize) -> &'d mut Vec<u64> {
     let (text, fingerprints) = document.text_and_buffer();
     let windows = text.as_bytes().windows(size);
-    fingerprints.extend(windows.map(|window| fingerprint(window, 0)));
+    fingerprints.extend(windows.map(fingerprint));
     fingerprints
 }

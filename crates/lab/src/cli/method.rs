@@ -39,7 +39,7 @@ impl Command for Options {
         let (spec, format) = (Spec::read(spec)?, self.end.results.some()?);
         let Some(directory) = &self.directory else {
             let about = spec.entry;
-            let parameters = about.parameters.iter().map(|of| (of.name, of.default));
+            let parameters = about.parameters().map(|of| (of.name, of.default));
             let parameters: BTreeMap<_, _> = parameters.collect();
             return out.answer(&parameters, || Ok(about_method(about)));
         };
