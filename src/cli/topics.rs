@@ -11,61 +11,39 @@ use lookalike_methods::{self as methods, Entry};
 pub(super) const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
 
 /// The pages: their names, what they are about, and their flags.
-const TOPICS: [[&str; 3]; 5] = [
-    [
-        "inputs",
-        "Flags that say which files are read, and how",
-        "text_field id_field url_field format include exclude hidden read_outputs skip_unreadable \
-         allow_empty strict record records split_at delimiter quote columns null markup warc_type \
-         include_url exclude_url convert convert_timeout convert_memory max_document max_ratio \
-         detect_charset keep_text segment_size",
-    ],
-    [
-        "shingles",
-        "Flags that say what of documents is compared, and how",
-        "tokens shingle_size fold exclude_text score condition short fingerprint seed size_groups",
-    ],
-    [
-        "sampling",
-        "Flags for searches that compare samples, and for the join",
-        "sampling precision recall ratios subset plan_seed verified candidates max_postings join",
-    ],
-    [
-        "resources",
-        "Flags for memory, threads, disks and progress",
-        "memory threads scratch ignore_disk_space spill fan_in progress",
-    ],
-    [
-        "stores",
-        "Flags for object stores (s3://, gs://, az://, hf://, https://)",
-        "endpoint region anonymous allow_store",
-    ],
-];
+const TOPICS: &str = "
+    inputs: Flags that say which files are read, and how: text_field id_field url_field format \
+     include exclude hidden read_outputs skip_unreadable allow_empty strict record records split_at \
+     delimiter quote columns null markup warc_type include_url exclude_url convert convert_timeout \
+     convert_memory max_document max_ratio detect_charset keep_text segment_size
+    shingles: Flags that say what of documents is compared, and how: tokens shingle_size fold \
+     exclude_text score condition short fingerprint seed size_groups
+    sampling: Flags for searches that compare samples, and for the join: sampling precision recall \
+     ratios subset plan_seed verified candidates max_postings join
+    resources: Flags for memory, threads, disks and progress: memory threads scratch \
+     ignore_disk_space spill fan_in progress
+    stores: Flags for object stores (s3://, gs://, az://, hf://, https://): endpoint region anonymous \
+     allow_store";
 
-/// Commands whose help describes some of the flags: the names of the commands, and the flags.
-const SHOWN: [[&str; 2]; 10] = [
-    [
-        "run",
-        "text_field id_field format include exclude convert tokens shingle_size exclude_text score \
-         sampling memory threads condition",
-    ],
-    [
-        "dedup",
-        "text_field id_field format shingle_size exclude_text score condition",
-    ],
-    [
-        "passages",
-        "text_field id_field format convert exclude_text condition",
-    ],
-    ["plan", "precision recall ratios subset plan_seed"],
-    ["contamination", "strict"],
-    ["check-count", "shingle_size text_field"],
-    ["stage-ingest", "keep_text"],
-    // Flags of other meanings.
-    ["export-graph", "format"],
-    ["study", "ratios"],
-    ["perturb", "seed"],
-];
+/// Commands whose help describes some of the flags, also flags of other meanings.
+const SHOWN: &str = "
+    run: text_field id_field format include exclude convert tokens shingle_size exclude_text score \
+     sampling memory threads condition
+    dedup: text_field id_field format shingle_size exclude_text score condition
+    passages: text_field id_field format convert exclude_text condition
+    plan: precision recall ratios subset plan_seed
+    contamination: strict
+    check-count: shingle_size text_field
+    stage-ingest: keep_text
+    export-graph: format
+    study: ratios
+    perturb: seed";
+
+/// The lines of a table, which have `N` cells.
+fn lines<const N: usize>(table: &'static str) -> impl Iterator<Item = [&'static str; N]> {
+    let lines = table.lines().map(|line| line.trim().splitn(N, ": "));
+    lines.filter_map(|cells| cells.collect::<Vec<_>>().try_into().ok())
+}
 
 fn has(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|one| one == word)
@@ -74,17 +52,15 @@ fn has(words: &str, word: &str) -> bool {
 /// Whether the help of a command only names a flag.
 fn is_folded(command: &str, argument: &Arg) -> bool {
     let id = argument.get_id().as_str();
-    let shown = SHOWN
-        .iter()
-        .any(|[of, ids]| has(of, command) && has(ids, id));
-    !shown && argument.get_long().is_some() && TOPICS.iter().any(|[_, _, ids]| has(ids, id))
+    let shown = lines(SHOWN).any(|[of, ids]| of == command && has(ids, id));
+    !shown && argument.get_long().is_some() && lines(TOPICS).any(|[_, _, ids]| has(ids, id))
 }
 
 /// A command, and those in it, whose help names the flags of the pages below its own.
 pub(super) fn folded(command: Command, path: &str) -> Command {
     let mut names = Vec::new();
     let mut more = "More flags, which `lookalike help NAME` describes:\n".to_string();
-    for [name, _, ids] in TOPICS {
+    for [name, _, ids] in lines(TOPICS) {
         // Every command that reads documents reads them from stores.
         let reads = |argument: &Arg| READ.contains(&argument.get_id().as_str());
         if name == "stores" && command.get_arguments().any(reads) {
@@ -122,7 +98,7 @@ pub(super) fn folded(command: Command, path: &str) -> Command {
 
 /// The names of the pages of a program.
 pub(super) fn names(program: &Command) -> impl Iterator<Item = &'static str> {
-    let named = TOPICS.into_iter().map(|[name, ..]| name);
+    let named = lines(TOPICS).map(|[name, _, _]| name);
     named.filter(|name| page(program, name).is_some())
 }
 
@@ -136,13 +112,13 @@ pub(super) fn line(program: &Command) -> String {
 
 /// The page with this name.
 pub(super) fn page(program: &Command, name: &str) -> Option<Command> {
-    let [name, about, ids] = TOPICS.iter().find(|[of, ..]| *of == name)?;
+    let [name, about, ids] = lines(TOPICS).find(|[of, _, _]| *of == name)?;
     let run = program.find_subcommand("run")?;
     let all = || run.get_arguments().chain(program.get_arguments());
     let flags = ids.split_whitespace();
     let flags = flags.filter_map(|id| all().find(|of| of.get_id() == id));
     let flags = flags.map(|of| Arg::clone(of).required(false).help_heading("Flags"));
-    let page = Command::new(*name).about(*about).max_term_width(100);
+    let page = Command::new(name).about(about).max_term_width(100);
     let page = page.args(flags).disable_help_flag(true);
     let page = page.override_usage("lookalike COMMAND ... [FLAGS]");
     let help = Arg::new("help").long("help").hide(true);
