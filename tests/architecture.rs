@@ -102,7 +102,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "plan",
         ],
     ),
-    ("lab", &["transfer"]),
+    ("lab", &["qrels", "transfer"]),
     ("lookalike", &["report", "facade", "cli"]),
 ];
 

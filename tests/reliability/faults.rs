@@ -26,7 +26,6 @@ use lookalike::store::disk::{Op, is_unnamed, temporary};
 use lookalike::store::workspace::Workspace;
 use lookalike::tasks::contamination::{self, ContaminationConfig};
 use lookalike::tasks::dedup::{self, DedupConfig, Policy, Revisit};
-use lookalike::tasks::evaluate::qrels::{self, QrelsConfig};
 use lookalike::tasks::evaluate::{EvaluateConfig, ListFile, evaluate};
 use lookalike::tasks::inspect::verify;
 use lookalike::tasks::passages::{
@@ -36,6 +35,7 @@ use lookalike::tasks::plan::{self, PlanConfig, Target};
 use lookalike::tasks::query::{self, QueryConfig};
 use lookalike_lab::compare::CompareConfig;
 use lookalike_lab::perturb::{self, Chowdhury, PerturbConfig, Recipe};
+use lookalike_lab::qrels::{self, QrelsConfig};
 use lookalike_lab::study::StudyConfig;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -1177,7 +1177,7 @@ fn judged() -> Subject {
         root,
         act: Box::new(|root| {
             let config = QrelsConfig {
-                format: Default::default(),
+                qrels_format: Default::default(),
                 qrels: root.join("judged.txt"),
                 clusters: root.join("out/from"),
                 runs: Vec::new(),
@@ -1381,7 +1381,7 @@ fn judgements_that_cannot_be_looked_at_are_not_replaced() {
     let output = root.path().join("thin");
     fs::create_dir(&output).unwrap();
     let config = QrelsConfig {
-        format: Default::default(),
+        qrels_format: Default::default(),
         qrels: output.join("qrels"),
         clusters: root.path().join("out"),
         runs: Vec::new(),

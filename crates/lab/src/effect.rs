@@ -11,7 +11,7 @@
 //! copies of a document.
 //!
 //! # In and out
-//! In: judgements, rankings and clusters, as [`lookalike_tasks::evaluate::qrels`] reads them, of one
+//! In: judgements, rankings and clusters, as [`crate::qrels`] reads them, of one
 //! relevance for each docno of a topic. Out: [`EffectReport`], with every metric of every ranking,
 //! topic and [`Treatment`].
 //!
@@ -37,22 +37,22 @@
 //! Kendall's tau is tau-b: systems that are equal in one of the orders do not count as a pair of it.
 //!
 //! # Cost
-//! Memory: that of [`lookalike_tasks::evaluate::qrels`], and 48 bytes for each line of the rankings.
+//! Memory: that of [`crate::qrels`], and 48 bytes for each line of the rankings.
 //!
 //! # Errors
-//! Those of [`lookalike_tasks::evaluate::qrels`].
+//! Those of [`crate::qrels`].
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
 
+use crate::qrels::{
+    Clusters, FileCounts, Held, Judgements, QrelsFormat, RankedLine, RankedRun, Source, read,
+};
 use lookalike_base::Result;
 use lookalike_base::keywords::keywords;
 use lookalike_base::progress::Context;
-use lookalike_tasks::evaluate::qrels::{
-    Clusters, FileCounts, Held, Judgements, QrelsFormat, RankedLine, RankedRun, Source, read,
-};
 
 const STAGE: &str = "effect";
 

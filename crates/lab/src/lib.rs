@@ -2,6 +2,7 @@
 //!
 //! - [`study`]: precision and recall of every sampling ratio (Ye, Wen & Ma 2008, sections 5 and 6).
 //! - [`transfer`]: the labels of documents for their near-duplicates in another collection.
+//! - [`qrels`]: near-duplicates in judgements and rankings.
 //! - [`compare`]: the methods of the papers side by side.
 //! - [`effect`]: what near-duplicates do to the metrics of retrieval systems.
 //! - [`perturb`]: corpora with known pairs.
@@ -17,6 +18,7 @@ pub mod compare;
 pub mod effect;
 pub mod formulas;
 pub mod perturb;
+pub mod qrels;
 pub mod report;
 pub mod reproduce;
 pub mod study;

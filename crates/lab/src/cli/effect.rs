@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::qrels::{of_file, unknown};
 use crate::effect::{EffectConfig, EffectReport, METRICS, SystemEffect, Treatment, Values, run};
+use crate::qrels::FileCounts;
 use crate::report::grid::{Grid, WIDTH};
 use lookalike::cli::command::{Args, Command, Context, Out, Result};
 use lookalike_base::numbers::{count, counted};
 use lookalike_store::table::cell;
-use lookalike_tasks::evaluate::qrels::FileCounts;
 
 /// Limit on the topics in the table.
 const MOST_TOPICS: usize = 20;

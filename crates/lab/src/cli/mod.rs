@@ -91,7 +91,7 @@ lookalike::commands! {
     "printf '1 0 PG-000004 1\\n1 0 PG-000025 0\\n' > judged.txt"
     "lookalike lab qrels judged.txt --clusters out"
     "lookalike lab qrels judged.txt --clusters out -o clean --keep best"
-    Qrels(With<qrels::Options, With<Memory, Output>>),
+    Qrels(With<crate::qrels::QrelsConfig, With<Memory, Output>>),
     /// Measure what near-duplicates do to metrics of rankings
     ///
     /// Prints MAP, nDCG@10, P@10, MRR and recall@1000 of each ranking, as trec_eval computes them

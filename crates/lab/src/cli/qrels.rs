@@ -1,80 +1,22 @@
 //! `qrels`: check relevance judgements and rankings for duplicates.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::qrels::{
+    CONTRADICTIONS_FILE, FileCounts, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts,
+    run as compare,
+};
 use crate::report::grid::{Grid, WIDTH};
 use lookalike::line;
 use lookalike::report::terminal::Line;
 use lookalike_base::numbers::{count, counted};
-use lookalike_tasks::evaluate::qrels::{
-    CONTRADICTIONS_FILE, FileCounts, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts,
-    run as compare,
-};
 
-use lookalike::cli::command::{Args, Command, Context, Out, Result};
+use lookalike::cli::command::{Command, Context, Out, Result};
 
-/// Options of `qrels`.
-#[derive(Debug, Args)]
-pub(crate) struct Options {
-    /// Judgements, such as lines of TOPIC ITERATION DOCNO RELEVANCE
-    ///
-    /// --qrels-format lists the forms. The relevance is an integer and may be negative. The file
-    /// may be compressed.
-    #[arg(value_name = "QRELS")]
-    qrels: PathBuf,
-    /// Clusters: an output directory, or its clusters.jsonl
-    ///
-    /// Give the directory if you have it. It also says which documents the collection has, and
-    /// which near members of a cluster are exact duplicates of each other. A clusters.jsonl only
-    /// says which members are exact duplicates of the representative.
-    #[arg(long, value_name = "PATH")]
-    clusters: PathBuf,
-    /// Ranking to deduplicate: TOPIC Q0 DOCNO RANK SCORE TAG (repeatable)
-    ///
-    /// The first line of each topic and cluster is kept, in the order of trec_eval: by score, and of
-    /// equal ones the greater docno first. It gets the docno that the judgements keep. Ranks are
-    /// assigned again, and where new docnos would change the order of equal scores, some are raised as
-    /// little as possible. The file may be compressed.
-    #[arg(long, value_name = "FILE")]
-    run: Vec<PathBuf>,
-    /// Directory for qrels, contradictions.jsonl and rankings [default: none]
-    ///
-    /// A ranking has the name of its file there, without .gz or the like. Without -o, the command
-    /// only counts; with it, --quiet prints no tables.
-    #[arg(short, long, value_name = "DIR")]
-    output: Option<PathBuf>,
-    /// Document to keep of a topic and cluster: best, first or map
-    ///
-    /// best keeps the most relevant document, and the first of several. first keeps the first
-    /// document of the collection, with its own relevance. map takes the representative of the
-    /// cluster, judged or not, with the highest relevance. The ranking gets the same docno, so that the
-    /// new judgements fit it.
-    #[arg(long, value_name = "WHICH", default_value_t = Keep::default())]
-    keep: Keep,
-    /// Form of the judgements: auto, trec, ndeval or prels
-    ///
-    /// trec has lines of TOPIC ITERATION DOCNO RELEVANCE. ndeval (diversity) has lines of TOPIC
-    /// SUBTOPIC DOCNO RELEVANCE; each subtopic is checked and deduplicated by itself. prels (Million
-    /// Query track) has lines of TOPIC DOCNO RELEVANCE METHOD PROBABILITY. auto takes five fields for
-    /// prels, and four for ndeval if a docno has lines in a topic that differ in the second field.
-    ///
-    /// Example: --qrels-format ndeval
-    #[arg(long, value_name = "FORM", default_value_t = QrelsFormat::default())]
-    qrels_format: QrelsFormat,
-}
-
-impl Command for Options {
+impl Command for QrelsConfig {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
-        let config = QrelsConfig {
-            qrels: self.qrels.clone(),
-            format: self.qrels_format,
-            clusters: self.clusters.clone(),
-            runs: self.run.clone(),
-            output: self.output.clone(),
-            keep: self.keep,
-        };
-        let report = compare(&config, context)?;
+        let report = compare(self, context)?;
         for warning in warnings(&report, &self.clusters) {
             context.progress.note(&warning);
         }

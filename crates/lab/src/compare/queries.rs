@@ -44,9 +44,10 @@ use lookalike_base::union_find::UnionFind;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{Catalogue, Representatives, each_document};
 use lookalike_engine::join::Pair;
+use lookalike_engine::table::Table;
 use lookalike_methods::Spec;
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::evaluate::each_family;
+use lookalike_tasks::evaluate::{FAMILIES, each_row};
 use lookalike_text::read::lines::{Lines, shorten};
 
 /// Memory of a document: its cluster, whether it is in a false pair, its label, and the state of
@@ -146,12 +147,13 @@ impl Labels {
         let mut names = Vec::new();
         let mut of_docno: HashMap<u128, u32> = HashMap::new();
         let documents = Catalogue::stats(base)?.documents;
-        each_family(path, context, |table, docno, label| {
+        each_row(Table::open(path)?, &FAMILIES, context, |table, row| {
+            let [docno, label] = [&row[0], &row[1]];
             if label.is_empty() {
                 return Err(table.bad("a label", "an empty field"));
             }
             let next = names.len() as u32;
-            let number = *numbers.entry(label.to_vec()).or_insert_with(|| {
+            let number = *numbers.entry(label.clone()).or_insert_with(|| {
                 names.push(String::from_utf8_lossy(label).into_owned());
                 next
             });

@@ -6,10 +6,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::LabelsFormat;
+use crate::qrels::{Held, Judgement, Judgements, MOST_LINE_BYTES, QrelsFormat};
 use lookalike_base::{Error, Result};
 use lookalike_engine::table::Table;
 use lookalike_store::table::cell;
-use lookalike_tasks::evaluate::qrels::{Held, Judgement, Judgements, MOST_LINE_BYTES, QrelsFormat};
 use lookalike_text::read::lines::{Lines, parsed, shorten};
 
 /// Memory of a label besides what a judgement takes in `qrels`, where 94 bytes are for what is not

@@ -9,7 +9,7 @@
 //! # In and out
 //! In: labels of documents of a collection, and another collection, both as output directories with
 //! fingerprints that were made in the same way. Labels are relevance judgements in one of the forms
-//! of [`lookalike_tasks::evaluate::qrels`], or a list of docno and label: two columns, CSV, or JSON.
+//! of [`crate::qrels`], or a list of docno and label: two columns, CSV, or JSON.
 //! Out: [`TransferReport`], and in a directory
 //!
 //! - the labels of the other collection, in the form of the input;
@@ -78,6 +78,7 @@ mod output;
 use std::cell::Cell;
 use std::path::Path;
 
+use crate::qrels::{Held, Judgement, key_of};
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
@@ -85,7 +86,6 @@ use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::evaluate::qrels::{Held, Judgement, key_of};
 use lookalike_tasks::query::{Stored, StoredQueries, stored_bytes};
 
 use labels::{LABEL_BYTES, Labels};

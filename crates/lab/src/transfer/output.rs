@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::labels::Labels;
 use super::links::{Candidate, Decision, Links, resemblance};
 use super::{CONTRADICTIONS_FILE, LabelsFormat, TRANSFERRED_FILE, TransferConfig, TransferReport};
+use crate::qrels::key_of;
 use lookalike_base::Result;
 use lookalike_engine::outputs;
 use lookalike_store::disk::{self, AtomicFile};
 use lookalike_store::table::cell;
 use lookalike_store::workspace::Workspace;
-use lookalike_tasks::evaluate::qrels::key_of;
 
 /// Bytes of memory of a label that is written, if several documents have the same docno: 32, and
 /// what a table takes while it grows.

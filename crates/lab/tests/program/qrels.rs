@@ -5,7 +5,7 @@ use crate::common;
 use lookalike::Error;
 use lookalike::base::budget::ByteSize;
 use lookalike::base::progress::{Silent, Stop};
-use lookalike::tasks::evaluate::qrels::{
+use lookalike_lab::qrels::{
     Differing, Keep, QrelsConfig, QrelsFormat, QrelsReport, TopicCounts, run,
 };
 
@@ -79,7 +79,7 @@ const RANKING: &str = "\
 fn config(directory: &Path, clusters: &Path, keep: Keep) -> QrelsConfig {
     QrelsConfig {
         qrels: directory.join("qrels.txt"),
-        format: QrelsFormat::Auto,
+        qrels_format: QrelsFormat::Auto,
         clusters: clusters.into(),
         runs: vec![directory.join("run.txt")],
         output: Some(directory.join("thin")),

@@ -24,7 +24,7 @@ const JUDGED: [&str; 4] = ["docno_a", "docno_b", "judgement", "collection"];
 /// Names of the column with the grades of judged pairs.
 const GRADES: [&str; 3] = ["judgement", "grade", "label"];
 /// Columns of families.
-pub(super) const FAMILIES: [&str; 2] = ["docno", "family"];
+pub const FAMILIES: [&str; 2] = ["docno", "family"];
 
 /// The value for no cluster or no family.
 pub(super) const NONE: u32 = u32::MAX;
@@ -498,7 +498,10 @@ impl Documents {
 
 /// Reads the columns with these names from a table. If the first line does not have all of them and
 /// the file is not our own, reads the first columns.
-pub(super) fn each_row(
+///
+/// # Errors
+/// Those of reading the table and of `take`.
+pub fn each_row(
     mut table: Table,
     names: &[&str],
     context: &Context<'_>,

@@ -97,7 +97,6 @@ mod compare;
 mod documents;
 mod judged;
 mod list;
-pub mod qrels;
 mod rank;
 mod removed;
 mod samples;
@@ -112,7 +111,6 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_engine::outputs::{self, Home};
 use lookalike_engine::pipeline;
-use lookalike_engine::table::Table;
 use lookalike_store::{Item, Sort, disk};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -120,6 +118,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use bootstrap::{ByCollection, ByGrade, Graded, Intervals, Measures};
+pub use documents::{FAMILIES, each_row};
 pub use list::{Columns, Scores};
 pub use lookalike_base::precision::Counts;
 pub use rank::{CurvePoint, Ranking, Reaching};
@@ -129,21 +128,6 @@ pub use samples::{Sample, SampleAt};
 use compare::Tally;
 use documents::{DOCUMENTS, DUPLICATES, Documents};
 use list::PairList;
-
-/// Calls `take` with the docno and the family of each line of a file of families.
-///
-/// # Errors
-/// Those of reading the file and of `take`.
-pub fn each_family(
-    path: &Path,
-    context: &Context<'_>,
-    mut take: impl FnMut(&Table, &[u8], &[u8]) -> Result<()>,
-) -> Result<()> {
-    let (table, names) = (Table::open(path)?, &documents::FAMILIES);
-    documents::each_row(table, names, context, |table, row| {
-        take(table, &row[0], &row[1])
-    })
-}
 
 const STAGE: &str = "evaluate";
 /// Buffers of readers and writers.

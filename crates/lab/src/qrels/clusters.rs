@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::super::documents::each_row;
 use super::lines::{Names, key_of};
 use super::{Held, NONE, Source};
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::{MemberKind, Members};
 use lookalike_engine::table::Table;
+use lookalike_tasks::evaluate::each_row;
 use lookalike_text::read::lines::shorten;
 
 /// The place of a document in its cluster.

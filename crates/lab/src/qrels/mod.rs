@@ -177,7 +177,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
     }
     let mut held = Held::new(STAGE, context, (0, 0));
     let renaming = config.keep == Keep::Map;
-    let given = (config.qrels.as_path(), config.format);
+    let given = (config.qrels.as_path(), config.qrels_format);
     let (judgements, clusters, runs) = read(given, &source, &config.runs, renaming, &mut held)?;
 
     let mut order: Vec<Placed> = (judgements.all.iter().zip(0..))
