@@ -1156,9 +1156,8 @@ fn methods_of_papers() -> Subject {
             let config = CompareConfig {
                 methods: vec![one, other.clone()],
                 truths: vec![other],
-                edits: None,
-                queries: None,
                 cost: 100,
+                ..CompareConfig::default()
             };
             let compared = lookalike_lab::report::write_comparison(&mut base, &config, &context)?;
             Ok(serde_json::to_string(&compared.agreement).unwrap())

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 use std::time::Duration;
 
-use crate::compare::{COST, CompareConfig, QueryConfig, Sample};
+use crate::compare::CompareConfig;
 use crate::report;
 use lookalike_engine::pipeline;
 use lookalike_methods::{METHODS, Spec};
@@ -23,65 +23,8 @@ pub(crate) struct Options {
     /// Output directory of `stage ingest --keep-text`
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Method to run (repeatable): NAME[:PARAMETER=VALUE,...] [default: all]
-    ///
-    /// Parameters that are not given have the values of the method's paper.
-    ///
-    /// Example: --method super-shingles:k=4 --method minhash
-    #[arg(long = "method", value_name = "SPEC")]
-    methods: Vec<Spec>,
-    /// Method whose pairs are the ground truth (repeatable)
-    ///
-    /// It is also run. The default is shingles and cosine.
-    ///
-    /// Example: --method minhash --truth shingles
-    #[arg(long, value_name = "SPEC")]
-    truth: Vec<Spec>,
-    /// Edit list (edits.jsonl) of `lookalike lab perturb`
-    ///
-    /// For a collection of a corpus that `lookalike lab perturb` made. Adds tables of how many of the
-    /// edited copies each method finds.
-    #[arg(long, value_name = "FILE")]
-    edits: Option<PathBuf>,
-    /// Print means over queries: N documents, all, or a file of docnos
-    ///
-    /// The file has a docno on each line.
-    ///
-    /// A query is a document of the collection (Kolcz & Chowdhury 2008, equations 3 to 5). Recall and
-    /// precision are means over the queries for which the ground truth finds another document,
-    /// utility is one over all queries. The table also has the share of pure clusters: those in
-    /// which all pairs found are true.
-    ///
-    /// Example: --method minhash --queries 100
-    #[arg(long, value_name = "SAMPLE")]
-    queries: Option<Sample>,
-    /// Method that the increase of recall over queries is relative to
-    ///
-    /// It is also run.
-    ///
-    /// Example: --queries all --method minhash --baseline mod
-    #[arg(long, value_name = "SPEC", requires = "queries")]
-    baseline: Option<Spec>,
-    /// A label for each document, such as "spam" or "legitimate"
-    ///
-    /// As for `lookalike evaluate --families`: lines of DOCNO LABEL. With labels, the utility of a
-    /// query counts documents of its label, and a cost for each document of another label.
-    #[arg(long, value_name = "FILE", requires = "queries")]
-    labels: Option<PathBuf>,
-    /// Seed of the random choice of queries
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        requires = "queries",
-        hide_short_help = true
-    )]
-    query_seed: u64,
-    /// Cost of a false pair in the utility, in true pairs
-    ///
-    /// Example: --method minhash --cost 10
-    #[arg(long, value_name = "N", default_value_t = COST, hide_short_help = true)]
-    cost: u64,
+    #[command(flatten)]
+    config: CompareConfig,
     /// Print a line for each method, with all its numbers, as CSV
     ///
     /// FORMAT.md describes the columns under "Comparisons".
@@ -117,40 +60,28 @@ impl Command for Options {
 }
 
 impl Options {
-    /// The methods to compare: the ground truths come first.
+    /// With the methods to compare: the ground truths come first.
     fn config(&self) -> Result<CompareConfig> {
-        let mut methods = self.methods.clone();
+        let mut config = self.config.clone();
+        let (methods, truths) = (&mut config.methods, &mut config.truths);
         if methods.is_empty() {
             for entry in METHODS {
                 methods.push(Spec::read(entry.name)?);
             }
         }
-        let mut truths = self.truth.clone();
         if truths.is_empty() {
             let there = |name: &&str| METHODS.iter().any(|entry| entry.name == *name);
             for name in TRUTHS.iter().filter(|name| there(name)) {
                 truths.push(Spec::read(name)?);
             }
         }
-        for more in truths.iter().chain(&self.baseline).rev() {
+        for more in truths.iter().chain(&config.baseline).rev() {
             let name = more.to_string();
             if methods.iter().all(|method| method.to_string() != name) {
                 methods.insert(0, more.clone());
             }
         }
-        let queries = self.queries.clone().map(|sample| QueryConfig {
-            sample,
-            seed: self.query_seed,
-            against: self.baseline.clone(),
-            labels: self.labels.clone(),
-        });
-        Ok(CompareConfig {
-            methods,
-            truths,
-            edits: self.edits.clone(),
-            queries,
-            cost: self.cost,
-        })
+        Ok(config)
     }
 }
 

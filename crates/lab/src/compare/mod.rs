@@ -52,7 +52,7 @@ use serde::{Deserialize, Serialize};
 
 pub use families::{Curve, Distribution, Families, FamilyRow, each_copy};
 pub use levels::{Levels, at_levels};
-pub use queries::{Labels, QueryConfig, QueryResults, QueryRow, Sample, increases, of_method};
+pub use queries::{Labels, QueryResults, QueryRow, Sample, increases, of_method};
 pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
 
 const STAGE: &str = "compare";
@@ -64,18 +64,67 @@ pub(crate) const MOST_METHODS: usize = 64;
 /// Default cost of a false pair in the utility, in true pairs (Kolcz & Chowdhury 2008).
 pub(crate) const COST: u64 = 100;
 
-/// The parameters of a comparison.
-#[derive(Clone, Debug)]
+/// The parameters of a comparison: the options of the command.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct CompareConfig {
-    /// The methods, in the order of the tables.
+    /// Method to run (repeatable): NAME[:PARAMETER=VALUE,...] [default: all]
+    ///
+    /// Parameters that are not given have the values of the method's paper.
+    ///
+    /// Example: --method super-shingles:k=4 --method minhash
+    #[arg(long = "method", value_name = "SPEC")]
     pub methods: Vec<Spec>,
-    /// The methods whose pairs serve as ground truth for the others.
+    /// Method whose pairs are the ground truth (repeatable)
+    ///
+    /// It is also run. The default is shingles and cosine.
+    ///
+    /// Example: --method minhash --truth shingles
+    #[arg(long = "truth", value_name = "SPEC")]
     pub truths: Vec<Spec>,
-    /// The edit list of `perturb`, if the collection consists of originals and copies.
+    /// Edit list (edits.jsonl) of `lookalike lab perturb`
+    ///
+    /// For a collection of a corpus that `lookalike lab perturb` made. Adds tables of how many of the
+    /// edited copies each method finds.
+    #[arg(long, value_name = "FILE")]
     pub edits: Option<PathBuf>,
-    /// Averages over queries.
-    pub queries: Option<QueryConfig>,
-    /// Cost of a false pair in the utility, in true pairs (`COST`).
+    /// Print means over queries: N documents, all, or a file of docnos
+    ///
+    /// The file has a docno on each line.
+    ///
+    /// A query is a document of the collection (Kolcz & Chowdhury 2008, equations 3 to 5). Recall and
+    /// precision are means over the queries for which the ground truth finds another document,
+    /// utility is one over all queries. The table also has the share of pure clusters: those in
+    /// which all pairs found are true.
+    ///
+    /// Example: --method minhash --queries 100
+    #[arg(long, value_name = "SAMPLE")]
+    pub queries: Option<Sample>,
+    /// Method that the increase of recall over queries is relative to
+    ///
+    /// It is also run.
+    ///
+    /// Example: --queries all --method minhash --baseline mod
+    #[arg(long, value_name = "SPEC", requires = "queries")]
+    pub baseline: Option<Spec>,
+    /// A label for each document, such as "spam" or "legitimate"
+    ///
+    /// As for `lookalike evaluate --families`: lines of DOCNO LABEL. With labels, the utility of a
+    /// query counts documents of its label, and a cost for each document of another label.
+    #[arg(long, value_name = "FILE", requires = "queries")]
+    pub labels: Option<PathBuf>,
+    /// Seed of the random choice of queries
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "queries",
+        hide_short_help = true
+    )]
+    pub query_seed: u64,
+    /// Cost of a false pair in the utility, in true pairs
+    ///
+    /// Example: --method minhash --cost 10
+    #[arg(long, value_name = "N", default_value_t = COST, hide_short_help = true)]
     pub cost: u64,
 }
 
@@ -182,8 +231,7 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
             None => return refuse("truth", name, "one of the methods"),
         }
     }
-    let base_method = config.queries.as_ref().and_then(|of| of.against.as_ref());
-    if let Some(name) = base_method.map(ToString::to_string)
+    if let Some(name) = config.baseline.as_ref().map(ToString::to_string)
         && !names.contains(&name)
     {
         return refuse("baseline", name, "one of the methods");
@@ -212,9 +260,9 @@ pub fn run(base: &Workspace, config: &CompareConfig, context: &Context<'_>) -> R
     }
     let run = |edits| families::run(base, &workspaces, config, edits, context);
     let families = config.edits.as_deref().map(run).transpose()?;
-    let queries = config.queries.as_ref().map(|queries| {
+    let queries = config.queries.as_ref().map(|sample| {
         let named: Vec<(String, Workspace)> = names.into_iter().zip(workspaces).collect();
-        queries::run(base, &named, &truths, (queries, config.cost), context)
+        queries::run(base, &named, &truths, (sample, config), context)
     });
     Ok(Comparison {
         documents: stats.documents,

@@ -32,7 +32,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::{STAGE, merged};
+use super::{CompareConfig, STAGE, merged};
 use lookalike_base::bits::{Bits, Ranks};
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::error::refuse;
@@ -45,7 +45,6 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{Catalogue, Representatives, each_document};
 use lookalike_engine::join::Pair;
 use lookalike_engine::table::Table;
-use lookalike_methods::Spec;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::evaluate::{FAMILIES, each_row};
 use lookalike_text::read::lines::{Lines, shorten};
@@ -71,19 +70,6 @@ pub enum Sample {
     All,
     /// The documents whose docnos are the lines of a file.
     Listed(PathBuf),
-}
-
-/// Which documents are queries, and how their results are counted.
-#[derive(Clone, Debug)]
-pub struct QueryConfig {
-    /// The queries.
-    pub sample: Sample,
-    /// Seed of the random choice.
-    pub seed: u64,
-    /// The method that the increase of recall is relative to.
-    pub against: Option<Spec>,
-    /// The label of each document, as `evaluate --families` reads them.
-    pub labels: Option<PathBuf>,
 }
 
 /// The averages over the queries.
@@ -426,20 +412,20 @@ pub(super) fn run(
     base: &Workspace,
     workspaces: &[(String, Workspace)],
     truths: &[usize],
-    (config, cost): (&QueryConfig, u64),
+    (sample, config): (&Sample, &CompareConfig),
     context: &Context<'_>,
 ) -> Result<QueryResults> {
-    let queries = Ranks::of(config.sample.choose(base, config.seed, context)?);
+    let queries = Ranks::of(sample.choose(base, config.query_seed, context)?);
     let labels = config.labels.as_deref();
     let labels = labels.map(|path| Labels::read(base, path, context));
     let labels = labels.transpose()?;
-    let against = config.against.as_ref().map(ToString::to_string);
+    let against = config.baseline.as_ref().map(ToString::to_string);
     let mut rows = Vec::new();
     for (name, workspace) in workspaces {
         for &truth in truths {
             let (truth, of) = &workspaces[truth];
             let both = (workspace, of);
-            let row = of_method(both, &queries, labels.as_ref(), cost, context)?;
+            let row = of_method(both, &queries, labels.as_ref(), config.cost, context)?;
             rows.push(QueryRow {
                 method: name.clone(),
                 truth: truth.clone(),

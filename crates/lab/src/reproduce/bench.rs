@@ -120,11 +120,10 @@ impl<'a> Bench<'a> {
             drop(self.method(on, spec)?);
         }
         let config = CompareConfig {
-            truths: Vec::new(),
             methods,
             edits: edits.map(Path::to_path_buf),
-            queries: None,
             cost: COST,
+            ..CompareConfig::default()
         };
         compare::run(on, &config, &self.context())
     }

@@ -535,8 +535,8 @@ fn a_comparison_adds_up() {
         methods: specs.clone(),
         truths: vec![specs[0].clone()],
         edits: Some(edits),
-        queries: None,
         cost: 100,
+        ..CompareConfig::default()
     };
     let comparison =
         report::write_comparison(&mut base, &config, &run.context(&stop, &silent)).unwrap();

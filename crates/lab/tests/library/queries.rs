@@ -9,22 +9,21 @@ use crate::methods::{ask, corpus, keeping, place, write};
 use lookalike::Error;
 use lookalike::base::progress::{Silent, Stop};
 use lookalike::methods::Spec;
-use lookalike_lab::compare::{CompareConfig, Comparison, QueryConfig, QueryRow, Sample};
+use lookalike_lab::compare::{CompareConfig, Comparison, QueryRow, Sample};
 use lookalike_lab::report;
 
 const SPECS: [&str; 3] = ["cosine:threshold=0.5", "mod:n=20", "i-match:preset=kolcz"];
 
 /// Compares methods; the cosine is the ground truth.
-fn compared(out: &Path, input: &Path, queries: QueryConfig) -> Result<Comparison, Error> {
+fn compared(out: &Path, input: &Path, config: CompareConfig) -> Result<Comparison, Error> {
     let run = keeping();
     let mut base = run.ingest(&[input], out).unwrap();
     let specs = || SPECS.map(|text| Spec::read(text).unwrap()).into();
     let config = CompareConfig {
         methods: specs(),
         truths: vec![Spec::read(SPECS[0]).unwrap()],
-        edits: None,
-        queries: Some(queries),
         cost: 3,
+        ..config
     };
     let (stop, silent) = (Stop::default(), Silent);
     report::write_comparison(&mut base, &config, &run.context(&stop, &silent))
@@ -180,11 +179,11 @@ fn means_over_queries_follow_their_definitions() {
         (Sample::Listed(listed.clone()), &some),
     ] {
         for labels in [None, Some(&labels)] {
-            let config = QueryConfig {
-                sample: sample.clone(),
-                seed: 0,
-                against: Some(Spec::read(SPECS[1]).unwrap()),
+            let config = CompareConfig {
+                queries: Some(sample.clone()),
+                baseline: Some(Spec::read(SPECS[1]).unwrap()),
                 labels: labels.map(|_| file.clone()),
+                ..CompareConfig::default()
             };
             let comparison = compared(&out, &input, config).unwrap();
             let found = comparison.queries.as_ref().unwrap();
@@ -224,11 +223,10 @@ fn means_over_queries_follow_their_definitions() {
     }
     assert!(seen.iter().all(|n| *n > 0), "nothing was tested: {seen:?}");
     // A random sample has the size that was asked for.
-    let config = |sample| QueryConfig {
-        sample,
-        seed: 1,
-        against: None,
-        labels: None,
+    let config = |sample| CompareConfig {
+        queries: Some(sample),
+        query_seed: 1,
+        ..CompareConfig::default()
     };
     let ten = compared(&out, &input, config(Sample::Some(10))).unwrap();
     assert_eq!(ten.queries.unwrap().queries, 10);
