@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::clusters::{MEMBER, member_row};
 use super::documents::{collection_name, heading, title};
-use super::frame::{Frame, Sheet, many};
+use super::frame::{Frame, Section, Sheet, many};
 use super::markup::{Markup, html, isolated, json_block, visible};
 use super::pairs::{both_texts, names};
 use super::panels::{headline, part, share_bar, short, short_below, table};
@@ -110,8 +110,8 @@ pub(crate) fn write(
             sheet.put(page.pair(pair, at == 0))?;
         }
     }
-    for (id, name, table) in &tables {
-        sheet.put(html! { section id=(id) { h2 { (visible(name)) } (table) } })?;
+    for (id, name, table) in tables {
+        sheet.put(Section::new(&id, &name).of(table))?;
     }
     let written = sheet.finish()?;
     disk::sync_parent(output)?;

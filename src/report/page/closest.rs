@@ -1,6 +1,7 @@
 //! What the page of a run without pairs shows: the closest pair below the threshold, and what to try.
 
 use super::Page;
+use super::frame::Section;
 use super::markup::{Markup, html};
 use super::pairs::{marks, one_pair};
 use crate::report::answer::in_shell;
@@ -17,41 +18,38 @@ const SHORT_SHINGLE: u64 = 5;
 /// The section.
 pub(super) fn closest(page: &Page<'_>) -> Markup {
     let features = page.wording.features();
-    html! {
-        section id="closest" {
-            h2 { "The closest pair" }
-            @match (page.chosen.of_pairs.searched, page.chosen.of_pairs.below.first()) {
-                (searched, Some(pair)) => {
-                    p {
-                        "No pair has " (page.wording.listed()) ". "
-                        @match searched {
-                            Some(Search::Stopped) => "The search for the closest pair below the threshold ended \
-                                early. These two documents have the highest resemblance that it found. ",
-                            _ => {
-                                "These two documents have the highest " (page.wording.noun()) " below the threshold. "
-                            }
+    Section::new("closest", "The closest pair").of(html! {
+        @match (page.chosen.of_pairs.searched, page.chosen.of_pairs.below.first()) {
+            (searched, Some(pair)) => {
+                p {
+                    "No pair has " (page.wording.listed()) ". "
+                    @match searched {
+                        Some(Search::Stopped) => "The search for the closest pair below the threshold ended \
+                            early. These two documents have the highest resemblance that it found. ",
+                        _ => {
+                            "These two documents have the highest " (page.wording.noun()) " below the threshold. "
                         }
-                        (marks(page))
                     }
-                    (one_pair(page, pair, true))
+                    (marks(page))
                 }
-                (Some(Search::Complete), _) => p {
-                    "No two documents" (page.wording.limit()) " have " (page.wording.feature()) "s in common, so \
-                     every pair has a resemblance of 0."
-                },
-                (Some(Search::Stopped), _) => p {
-                    "The search for the closest pair below the threshold ended early, before it found a pair."
-                },
-                (Some(Search::TooLarge), _) => p {
-                    "The page searches the closest pair below the threshold only in collections of at most "
-                    (count(MOST_FINGERPRINTS)) " " (features) "."
-                },
-                _ => p { "No pair has " (page.wording.listed()) "." },
+                (one_pair(page, pair, true))
             }
-            h3 { "What to try" }
-            ul { @for (command, why) in advice(page) { li { code { "lookalike run " (command) } " " (why) } } }
+            (Some(Search::Complete), _) => p {
+                "No two documents" (page.wording.limit()) " have " (page.wording.feature()) "s in common, so \
+                 every pair has a resemblance of 0."
+            },
+            (Some(Search::Stopped), _) => p {
+                "The search for the closest pair below the threshold ended early, before it found a pair."
+            },
+            (Some(Search::TooLarge), _) => p {
+                "The page searches the closest pair below the threshold only in collections of at most "
+                (count(MOST_FINGERPRINTS)) " " (features) "."
+            },
+            _ => p { "No pair has " (page.wording.listed()) "." },
         }
-    }
+        h3 { "What to try" }
+        ul { @for (command, why) in advice(page) { li { code { "lookalike run " (command) } " " (why) } } }
+    })
 }
 
 /// What may find pairs, as arguments of `lookalike run`, and why.

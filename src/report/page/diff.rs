@@ -1,6 +1,6 @@
 //! The page of a comparison of two documents.
 
-use super::frame::{Frame, Sheet, many};
+use super::frame::{Frame, Section, Sheet, many};
 use super::markup::{Markup, begin, begin_class, end, html, isolated, link};
 use super::panels::{short, shorter, table};
 use super::side_by_side;
@@ -67,46 +67,40 @@ fn measures(both: &Both, passages: &Passages) -> Markup {
         .containments()
         .map(|share| share.map_or_else(undefined, |share| percent(share, 1)));
     let [of_a, of_b] = [passages.covered_a, passages.covered_b].map(|of| percent(of.share, 1));
-    html! {
-        section id="measures" {
-            h2 { "Measures" }
-            p.headline { b { (resemblance.unwrap_or_else(undefined)) } " resemblance" }
-            p {
-                (isolated(&both.a.found.record.docno)) " and " (isolated(&both.b.found.record.docno))
-                " have " (many(both.shared, "shingle")) " in common, of " (count(a)) " and " (count(b)) "."
-                " " (both.equal_says())
-            }
-            (table("", &[], &html! {
-                tr { td.n { (a_in_b) } th scope="row" { "of the first document\u{2019}s shingles are in the second" } }
-                tr { td.n { (b_in_a) } th scope="row" { "of the second document\u{2019}s shingles are in the first" } }
-                tr { td.n { (of_a) } th scope="row" { "of the first text is in shared passages" } }
-                tr { td.n { (of_b) } th scope="row" { "of the second text is in shared passages" } }
-            }))
+    Section::new("measures", "Measures").of(html! {
+        p.headline { b { (resemblance.unwrap_or_else(undefined)) } " resemblance" }
+        p {
+            (isolated(&both.a.found.record.docno)) " and " (isolated(&both.b.found.record.docno))
+            " have " (many(both.shared, "shingle")) " in common, of " (count(a)) " and " (count(b)) "."
+            " " (both.equal_says())
         }
-    }
+        (table("", &[], &html! {
+            tr { td.n { (a_in_b) } th scope="row" { "of the first document\u{2019}s shingles are in the second" } }
+            tr { td.n { (b_in_a) } th scope="row" { "of the second document\u{2019}s shingles are in the first" } }
+            tr { td.n { (of_a) } th scope="row" { "of the first text is in shared passages" } }
+            tr { td.n { (of_b) } th scope="row" { "of the second text is in shared passages" } }
+        }))
+    })
 }
 
 fn shared(a: &Words, passages: &Passages) -> Markup {
     let listed = passages.listed.iter().take(PASSAGES_SHOWN);
     let all = listed.len() as u64 == passages.total;
-    html! {
-        section id="passages" {
-            h2 { "Shared passages" }
-            p {
-                (many(passages.total, "passage")) " of at least "
-                (counted(passages.length as u64, "token"))
-                " that both texts have, in any order. A passage cannot be extended to either side. \
-                 Tokens and bytes count from 0, lines from 1."
-                @if !all { " The first " (count(listed.len() as u64)) " are listed." }
-            }
-            @if !passages.listed.is_empty() {
-                (table("", &[">tokens", ">first: token", ">bytes", ">lines", ">second: token", ">bytes",
-                             ">lines", "begins with"], &html! {
-                    @for passage in listed { (one_passage(a, passage)) }
-                }))
-            }
+    Section::new("passages", "Shared passages").of(html! {
+        p {
+            (many(passages.total, "passage")) " of at least "
+            (counted(passages.length as u64, "token"))
+            " that both texts have, in any order. A passage cannot be extended to either side. \
+             Tokens and bytes count from 0, lines from 1."
+            @if !all { " The first " (count(listed.len() as u64)) " are listed." }
         }
-    }
+        @if !passages.listed.is_empty() {
+            (table("", &[">tokens", ">first: token", ">bytes", ">lines", ">second: token", ">bytes",
+                         ">lines", "begins with"], &html! {
+                @for passage in listed { (one_passage(a, passage)) }
+            }))
+        }
+    })
 }
 
 fn one_passage(a: &Words, passage: &Pair) -> Markup {

@@ -1,7 +1,7 @@
 //! The frame around the sections of a page, and helpers that several sections use.
 
 use super::markup::{
-    Markup, digest_source, harmless_json, html, json_block, plain, script, style, visible,
+    Markup, Render, digest_source, harmless_json, html, json_block, plain, script, style, visible,
 };
 use lookalike_base::Result;
 use lookalike_base::numbers::counted;
@@ -83,14 +83,58 @@ impl<'f> Frame<'f> {
         (top.to_string(), format!("\n</main>{end}\n"))
     }
 
-    /// The whole page with these sections.
-    pub fn page(&self, sections: &[Markup]) -> Vec<u8> {
+    /// The whole page with these sections, of which the contents name those that have a name.
+    pub fn page(mut self, sections: &'f [Section]) -> Vec<u8> {
+        let named = sections.iter().filter(|section| !section.name.is_empty());
+        let named = named.map(|section| (section.id.as_str(), section.name.clone()));
+        self.contents = named.collect();
         let (mut page, end) = self.around();
         for section in sections {
             page.push('\n');
-            page.push_str(&section.0);
+            page.push_str(&section.markup.0);
         }
         (page + &end).into_bytes()
+    }
+}
+
+/// A section of a page.
+#[derive(Default)]
+pub struct Section {
+    pub id: String,
+    /// Its name in the contents.
+    pub name: String,
+    /// All of it; before [`Section::with`], its heading.
+    pub markup: Markup,
+}
+
+impl Section {
+    /// A section whose heading is its name.
+    pub fn new(id: &str, name: &str) -> Section {
+        Section {
+            id: id.into(),
+            name: name.into(),
+            markup: visible(name).render(),
+        }
+    }
+
+    /// One without a heading, which the contents do not name.
+    pub fn bare(markup: Markup) -> Section {
+        Section {
+            markup,
+            ..Section::default()
+        }
+    }
+
+    /// The section with what follows the heading.
+    #[must_use]
+    pub fn with(mut self, body: Markup) -> Section {
+        self.markup = self.of(body);
+        self
+    }
+
+    /// The same, as markup.
+    pub fn of(&self, body: Markup) -> Markup {
+        html! { section id=(self.id) { h2 { (self.markup) } (body) } }
     }
 }
 

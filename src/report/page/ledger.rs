@@ -1,6 +1,6 @@
 //! The ledger, the cost of each stage and the parameters of the run.
 
-use super::frame::many;
+use super::frame::{Section, many};
 use super::markup::{Markup, html, isolated, visible};
 use super::panels::table;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows};
@@ -38,18 +38,16 @@ pub(super) fn unread(workspace: &Workspace) -> Result<Markup> {
             }
         }
     };
-    Ok(html! {
-        section id="unread" {
-            h2 { "Files that were not read" }
-            p {
-                "No document was read from " (many(all, "file")) ". "
-                @if all > FILES_NAMED { "The first " (count(FILES_NAMED)) " are listed here; " }
-                @else { "The list of all records that were not used is " }
-                code { "rejects.jsonl" } @if all > FILES_NAMED { " lists all" } "."
-            }
-            (table("", &["file", "reason"], &rows))
+    let section = Section::new("unread", "Files that were not read");
+    Ok(section.of(html! {
+        p {
+            "No document was read from " (many(all, "file")) ". "
+            @if all > FILES_NAMED { "The first " (count(FILES_NAMED)) " are listed here; " }
+            @else { "The list of all records that were not used is " }
+            code { "rejects.jsonl" } @if all > FILES_NAMED { " lists all" } "."
         }
-    })
+        (table("", &["file", "reason"], &rows))
+    }))
 }
 
 /// The section, folded.
@@ -63,25 +61,22 @@ pub(super) fn ledger(summary: &Summary) -> Markup {
         };
         (class, trimmed, value)
     });
-    html! {
-        section id="ledger" {
-            h2 { "Ledger" }
-            p { "What the run read, what it left out and why, and what each stage counted and cost." }
-            details {
-                summary { "All counts, costs and parameters" }
-                div.in {
-                    div.side-by-side {
-                        (table("Counts", &[], &html! {
-                            @for (class, name, value) in rows {
-                                tr { th scope="row" class=[class] { (name) } td { (value) } }
-                            }
-                        }))
-                        div { (costs(summary)) (made_with(summary)) }
-                    }
+    Section::new("ledger", "Ledger").of(html! {
+        p { "What the run read, what it left out and why, and what each stage counted and cost." }
+        details {
+            summary { "All counts, costs and parameters" }
+            div.in {
+                div.side-by-side {
+                    (table("Counts", &[], &html! {
+                        @for (class, name, value) in rows {
+                            tr { th scope="row" class=[class] { (name) } td { (value) } }
+                        }
+                    }))
+                    div { (costs(summary)) (made_with(summary)) }
                 }
             }
         }
-    }
+    })
 }
 
 fn costs(summary: &Summary) -> Markup {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::documents::{address, files_bytes, named, title};
-use super::frame::{Frame, Sheet, many};
+use super::frame::{Frame, Section, Sheet, many};
 use super::ledger::{FILES_NAMED, unread};
 use super::markup::{Markup, begin, end, html, isolated, visible};
 use super::pairs::{headings, names, why_missing};
@@ -122,20 +122,17 @@ fn short(workspace: &Workspace, shared: &Shared) -> Result<Markup> {
     if all == 0 {
         return Ok(html! {});
     }
-    Ok(html! {
-        section id="short" {
-            h2 { "Documents that are too short" }
-            p {
-                (many(all, "document")) (if all == 1 { " has" } else { " have" }) " fewer words than a \
-                 passage: "
-                @for (at, name) in names.iter().enumerate() {
-                    @if at > 0 { ", " }
-                    (isolated(name))
-                }
-                @if all > FILES_NAMED { " and " (count(all - FILES_NAMED)) " more" } "."
+    Ok(Section::new("short", "Documents that are too short").of(html! {
+        p {
+            (many(all, "document")) (if all == 1 { " has" } else { " have" }) " fewer words than a \
+             passage: "
+            @for (at, name) in names.iter().enumerate() {
+                @if at > 0 { ", " }
+                (isolated(name))
             }
+            @if all > FILES_NAMED { " and " (count(all - FILES_NAMED)) " more" } "."
         }
-    })
+    }))
 }
 
 /// What the sections of the page show.

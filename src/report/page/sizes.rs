@@ -1,6 +1,7 @@
 //! Sizes of the documents, and scores of the pairs.
 
 use super::choose::HUNDREDTHS;
+use super::frame::Section;
 use super::markup::{Markup, html};
 use super::panels::{share_bar, table};
 use crate::report::wording::{Wording, group_name};
@@ -16,25 +17,23 @@ pub(super) fn sizes(summary: &Summary, wording: &Wording<'_>) -> Markup {
     let groups = groups.map_or(&[][..], |catalogue| &catalogue.groups);
     let documents: u64 = groups.iter().map(|group| group.documents).sum();
     let all: u64 = groups.iter().map(|group| group.shingles).sum();
-    html! {
-        @if documents > 0 {
-            section id="sizes" {
-                h2 { "Sizes of the documents" }
-                p { "Exact duplicates are counted once. Each document counts its distinct " (features) "." }
-                (table("", &["words", ">documents", ">share", &format!(">{features}"), ">share"], &html! {
-                    @for group in groups.iter().filter(|group| group.documents > 0) {
-                        tr {
-                            th scope="row" { (group_name(&group.words)) }
-                            td.n { (count(group.documents)) }
-                            td.n { (share_bar(group.documents, documents)) }
-                            td.n { (count(group.shingles)) }
-                            td.n { (share_bar(group.shingles, all)) }
-                        }
-                    }
-                }))
-            }
-        }
+    if documents == 0 {
+        return html! {};
     }
+    Section::new("sizes", "Sizes of the documents").of(html! {
+        p { "Exact duplicates are counted once. Each document counts its distinct " (features) "." }
+        (table("", &["words", ">documents", ">share", &format!(">{features}"), ">share"], &html! {
+            @for group in groups.iter().filter(|group| group.documents > 0) {
+                tr {
+                    th scope="row" { (group_name(&group.words)) }
+                    td.n { (count(group.documents)) }
+                    td.n { (share_bar(group.documents, documents)) }
+                    td.n { (count(group.shingles)) }
+                    td.n { (share_bar(group.shingles, all)) }
+                }
+            }
+        }))
+    })
 }
 
 /// The number of pairs by their score, with the threshold marked; nothing without pairs.

@@ -3,7 +3,7 @@
 
 use super::choose::{self, Chosen, Rank, Survey};
 use super::clusters::{beside, one_cluster};
-use super::frame::{Frame, Sheet, many};
+use super::frame::{Frame, Section, Sheet, many};
 use super::markup::{Markup, html, isolated};
 use super::panels::table;
 use super::texts::{self, Read};
@@ -423,36 +423,31 @@ impl Sheets<'_> {
     fn contents(&self) -> Markup {
         let pages = self.entries.chunks(INDEX_DOCUMENTS).enumerate();
         let name = |entry: Option<&Entry>| isolated(entry.map_or("", |entry| &entry.name));
-        html! {
-            section id="clusters" {
-                h2 { "Clusters" }
-                @if !self.parts.is_empty() {
-                    p { "The pages have all clusters, the largest first, with at most "
-                        (count(MEMBERS_LISTED as u64)) " members of each, and the texts of members \
-                        that differ from the first one." }
-                    div.side-by-side {
-                        (table("Clusters by size", &["clusters", ">documents in each"], &html! {
-                            @for (number, part) in self.parts.iter().enumerate() {
-                                tr {
-                                    td { a href=(file("clusters", number)) {
-                                        (count(part.ranks.start as u64 + 1)) "\u{2013}"
-                                        (count(part.ranks.end as u64))
-                                    } }
-                                    td.n { (count(part.members.1)) "\u{2013}" (count(part.members.0)) }
-                                }
-                            }
-                        }))
-                        (table("Documents in clusters, by name", &["from", "to"], &html! {
-                            @for (number, some) in pages {
-                                tr {
-                                    td.name { a href=(file("documents", number)) { (name(some.first())) } }
-                                    td.name { (name(some.last())) }
-                                }
-                            }
-                        }))
+        Section::new("clusters", "Clusters").of(html! {
+            p { "The pages have all clusters, the largest first, with at most "
+                (count(MEMBERS_LISTED as u64)) " members of each, and the texts of members \
+                that differ from the first one." }
+            div.side-by-side {
+                (table("Clusters by size", &["clusters", ">documents in each"], &html! {
+                    @for (number, part) in self.parts.iter().enumerate() {
+                        tr {
+                            td { a href=(file("clusters", number)) {
+                                (count(part.ranks.start as u64 + 1)) "\u{2013}"
+                                (count(part.ranks.end as u64))
+                            } }
+                            td.n { (count(part.members.1)) "\u{2013}" (count(part.members.0)) }
+                        }
                     }
-                }
+                }))
+                (table("Documents in clusters, by name", &["from", "to"], &html! {
+                    @for (number, some) in pages {
+                        tr {
+                            td.name { a href=(file("documents", number)) { (name(some.first())) } }
+                            td.name { (name(some.last())) }
+                        }
+                    }
+                }))
             }
-        }
+        })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use super::documents::files_bytes;
-use super::frame::{Frame, Sheet, many};
+use super::frame::{Frame, Section, Sheet, many};
 use super::markup::{Markup, begin, end, html, isolated, link, named_link, plain, visible};
 use super::pairs::compared;
 use super::panels::{short, table};
@@ -107,28 +107,25 @@ fn counts(summary: &VersionsSummary) -> Markup {
     let numbers: Vec<String> = kinds.iter().map(|kind| format!(">{kind}")).collect();
     let mut heads = vec!["crawl", "from", "to"];
     heads.extend(numbers.iter().map(String::as_str));
-    html! {
-        section id="crawls" {
-            h2 { "Crawls" }
-            (table("", &heads, &html! {
-                @for crawl in &summary.crawls {
-                    tr {
-                        td.name { (isolated(&crawl.name)) }
-                        @for date in [&crawl.first, &crawl.last] {
-                            td.date { (visible(date.as_deref().unwrap_or("–"))) }
-                        }
-                        @for number in numbers_of(crawl, &kinds) { td.n { (number) } }
+    Section::new("crawls", "Crawls").of(html! {
+        (table("", &heads, &html! {
+            @for crawl in &summary.crawls {
+                tr {
+                    td.name { (isolated(&crawl.name)) }
+                    @for date in [&crawl.first, &crawl.last] {
+                        td.date { (visible(date.as_deref().unwrap_or("–"))) }
                     }
+                    @for number in numbers_of(crawl, &kinds) { td.n { (number) } }
                 }
-            }))
-            @for warning in &summary.warnings { p.note { (visible(warning)) } }
-            p.soft {
-                (about(summary)) " Each capture is compared with the document that its address had \
-                 before; the earlier document is the first one. An edited page reaches the threshold, \
-                 and a rewritten one does not."
             }
+        }))
+        @for warning in &summary.warnings { p.note { (visible(warning)) } }
+        p.soft {
+            (about(summary)) " Each capture is compared with the document that its address had \
+             before; the earlier document is the first one. An edited page reaches the threshold, \
+             and a rewritten one does not."
         }
-    }
+    })
 }
 
 fn head(listed: &Changes, summary: &VersionsSummary, most: usize) -> Markup {

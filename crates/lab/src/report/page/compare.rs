@@ -6,7 +6,7 @@ use super::{method, numbered, spec};
 use crate::compare::{Comparison, Families, QueryResults, Verdict, verdicts};
 use crate::report::compared::{Named, increase, seconds, sentences};
 use crate::report::grid::{Grid, sticky, table, three};
-use lookalike::report::page::frame::Frame;
+use lookalike::report::page::frame::{Frame, Section};
 use lookalike::report::page::markup::{Markup, html, plain, visible};
 use lookalike::report::page::panels::{heads, number, part};
 use lookalike_base::budget::ByteSize;
@@ -15,24 +15,17 @@ use lookalike_methods::Spec;
 
 /// The whole page.
 pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Vec<u8> {
-    let mut parts: Vec<(String, String, Markup)> = Vec::new();
-    for (n, verdict) in verdicts(comparison).iter().enumerate() {
-        let (id, name) = (format!("truth-{}", n + 1), Named::of(&verdict.truth));
-        let section = accuracy(comparison, verdict, n, &id);
-        parts.push((id, format!("Against {}", plain(&name.label())), section));
-    }
-    let mut put = |id: &str, name: &str, section| parts.push((id.into(), name.into(), section));
-    put("found", "Results and costs", found(comparison));
-    put("agreement", "Agreement", agreement(comparison));
-    if let Some(results) = &comparison.queries {
-        put("queries", "By query", queries(comparison, results));
-    }
-    if let Some(families) = &comparison.families {
-        put("copies", "Edited copies", copies(comparison, families));
-    }
-    put("methods", "The methods", methods(specs));
-    let contents = parts.iter();
-    let contents = contents.map(|(id, name, _)| (id.as_str(), name.clone()));
+    let each = verdicts(comparison);
+    let each = each.iter().enumerate();
+    let mut sections: Vec<Section> = each
+        .map(|(n, verdict)| accuracy(comparison, verdict, n))
+        .collect();
+    sections.extend([found(comparison), agreement(comparison)]);
+    let results = comparison.queries.iter();
+    sections.extend(results.map(|results| queries(comparison, results)));
+    let families = comparison.families.iter();
+    sections.extend(families.map(|families| copies(comparison, families)));
+    sections.push(methods(specs));
     let frame = Frame {
         title: "Methods side by side",
         below: Some(html! {
@@ -40,12 +33,10 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Ve
             ", " (count(comparison.representatives)) " without exact duplicates of earlier ones. Only \
             these are compared, because every method finds exact duplicates."
         }),
-        contents: contents.collect(),
         program,
         ..Frame::default()
     };
-    let sections = parts.iter().map(|(.., section)| section.clone());
-    frame.page(&sections.collect::<Vec<_>>())
+    frame.page(&sections)
 }
 
 /// A number with a typographic minus sign.
@@ -69,7 +60,7 @@ fn definitions() -> Markup {
 }
 
 /// The verdict against a ground truth, and the table with its numbers.
-fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> Markup {
+fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize) -> Section {
     let [first, second] = sentences(verdict, comparison);
     // The best first; the ground truth and methods that found nothing last.
     let mut order: Vec<usize> = (0..comparison.methods.len()).collect();
@@ -96,19 +87,21 @@ fn accuracy(comparison: &Comparison, verdict: &Verdict, n: usize, id: &str) -> M
         ];
         Some((numbered(at, &row.method), cells))
     });
-    html! {
-        section id=(id) {
-            h2 { "Against " (method(&verdict.truth)) }
-            @if n == 0 { p.lead { strong { (visible(&first)) } } } @else { p.lead { (visible(&first)) } }
-            @if !second.is_empty() { p { (visible(&second)) } }
-            @if n == 0 { (definitions()) }
-            (table(
-                &format!("Precision and recall against {}", verdict.truth),
-                &Grid::names("Method,Pairs,True pairs,Precision,Recall,F1,Utility,CPU seconds"),
-                rows,
-            ))
-        }
-    }
+    let name = format!("Against {}", plain(&Named::of(&verdict.truth).label()));
+    let section = Section {
+        markup: html! { "Against " (method(&verdict.truth)) },
+        ..Section::new(&format!("truth-{}", n + 1), &name)
+    };
+    section.with(html! {
+        @if n == 0 { p.lead { strong { (visible(&first)) } } } @else { p.lead { (visible(&first)) } }
+        @if !second.is_empty() { p { (visible(&second)) } }
+        @if n == 0 { (definitions()) }
+        (table(
+            &format!("Precision and recall against {}", verdict.truth),
+            &Grid::names("Method,Pairs,True pairs,Precision,Recall,F1,Utility,CPU seconds"),
+            rows,
+        ))
+    })
 }
 
 /// A share with three decimals; a dash if it is undefined.
@@ -116,7 +109,7 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "–".into(), three)
 }
 
-fn found(comparison: &Comparison) -> Markup {
+fn found(comparison: &Comparison) -> Section {
     let whole = comparison.representatives.max(1) as f64;
     let rows = comparison.methods.iter().enumerate().map(|(n, row)| {
         let counts = [
@@ -132,25 +125,22 @@ fn found(comparison: &Comparison) -> Markup {
         cells.extend([row.peak_bytes, row.disk_bytes].map(|bytes| ByteSize(bytes).to_string()));
         (numbered(n, &row.method), cells)
     });
-    html! {
-        section #found {
-            h2 { "Results and costs" }
-            p.soft {
-                "Ignored: documents without features, which the method cannot find. Peak memory: resident memory of \
-                 the process that ran the method. Times and disk space do not include reading the collection, \
-                 which all methods share. All numbers are in " a href="methods.csv" { "methods.csv" } " and "
-                a href="compare.json" { "compare.json" } "."
-            }
-            (table(
-                "Results and costs",
-                &Grid::names(
-                    "Method,Pairs,Clusters,Documents in them,Largest,Ignored,Features per document,CPU seconds,\
-                     Wall seconds,Peak memory,Disk space",
-                ),
-                rows,
-            ))
+    Section::new("found", "Results and costs").with(html! {
+        p.soft {
+            "Ignored: documents without features, which the method cannot find. Peak memory: resident memory of \
+             the process that ran the method. Times and disk space do not include reading the collection, \
+             which all methods share. All numbers are in " a href="methods.csv" { "methods.csv" } " and "
+            a href="compare.json" { "compare.json" } "."
         }
-    }
+        (table(
+            "Results and costs",
+            &Grid::names(
+                "Method,Pairs,Clusters,Documents in them,Largest,Ignored,Features per document,CPU seconds,\
+                 Wall seconds,Peak memory,Disk space",
+            ),
+            rows,
+        ))
+    })
 }
 
 /// The class of a tinted cell: from `h0`, nothing, to `h5`, everything.
@@ -158,7 +148,7 @@ fn tint(part: u64, whole: u64) -> String {
     format!("n h{}", (part * 5 / whole.max(1)).min(5))
 }
 
-fn agreement(comparison: &Comparison) -> Markup {
+fn agreement(comparison: &Comparison) -> Section {
     let agreement = &comparison.agreement;
     let all = agreement.by_methods.last().copied().unwrap_or(0);
     let rows = || comparison.methods.iter().zip(&agreement.both).enumerate();
@@ -174,42 +164,39 @@ fn agreement(comparison: &Comparison) -> Markup {
             text.trim_end_matches(" %").to_string()
         }
     };
-    html! {
-        section #agreement {
-            h2 { "Agreement" }
-            p {
-                (counted(agreement.any, "pair")) " found by any method, " (count(all)) " by all methods (" (by) "). Each row \
-                shows the share of its method's pairs, in per cent, that the method of the column finds too, and \
-                the number of pairs found only by this method. The numbers of pairs are in "
-                a href="agreement.csv" { "agreement.csv" } "."
-            }
-            (sticky("Agreement", &html! {
-                thead { tr {
-                    (heads(&["Method"]))
-                    @for (n, row) in comparison.methods.iter().enumerate() {
-                        th.n scope="col" aria-label=(plain(&row.method)) { span.no { (n + 1) } }
-                    }
-                    (heads(&[">Only here"]))
-                } }
-                tbody.heat {
-                    @for (a, (row, both)) in rows() {
-                        @let own = both.get(a).copied().unwrap_or(0);
-                        tr {
-                            (numbered(a, &row.method))
-                            @for (b, &pairs) in both.iter().enumerate() {
-                                @if a == b { td.n.self { "·" } }
-                                @else { td class=(tint(pairs, own)) { (cell(pairs, own)) } }
-                            }
-                            (number(&count(agreement.alone.get(a).copied().unwrap_or(0))))
+    Section::new("agreement", "Agreement").with(html! {
+        p {
+            (counted(agreement.any, "pair")) " found by any method, " (count(all)) " by all methods (" (by) "). Each row \
+            shows the share of its method's pairs, in per cent, that the method of the column finds too, and \
+            the number of pairs found only by this method. The numbers of pairs are in "
+            a href="agreement.csv" { "agreement.csv" } "."
+        }
+        (sticky("Agreement", &html! {
+            thead { tr {
+                (heads(&["Method"]))
+                @for (n, row) in comparison.methods.iter().enumerate() {
+                    th.n scope="col" aria-label=(plain(&row.method)) { span.no { (n + 1) } }
+                }
+                (heads(&[">Only here"]))
+            } }
+            tbody.heat {
+                @for (a, (row, both)) in rows() {
+                    @let own = both.get(a).copied().unwrap_or(0);
+                    tr {
+                        (numbered(a, &row.method))
+                        @for (b, &pairs) in both.iter().enumerate() {
+                            @if a == b { td.n.self { "·" } }
+                            @else { td class=(tint(pairs, own)) { (cell(pairs, own)) } }
                         }
+                        (number(&count(agreement.alone.get(a).copied().unwrap_or(0))))
                     }
                 }
-            }))
-        }
-    }
+            }
+        }))
+    })
 }
 
-fn queries(comparison: &Comparison, results: &QueryResults) -> Markup {
+fn queries(comparison: &Comparison, results: &QueryResults) -> Section {
     let place = |name: &str| {
         let rows = &comparison.methods;
         rows.iter().position(|row| row.method == name).unwrap_or(0)
@@ -234,39 +221,36 @@ fn queries(comparison: &Comparison, results: &QueryResults) -> Markup {
         each.collect::<Vec<_>>()
     };
     let truths: BTreeSet<&str> = results.rows.iter().map(|row| row.truth.as_str()).collect();
-    html! {
-        section #queries {
-            h2 { "By query" }
-            p {
-                (counted(results.queries, "query")) ": means over the queries for which the ground truth finds \
-                 another document; utility is a mean over all queries (Kołcz & Chowdhury 2008, equations 3 to \
-                 5). A cluster is pure if all pairs that the method found in it are true. The numbers are in "
-                a href="queries.csv" { "queries.csv" } "."
-                @if let Some(against) = &results.against {
-                    " The increase of recall is relative to " (method(against)) "."
-                }
-                @if let Some(labelled) = results.labelled {
-                    " " (counted(labelled, "document")) " with a label: utility and wrong documents count by \
-                     label, and a cluster is pure by label if all of its documents with a label have the same."
-                }
+    Section::new("queries", "By query").with(html! {
+        p {
+            (counted(results.queries, "query")) ": means over the queries for which the ground truth finds \
+             another document; utility is a mean over all queries (Kołcz & Chowdhury 2008, equations 3 to \
+             5). A cluster is pure if all pairs that the method found in it are true. The numbers are in "
+            a href="queries.csv" { "queries.csv" } "."
+            @if let Some(against) = &results.against {
+                " The increase of recall is relative to " (method(against)) "."
             }
-            @for truth in truths {
-                h3 { "Against " (method(truth)) }
-                (table(
-                    &format!("By query against {truth}"),
-                    &Grid::names("Method,Queries,Recall,Increase,Precision,Utility,Wrong,Clusters,Pure,Pure by label"),
-                    rows(truth),
-                ))
+            @if let Some(labelled) = results.labelled {
+                " " (counted(labelled, "document")) " with a label: utility and wrong documents count by \
+                 label, and a cluster is pure by label if all of its documents with a label have the same."
             }
         }
-    }
+        @for truth in truths {
+            h3 { "Against " (method(truth)) }
+            (table(
+                &format!("By query against {truth}"),
+                &Grid::names("Method,Queries,Recall,Increase,Precision,Utility,Wrong,Clusters,Pure,Pure by label"),
+                rows(truth),
+            ))
+        }
+    })
 }
 
 /// Limit on the numbers of edits in the table of scores. If there are more, evenly spaced ones are
 /// shown.
 const MOST_EDITS: usize = 8;
 
-fn copies(comparison: &Comparison, families: &Families) -> Markup {
+fn copies(comparison: &Comparison, families: &Families) -> Section {
     let whole = families.originals.max(1) as f64;
     let methods = || {
         let each = comparison.methods.iter().enumerate();
@@ -291,36 +275,33 @@ fn copies(comparison: &Comparison, families: &Families) -> Markup {
         };
         (name, edits.iter().map(|edits| share(mean(edits))).collect())
     });
-    html! {
-        section #copies {
-            h2 { "Edited copies" }
-            p {
-                (counted(families.copies, "copy")) " of " (counted(families.originals, "original"))
-                ". An original and its copies are a family. A document is found if its cluster has another \
-                 document of its family. A perfect method makes one cluster of each family (Chowdhury et al. 2002, \
-                 Tables III and IV). A false positive is another document in one of these clusters."
-            }
-            (table(
-                "Edited copies",
-                &Grid::names("Method,Documents found,Clusters per family,False positives"),
-                sums,
-            ))
-            @if !edits.is_empty() {
-                h3 { "Mean score of copies and originals, by the number of edits" }
-                p.soft {
-                    "By each method's own measure. For a method that counts common features, it is the resemblance of \
-                     the feature sets. All numbers of edits are in "
-                    a href="similarity-by-edits.csv" { "similarity-by-edits.csv" } "."
-                }
-                (table("Mean score by the number of edits", &Grid::row("Method", edits.iter().map(|n| counted(*n, "edit"))), by_edits))
-            }
-            p {
-                "Each original is in " a href="families.csv" { "families.csv" } ", and the scores of different originals \
-                 (Cherkasova et al. 2009, Figures 2 to 8) are in "
-                a href="similarity-of-distinct.csv" { "similarity-of-distinct.csv" } "."
-            }
+    Section::new("copies", "Edited copies").with(html! {
+        p {
+            (counted(families.copies, "copy")) " of " (counted(families.originals, "original"))
+            ". An original and its copies are a family. A document is found if its cluster has another \
+             document of its family. A perfect method makes one cluster of each family (Chowdhury et al. 2002, \
+             Tables III and IV). A false positive is another document in one of these clusters."
         }
-    }
+        (table(
+            "Edited copies",
+            &Grid::names("Method,Documents found,Clusters per family,False positives"),
+            sums,
+        ))
+        @if !edits.is_empty() {
+            h3 { "Mean score of copies and originals, by the number of edits" }
+            p.soft {
+                "By each method's own measure. For a method that counts common features, it is the resemblance of \
+                 the feature sets. All numbers of edits are in "
+                a href="similarity-by-edits.csv" { "similarity-by-edits.csv" } "."
+            }
+            (table("Mean score by the number of edits", &Grid::row("Method", edits.iter().map(|n| counted(*n, "edit"))), by_edits))
+        }
+        p {
+            "Each original is in " a href="families.csv" { "families.csv" } ", and the scores of different originals \
+             (Cherkasova et al. 2009, Figures 2 to 8) are in "
+            a href="similarity-of-distinct.csv" { "similarity-of-distinct.csv" } "."
+        }
+    })
 }
 
 /// At most `most` of some values, evenly spaced, with the first and the last.
@@ -332,31 +313,28 @@ fn evenly(of: &[u64], most: usize) -> Vec<u64> {
     values.collect()
 }
 
-fn methods(specs: &[Spec]) -> Markup {
-    html! {
-        section #methods {
-            h2 { "The methods" }
-            p.soft {
-                "Run a method with " code { "lookalike lab method SPEC DIR" } ". A click on a specification selects it."
-            }
-            (sticky("The methods", &html! {
-                thead { tr {
-                    (heads(&["Method", "Specification", "What it does", "Paper", "All parameters"]))
-                } }
-                tbody {
-                    @for (n, each) in specs.iter().enumerate() {
-                        tr {
-                            (numbered(n, &each.to_string()))
-                            td.long { (spec(&each.to_string())) }
-                            td.long { (each.entry.about) }
-                            td.long { (each.entry.paper) }
-                            td.long { (spec(&each.whole())) }
-                        }
+fn methods(specs: &[Spec]) -> Section {
+    Section::new("methods", "The methods").with(html! {
+        p.soft {
+            "Run a method with " code { "lookalike lab method SPEC DIR" } ". A click on a specification selects it."
+        }
+        (sticky("The methods", &html! {
+            thead { tr {
+                (heads(&["Method", "Specification", "What it does", "Paper", "All parameters"]))
+            } }
+            tbody {
+                @for (n, each) in specs.iter().enumerate() {
+                    tr {
+                        (numbered(n, &each.to_string()))
+                        td.long { (spec(&each.to_string())) }
+                        td.long { (each.entry.about) }
+                        td.long { (each.entry.paper) }
+                        td.long { (spec(&each.whole())) }
                     }
                 }
-            }))
-        }
-    }
+            }
+        }))
+    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::plotted::plotted;
 use crate::report::grid::sticky;
 use crate::report::reproduced::{Reproduced, ReproducedPaper};
 use crate::reproduce::{Claim, Column, Exhibit, Finding, Form, Paper, Reproduction};
-use lookalike::report::page::frame::Frame;
+use lookalike::report::page::frame::{Frame, Section};
 use lookalike::report::page::markup::{Markup, html, visible};
 use lookalike_base::numbers::{count, counted};
 
@@ -14,9 +14,6 @@ const ROWS_SHOWN: usize = 24;
 
 /// The page of a paper.
 pub(crate) fn page(of: &Reproduction, program: &str) -> Vec<u8> {
-    let mut contents = vec![("claims", "Claims".to_string())];
-    let each = of.exhibits.iter();
-    contents.extend(each.map(|exhibit| (exhibit.name.as_str(), exhibit.place.clone())));
     let title = format!("{} on this collection", of.paper.authors());
     let frame = Frame {
         title: &title,
@@ -25,7 +22,6 @@ pub(crate) fn page(of: &Reproduction, program: &str) -> Vec<u8> {
             (count(of.representatives)) " without exact duplicates of earlier ones. "
             a href="reproduce.html" { "All papers" } "."
         }),
-        contents,
         program,
         ..Frame::default()
     };
@@ -37,59 +33,54 @@ pub(crate) fn page(of: &Reproduction, program: &str) -> Vec<u8> {
 
 /// The page of all papers: their claims.
 pub(crate) fn index(of: &Reproduced) -> Vec<u8> {
-    let contents = of.papers.iter();
-    let contents = contents.map(|of| (of.paper.text(), of.paper.authors().to_string()));
     let frame = Frame {
         title: "The papers on this collection",
         below: Some(html! {
             "What " (counted(of.papers.len() as u64, "paper")) " about duplicate detection found, and what this \
              collection says to it."
         }),
-        contents: contents.collect(),
         program: &of.program,
         ..Frame::default()
     };
-    let sections: Vec<Markup> = of.papers.iter().map(of_paper).collect();
+    let sections: Vec<_> = of.papers.iter().map(of_paper).collect();
     frame.page(&sections)
 }
 
-fn of_paper(of: &ReproducedPaper) -> Markup {
+fn of_paper(of: &ReproducedPaper) -> Section {
     let page = format!("{}.html", of.paper);
-    html! {
-        section id=(of.paper.text()) {
-            h2 { a href=(page) { (of.paper.authors()) } }
-            p.soft { cite { (of.paper.title()) } }
-            p {
-                @for (n, (claims, words)) in of.findings().into_iter().enumerate() {
-                    @if n > 0 { ", " }
-                    b { (claims) } " " (words)
-                }
-                "."
+    let section = Section {
+        markup: html! { a href=(page) { (of.paper.authors()) } },
+        ..Section::new(of.paper.text(), of.paper.authors())
+    };
+    section.with(html! {
+        p.soft { cite { (of.paper.title()) } }
+        p {
+            @for (n, (claims, words)) in of.findings().into_iter().enumerate() {
+                @if n > 0 { ", " }
+                b { (claims) } " " (words)
             }
-            (claim_rows(&of.claims, &page))
-            p.small {
-                "Tables and figures: "
-                @for (n, (file, place, title)) in of.exhibits.iter().enumerate() {
-                    @if n > 0 { ", " }
-                    @match file {
-                        Some(file) => { a href=(file) title=(title) { (visible(place)) } }
-                        None => { (visible(place)) " (not here)" }
-                    }
-                }
-                "."
-            }
+            "."
         }
-    }
+        (claim_rows(&of.claims, &page))
+        p.small {
+            "Tables and figures: "
+            @for (n, (file, place, title)) in of.exhibits.iter().enumerate() {
+                @if n > 0 { ", " }
+                @match file {
+                    Some(file) => { a href=(file) title=(title) { (visible(place)) } }
+                    None => { (visible(place)) " (not here)" }
+                }
+            }
+            "."
+        }
+    })
 }
 
-fn claims(claims: &[Claim]) -> Markup {
-    html! {
-        section #claims {
-            h2 { "Claims" }
-            @if claims.is_empty() { p { "None." } }
-            (claim_rows(claims, ""))
-        }
-    }
+fn claims(claims: &[Claim]) -> Section {
+    Section::new("claims", "Claims").with(html! {
+        @if claims.is_empty() { p { "None." } }
+        (claim_rows(claims, ""))
+    })
 }
 
 /// A table of claims. `page` is the page with the exhibits; empty for this one.
@@ -135,28 +126,29 @@ fn finding(finding: Finding) -> Markup {
     html! { span class=(class) { span aria-hidden="true" { (mark) " " } (finding) } }
 }
 
-fn section(paper: Paper, exhibit: &Exhibit) -> Markup {
+fn section(paper: Paper, exhibit: &Exhibit) -> Section {
     let file = format!("{paper}.{}.tsv", exhibit.name);
-    html! {
-        section id=(exhibit.name) {
-            h2 { (visible(&exhibit.place)) ". " (visible(&exhibit.title)) }
-            p.soft { (sentence(&exhibit.about)) }
-            @if exhibit.rows.is_empty() {
-                p.note { "This collection has no numbers for it." }
-            } @else {
-                @if let Some(plot) = &exhibit.plot { (plotted(exhibit, plot)) }
-                @if exhibit.rows.len() > ROWS_SHOWN && exhibit.plot.is_some() {
-                    details {
-                        summary { "All " (counted(exhibit.rows.len() as u64, "row")) }
-                        div.in { (rows(exhibit)) }
-                    }
-                } @else {
-                    (rows(exhibit))
+    let section = Section {
+        markup: html! { (visible(&exhibit.place)) ". " (visible(&exhibit.title)) },
+        ..Section::new(&exhibit.name, &exhibit.place)
+    };
+    section.with(html! {
+        p.soft { (sentence(&exhibit.about)) }
+        @if exhibit.rows.is_empty() {
+            p.note { "This collection has no numbers for it." }
+        } @else {
+            @if let Some(plot) = &exhibit.plot { (plotted(exhibit, plot)) }
+            @if exhibit.rows.len() > ROWS_SHOWN && exhibit.plot.is_some() {
+                details {
+                    summary { "All " (counted(exhibit.rows.len() as u64, "row")) }
+                    div.in { (rows(exhibit)) }
                 }
-                p.small { a href=(file) { (file) } }
+            } @else {
+                (rows(exhibit))
             }
+            p.small { a href=(file) { (file) } }
         }
-    }
+    })
 }
 
 fn is_text(column: &Column) -> bool {

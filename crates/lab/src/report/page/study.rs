@@ -5,7 +5,7 @@ use crate::report::study::{by_group, ratios, runs};
 use crate::study::{
     Adaptive, Metric, Scope, Study, StudyComparison, StudyCost, USUAL, View, comparison,
 };
-use lookalike::report::page::frame::Frame;
+use lookalike::report::page::frame::{Frame, Section};
 use lookalike::report::page::markup::{Markup, html, visible};
 use lookalike::report::wording::group_name;
 use lookalike_base::Result;
@@ -30,12 +30,6 @@ pub fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
             cite { "A systematic study on parameter correlations in large-scale duplicate document detection" }
             " (2008), on this collection."
         }),
-        contents: vec![
-            ("runs", "Runs side by side".into()),
-            ("groups", "By size group".into()),
-            ("sizes", "Sizes of documents".into()),
-            ("files", "All numbers".into()),
-        ],
         program,
         ..Frame::default()
     };
@@ -50,8 +44,8 @@ pub fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
 }
 
 /// The words that the result and the tables use.
-fn definitions(compared: &StudyComparison) -> Markup {
-    html! {
+fn definitions(compared: &StudyComparison) -> Section {
+    Section::bare(html! {
         section #words aria-label="Definitions" {
             p {
                 "A run at 1/16 sorts one of sixteen classes of shingles and estimates resemblance from them. Among \
@@ -63,11 +57,11 @@ fn definitions(compared: &StudyComparison) -> Markup {
                  it over all pairs within groups. All shares are from 0 to 1."
             }
         }
-    }
+    })
 }
 
-fn verdict(adaptive: &Adaptive, view: &View, compared: &StudyComparison) -> Markup {
-    html! {
+fn verdict(adaptive: &Adaptive, view: &View, compared: &StudyComparison) -> Section {
+    Section::bare(html! {
         section #verdict aria-label="Result" {
             @for (n, sentence) in adaptive.sentences().iter().enumerate() {
                 @if n == 0 { p.lead { strong { (visible(sentence)) } } } @else { p { (visible(sentence)) } }
@@ -78,51 +72,45 @@ fn verdict(adaptive: &Adaptive, view: &View, compared: &StudyComparison) -> Mark
             }
             p { (visible(&compared.verdict)) }
         }
-    }
+    })
 }
 
-fn runs_section(of: &StudyComparison) -> Markup {
-    html! {
-        section #runs {
-            h2 { "Runs side by side" }
-            p {
-                "The table has the mean over all classes of a ratio, and then the worst and the best class. "
-                "A " em { "verified" } " run checks each pair in the full sets if the sample estimates at least the \
-                 given resemblance, so that no listed pair is false. A " em { "plan" }
-                " gives each size group the smallest ratio that keeps the given precision. " em { "Not sampled" }
-                " are documents without a shingle in the sample: no pair contains them."
-            }
-            (runs(of).markup())
-            p.soft.small {
-                "CPU seconds are measured from the collection to the pairs at " (of.lowest)
-                ", the lowest threshold of the study. Reading the collection took "
-                (format!("{:.2}", of.reading_seconds)) " CPU seconds more."
-            }
+fn runs_section(of: &StudyComparison) -> Section {
+    Section::new("runs", "Runs side by side").with(html! {
+        p {
+            "The table has the mean over all classes of a ratio, and then the worst and the best class. "
+            "A " em { "verified" } " run checks each pair in the full sets if the sample estimates at least the \
+             given resemblance, so that no listed pair is false. A " em { "plan" }
+            " gives each size group the smallest ratio that keeps the given precision. " em { "Not sampled" }
+            " are documents without a shingle in the sample: no pair contains them."
         }
-    }
+        (runs(of).markup())
+        p.soft.small {
+            "CPU seconds are measured from the collection to the pairs at " (of.lowest)
+            ", the lowest threshold of the study. Reading the collection took "
+            (format!("{:.2}", of.reading_seconds)) " CPU seconds more."
+        }
+    })
 }
 
 /// Precision and recall of the pairs within each size group.
-fn by_groups(view: &View) -> Markup {
+fn by_groups(view: &View) -> Section {
     let threshold = view.study.config.nearest(USUAL).unwrap_or(0);
-    html! {
-        section #groups {
-            h2 { "By size group" }
-            p {
-                "Of the pairs of two documents in a group, and of all pairs. In .GOV, sampling costs the groups of \
-                 small documents most: at 1/16 and threshold 0.85, precision was 0.57 in the group of the smallest \
-                 and 0.70 over all pairs."
-            }
-            @for metric in [Metric::Precision, Metric::Recall] {
-                @let grid = by_group(view, metric, threshold);
-                h3 { (visible(&grid.title)) }
-                (grid.markup())
-            }
+    Section::new("groups", "By size group").with(html! {
+        p {
+            "Of the pairs of two documents in a group, and of all pairs. In .GOV, sampling costs the groups of \
+             small documents most: at 1/16 and threshold 0.85, precision was 0.57 in the group of the smallest \
+             and 0.70 over all pairs."
         }
-    }
+        @for metric in [Metric::Precision, Metric::Recall] {
+            @let grid = by_group(view, metric, threshold);
+            h3 { (visible(&grid.title)) }
+            (grid.markup())
+        }
+    })
 }
 
-fn sizes(view: &View) -> Markup {
+fn sizes(view: &View) -> Section {
     let all = view.whole(Scope::All);
     let share = |part: u64, whole: u64| three(part as f64 / whole.max(1) as f64);
     let row = |scope: Scope| {
@@ -140,29 +128,24 @@ fn sizes(view: &View) -> Markup {
         head: Grid::names("words,documents,share,shingles,share"),
         rows: view.scopes().map(row).collect(),
     };
-    html! {
-        section #sizes { h2 { "Sizes of documents" } (grid.markup()) }
-    }
+    Section::new("sizes", "Sizes of documents").with(grid.markup())
 }
 
 /// The files with the numbers of every threshold, group and class.
-fn files() -> Markup {
-    html! {
-        section #files {
-            h2 { "All numbers" }
-            ul {
-                @for (name, what) in [
-                    ("study.json", "the runs, the parameters and the costs"),
-                    ("trials.csv", "every class of every ratio"),
-                    ("summary.csv", "means and spread over the classes"),
-                    ("verified.csv", "pairs that are estimated and then verified"),
-                    ("figure4.csv", "shingles to process for each precision and threshold"),
-                ] { li { a href=(name) { (name) } ": " (what) } }
-            }
-            p {
-                code { "lookalike lab reproduce ye-2008 DIR -o PAPERS" } " makes the tables and figures of the paper from the \
-                 same trials, and says which of its claims hold here."
-            }
+fn files() -> Section {
+    Section::new("files", "All numbers").with(html! {
+        ul {
+            @for (name, what) in [
+                ("study.json", "the runs, the parameters and the costs"),
+                ("trials.csv", "every class of every ratio"),
+                ("summary.csv", "means and spread over the classes"),
+                ("verified.csv", "pairs that are estimated and then verified"),
+                ("figure4.csv", "shingles to process for each precision and threshold"),
+            ] { li { a href=(name) { (name) } ": " (what) } }
         }
-    }
+        p {
+            code { "lookalike lab reproduce ye-2008 DIR -o PAPERS" } " makes the tables and figures of the paper from the \
+             same trials, and says which of its claims hold here."
+        }
+    })
 }
