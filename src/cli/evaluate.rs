@@ -11,8 +11,8 @@ use lookalike_base::numbers::counted;
 use lookalike_methods::LEXICON_FILE;
 use lookalike_store::disk;
 use lookalike_tasks::evaluate::{
-    Columns, EvaluateConfig, Evaluation, Graded, ListFile, ListReport, Measured, PairCounts,
-    PairsAt, Ranking, RemovalShare, RunList, Sample, Scores, evaluate,
+    Columns, EvaluateConfig, Evaluation, Graded, ListFile, ListReport, Measured, Measures,
+    PairCounts, PairsAt, Ranking, RemovalShare, RunList, Sample, Scores, evaluate,
 };
 
 use super::command::{Args, Command, Context, Out, Result};
@@ -340,38 +340,30 @@ fn by_grade(graded: &Graded, sample: &Sample, out: &mut String) {
         let names = format!("grade, judged, pairs{}", thresholds.collect::<String>());
         named(&names, lines.collect(), 2, out);
     }
+    let names = "coverage, density, average precision, AUC, best F1";
     let lines = graded.collections.iter().map(|of| {
-        let found = &of.measures;
-        let (coverage, density) = (first(&found.coverage), first(&found.density));
-        let counts = line![
-            of.collection,
-            of.true_pairs,
-            of.false_pairs,
-            coverage,
-            density
-        ];
-        let ranked = line![found.average_precision, found.auc, found.best_f1];
-        [counts, ranked].concat()
+        let counts = line![of.collection, of.true_pairs, of.false_pairs];
+        [counts, judged(&of.measures)].concat()
     });
-    let names = "collection, true, false, coverage, density, average precision, AUC, best F1";
-    named(names, lines.collect(), 1, out);
+    let head = format!("collection, true, false, {names}");
+    named(&head, lines.collect(), 1, out);
     let lines = graded.intervals.iter().map(|of| {
         let documents = counted(of.documents, "document");
-        let (coverage, density) = (first(&of.coverage), first(&of.density));
-        let ranked = line![of.average_precision, of.auc, of.best_f1];
-        [line![documents, coverage, density], ranked].concat()
+        [line![documents], judged(&of.measures)].concat()
     });
-    let names = "95 % intervals over, coverage, density, average precision, AUC, best F1";
-    named(names, lines.collect(), 1, out);
+    let head = format!("95 % intervals over, {names}");
+    named(&head, lines.collect(), 1, out);
 }
 
 fn at(threshold: Option<Threshold>) -> String {
     threshold.map_or("all".into(), |threshold| threshold.to_string())
 }
 
-/// The value at the first threshold.
-fn first<T: Copy>(values: &[Option<T>]) -> Option<T> {
-    values.first().copied().flatten()
+/// Measures of judged pairs, at the first threshold.
+fn judged<T: Shown + Copy>(of: &Measures<T>) -> Line {
+    let first = |values: &[Option<T>]| values.first().copied().flatten();
+    let (coverage, density) = (first(&of.coverage), first(&of.density));
+    line![coverage, density, of.average_precision, of.auc, of.best_f1]
 }
 
 /// A least score.

@@ -411,7 +411,7 @@ fn graded_pairs_by_hand() {
     );
     let intervals = graded.intervals.unwrap();
     assert_eq!((intervals.documents, intervals.replicates), (7, 1000));
-    let [low, high] = intervals.coverage[0].unwrap();
+    let [low, high] = intervals.measures.coverage[0].unwrap();
     assert!(low < 0.75 && 0.75 <= high);
     // The same as JSON, without names, and one grade that is none.
     case.config.disagreements = None;
@@ -484,7 +484,14 @@ fn a_collection_is_measured_as_if_it_were_alone() {
         for (a, b) in pairs {
             assert!((a.unwrap() - b.unwrap()).abs() < 1e-12);
         }
-        let interval = alone.graded.unwrap().intervals.unwrap().auc.unwrap();
+        let interval = alone
+            .graded
+            .unwrap()
+            .intervals
+            .unwrap()
+            .measures
+            .auc
+            .unwrap();
         assert!(interval[0] <= ranking.auc.unwrap() && ranking.auc.unwrap() <= interval[1]);
     }
 }

@@ -42,19 +42,29 @@ pub(super) struct Judged {
     pub right: bool,
 }
 
-/// Measures of some judged pairs.
+/// Measures of some judged pairs, or what is known of each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Measures {
+pub struct Measures<T = f64> {
     /// For each threshold, pairs found and judged true / judged true.
-    pub coverage: Vec<Option<f64>>,
+    pub coverage: Vec<Option<T>>,
     /// For each threshold, pairs found and judged true / found and judged.
-    pub density: Vec<Option<f64>>,
+    pub density: Vec<Option<T>>,
     /// Average precision by score ([`super::Ranking`]).
-    pub average_precision: Option<f64>,
+    pub average_precision: Option<T>,
     /// Area under the curve.
-    pub auc: Option<f64>,
+    pub auc: Option<T>,
     /// The greatest F1 of a least score.
-    pub best_f1: Option<f64>,
+    pub best_f1: Option<T>,
+}
+
+impl<T> Measures<T> {
+    /// Without those of the ranking, if the run has no scores.
+    pub(super) fn of_scores(mut self, has_scores: bool) -> Self {
+        if !has_scores {
+            (self.average_precision, self.auc, self.best_f1) = (None, None, None);
+        }
+        self
+    }
 }
 
 /// The intervals of measures in which 95 % of the draws are; `None` if a measure is undefined in most
@@ -65,16 +75,8 @@ pub struct Intervals {
     pub replicates: u32,
     /// Documents in judged pairs.
     pub documents: u64,
-    /// As [`Measures::coverage`].
-    pub coverage: Vec<Option<[f64; 2]>>,
-    /// As [`Measures::density`].
-    pub density: Vec<Option<[f64; 2]>>,
-    /// As [`Measures::average_precision`].
-    pub average_precision: Option<[f64; 2]>,
-    /// As [`Measures::auc`].
-    pub auc: Option<[f64; 2]>,
-    /// As [`Measures::best_f1`].
-    pub best_f1: Option<[f64; 2]>,
+    #[serde(flatten)]
+    pub measures: Measures<[f64; 2]>,
 }
 
 /// What depends on the grades of judged pairs.
@@ -193,7 +195,7 @@ pub(super) fn arrange(pairs: &mut [Judged]) -> u64 {
 pub(super) fn intervals(
     pairs: &[Judged],
     documents: u64,
-    top: usize,
+    (top, has_scores): (usize, bool),
     context: &Context<'_>,
 ) -> Result<Intervals> {
     let mut random = Random::new(0);
@@ -221,14 +223,17 @@ pub(super) fn intervals(
         each.map(|n| middle(&|draw| values(draw).get(n).copied().flatten()))
             .collect()
     };
-    Ok(Intervals {
-        replicates: REPLICATES,
-        documents,
+    let measures = Measures {
         coverage: at(|draw| &draw.coverage),
         density: at(|draw| &draw.density),
         average_precision: middle(&|draw| draw.average_precision),
         auc: middle(&|draw| draw.auc),
         best_f1: middle(&|draw| draw.best_f1),
+    };
+    Ok(Intervals {
+        replicates: REPLICATES,
+        documents,
+        measures: measures.of_scores(has_scores),
     })
 }
 
@@ -315,15 +320,18 @@ mod tests {
                 .collect();
             let documents = arrange(&mut pairs);
             assert_eq!(documents, u64::from(count) * 2);
-            let found = intervals(&pairs, documents, 1, &context).unwrap();
+            let found = intervals(&pairs, documents, (1, true), &context).unwrap();
             let whole = measure(pairs.iter(), 1, |_| 1.0);
-            let [low, high] = found.coverage[0].unwrap();
+            let [low, high] = found.measures.coverage[0].unwrap();
             let coverage = whole.coverage[0].unwrap();
             assert!(low < coverage && coverage < high);
-            let [low_auc, high_auc] = found.auc.unwrap();
+            let [low_auc, high_auc] = found.measures.auc.unwrap();
             assert!(low_auc < whole.auc.unwrap() && whole.auc.unwrap() < high_auc);
             widths.push(high - low);
-            assert_eq!(found, intervals(&pairs, documents, 1, &context).unwrap());
+            assert_eq!(
+                found,
+                intervals(&pairs, documents, (1, true), &context).unwrap()
+            );
         }
         // A hundred times the documents: a tenth of the width.
         let ratio = widths[0] / widths[1];

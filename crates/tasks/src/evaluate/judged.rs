@@ -219,14 +219,11 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
     }
     let ranking = ranking(ranked, all, of)?;
     let drawn = bootstrap::arrange(&mut pairs);
-    let mut intervals = match in_memory {
-        true => Some(bootstrap::intervals(&pairs, drawn, of.top(), of.context)?),
+    let measured = (of.top(), ranking.is_some());
+    let intervals = match in_memory {
+        true => Some(bootstrap::intervals(&pairs, drawn, measured, of.context)?),
         false => None,
     };
-    let has_scores = ranking.is_some();
-    if let (Some(of), false) = (&mut intervals, has_scores) {
-        (of.average_precision, of.auc, of.best_f1) = (None, None, None);
-    }
     let grades = grades.into_iter().map(|(grade, levels)| ByGrade {
         grade,
         pairs: levels.iter().sum(),
@@ -244,7 +241,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
         graded: Some(Graded {
             true_grade: of.sources.config.true_grade,
             grades: grades.collect(),
-            collections: by_collection(&pairs, collections, of.top(), has_scores),
+            collections: by_collection(&pairs, collections, measured),
             intervals,
         }),
     })
@@ -254,8 +251,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
 fn by_collection(
     pairs: &[Judged],
     names: Vec<String>,
-    top: usize,
-    has_scores: bool,
+    (top, has_scores): (usize, bool),
 ) -> Vec<ByCollection> {
     let mut members: Vec<Vec<Judged>> = vec![Vec::new(); names.len()];
     for pair in pairs {
@@ -266,16 +262,13 @@ fn by_collection(
     let each = names.into_iter().zip(&members);
     let each = each.filter(|(_, members)| !members.is_empty());
     let each = each.map(|(collection, members)| {
-        let mut measures = bootstrap::measure(members.iter(), top, |_| 1.0);
-        if !has_scores {
-            (measures.average_precision, measures.auc, measures.best_f1) = (None, None, None);
-        }
+        let measures = bootstrap::measure(members.iter(), top, |_| 1.0);
         let true_pairs = members.iter().filter(|pair| pair.right).count() as u64;
         ByCollection {
             collection,
             true_pairs,
             false_pairs: members.len() as u64 - true_pairs,
-            measures,
+            measures: measures.of_scores(has_scores),
         }
     });
     each.collect()
