@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::report::{answer, ledger, rejected_by_file, unread};
 use clap::builder::ArgPredicate;
 use lookalike_base::numbers::count;
+use lookalike_base::words::words;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{self, CollectionConfig, Condition};
 use lookalike_engine::pipeline::{self, AppliedPlan, JoinParameters, Summary, run_against};
@@ -136,17 +137,8 @@ pub struct ClusterOptions {
 }
 
 /// The stages of a deduplication, in order: a search, and then the choice and the copies.
-pub(super) const DEDUP_STAGES: &[&str] = &[
-    "ingest",
-    "catalogue",
-    "sample",
-    "sort",
-    "merge",
-    "join",
-    "cluster",
-    "dedup",
-    "write",
-];
+pub(super) const DEDUP_STAGES: &[&str] =
+    &words::<9>("ingest catalogue sample sort merge join cluster dedup write");
 
 /// The stages of a run, in order.
 const STAGES: &[&str] = DEDUP_STAGES.split_at(7).0;

@@ -10,6 +10,7 @@ use crate::line;
 use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{count, counted};
+use lookalike_base::words::words;
 use lookalike_engine::collection::{self, RejectReader};
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Selected, Summary};
@@ -272,19 +273,8 @@ fn join_rows(summary: &Summary, rows: &mut Rows) {
 /// The cost of each stage that has run, in order, and finally of `all`.
 #[must_use]
 pub fn cost_rows(summary: &Summary) -> Vec<(&'static str, Cost)> {
-    let stages = [
-        "ingest",
-        "keys",
-        "catalogue",
-        "plan",
-        "sample",
-        "sort",
-        "merge",
-        "index",
-        "join",
-        "cluster",
-        "tables",
-    ];
+    let stages: [_; 11] =
+        words("ingest keys catalogue plan sample sort merge index join cluster tables");
     let mut rows: Vec<_> = stages
         .into_iter()
         .filter_map(|stage| Some((stage, *summary.costs.get(stage)?)))
