@@ -73,7 +73,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::lexicon::{self, Lexicon, Share};
-use super::spec::BY_PRESET;
 use super::syntactic::signature;
 use super::terms::{LEAST_TERMS, Preprocessing, Terms, filters_help, least_terms};
 use super::{Document, Entry, Keys, Method, Values, join_by_shared, mix};

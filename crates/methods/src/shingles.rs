@@ -20,7 +20,6 @@
 //! - A line ends at a line feed of the text or a line break of the markup. Empty lines are ignored.
 
 use super::document::fingerprint;
-use super::spec::BY_PRESET;
 use super::{Entry, Method, join_by, join_by_shared};
 use lookalike_base::measure::Measure;
 use lookalike_engine::join::Join;
