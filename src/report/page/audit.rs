@@ -7,7 +7,7 @@ use std::path::Path;
 use super::clusters::{MEMBER, member_row};
 use super::documents::{collection_name, heading, title};
 use super::frame::{Frame, Section, Sheet, many};
-use super::markup::{Markup, html, isolated, json_block, visible};
+use super::markup::{Markup, html, isolated, json_block};
 use super::pairs::{both_texts, names};
 use super::panels::{headline, part, share_bar, short, short_below, table};
 use super::side_by_side::options;

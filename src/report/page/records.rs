@@ -1,6 +1,6 @@
 //! The page of rows with names.
 
-use super::frame::Frame;
+use super::frame::{Frame, Section};
 use super::markup::{html, visible};
 use super::panels::{number, table};
 use lookalike_store::table::{CREATED_BY, Kind, Row};
@@ -29,5 +29,5 @@ pub(crate) fn records<R: Row>(rows: &[R], (title, below): (&str, &str)) -> Vec<u
             }
         }
     };
-    frame.page(&[table("", &heads, &rows)])
+    frame.page(&[Section::bare(table("", &heads, &rows))])
 }

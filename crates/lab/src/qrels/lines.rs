@@ -186,13 +186,7 @@ impl Judgements {
             let line = lines.number();
             judgements.push((number, second), (docno, line), grade, &repeated);
         }
-        held.memory.check(|| format!("{count} judgements"))?;
-        if count >= u64::from(u32::MAX) {
-            let most = u64::from(u32::MAX) - 1;
-            return Err(Error::too_many("judgements", count, most));
-        }
-        judgements.settle(path)?;
-        Ok(judgements)
+        judgements.settled(path, ("judgements", count), held)
     }
 
     /// Adds the judgement of a document, in a line of this number, for a topic and second field.
@@ -212,9 +206,19 @@ impl Judgements {
         self.text.push_str(docno);
     }
 
-    /// Decides on the form, if it is not known yet. Refuses two judgements of one document for one
-    /// topic and subtopic, which would make it a duplicate of itself.
-    fn settle(&mut self, path: &Path) -> Result<()> {
+    /// Decides on the form, if it is not known yet. Refuses more of them than memory has room for, and
+    /// two judgements of one document for one topic and subtopic, which would make it a duplicate of
+    /// itself.
+    pub fn settled(
+        mut self,
+        path: &Path,
+        (what, count): (&'static str, u64),
+        held: &Held<'_>,
+    ) -> Result<Judgements> {
+        held.memory.check(|| format!("{count} {what}"))?;
+        if count >= u64::from(u32::MAX) {
+            return Err(Error::too_many(what, count, u64::from(u32::MAX) - 1));
+        }
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         let of = |number: u32| {
             let judgement = &self.all[number as usize];
@@ -235,21 +239,16 @@ impl Judgements {
             a.0 == b.0 && (a.1 == b.1 || !by_subtopic)
         };
         let Some(second) = order.windows(2).filter(repeats).map(|pair| pair[1]).min() else {
-            return Ok(());
+            return Ok(self);
         };
-        let expected = if by_subtopic {
-            "one line for each docno and subtopic of a topic"
-        } else {
-            "one line for each docno of a topic"
+        let expected = match by_subtopic {
+            true => "one line for each docno and subtopic of a topic",
+            false if self.topics == [""] => "one line for each docno",
+            false => "one line for each docno of a topic",
         };
-        Err(self.again(path, expected, second))
-    }
-
-    /// An error about a judgement, by its number, whose docno has another one.
-    pub fn again(&self, path: &Path, expected: &str, number: u32) -> Error {
-        let judgement = &self.all[number as usize];
+        let judgement = &self.all[second as usize];
         let found = format!("{} again", shorten(self.docno(judgement).as_bytes()));
-        Error::bad_line(path, judgement.line, expected, found)
+        Err(Error::bad_line(path, judgement.line, expected, found))
     }
 
     /// The counts of the lines of the file.

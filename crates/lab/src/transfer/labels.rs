@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::LabelsFormat;
-use crate::qrels::{Held, Judgement, Judgements, MOST_LINE_BYTES, QrelsFormat};
+use crate::qrels::{Held, Judgement, Judgements, MOST_LINE_BYTES, QRELS_FILE, QrelsFormat};
 use lookalike_base::{Error, Result};
 use lookalike_engine::table::Table;
 use lookalike_store::table::cell;
@@ -71,22 +71,10 @@ impl Labels {
                 judgements.push((0, 0), (&rows.docno, rows.line()), 0, &rows.label);
             }
         }
-        held.memory.check(|| format!("{count} labels"))?;
-        if count >= u64::from(u32::MAX) {
-            return Err(Error::too_many("labels", count, u64::from(u32::MAX) - 1));
-        }
-        let header = rows.header;
-        let mut order: Vec<u32> = (0..judgements.all.len() as u32).collect();
-        let key = |number: u32| judgements.all[number as usize].key;
-        order.sort_unstable_by_key(|&number| (key(number), number));
-        let repeats = order.windows(2).filter(|pair| key(pair[0]) == key(pair[1]));
-        if let Some(second) = repeats.map(|pair| pair[1]).min() {
-            return Err(judgements.again(path, "one line for each docno", second));
-        }
         Ok(Labels {
             format,
-            header,
-            judgements,
+            header: rows.header,
+            judgements: judgements.settled(path, ("labels", count), held)?,
         })
     }
 
@@ -147,7 +135,7 @@ impl Labels {
             LabelsFormat::Text => "labels.txt",
             LabelsFormat::Csv => "labels.csv",
             LabelsFormat::Jsonl => "labels.jsonl",
-            _ => "qrels",
+            _ => QRELS_FILE,
         }
     }
 

@@ -98,8 +98,6 @@ const STAGE: &str = "transfer";
 
 /// Each label that a document gets, with the document that it comes from.
 pub(crate) const TRANSFERRED_FILE: &str = "transferred.tsv";
-/// Documents whose candidates have different labels.
-pub(crate) const CONTRADICTIONS_FILE: &str = "contradictions.jsonl";
 
 /// Bytes of memory of a link or a decision: 16, three times while a table grows.
 const LINK_BYTES: u64 = 48;

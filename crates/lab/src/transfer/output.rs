@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::labels::Labels;
 use super::links::{Candidate, Decision, Links, resemblance};
-use super::{CONTRADICTIONS_FILE, LabelsFormat, TRANSFERRED_FILE, TransferConfig, TransferReport};
-use crate::qrels::key_of;
+use super::{LabelsFormat, TRANSFERRED_FILE, TransferConfig, TransferReport};
+use crate::qrels::{CONTRADICTIONS_FILE, key_of};
 use lookalike_base::Result;
 use lookalike_engine::outputs;
 use lookalike_store::disk::{self, AtomicFile};

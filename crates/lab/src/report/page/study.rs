@@ -6,7 +6,7 @@ use crate::study::{
     Adaptive, Metric, Scope, Study, StudyComparison, StudyCost, USUAL, View, comparison,
 };
 use lookalike::report::page::frame::{Frame, Section};
-use lookalike::report::page::markup::{Markup, html, visible};
+use lookalike::report::page::markup::{html, visible};
 use lookalike::report::wording::group_name;
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
