@@ -134,8 +134,9 @@ fn is_whole<K: Key>(run: &Run, documents: usize, criterion: Option<Criterion>) {
     for (&key, documents) in &expected {
         found.clear();
         let mut places = Vec::new();
-        let count = index.look_up(key, &mut buffers, &mut found, &mut places);
-        assert_eq!(count.unwrap(), documents.len() as u64, "{key:x}");
+        let lists = index.read(&[key], &mut buffers).unwrap();
+        let count = lists.get(0, &mut found, &mut places);
+        assert_eq!(count, documents.len() as u64, "{key:x}");
         for place in places {
             assert!(place.length > SHORT as u64);
             index
@@ -149,8 +150,8 @@ fn is_whole<K: Key>(run: &Run, documents: usize, criterion: Option<Criterion>) {
         let other = K::from_u128(key.to_u128() ^ (1 << shift));
         let leading = |key: K| key.to_u128() >> shift;
         if !kept.contains(&leading(other)) {
-            let found = index.look_up(other, &mut buffers, &mut Vec::new(), &mut Vec::new());
-            assert_eq!(found.unwrap(), 0);
+            let lists = index.read(&[other], &mut buffers).unwrap();
+            assert_eq!(lists.get(0, &mut Vec::new(), &mut Vec::new()), 0);
         }
     }
     assert!(long > 1, "{long} long lists");

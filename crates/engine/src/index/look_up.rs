@@ -1,8 +1,6 @@
 //! Looks keys up.
 
 use std::path::Path;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
 use super::{DIRECTORY, KEY_BITS, Layout, Level, MOST_RANGES, SHORT, leading};
@@ -20,7 +18,7 @@ const WINDOW: usize = 64 << 10;
 const FAR: u64 = 6 << 10;
 /// Bytes of the place and the length of a long list.
 const PLACE: usize = 16;
-/// Bytes of a table that are kept together.
+/// Bytes of a table that are read at once.
 const TABLE_PIECE: usize = 4 << 10;
 /// The most bytes of a block or chunk. A damaged length above this must not allocate memory.
 const MOST_BYTES: usize = 1 << 20;
@@ -31,16 +29,12 @@ pub struct Index {
     levels: Vec<OfLevel>,
     /// Whether it has all keys of a document, not only the least.
     pub(super) has_all: bool,
-    /// Bytes of tables that may still be kept.
-    room: AtomicI64,
 }
 
 #[derive(Debug)]
 struct OfLevel {
     layout: Layout,
     parts: Vec<PartFile>,
-    /// By part: pieces of its table, each kept once it was needed.
-    tables: Vec<Vec<OnceLock<Box<[u8]>>>>,
     /// Distinct keys.
     lists: u64,
     filter: Option<Filter>,
@@ -178,7 +172,9 @@ struct ListPart {
 }
 
 impl Lists {
-    /// As [`Index::look_up`], for the n-th key.
+    /// The number of documents of the n-th key. The documents of short lists are appended to `short`,
+    /// level by level and there in order, and the places of long ones to `long`; [`Index::long`] reads
+    /// these.
     pub fn get(&self, n: usize, short: &mut Vec<u32>, long: &mut Vec<ListPlace>) -> u64 {
         let mut documents = 0;
         let rank = self.ranks[n] as usize;
@@ -232,17 +228,9 @@ impl OfLevel {
             check_table(&part, layout, level.part(range.into()))?;
             parts.push(part);
         }
-        let pieces = (layout.buckets as usize * 8).div_ceil(TABLE_PIECE);
-        let mut tables = Vec::new();
-        tables.resize_with(parts.len(), || {
-            let mut pieces_ = Vec::new();
-            pieces_.resize_with(pieces, OnceLock::new);
-            pieces_
-        });
         Ok(OfLevel {
             layout,
             parts,
-            tables,
             lists: level.stats.lists,
             filter: None,
         })
@@ -286,28 +274,6 @@ impl OfLevel {
         Ok(())
     }
 
-    /// The place of the last block of a bucket of a range.
-    fn place(&self, range: usize, within: u64, room: &AtomicI64) -> Result<u64> {
-        let part = &self.parts[range];
-        let at = within as usize * 8;
-        let piece = &self.tables[range][at / TABLE_PIECE];
-        if let Some(bytes) = piece.get() {
-            return Ok(number(bytes, at % TABLE_PIECE));
-        }
-        let table = part.footer.index_offset;
-        let bytes =
-            TABLE_PIECE.min(self.layout.buckets as usize * 8 - at / TABLE_PIECE * TABLE_PIECE);
-        if room.load(Ordering::Relaxed) < bytes as i64 {
-            let mut word = [0; 8];
-            part.read_at(&mut word, table + at as u64)?;
-            return Ok(u64::from_le_bytes(word));
-        }
-        room.fetch_sub(bytes as i64, Ordering::Relaxed);
-        let mut read = vec![0; bytes].into_boxed_slice();
-        part.read_at(&mut read, table + (at / TABLE_PIECE * TABLE_PIECE) as u64)?;
-        Ok(number(piece.get_or_init(|| read), at % TABLE_PIECE))
-    }
-
     /// Calls `take` with the number of each of the keys, which are sorted, that has a list, and
     /// with the list. The documents of a short one are appended to `out`.
     fn read(
@@ -324,7 +290,8 @@ impl OfLevel {
         let bytes: u64 = self.parts.iter().map(|part| part.footer.index_offset).sum();
         let crossed = self.layout.bucket(last) - self.layout.bucket(first);
         let apart = bytes / self.layout.all() * crossed / keys.len() as u64;
-        let size = if apart < FAR { WINDOW } else { GUESS };
+        let near = first != last && apart < FAR;
+        let size = if near { WINDOW } else { GUESS };
         let (mut at, mut of) = (Window::default(), None);
         for (number, &key) in keys.iter().enumerate() {
             if self.lacks(key) {
@@ -368,26 +335,6 @@ impl OfLevel {
             }
         }
     }
-
-    /// The list of a key, from its leading bits; `None` if there is none.
-    fn look_up(
-        &self,
-        key: u64,
-        room: &AtomicI64,
-        buffers: &mut Buffers,
-        out: &mut Vec<u32>,
-    ) -> Result<Option<(usize, FoundList)>> {
-        if self.lacks(key) {
-            return Ok(None);
-        }
-        let bucket = self.layout.bucket(key);
-        let range = (bucket / u64::from(self.layout.buckets)) as usize;
-        let part = &self.parts[range];
-        let within = bucket % u64::from(self.layout.buckets);
-        let place = self.place(range, within, room)?;
-        let found = self.find(part, key, bucket, place, buffers, out)?;
-        Ok(found.map(|found| (range, found)))
-    }
 }
 
 impl Index {
@@ -407,7 +354,6 @@ impl Index {
         Ok(Some(Index {
             levels,
             has_all: entry.criterion.is_none(),
-            room: AtomicI64::new(0),
         }))
     }
 
@@ -415,13 +361,6 @@ impl Index {
     pub fn bytes_read(&self) -> u64 {
         // A list may be in every level.
         SHORT as u64 * 4 + 64 + 16 * self.levels.len() as u64
-    }
-
-    /// Keeps up to this number of bytes of the tables of buckets in memory, which saves half of the
-    /// reads.
-    pub fn keeping(self, bytes: u64) -> Index {
-        let room = AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX));
-        Index { room, ..self }
     }
 
     /// Keeps a filter of the keys of every level but the largest, where that saves reads if this
@@ -440,37 +379,7 @@ impl Index {
         Ok(self)
     }
 
-    /// Looks a key up in every level, and returns the number of its documents. The documents of
-    /// short lists are appended to `short`, in order, and the places of long ones to `long`;
-    /// [`Index::long`] reads these.
-    pub fn look_up<K: Key>(
-        &self,
-        key: K,
-        buffers: &mut Buffers,
-        short: &mut Vec<u32>,
-        long: &mut Vec<ListPlace>,
-    ) -> Result<u64> {
-        let key = leading(key);
-        let mut documents = 0;
-        for (number, level) in self.levels.iter().enumerate() {
-            match level.look_up(key, &self.room, buffers, short)? {
-                None => {}
-                Some((_, FoundList::Short(count))) => documents += count as u64,
-                Some((range, FoundList::Long { offset, length })) => {
-                    documents += length;
-                    long.push(ListPlace {
-                        length,
-                        level: number,
-                        range,
-                        offset,
-                    });
-                }
-            }
-        }
-        Ok(documents)
-    }
-
-    /// Looks up many keys in ascending order, whatever their order in the argument.
+    /// Looks keys up in every level, in ascending order, whatever their order in the argument.
     pub fn read<K: Key>(&self, keys: &[K], buffers: &mut Buffers) -> Result<Lists> {
         let mut numbered: Vec<(u64, u32)> = keys.iter().map(|&key| leading(key)).zip(0..).collect();
         numbered.sort_unstable();
@@ -494,13 +403,8 @@ impl Index {
         } = &mut lists;
         for (level, of) in self.levels.iter().enumerate() {
             let read = of.read(&distinct, buffers, documents, |rank, range, found| {
-                let rank = rank as u32;
-                parts.push(match found {
-                    FoundList::Short(length) => ListPart {
-                        rank,
-                        begin: 0,
-                        length: length as u32,
-                    },
+                let (begin, length) = match found {
+                    FoundList::Short(length) => (0, length as u32),
                     FoundList::Long { offset, length } => {
                         places.push(ListPlace {
                             length,
@@ -508,12 +412,14 @@ impl Index {
                             range,
                             offset,
                         });
-                        ListPart {
-                            rank,
-                            begin: places.len() as u32 - 1,
-                            length: 0,
-                        }
+                        (places.len() as u32 - 1, 0)
                     }
+                };
+                let rank = rank as u32;
+                parts.push(ListPart {
+                    rank,
+                    begin,
+                    length,
                 });
             });
             // What is looked up next may be in another part, also after an error.

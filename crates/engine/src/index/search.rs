@@ -20,6 +20,8 @@ use super::look_up::{Buffers, Index, ListPlace, Lists};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
 
+/// Keys of one set that are looked up together, if their lists are not yet read.
+const TOGETHER: u64 = 512;
 /// Candidates in a list; more are bits, one for each document.
 const LISTED: usize = 64 << 10;
 /// Keys that are looked up beyond the prefix: this many, and this share of the prefix. Each costs
@@ -93,8 +95,8 @@ impl IndexSearcher {
     /// Adds the documents of one key.
     pub fn all_of<K: Key>(&mut self, index: &Index, documents: u64, key: K) -> Result<()> {
         self.begin(documents);
-        let (buffers, places) = (&mut self.buffers, &mut self.places);
-        index.look_up(key, buffers, &mut self.list, places)?;
+        let lists = self.read_lists(index, &[key])?;
+        lists.get(0, &mut self.list, &mut self.places);
         self.look_ups += 1;
         self.read(index, 0..self.places.len())
     }
@@ -119,12 +121,12 @@ impl IndexSearcher {
     }
 
     /// Finds the documents below `documents` that lack fewer than `prefix` of the keys of `set`,
-    /// and others. The keys are little-endian. If the lists of the first keys are already read,
-    /// they are given with the range of their numbers.
+    /// and others. The keys are little-endian. `lists` has those of the first keys that are already
+    /// read, with the range of their numbers.
     pub fn find_in<K: Key>(
         &mut self,
         index: &Index,
-        lists: Option<(&Lists, Range<usize>)>,
+        (lists, mut read): (&Lists, Range<usize>),
         documents: u64,
         set: &[u8],
         prefix: u64,
@@ -132,18 +134,24 @@ impl IndexSearcher {
         self.begin(documents);
         let wanted = IndexSearcher::wanted(prefix);
         let (mut found, mut seen) = (0, 0);
-        for (n, key) in set.chunks_exact(K::BYTES).enumerate() {
-            if (if index.has_all { found } else { seen }) == wanted {
+        let (mut more, mut of_more) = (Lists::default(), 0..0);
+        for n in 0..set.len() / K::BYTES {
+            let left = wanted - if index.has_all { found } else { seen };
+            if left == 0 {
                 break;
             }
             seen += 1;
+            if read.is_empty() && of_more.is_empty() {
+                let keys = set.chunks_exact(K::BYTES).skip(n);
+                let keys = keys.take(left.min(TOGETHER) as usize).map(K::get_le);
+                let keys: Vec<K> = keys.collect();
+                (more, of_more) = (self.read_lists(index, &keys)?, 0..keys.len());
+            }
             let (before, listed) = (self.places.len(), self.list.len());
-            let key = K::get_le(key);
-            let (buffers, places) = (&mut self.buffers, &mut self.places);
-            let read = lists.as_ref().filter(|(_, of)| n < of.len());
-            let count = match read {
-                Some((lists, of)) => lists.get(of.start + n, &mut self.list, places),
-                None => index.look_up(key, buffers, &mut self.list, places)?,
+            let (short, long) = (&mut self.list, &mut self.places);
+            let count = match read.next() {
+                Some(at) => lists.get(at, short, long),
+                None => more.get(of_more.next().unwrap_or_default(), short, long),
             };
             self.look_ups += 1;
             if self.places.len() > before || self.list.len() - listed > SHORT {

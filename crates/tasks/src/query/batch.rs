@@ -143,11 +143,6 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         self.indexed.is_some()
     }
 
-    /// Keeps up to this number of bytes of the index in memory.
-    pub(super) fn keep_tables(&mut self, bytes: u64) {
-        self.indexed = self.indexed.take().map(|of| of.keeping(bytes));
-    }
-
     /// How long the input may pause until the batch is looked up: the time that the look-up takes,
     /// so that waiting at most doubles it. More queries may come, and share a pass over the sets.
     pub(super) fn patience(&self) -> Duration {

@@ -64,14 +64,6 @@ impl<'a> Indexed<'a> {
         }))
     }
 
-    /// Keeps up to this number of bytes of the index in memory.
-    pub(super) fn keeping(self, bytes: u64) -> Indexed<'a> {
-        Indexed {
-            index: self.index.keeping(bytes),
-            ..self
-        }
-    }
-
     /// The most bytes for each key that is looked up together with others.
     pub(super) fn bytes_together(&self) -> u64 {
         self.index.bytes_read()
@@ -194,7 +186,7 @@ impl<'a> Looker<'a> {
             }
             (keys, words) => {
                 let prefix = prefix(config, keys, words);
-                search.find_in::<K>(&indexed.index, Some(lists), indexed.count, set, prefix)?;
+                search.find_in::<K>(&indexed.index, lists, indexed.count, set, prefix)?;
             }
         }
         let state = &mut self.state;

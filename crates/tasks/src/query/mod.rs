@@ -374,7 +374,7 @@ impl Asking<'_> {
             return refuse("score", Measure::S4, limit);
         }
         let documents = Catalogue::stats(workspace)?.documents;
-        let mut batch = QueryBatch::<K>::new(workspace, config)?;
+        let batch = QueryBatch::<K>::new(workspace, config)?;
         let of_thread = THREAD_BYTES + Looker::bytes(documents);
         let indexed = batch.has_index();
         let columns = if indexed { 0 } else { documents * COLUMN_BYTES };
@@ -386,13 +386,6 @@ impl Asking<'_> {
         if indexed && self.inputs.iter().any(|input| input.path == Path::new("-")) {
             // All files that may change are open, so a long-lived query does not block additions.
             workspace.release();
-        }
-        if indexed {
-            // All or nothing, so that a refusal says what is enough.
-            let there = memory >= fixed + LEAST_ROOM + 4 * MOST_TABLES;
-            let tables = if there { MOST_TABLES } else { 0 };
-            batch.keep_tables(tables);
-            fixed += tables;
         }
         let spare = memory.saturating_sub(fixed + LEAST_ROOM) / 2;
         let more = (spare / of_thread).min(context.budget.threads as u64 - 1);
@@ -447,10 +440,6 @@ impl Asking<'_> {
         Ok(asking.stats)
     }
 }
-
-/// Bytes of the tables of the index that are kept in memory. A query looks up its first
-/// fingerprints, so this is enough for a billion.
-const MOST_TABLES: u64 = 16 << 20;
 
 /// Rejected records and warnings that wait for the answers to the queries before them.
 #[derive(Default)]

@@ -37,8 +37,8 @@ const BYTES_OF_LOOK_UP: u64 = 32;
 const PIECE: usize = 32 << 10;
 /// Fingerprints of added documents for each that is looked up, about.
 const KEYS_OF_LOOK_UP: u64 = 5;
-/// The most bytes of the tables of the index that are kept in memory, and of filters of its levels.
-const MOST_TABLES: u64 = 64 << 20;
+/// The most bytes of the filters of the levels of the index.
+const MOST_FILTERS: u64 = 64 << 20;
 /// The least and the most candidates that are sorted in memory.
 const LEAST_CANDIDATES: u64 = 1 << 10;
 const MOST_CANDIDATES: u64 = 8 << 20;
@@ -69,13 +69,11 @@ pub(super) fn run<K: Key>(
 ) -> Result<()> {
     let index = Index::open::<K>(workspace, Some(join.config.of_samples()))?
         .ok_or_else(|| workspace.missing("index"))?;
-    let tables = (memory / 8).min(MOST_TABLES);
+    let filters = (memory / 8).min(MOST_FILTERS);
     let own = collection::segments(&workspace.manifest).iter();
     let own = own.filter(|segment| segment.first_document >= before);
     let keys = Extent::of(own).fingerprints;
-    let index = index
-        .keeping(tables)
-        .filtering(keys / KEYS_OF_LOOK_UP, tables)?;
+    let index = index.filtering(keys / KEYS_OF_LOOK_UP, filters)?;
     let context = join.context;
     let threads = context.budget.threads;
     let mut progress = workspace.manifest.get_or_default::<JoinProgress>();
@@ -90,7 +88,7 @@ pub(super) fn run<K: Key>(
         + 4 * LEAST_TASK_BYTES
         + LEAST_TOGETHER * together
         + 3 * PIECE as u64 * 8;
-    let used = 2 * tables + 2 * largest + threads as u64 * each;
+    let used = filters + 2 * largest + threads as u64 * each;
     let what = || format!("looking up {}", counted(new, "added document"));
     (context.budget).require_share(memory, used + LEAST_CANDIDATES * 64, what)?;
     let memory = memory - used;
@@ -248,7 +246,7 @@ fn look_up<K: Key>(
         } in wanted
         {
             let document = *document;
-            let read = Some((&lists, keys.clone()));
+            let read = (&lists, keys.clone());
             search.find_in::<K>(index, read, document.into(), set, *prefix)?;
             search.each(|other| {
                 let common = ((set.len() / K::BYTES) as u32).min(sampled.own(other));
