@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::{Result, memory};
-use lookalike_engine::document::{self, Facts, Source, Text};
+use lookalike_engine::document::{self, Facts, Text};
 
 use crate::report::terminal::{self, visible_lines};
 use serde::Serialize;
@@ -58,15 +58,7 @@ struct Shown<'a> {
     #[serde(flatten)]
     facts: &'a Facts,
     #[serde(flatten)]
-    text: Option<ShownText<'a>>,
-}
-
-/// The text in JSON, or why there is none.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ShownText<'a> {
-    Found { text: &'a str, text_source: Source },
-    Missing { text_missing: &'a str },
+    text: Option<Text>,
 }
 
 /// The documents that share passages with this one, if a search listed pairs: at most `most` of them.
@@ -104,7 +96,7 @@ impl Command for Options {
                 let mut texts = document::texts(&workspace, &[&found], &mut held, context)?;
                 let text = texts.pop();
                 let escaped = !self.text_only || out.host.columns().is_some();
-                if let (Some(Text::Found(text, _)), true) = (&text, escaped) {
+                if let (Some(Text::Found { text, .. }), true) = (&text, escaped) {
                     let _ = held.take(COPIES * text.len() as u64);
                 }
                 held.check(|| "showing a document with its text".into())?;
@@ -113,25 +105,18 @@ impl Command for Options {
         };
         if self.text_only {
             return match text {
-                Some(Text::Found(text, _)) if out.host.columns().is_some() => {
+                Some(Text::Found { text, .. }) if out.host.columns().is_some() => {
                     out.show(&visible_lines(&text))
                 }
-                Some(Text::Found(text, _)) => out.show(&text),
-                Some(Text::Missing(reason)) => Err(document::no_text(&workspace, &found, &reason)),
+                Some(Text::Found { text, .. }) => out.show(&text),
+                Some(Text::Missing { reason }) => {
+                    Err(document::no_text(&workspace, &found, &reason))
+                }
                 None => Ok(()),
             };
         }
         let facts = document::facts(&workspace, &found, self.most, context)?;
         if out.setup.json {
-            let text = text.as_ref().map(|text| match text {
-                Text::Found(text, source) => ShownText::Found {
-                    text,
-                    text_source: *source,
-                },
-                Text::Missing(reason) => ShownText::Missing {
-                    text_missing: reason,
-                },
-            });
             let facts = &facts;
             let shown = Shown { facts, text };
             return out.say(&super::json(&shown)?);
@@ -146,7 +131,7 @@ impl Command for Options {
         )?)?;
         match text {
             None => {}
-            Some(Text::Found(text, source)) => {
+            Some(Text::Found { text, source }) => {
                 pages.put("\n")?;
                 if let Some(remark) = source.remark() {
                     pages.put(&format!("({remark})\n\n"))?;
@@ -156,7 +141,7 @@ impl Command for Options {
                     pages.put("\n")?;
                 }
             }
-            Some(Text::Missing(reason)) => {
+            Some(Text::Missing { reason }) => {
                 let reason = terminal::visible(&reason);
                 pages.put(&format!("\nThe text is not available: {reason}\n"))?;
             }

@@ -20,7 +20,7 @@ use lookalike_engine::cluster;
 use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_engine::pipeline::{self, Summary};
 use lookalike_store::workspace::{ResultFile, Workspace};
-use lookalike_store::{Aside, disk};
+use lookalike_store::{SetAside, disk};
 use std::collections::{HashMap, HashSet};
 
 /// Subdirectory of an output directory with the pages.
@@ -123,7 +123,7 @@ fn write(
         let chosen = survey.gather(ranks, false, &mut memory)?;
         memory.check(what)?;
         let wanted = (&chosen.different(), &chosen.roots());
-        let aside = Some(Aside::new(workspace.directory()));
+        let aside = Some(SetAside::new(workspace.directory()));
         let room = &mut memory;
         let mut read = texts::read(workspace, &chosen.documents, wanted, room, aside, context)?;
         memory.check(what)?;

@@ -7,9 +7,9 @@ use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::align::Words;
 use lookalike_engine::collection;
 use lookalike_engine::document::{
-    Beginning, READER_BYTES, Reread, ShownDocument, files_of, look_up, read_again, record_bytes,
+    Folded, READER_BYTES, Reread, ShownDocument, files_of, look_up, read_again, record_bytes,
 };
-use lookalike_store::Aside;
+use lookalike_store::SetAside;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::{ParseConfig, TokenKind};
 use std::collections::{HashMap, HashSet};
@@ -51,18 +51,12 @@ pub(super) struct Read {
     pub(super) files: HashMap<u32, String>,
     /// By document.
     pub known: HashMap<u32, Known>,
-    /// Texts that are not in memory, and where each is.
-    stored: Option<(Aside, HashMap<u32, Place>)>,
+    /// Texts that are not in memory; where each is, and the kind of its tokens.
+    stored: Option<(SetAside<AsideText>, HashMap<u32, (u64, TokenKind)>)>,
 }
 
-/// Where a text is that is not in memory.
-struct Place {
-    offset: u64,
-    bytes: u32,
-    cut: bool,
-    /// The kind of its tokens.
-    tokens: TokenKind,
-}
+/// A text that is not in memory, and whether it continues.
+pub(super) type AsideText = (String, bool);
 
 impl Read {
     /// The texts of two documents, if both could be read again.
@@ -84,13 +78,8 @@ impl Read {
             }
             return Ok(());
         };
-        let place = Place {
-            offset: aside.put(words.text.as_bytes())?,
-            bytes: words.text.len() as u32,
-            cut: words.cut,
-            tokens: words.parse.tokens,
-        };
-        places.insert(number, place);
+        let place = aside.put(&(words.text, words.cut))?;
+        places.insert(number, (place, words.parse.tokens));
         Ok(())
     }
 
@@ -99,15 +88,13 @@ impl Read {
         let Some((aside, places)) = &self.stored else {
             return Ok(());
         };
-        if let Some(place) = places.get(&number) {
-            let mut text = vec![0; place.bytes as usize];
-            aside.get(place.offset, &mut text)?;
-            let text = String::from_utf8_lossy(&text).into_owned();
+        if let Some((place, tokens)) = places.get(&number) {
+            let (text, cut) = aside.get(*place)?;
             let parse = ParseConfig {
-                tokens: place.tokens.clone(),
+                tokens: tokens.clone(),
                 ..parse.clone()
             };
-            let words = ShownText::Found(words(text, place.cut, parse));
+            let words = ShownText::Found(words(text, cut, parse));
             self.texts.insert(number, words);
         }
         Ok(())
@@ -152,7 +139,7 @@ pub(super) fn read(
     documents: &HashMap<u32, ShownDocument>,
     (compared, beginnings): (&HashSet<u32>, &HashSet<u32>),
     memory: &mut Memory,
-    aside: Option<Aside>,
+    aside: Option<SetAside<AsideText>>,
     context: &Context<'_>,
 ) -> Result<Read> {
     let in_memory = aside.as_ref().map_or(compared.len(), |_| 0);
@@ -190,13 +177,12 @@ pub(super) fn read(
             begins: String::new(),
         };
         if beginnings.contains(&number) {
-            let mut beginning = Beginning::of_at_most(BEGINNING * 4);
-            parser.parse(again.document, &mut beginning);
-            let text = String::from_utf8_lossy(&beginning.bytes);
-            known.begins = text.chars().take(BEGINNING).collect();
+            let mut folded = Folded::new(BEGINNING * 4, false);
+            parser.as_read_in_pieces(again.document, &mut |piece| folded.push(piece));
+            known.begins = folded.text.chars().take(BEGINNING).collect();
         }
         let words = compared.contains(&number).then(|| {
-            let mut text = Folded::default();
+            let mut text = Folded::new(TEXT_BYTES, true);
             parser.as_read_in_pieces(again.document, &mut |piece| text.push(piece));
             let parse = parse.of(&again.document.docno);
             words(text.text, text.cut, parse)
@@ -218,47 +204,9 @@ pub(super) fn read(
     kept.map(|()| read)
 }
 
-/// The beginning of a text as read, with its lines: other white space becomes one space, and
-/// several empty lines become one.
-#[derive(Default)]
-struct Folded {
-    text: String,
-    cut: bool,
-    /// White space that no character has followed yet: its line feeds.
-    space: Option<usize>,
-}
-
-impl Folded {
-    fn push(&mut self, piece: &str) {
-        for c in piece.chars() {
-            if self.cut {
-                return;
-            }
-            if c.is_whitespace() {
-                let lines = self.space.unwrap_or(0) + usize::from(c == '\n');
-                self.space = Some(lines);
-                continue;
-            }
-            if self.text.len() + c.len_utf8() + 2 > TEXT_BYTES {
-                self.cut = true;
-                return;
-            }
-            match self.space.take() {
-                // None at the beginning.
-                _ if self.text.is_empty() => {}
-                None => {}
-                Some(0) => self.text.push(' '),
-                Some(1) => self.text.push('\n'),
-                Some(_) => self.text.push_str("\n\n"),
-            }
-            self.text.push(c);
-        }
-    }
-}
-
 /// A text that was read before.
 pub(super) fn folded(text: &str, parse: &ParseConfig) -> Words {
-    let mut folded = Folded::default();
+    let mut folded = Folded::new(TEXT_BYTES, true);
     folded.push(text);
     words(folded.text, folded.cut, parse.clone())
 }
@@ -282,35 +230,24 @@ fn words(text: String, cut: bool, parse: ParseConfig) -> Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::parse::Parser;
-    use lookalike_text::read::{ContentKind, RawDocument};
 
-    fn beginning(body: &str, content: ContentKind) -> Beginning {
-        let document = RawDocument::of_text(body, content);
-        let mut out = Beginning::of_at_most(TEXT_BYTES);
-        let config = ParseConfig {
-            tokens: TokenKind::RAW,
-            ..ParseConfig::default()
-        };
-        Parser::new(&config).parse(&document, &mut out);
+    fn beginning(pieces: &[&str]) -> Folded {
+        let mut out = Folded::new(TEXT_BYTES, false);
+        pieces.iter().for_each(|piece| out.push(piece));
         out
     }
 
     #[test]
     fn texts_are_folded_whole_and_bounded() {
-        let out = beginning("Ein  <b>Satz,</b>\n<p>noch einer.", ContentKind::Markup);
-        assert_eq!(
-            (out.bytes.as_slice(), out.cut),
-            (&b"Ein Satz, noch einer."[..], false)
-        );
+        let out = beginning(&[" Ein  Satz,", "\n\n", " noch einer. "]);
+        assert_eq!((&*out.text, out.cut), ("Ein Satz, noch einer.", false));
         // Several words and one endless word, of characters of one byte and of three.
         for word in ["wort ", "\u{20ac}", "x", "\u{20ac} "] {
             for bytes in [TEXT_BYTES - 7, TEXT_BYTES, TEXT_BYTES + 9, 5 * TEXT_BYTES] {
                 let body = word.repeat(bytes / word.len());
-                let out = beginning(&body, ContentKind::Text);
-                let body = body.trim_end();
-                assert!(out.bytes.len() <= TEXT_BYTES);
-                let text = std::str::from_utf8(&out.bytes).unwrap();
+                let out = beginning(&[&body]);
+                let (body, text) = (body.trim_end(), &*out.text);
+                assert!(text.len() <= TEXT_BYTES);
                 assert!(body.starts_with(text));
                 assert_eq!(out.cut, text.len() < body.len());
                 assert!(out.cut || text == body);
@@ -329,11 +266,11 @@ mod tests {
             (&["", " "], ""),
             (&["a", "b"], "ab"),
         ] {
-            let mut text = Folded::default();
+            let mut text = Folded::new(TEXT_BYTES, true);
             pieces.iter().for_each(|piece| text.push(piece));
             assert_eq!((text.text.as_str(), text.cut), (expected, false));
         }
-        let mut text = Folded::default();
+        let mut text = Folded::new(TEXT_BYTES, true);
         text.push(&"\u{20ac} ".repeat(TEXT_BYTES));
         assert!(text.cut && (TEXT_BYTES - 8..=TEXT_BYTES).contains(&text.text.len()));
     }

@@ -1,68 +1,39 @@
 //! Reads the fingerprint sets of a few documents, in their order.
 
-use std::marker::PhantomData;
-use std::ops::Range;
-
+use super::Catalogue;
 use super::sets::{SetBlock, SetFile};
 use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 
-/// The sets of a collection, read where they are wanted, in the order of the documents.
-pub struct SetsByPlace<'a, K> {
-    workspace: &'a Workspace,
-    /// The number of segments that begin at or before the current document.
-    segments: usize,
-    /// Where the next set begins in its segment.
-    next: u64,
-    file: Option<SetFile>,
-    block: SetBlock,
-    key: PhantomData<K>,
-}
-
-impl<'a, K: Key> SetsByPlace<'a, K> {
-    /// Begins before the first document.
-    pub fn new(workspace: &'a Workspace) -> Self {
-        SetsByPlace {
-            workspace,
-            segments: 0,
-            next: 0,
-            file: None,
-            block: SetBlock::default(),
-            key: PhantomData,
+/// Calls `each` with every document, in order, the number of its stored keys, and what reads them,
+/// little-endian.
+pub fn each_set<K: Key>(
+    workspace: &Workspace,
+    mut each: impl FnMut(u32, u32, &mut dyn FnMut(&mut Vec<u8>) -> Result<()>) -> Result<()>,
+) -> Result<()> {
+    let mut segments = super::segments(&workspace.manifest).iter().peekable();
+    let (mut segment, mut file, mut block) = (None, None, SetBlock::default());
+    // Where the next set begins in its segment.
+    let mut next = 0u64;
+    Catalogue::stored_in_order(workspace)?.each(|document, keys| {
+        while let Some(begun) = segments.next_if(|it| it.first_document <= document) {
+            (segment, file, next) = (Some(begun), None, 0);
+            block = SetBlock::default();
         }
-    }
-
-    /// Goes past a document with this number of keys; returns the place of its set.
-    pub fn pass(&mut self, document: u32, keys: u32) -> Range<u64> {
-        let segments = super::segments(&self.workspace.manifest);
-        while segments
-            .get(self.segments)
-            .is_some_and(|segment| segment.first_document <= document)
-        {
-            self.segments += 1;
-            self.next = 0;
-            self.file = None;
-            self.block = SetBlock::default();
-        }
-        let start = self.next;
-        self.next = start.saturating_add(u64::from(keys) * K::BYTES as u64);
-        start..self.next
-    }
-
-    /// Reads the set at a place of the current segment.
-    pub fn read(&mut self, place: Range<u64>, out: &mut Vec<u8>) -> Result<()> {
-        let segments = super::segments(&self.workspace.manifest);
-        let segment = self.segments.checked_sub(1).and_then(|at| segments.get(at));
-        let file = match (&mut self.file, segment) {
-            (Some(file), _) => file,
-            (file, Some(segment)) => file.insert(SetFile::open::<K>(self.workspace, segment)?),
-            (None, None) => {
-                let directory = self.workspace.directory();
-                return Err(Error::corrupt(directory, "documents of the catalogue")
-                    .expected("a segment with them", "none"));
-            }
-        };
-        file.read(place, &mut self.block, out)
-    }
+        let start = next;
+        next = start.saturating_add(u64::from(keys) * K::BYTES as u64);
+        each(document, keys, &mut |out| {
+            let file = match (&mut file, segment) {
+                (Some(file), _) => file,
+                (file, Some(segment)) => file.insert(SetFile::open::<K>(workspace, segment)?),
+                (None, None) => {
+                    let directory = workspace.directory();
+                    return Err(Error::corrupt(directory, "documents of the catalogue")
+                        .expected("a segment with them", "none"));
+                }
+            };
+            file.read(start..next, &mut block, out)
+        })
+    })
 }

@@ -986,6 +986,22 @@ impl Catalogue {
         reader.finish()
     }
 
+    /// The representatives of some documents.
+    pub fn representatives_of<const N: usize>(
+        workspace: &Workspace,
+        documents: [u32; N],
+    ) -> Result<[u32; N]> {
+        let mut firsts = documents;
+        Catalogue::each_representative(workspace, |document, first| {
+            let wanted = documents.iter().zip(&mut firsts);
+            wanted
+                .filter(|(of, _)| **of == document)
+                .for_each(|(_, of)| *of = first);
+            Ok(())
+        })?;
+        Ok(firsts)
+    }
+
     /// Calls `each` with each document that has the words of an earlier one with the same root although
     /// the condition parts them, and with the first of these.
     pub fn each_parted(

@@ -56,7 +56,7 @@ mod text_digest;
 mod texts;
 
 pub(crate) use blocks::decompress;
-pub use by_place::SetsByPlace;
+pub use by_place::each_set;
 pub use catalogue::{
     Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
     each_document, each_document_of, each_md5, run as catalogue,
@@ -75,11 +75,12 @@ pub use names::{Captured, Names};
 pub use places::{
     InputRecord, InputRecords, damaged, each_place, each_place_with_others, each_unread,
 };
+pub(crate) use records::not_stored;
 pub use records::{
     Addition, Additions, Against, CatalogueBefore, CatalogueEntry, CatalogueLevel, Cursor,
     Ingested, SegmentEntry, Segments, against, begin, begin_addition, beside, config,
     has_all_shingles, has_captures, ingested, insert_segment, origin, other_number, own_segments,
-    segments, segments_mut, standing_on,
+    segment_of, segments, segments_mut, standing_on,
 };
 pub use same::SharedTexts;
 pub use segment::SegmentWriter;

@@ -5,10 +5,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{CatalogueStats, CollectionConfig, SegmentStats};
-use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::is_zero;
 use lookalike_base::words::words;
+use lookalike_base::{Error, Result};
 use lookalike_store::workspace::{
     MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Workspace,
 };
@@ -298,6 +298,22 @@ pub fn has_all_shingles(workspace: &Workspace, because: &str) -> Result<()> {
 pub fn segments(manifest: &Manifest) -> &[SegmentEntry] {
     let segments = manifest.get::<Segments>();
     segments.map_or(&[], |segments| &segments.0)
+}
+
+/// The segment with a document, and its place among the segments.
+pub fn segment_of(workspace: &Workspace, document: u32) -> Result<(usize, &SegmentEntry)> {
+    let segments = segments(&workspace.manifest);
+    let after = segments.partition_point(|segment| segment.first_document <= document);
+    let at = after
+        .checked_sub(1)
+        .ok_or_else(|| not_stored(workspace, document))?;
+    Ok((at, &segments[at]))
+}
+
+/// No segment has a document.
+pub(crate) fn not_stored(workspace: &Workspace, document: u32) -> Error {
+    let what = format!("document {document}");
+    Error::corrupt(workspace.directory(), what).expected("a segment with it", "none")
 }
 
 /// The segments committed so far, for adding to them.

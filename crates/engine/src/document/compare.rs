@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::align::{self, Words};
-use crate::collection::{self, Catalogue, Sameness, SetsByPlace};
+use crate::collection::{self, Catalogue, Sameness, each_set};
 use lookalike_base::ids::{Key, with_keys};
 use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
@@ -131,7 +131,9 @@ pub fn compare(
         // A text that does not fit cannot be counted. No token of the text has fewer than the words
         // that were counted when it was read.
         let tokens = match text {
-            Text::Found(text, _) if !text.is_empty() => count(text, &parse.of(&found.record.docno)),
+            Text::Found { text, .. } if !text.is_empty() => {
+                count(text, &parse.of(&found.record.docno))
+            }
             _ => found.record.words,
         };
         let more = [align::differences::BYTES, align::matches::BYTES].into_iter();
@@ -148,11 +150,11 @@ pub fn compare(
     let mut texts = texts.into_iter();
     let mut side = |found: Found| Side {
         text: match texts.next() {
-            Some(Text::Found(text, source)) => {
+            Some(Text::Found { text, source }) => {
                 let words = Words::new(text, false, parse.of(&found.record.docno));
                 Ok((words, source))
             }
-            Some(Text::Missing(reason)) => Err(reason),
+            Some(Text::Missing { reason }) => Err(reason),
             None => Err("it was not read".into()),
         },
         found,
@@ -181,29 +183,18 @@ fn shared<K: Key>(
     let bytes = FIXED_BYTES + keys.sum::<u64>() * K::BYTES as u64;
     context.budget.require(bytes, what)?;
     // The set of an exact duplicate may be missing; its representative's set is stored.
-    let mut firsts = [0; 2];
-    Catalogue::each_representative(workspace, |document, first| {
-        for (found, place) in found.iter().zip(&mut firsts) {
-            if found.number == document {
-                *place = first;
-            }
-        }
-        Ok(())
-    })?;
+    let [a, b] = found;
+    let firsts = Catalogue::representatives_of(workspace, [a.number, b.number])?;
     if firsts[0] == firsts[1] {
         return Ok(found[0].record.shingles.into());
     }
     let mut read = [Vec::new(), Vec::new()];
-    let mut sets = SetsByPlace::<K>::new(workspace);
-    Catalogue::stored_in_order(workspace)?.each(|document, stored| {
+    each_set::<K>(workspace, |document, _, set| {
         context.tick(STAGE, document)?;
-        let place = sets.pass(document, stored);
-        for (first, set) in firsts.iter().zip(&mut read) {
-            if *first == document {
-                sets.read(place.clone(), set)?;
-            }
-        }
-        Ok(())
+        let mut wanted = firsts.iter().zip(&mut read);
+        wanted
+            .find(|(first, _)| **first == document)
+            .map_or(Ok(()), |(_, out)| set(out))
     })?;
     let [a, b] = &read;
     Ok(K::shared_le(a, b, 0).unwrap_or(0))

@@ -7,10 +7,10 @@ use crate::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
 use crate::collection::{self, Captured, Catalogue, Names, each_document};
 use crate::join::{List, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
 use crate::sample::Sampled;
+use lookalike_base::Result;
 use lookalike_base::least::Least;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 
 use super::find::Found;
@@ -212,12 +212,7 @@ fn exact_duplicates(
     context: &Context<'_>,
 ) -> Result<(u32, Listed<NamedDocument>, Option<u64>)> {
     let (number, record) = (found.number, &found.record);
-    let mut firsts = Catalogue::representatives_in_order(workspace)?;
-    firsts.skip_to(number)?;
-    let first = firsts.next()?.ok_or_else(|| {
-        Error::corrupt(workspace.directory(), "representatives in the catalogue")
-            .expected(format!("one of document {number}"), "none")
-    })?;
+    let [first] = Catalogue::representatives_of(workspace, [number])?;
     let mut others = Listed::default();
     Catalogue::each_representative(workspace, |document, its_first| {
         context.tick(STAGE, document)?;

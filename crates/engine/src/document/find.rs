@@ -143,23 +143,17 @@ fn with_address(
 /// What the collection stores about the document with a number, and the number of texts that its
 /// segment keeps before it. Reads the segment up to the document.
 pub fn stored(workspace: &Workspace, number: u32) -> Result<(DocumentRecord, u64)> {
-    let segments = collection::segments(&workspace.manifest);
-    let at = segments.partition_point(|segment| segment.first_document <= number);
-    let missing = || {
-        Error::corrupt(workspace.directory(), format!("document {number}"))
-            .expected("a segment with it", "none")
-    };
-    let segment = at.checked_sub(1).and_then(|at| segments.get(at));
-    let segment = segment.ok_or_else(missing)?;
+    let (_, segment) = collection::segment_of(workspace, number)?;
     let mut documents = DocumentReader::of(workspace, segment)?;
-    let mut texts_before = 0;
-    let mut record = None;
-    for document in segment.first_document..=number {
-        let next = documents.next()?.ok_or_else(missing)?;
-        texts_before += u64::from(next.stored && document < number);
-        record = Some(next);
+    let (mut texts_before, mut at) = (0, segment.first_document);
+    while let Some(record) = documents.next()? {
+        if at == number {
+            return Ok((record, texts_before));
+        }
+        texts_before += u64::from(record.stored);
+        at += 1;
     }
-    Ok((record.ok_or_else(missing)?, texts_before))
+    Err(collection::not_stored(workspace, number))
 }
 
 /// The document with a number.

@@ -28,10 +28,10 @@
 //! collection for the facts; for a text that is read again one record of at most `--max-document`;
 //! for a comparison both sets or both texts, with about 130 bytes for each word.
 
-mod beginning;
 mod compare;
 mod facts;
 mod find;
+mod folded;
 mod inputs;
 mod named;
 mod positions;
@@ -39,10 +39,10 @@ mod texts;
 
 use serde::Serialize;
 
-pub use beginning::Beginning;
 pub use compare::{Both, CompareConfig, Side, compare};
 pub use facts::{Facts, Known, NamedDocument, facts};
 pub use find::{find, stored};
+pub use folded::Folded;
 pub use inputs::{READER_BYTES, Reread, Wanted, read_again, record_bytes};
 pub use named::{ShownDocument, files_of, look_up};
 pub use positions::{Compared, Covered, Lines, Pair, Passages, Place, passages};

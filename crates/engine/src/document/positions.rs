@@ -158,15 +158,7 @@ fn place(words: &Words, lines: &Lines<'_>, tokens: Range<usize>) -> Place {
 /// The shared passages of two texts.
 pub fn passages([a, b]: [&Words; 2], config: &CompareConfig) -> Passages {
     let (of_a, of_b) = numbers(a, b);
-    of_numbers([a, b], (&of_a, &of_b), config)
-}
-
-fn of_numbers(
-    [a, b]: [&Words; 2],
-    (of_a, of_b): (&[u32], &[u32]),
-    config: &CompareConfig,
-) -> Passages {
-    let found = matches(of_a, of_b, config.length, config.most);
+    let found = matches(&of_a, &of_b, config.length, config.most);
     let (lines_a, lines_b) = (Lines::new(&a.text), Lines::new(&b.text));
     let listed = found.listed.iter().map(|found| Pair {
         tokens: found.length,
@@ -207,7 +199,7 @@ impl Compared {
                 b: place(b, &lines_b, y),
             });
             compared.equal = Some(equal.collect());
-            compared.passages = Some(of_numbers([a, b], (&of_a, &of_b), config));
+            compared.passages = Some(passages([a, b], config));
         }
         compared
     }

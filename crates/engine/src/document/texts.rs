@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use serde::Serialize;
+
 use crate::collection::{self, Catalogue, TextReader};
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
@@ -15,7 +17,7 @@ use super::find::{Found, located};
 use super::inputs::{READER_BYTES, Reread, Wanted, read_again, record_bytes};
 
 /// Where a text was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Its input file: the text as read.
@@ -40,10 +42,18 @@ impl Source {
 }
 
 /// The text of a document, or the reason why there is none.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
 pub enum Text {
-    Found(String, Source),
-    Missing(String),
+    Found {
+        text: String,
+        #[serde(rename = "text_source")]
+        source: Source,
+    },
+    Missing {
+        #[serde(rename = "text_missing")]
+        reason: String,
+    },
 }
 
 /// The text of a document cannot be read again.
@@ -83,7 +93,7 @@ pub fn texts(
     let take = |number: u32, read: Reread<'_>| {
         let mut whole = lock(&whole);
         let text = match read {
-            Err(problem) => Text::Missing(problem),
+            Err(reason) => Text::Missing { reason },
             Ok((again, parser)) => {
                 let mut length = 0;
                 parser.as_read_in_pieces(again.document, &mut |piece| length += piece.len());
@@ -93,7 +103,8 @@ pub fn texts(
                 }
                 let mut text = String::with_capacity(length);
                 parser.text_as_read(again.document, &mut text);
-                Text::Found(text, Source::Input)
+                let source = Source::Input;
+                Text::Found { text, source }
             }
         };
         whole.0.push((number, text));
@@ -104,12 +115,14 @@ pub fn texts(
     for found in documents {
         let mut read = read.iter().filter(|(number, _)| *number == found.number);
         texts.push(match read.next() {
-            Some((_, Text::Missing(reason))) => {
+            Some((_, missing @ Text::Missing { .. })) => {
                 let kept = instead(workspace, found, held, context)?;
-                kept.unwrap_or_else(|| Text::Missing(reason.clone()))
+                kept.unwrap_or_else(|| missing.clone())
             }
             Some((_, text)) => text.clone(),
-            None => Text::Missing("there is no memory for it".into()),
+            None => Text::Missing {
+                reason: "there is no memory for it".into(),
+            },
         });
     }
     Ok(texts)
@@ -122,12 +135,21 @@ fn instead(
     held: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Option<Text>> {
-    if found.record.stored {
-        let kept = kept(workspace, found, held, context)?;
-        return Ok(kept.map(|text| Text::Found(text, Source::Kept)));
+    let (first, source) = match found.record.stored {
+        true => (found.clone(), Source::Kept),
+        false => {
+            let [first] = Catalogue::representatives_of(workspace, [found.number])?;
+            (
+                located(workspace, first, context)?,
+                Source::KeptOfRepresentative,
+            )
+        }
+    };
+    if !first.record.stored {
+        return Ok(None);
     }
-    let kept = of_representative(workspace, found, held, context)?;
-    Ok(kept.map(|text| Text::Found(text, Source::KeptOfRepresentative)))
+    let kept = kept(workspace, &first, held, context)?;
+    Ok(kept.map(|text| Text::Found { text, source }))
 }
 
 /// A kept text is valid UTF-8; in a damaged part it need not be.
@@ -143,12 +165,7 @@ fn kept(
     held: &mut Memory,
     context: &Context<'_>,
 ) -> Result<Option<String>> {
-    let segments = collection::segments(&workspace.manifest);
-    let at = segments.partition_point(|segment| segment.first_document <= found.number);
-    let segment = at.checked_sub(1).and_then(|at| segments.get(at));
-    let Some(segment) = segment else {
-        return Ok(None);
-    };
+    let (_, segment) = collection::segment_of(workspace, found.number)?;
     let Some(mut texts) = TextReader::of(workspace, segment)? else {
         return Ok(None);
     };
@@ -173,23 +190,4 @@ fn kept(
         bytes.extend_from_slice(piece);
     }
     Ok(Some(utf8(bytes)))
-}
-
-/// The kept text of the first document with the same words.
-fn of_representative(
-    workspace: &Workspace,
-    found: &Found,
-    held: &mut Memory,
-    context: &Context<'_>,
-) -> Result<Option<String>> {
-    let mut firsts = Catalogue::representatives_in_order(workspace)?;
-    firsts.skip_to(found.number)?;
-    let Some(first) = firsts.next()?.filter(|&first| first != found.number) else {
-        return Ok(None);
-    };
-    let first = located(workspace, first, context)?;
-    match first.record.stored {
-        true => kept(workspace, &first, held, context),
-        false => Ok(None),
-    }
 }

@@ -30,7 +30,7 @@ use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::utf8::cut_after;
 use lookalike_base::{Error, Result};
 use lookalike_engine::document::{
-    Beginning, READER_BYTES, Reread, ShownDocument, read_again, record_bytes,
+    Folded, READER_BYTES, Reread, ShownDocument, read_again, record_bytes,
 };
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
@@ -250,11 +250,9 @@ pub fn write(
     let texts = Mutex::new((BTreeMap::new(), &mut held));
     let take = |number: u32, read: Reread<'_>| {
         let text: TextOrReason = read.map(|(again, parser)| {
-            let mut beginning = Beginning::of_at_most(TEXT_BYTES);
-            parser.parse(again.document, &mut beginning);
-            let mut text = String::from_utf8_lossy(&beginning.bytes).into_owned();
-            text.push_str(if beginning.cut { "…" } else { "" });
-            text
+            let mut folded = Folded::new(TEXT_BYTES, false);
+            parser.as_read_in_pieces(again.document, &mut |piece| folded.push(piece));
+            folded.text + if folded.cut { "…" } else { "" }
         });
         let mut texts = lock(&texts);
         let bytes = text.as_ref().map_or_else(String::len, String::len);

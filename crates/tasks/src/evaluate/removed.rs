@@ -26,7 +26,7 @@ use lookalike_base::ids::{Key, Threshold, with_keys};
 use lookalike_base::measure::Measure;
 use lookalike_base::precision::{share, wilson};
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{self, Catalogue, SetsByPlace};
+use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline;
 use lookalike_engine::table::Table;
@@ -345,20 +345,18 @@ fn each_set<K: Key>(
     wanted: impl Fn(usize) -> bool,
     mut take: impl FnMut(u32, &[K]) -> Result<()>,
 ) -> Result<()> {
-    let mut sets = SetsByPlace::<K>::new(workspace);
     let representatives = Catalogue::representatives(workspace)?;
     let mut firsts = representatives.iter();
     let (mut bytes, mut keys) = (Vec::new(), Vec::new());
-    Catalogue::stored_in_order(workspace)?.each(|number, stored| {
+    collection::each_set::<K>(workspace, |number, stored, read| {
         of.context.tick(STAGE, number)?;
-        let place = sets.pass(number, stored);
         let is_first = firsts.next() == Some(number) && stored > 0;
         if is_first && roots.get(number as usize).is_some_and(|&root| wanted(root)) {
-            sets.read(place, &mut bytes)?;
+            read(&mut bytes)?;
             keys.clear();
             keys.extend(bytes.chunks_exact(K::BYTES).map(K::get_le));
             take(number, &keys)?;
         }
-        Ok::<_, Error>(())
+        Ok(())
     })
 }

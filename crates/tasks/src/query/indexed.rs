@@ -1,11 +1,10 @@
 //! Answers queries from the index of a collection.
 
 use lookalike_base::Result;
-use lookalike_base::error::Error;
 use lookalike_base::ids::Key;
 use lookalike_base::limits;
 use lookalike_base::measure::{Criterion, Measure};
-use lookalike_engine::collection::{self, SegmentEntry, SetBlock, SetFile, TextDigest};
+use lookalike_engine::collection::{self, SetBlock, SetFile, TextDigest};
 use lookalike_engine::index::{Facts, Index, IndexSearcher, IndexedDocuments, Lists, key_of};
 use lookalike_store::workspace::Workspace;
 use std::ops::{ControlFlow, Range};
@@ -31,7 +30,6 @@ pub(super) struct Indexed<'a> {
     index: Index,
     pub documents: IndexedDocuments,
     count: u64,
-    segments: &'a [SegmentEntry],
     /// The files of sets that were needed so far, if all of them may be open.
     files: Vec<OnceLock<SetFile>>,
 }
@@ -50,16 +48,15 @@ impl<'a> Indexed<'a> {
         ) else {
             return Ok(None);
         };
-        let segments = collection::segments(&workspace.manifest);
-        let room = (segments.len() as u64) < limits::files_left(OTHER_FILES);
+        let segments = collection::segments(&workspace.manifest).len();
+        let room = (segments as u64) < limits::files_left(OTHER_FILES);
         let mut files = Vec::new();
-        files.resize_with(if room { segments.len() } else { 0 }, OnceLock::new);
+        files.resize_with(if room { segments } else { 0 }, OnceLock::new);
         Ok(Some(Indexed {
             workspace,
             index,
             count: documents.len(),
             documents,
-            segments,
             files,
         }))
     }
@@ -71,13 +68,8 @@ impl<'a> Indexed<'a> {
 
     /// Reads a document's set.
     fn set<K: Key>(&self, document: u32, facts: &Facts, state: &mut SetBuffers) -> Result<()> {
-        let missing = || {
-            let what = format!("the set of document {document}");
-            Error::corrupt(self.workspace.directory(), what).expected("a segment with it", "none")
-        };
-        let after = (self.segments).partition_point(|segment| segment.first_document <= document);
-        let at = after.checked_sub(1).ok_or_else(missing)?;
-        let open = || SetFile::open::<K>(self.workspace, &self.segments[at]);
+        let (at, segment) = collection::segment_of(self.workspace, document)?;
+        let open = || SetFile::open::<K>(self.workspace, segment);
         let bytes = u64::from(facts.keys) * K::BYTES as u64;
         let range = facts.set..facts.set.saturating_add(bytes);
         if state.block.0 != at {

@@ -8,7 +8,7 @@ use lookalike_base::ids::{FingerprintKind, Key, Threshold, with_keys};
 use lookalike_base::measure::Criterion;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{self, Catalogue, SetsByPlace, TextDigest};
+use lookalike_engine::collection::{self, Catalogue, TextDigest};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::TokenKind;
 
@@ -142,12 +142,10 @@ impl StoredQueries<'_> {
             Ok(())
         };
         let mut wanted = self.wanted.iter().enumerate().peekable();
-        let mut sets = SetsByPlace::<K>::new(self.from);
         let (mut bytes, mut set) = (Vec::new(), Vec::new());
-        Catalogue::stored_in_order(self.from)?.each(|document, stored| {
+        collection::each_set::<K>(self.from, |document, stored, read| {
             context.tick(self.stage, document)?;
             let next = wanted.next_if(|(_, wanted)| wanted.document == document);
-            let place = sets.pass(document, stored);
             let Some((at, wanted)) = next else {
                 return Ok(());
             };
@@ -161,7 +159,7 @@ impl StoredQueries<'_> {
                 let what = || format!("looking {docno} up");
                 budget.require(fixed() + needed, what)?;
             }
-            sets.read(place, &mut bytes)?;
+            read(&mut bytes)?;
             set.clear();
             set.extend(bytes.chunks_exact(K::BYTES).map(K::get_le));
             let asked = Asked {
