@@ -2,7 +2,7 @@
 //! searches and opens them.
 
 use super::choose::{Member, ShownCluster};
-use super::documents::{Replay, address, date, place, title};
+use super::documents::{Replay, address, date, title};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
 use super::pairs::{compared, names};
@@ -14,6 +14,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::numbers::count;
 use lookalike_engine::document::ShownDocument;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The head of the section, with the controls of the list, which the script shows.
 pub(super) fn head(page: &Page<'_>) -> Markup {
@@ -206,7 +207,7 @@ pub(super) fn member_row(
             td.date { (isolated(&date(known).unwrap_or_default())) }
             td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
             td.long { (address(document, known, replay)) }
-            td.long { (isolated(&place(document, read))) }
+            td.long { (isolated(&document.place())) }
         }
     }
 }
@@ -219,12 +220,9 @@ pub(super) fn member_row(
 /// and beginning of its text; what is empty at its end is left out. The links are the places of two
 /// members and their similarity, one after the other.
 pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet) -> Result<()> {
-    let mut places: Vec<u32> = page.read.files.keys().copied().collect();
-    places.sort_unstable();
-    let names: Vec<&String> = places
-        .iter()
-        .filter_map(|file| page.read.files.get(file))
-        .collect();
+    let documents = page.chosen.documents.values();
+    let files: BTreeMap<u32, &str> = documents.map(|it| (it.place.file, &*it.file)).collect();
+    let (places, names): (Vec<u32>, Vec<&str>) = files.into_iter().unzip();
     let head = json!({
         "noun": page.wording.noun(),
         "below": if page.listed { page.wording.unlisted() } else { "not listed".into() },

@@ -59,18 +59,6 @@ pub(super) fn files_bytes(workspace: &Workspace) -> Result<u64> {
     Ok(documents.min(super::PAGE_DOCUMENTS) * 100)
 }
 
-/// File and record: `a.jsonl:12`.
-pub(super) fn place(document: &ShownDocument, read: &Read) -> String {
-    let file = read
-        .files
-        .get(&document.place.file)
-        .map_or("", String::as_str);
-    match document.record {
-        Some(record) => format!("{file}:{record}"),
-        None => file.to_string(),
-    }
-}
-
 /// The title, or else the address of a capture or the docno. Readers would take the beginning of a
 /// text for a title.
 pub(super) fn title(document: &ShownDocument) -> &str {
@@ -122,7 +110,7 @@ pub(super) fn heading(document: &ShownDocument, read: &Read, replay: Option<&Rep
             p { strong { (isolated(&document.docno)) } }
             @if let Some(title) = &document.title { p { (isolated(title)) } }
             p.soft {
-                (isolated(&place(document, read))) ", "
+                (isolated(&document.place())) ", "
                 (super::frame::many(document.words, "word"))
                 @if let Some(date) = date { ", " (isolated(&date)) }
             }

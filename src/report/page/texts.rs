@@ -7,7 +7,7 @@ use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::align::Words;
 use lookalike_engine::collection;
 use lookalike_engine::document::{
-    Folded, READER_BYTES, Reread, ShownDocument, files_of, look_up, read_again, record_bytes,
+    Folded, READER_BYTES, Reread, ShownDocument, look_up, read_again, record_bytes,
 };
 use lookalike_store::SetAside;
 use lookalike_store::workspace::Workspace;
@@ -47,8 +47,6 @@ pub(super) enum ShownText {
 pub(super) struct Read {
     /// The texts of the pairs.
     pub texts: HashMap<u32, ShownText>,
-    /// The names of the files of the documents, by number.
-    pub(super) files: HashMap<u32, String>,
     /// By document.
     pub known: HashMap<u32, Known>,
     /// Texts that are not in memory; where each is, and the kind of its tokens.
@@ -157,7 +155,6 @@ pub(super) fn read(
     let read = Read {
         stored,
         known: documents.iter().filter_map(dated).collect(),
-        files: files_of(workspace, documents)?,
         ..Read::default()
     };
     let found = Mutex::new((read, memory, Ok(())));

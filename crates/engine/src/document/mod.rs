@@ -44,7 +44,7 @@ pub use facts::{Facts, Known, NamedDocument, facts};
 pub use find::{find, stored};
 pub use folded::Folded;
 pub use inputs::{READER_BYTES, Reread, Wanted, read_again, record_bytes};
-pub use named::{ShownDocument, files_of, look_up};
+pub use named::{ShownDocument, look_up};
 pub use positions::{Compared, Covered, Lines, Pair, Passages, Place, passages};
 pub use texts::{Source, Text, no_text, texts};
 

@@ -1,6 +1,7 @@
 //! Documents as they are named to readers: what they are called, and where they are.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::collection::each_place_with_others;
 use lookalike_base::Result;
@@ -23,13 +24,21 @@ pub struct ShownDocument {
     /// The stored date of a capture.
     pub date: Option<String>,
     pub words: u64,
-    /// The number of its record in the file; `None` in the directory of a method.
+    /// The name of its file.
+    pub file: Arc<str>,
+    /// The number of its record there; `None` in the directory of a method.
     pub record: Option<u64>,
     /// By which it is read again.
     pub place: Wanted,
 }
 
 impl ShownDocument {
+    /// File and record: `a.jsonl:12`.
+    pub fn place(&self) -> String {
+        let record = self.record.map(|record| format!(":{record}"));
+        self.file.to_string() + &record.unwrap_or_default()
+    }
+
     /// Bytes of its names, including the allocator's overhead.
     fn name_bytes(&self) -> usize {
         // Pages keep the date twice.
@@ -55,10 +64,17 @@ pub fn look_up(
     // The directory of a method has no rejected records, so it cannot number the records.
     let numbered = workspace.manifest.method.is_none();
     let cut = |text: &str| cut_after(text.to_string(), NAME_CHARS);
+    let (mut inputs, mut file) = (
+        InputList::open(workspace.directory())?,
+        (u32::MAX, "".into()),
+    );
     each_place_with_others(workspace, |number, record, document| {
         context.tick(stage, number)?;
         if wanted.next_if_eq(&number).is_none() {
             return Ok(());
+        }
+        if file.0 != document.file {
+            file = (document.file, inputs.name_of(document.file)?.into());
         }
         let document = ShownDocument {
             docno: cut(document.docno),
@@ -66,6 +82,7 @@ pub fn look_up(
             title: document.title.map(cut),
             date: document.date.0.map(cut),
             words: document.words,
+            file: file.1.clone(),
             record: numbered.then_some(record),
             place: Wanted {
                 file: document.file,
@@ -80,18 +97,4 @@ pub fn look_up(
         Ok(())
     })?;
     Ok(found)
-}
-
-/// The names of the input files of documents.
-pub fn files_of(
-    workspace: &Workspace,
-    documents: &HashMap<u32, ShownDocument>,
-) -> Result<HashMap<u32, String>> {
-    let numbers: BTreeSet<u32> = documents.values().map(|it| it.place.file).collect();
-    let mut inputs = InputList::open(workspace.directory())?;
-    let mut files = HashMap::with_capacity(numbers.len());
-    for number in numbers {
-        files.insert(number, inputs.name_of(number)?.to_string());
-    }
-    Ok(files)
 }

@@ -53,7 +53,7 @@ use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Silent, Unit};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
-use lookalike_engine::document::{ShownDocument, files_of, look_up};
+use lookalike_engine::document::{ShownDocument, look_up};
 use lookalike_engine::join::sizes_of_pairs;
 use lookalike_engine::sample::Sampled;
 use lookalike_store::workspace::Workspace;
@@ -132,8 +132,6 @@ pub struct Audit {
     pub pairs: Vec<SamplePair>,
     /// The documents of the clusters and pairs.
     pub documents: HashMap<u32, ShownDocument>,
-    /// The names of their input files, by number.
-    pub files: HashMap<u32, String>,
 }
 
 impl Audit {
@@ -280,7 +278,6 @@ pub fn audit(
         reaching,
         near_misses,
         pairs,
-        files: files_of(workspace, &documents)?,
         documents,
     })
 }

@@ -284,8 +284,8 @@ pub fn write(
             kind: pair.kind.text(),
             reason: pair.reason.map(crate::dedup::Removal::text),
             resemblance: pair.score.parse().unwrap_or_default(),
-            document: named(document, &audit.files, texts.get(&pair.document)),
-            other: named(other, &audit.files, texts.get(&pair.other)),
+            document: named(document, texts.get(&pair.document)),
+            other: named(other, texts.get(&pair.other)),
             correct: None,
             note: "",
         };
@@ -296,14 +296,10 @@ pub fn write(
     disk::sync_parent(path)
 }
 
-fn named<'a>(
-    document: &'a ShownDocument,
-    files: &'a HashMap<u32, String>,
-    text: Option<&'a TextOrReason>,
-) -> Named<'a> {
+fn named<'a>(document: &'a ShownDocument, text: Option<&'a TextOrReason>) -> Named<'a> {
     Named {
         docno: &document.docno,
-        file: files.get(&document.place.file).map_or("", String::as_str),
+        file: &document.file,
         record: document.record,
         text: text.and_then(|text| text.as_deref().ok()),
         missing: text
