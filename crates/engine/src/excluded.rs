@@ -147,43 +147,40 @@ fn each_of(
     let mut records = RecordReader::open(input, number, read, context.stop);
     let (mut batch, mut documents, mut warned) = (Batch::default(), 0, 0);
     loop {
-        batch.clear();
-        let more = records.next_into(&mut batch);
+        let next = records.next_of(&mut batch);
         context.stop.check(STAGE)?;
         records.check(input)?;
-        for record in &batch.records {
-            if let RecordKind::Rejected(reject) = &record.kind {
-                return Err(rejected(reject));
-            }
-            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-            match interpret(record, bytes, read) {
-                Interpreted::Document(document) => {
-                    let (words, parsed) = each(&document, &input.path)?;
-                    documents += 1;
-                    let element = matches!(record.kind, RecordKind::Element(_));
-                    let of = (record.source, element);
-                    for warning in warnings(&document, of, words, parsed) {
-                        warned += 1;
-                        if warned <= MOST_WARNINGS {
-                            let line = warning.line(&input.path.display().to_string());
-                            context.progress.note(&format!("warning: {line}"));
-                        }
+        let Some((record, bytes)) = next else {
+            break;
+        };
+        if let RecordKind::Rejected(reject) = &record.kind {
+            return Err(rejected(reject));
+        }
+        match interpret(record, bytes, read) {
+            Interpreted::Document(document) => {
+                let (words, parsed) = each(&document, &input.path)?;
+                documents += 1;
+                let element = matches!(record.kind, RecordKind::Element(_));
+                let of = (record.source, element);
+                for warning in warnings(&document, of, words, parsed) {
+                    warned += 1;
+                    if warned <= MOST_WARNINGS {
+                        let line = warning.line(&input.path.display().to_string());
+                        context.progress.note(&format!("warning: {line}"));
                     }
                 }
-                Interpreted::Rejected(reject) => {
-                    context.stop.check(STAGE)?;
-                    return Err(rejected(&reject));
-                }
-                Interpreted::Skipped(_) => {}
             }
-        }
-        if !more {
-            if warned > MOST_WARNINGS {
-                let (name, more) = (input.path.display(), count(warned - MOST_WARNINGS));
-                let line = format!("warning: {name}: {more} more warnings");
-                context.progress.note(&line);
+            Interpreted::Rejected(reject) => {
+                context.stop.check(STAGE)?;
+                return Err(rejected(&reject));
             }
-            return Ok(documents);
+            Interpreted::Skipped(_) => {}
         }
     }
+    if warned > MOST_WARNINGS {
+        let (name, more) = (input.path.display(), count(warned - MOST_WARNINGS));
+        let line = format!("warning: {name}: {more} more warnings");
+        context.progress.note(&line);
+    }
+    Ok(documents)
 }

@@ -63,8 +63,7 @@ impl<'i> Again<'i> {
     /// Reads the next record; `false` at the end.
     pub fn advance(&mut self) -> Result<bool> {
         self.stop.check(STAGE)?;
-        self.batch.clear();
-        let more = self.reader.next_into(&mut self.batch);
+        let more = self.reader.next_of(&mut self.batch).is_some();
         self.reader.check(self.input)?;
         Ok(more)
     }
@@ -98,9 +97,7 @@ impl<'i> Again<'i> {
 
     /// The last record that was read, and its bytes.
     pub fn record(&self) -> Option<(&Record, &[u8])> {
-        let record = self.batch.records.first()?;
-        let bytes = self.batch.bytes.get(record.bytes.clone());
-        Some((record, bytes.unwrap_or_default()))
+        self.batch.first()
     }
 
     /// Gives the memory of the last record back.

@@ -204,15 +204,11 @@ impl<'w> Rereader<'w> {
         let mut batch = Batch::default();
         let mut n = 0u64;
         while let Some(&&wanted) = left.peek() {
-            batch.clear();
             n += 1;
             context.tick(stage, n)?;
-            let more = records.next_into(&mut batch);
+            let next = records.next_of(&mut batch);
             records.check(input)?;
-            if !more {
-                break;
-            }
-            let Some(record) = batch.records.first() else {
+            let Some((record, bytes)) = next else {
                 break;
             };
             if record.source.offset < wanted.offset
@@ -221,7 +217,6 @@ impl<'w> Rereader<'w> {
                 continue;
             }
             left.next();
-            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
             if record.source.offset != wanted.offset {
                 gone(&wanted, None);
                 continue;

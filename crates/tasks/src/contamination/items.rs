@@ -263,48 +263,44 @@ impl Reading<'_> {
             read.check_programs(self.context)?;
             let mut reader = RecordReader::open(input, number as u32, &read, self.context.stop);
             let mut batch = Batch::default();
-            while reader.next_into(&mut batch) {
-                for record in &batch.records {
-                    self.context.stop.check(STAGE)?;
-                    if record.retracts {
-                        return Err(retracted(input));
-                    }
-                    let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-                    let document = match self.text(record, bytes, &read) {
-                        Interpreted::Skipped(_) => continue,
-                        Interpreted::Rejected(reject) => Err(reject),
-                        Interpreted::Document(document) => Ok(document),
-                    };
-                    let place = (record.source.offset, record.source.length);
-                    let element = matches!(record.kind, RecordKind::Element(_));
-                    // What does not fit is only counted, so that the error can say how much is needed.
-                    let room = slots.contains_key(&place) || self.memory.take(SLOT_BYTES);
-                    let (new, mut counted) = (Err(Reason::MissingText), Err(Reason::MissingText));
-                    let slot = match room {
-                        true => slots.entry(place).or_insert(new),
-                        false => &mut counted,
-                    };
-                    match document {
-                        Ok(document) => {
-                            if slot.is_err() {
-                                *slot = Ok(self.item(&document.docno));
-                            }
-                            self.field(name, &document, (record.source, element))?;
+            while let Some((record, bytes)) = reader.next_of(&mut batch) {
+                self.context.stop.check(STAGE)?;
+                if record.retracts {
+                    return Err(retracted(input));
+                }
+                let document = match self.text(record, bytes, &read) {
+                    Interpreted::Skipped(_) => continue,
+                    Interpreted::Rejected(reject) => Err(reject),
+                    Interpreted::Document(document) => Ok(document),
+                };
+                let place = (record.source.offset, record.source.length);
+                let element = matches!(record.kind, RecordKind::Element(_));
+                // What does not fit is only counted, so that the error can say how much is needed.
+                let room = slots.contains_key(&place) || self.memory.take(SLOT_BYTES);
+                let (new, mut counted) = (Err(Reason::MissingText), Err(Reason::MissingText));
+                let slot = match room {
+                    true => slots.entry(place).or_insert(new),
+                    false => &mut counted,
+                };
+                match document {
+                    Ok(document) => {
+                        if slot.is_err() {
+                            *slot = Ok(self.item(&document.docno));
                         }
-                        Err(reject) => {
-                            let _ = slot.as_mut().map_err(|why| *why = reject.reason);
-                            let missing = reject.reason == Reason::MissingText;
-                            if missing && has.as_ref().is_none_or(|(offset, _)| place.0 < *offset) {
-                                has = Some((place.0, reject.detail.clone()));
-                            }
-                            let before = |other: &Reject| place.0 < other.source.offset;
-                            if !missing && first.as_ref().is_none_or(before) {
-                                first = Some(reject);
-                            }
+                        self.field(name, &document, (record.source, element))?;
+                    }
+                    Err(reject) => {
+                        let _ = slot.as_mut().map_err(|why| *why = reject.reason);
+                        let missing = reject.reason == Reason::MissingText;
+                        if missing && has.as_ref().is_none_or(|(offset, _)| place.0 < *offset) {
+                            has = Some((place.0, reject.detail.clone()));
+                        }
+                        let before = |other: &Reject| place.0 < other.source.offset;
+                        if !missing && first.as_ref().is_none_or(before) {
+                            first = Some(reject);
                         }
                     }
                 }
-                batch.clear();
             }
             reader.check(input)?;
             reader.check_unchanged(input)?;
@@ -368,9 +364,8 @@ impl Reading<'_> {
             };
             let mut reader = RecordReader::open(input, number as u32, &read, self.context.stop);
             let mut batch = Batch::default();
-            reader.next_into(&mut batch);
-            let record = batch.records.first()?;
-            match interpret(record, batch.bytes.get(record.bytes.clone())?, &read) {
+            let (record, bytes) = reader.next_of(&mut batch)?;
+            match interpret(record, bytes, &read) {
                 Interpreted::Document(document) => Some(document.docno.to_string()),
                 _ => None,
             }

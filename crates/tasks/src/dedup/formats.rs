@@ -115,19 +115,18 @@ fn look(
     };
     let (mut batch, mut records) = (Batch::default(), 0);
     let most = if beginning { LOOK_ROWS } else { usize::MAX };
-    while found.len() < missing.len() && records < most && reader.next_into(&mut batch) {
+    while found.len() < missing.len() && records < most {
+        let Some((record, bytes)) = reader.next_of(&mut batch) else {
+            break;
+        };
         of.context.stop.check(STAGE)?;
-        for record in &batch.records {
-            let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
-            let has = |field: &str| record.kind.field(bytes, field).is_some();
-            for policy in missing.iter() {
-                if policy.field().is_some_and(has) && !found.contains(policy) {
-                    found.push(*policy);
-                }
+        let has = |field: &str| record.kind.field(bytes, field).is_some();
+        for policy in missing.iter() {
+            if policy.field().is_some_and(has) && !found.contains(policy) {
+                found.push(*policy);
             }
-            records += 1;
         }
-        batch.clear();
+        records += 1;
     }
     all &= records < most;
     missing.retain(|policy| !found.contains(policy));

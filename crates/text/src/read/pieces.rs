@@ -198,9 +198,7 @@ impl Piece {
     fn count(&self) -> u64 {
         let mut reader = self.open(&Stop::default());
         let mut batch = Batch::default();
-        while reader.next_into(&mut batch) {
-            batch.clear();
-        }
+        while reader.next_of(&mut batch).is_some() {}
         if let Some(error) = reader.failure() {
             let number = remote::number_of(&error).unwrap_or(i32::MAX);
             self.pieces.failure.store(number, Ordering::Relaxed);
@@ -297,21 +295,20 @@ fn found_by_reading(
     let (mut begins, mut counts) = (vec![0], vec![0]);
     let mut from = bytes;
     // The last piece is not much smaller than the others.
-    while from + bytes / 2 < size && reader.next_into(&mut batch) {
+    while from + bytes / 2 < size
+        && let Some((record, _)) = reader.next_of(&mut batch)
+    {
         if stop.requested() {
             return Err(io::Error::other("a stop was asked for"));
         }
-        for record in batch.records.drain(..) {
-            if record.source.offset >= from && record.source.length > 0 {
-                begins.push(record.source.offset);
-                counts.push(0);
-                from = record.source.offset + bytes;
-            }
-            if let Some(count) = counts.last_mut() {
-                *count += u64::from(record.kind != RecordKind::Deletion);
-            }
+        if record.source.offset >= from && record.source.length > 0 {
+            begins.push(record.source.offset);
+            counts.push(0);
+            from = record.source.offset + bytes;
         }
-        batch.clear();
+        if let Some(count) = counts.last_mut() {
+            *count += u64::from(record.kind != RecordKind::Deletion);
+        }
     }
     if let Some(error) = reader.failure() {
         return Err(error);

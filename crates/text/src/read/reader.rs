@@ -398,20 +398,14 @@ impl RecordReader {
             return Vec::new();
         };
         let mut batch = Batch::default();
-        while reader.next_into(&mut batch) {
-            for record in &batch.records {
-                let known = match &reader.state {
-                    State::Parquet(framer) => framer.known(),
-                    _ => {
-                        let bytes = batch.bytes.get(record.bytes.clone());
-                        record.kind.known(bytes.unwrap_or_default())
-                    }
-                };
-                if !known.is_empty() {
-                    return known;
-                }
+        while let Some((record, bytes)) = reader.next_of(&mut batch) {
+            let known = match &reader.state {
+                State::Parquet(framer) => framer.known(),
+                _ => record.kind.known(bytes),
+            };
+            if !known.is_empty() {
+                return known;
             }
-            batch.clear();
         }
         Vec::new()
     }
@@ -519,6 +513,14 @@ impl RecordReader {
     /// end of the input, without appending anything.
     pub fn next_into(&mut self, batch: &mut Batch) -> bool {
         self.next(batch, |_| false) == Next::Record
+    }
+
+    /// Reads the next record, or the reject in its place, with its bytes, in place of what the batch
+    /// has.
+    pub fn next_of<'b>(&mut self, batch: &'b mut Batch) -> Option<(&'b Record, &'b [u8])> {
+        batch.clear();
+        self.next_into(batch);
+        batch.first()
     }
 
     /// As [`RecordReader::next_into`]. If no byte comes on standard input for the time `patience`,

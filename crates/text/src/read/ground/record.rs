@@ -260,6 +260,13 @@ impl Batch {
         self.bytes.clear();
         self.records.clear();
     }
+
+    /// The first record with its bytes.
+    pub fn first(&self) -> Option<(&Record, &[u8])> {
+        let record = self.records.first()?;
+        let bytes = self.bytes.get(record.bytes.clone());
+        Some((record, bytes.unwrap_or_default()))
+    }
 }
 
 /// The kind of a document's body.
