@@ -149,15 +149,21 @@ impl<T: Encode + for<'b> BorrowDecode<'b, u16>> SetAside<T> {
     }
 
     /// Reads the value at a place.
-    pub fn get(&self, place: u64) -> Result<T> {
+    pub fn get(&self, mut place: u64) -> Result<T> {
+        self.next(&mut place)
+    }
+
+    /// The value at a place, which becomes the place of the value that was put after it.
+    pub fn next(&self, place: &mut u64) -> Result<T> {
         let mut length = [0; 4];
-        self.bytes.get(place, &mut length)?;
+        self.bytes.get(*place, &mut length)?;
         let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
-        self.bytes.get(place + 4, &mut bytes)?;
+        self.bytes.get(*place + 4, &mut bytes)?;
+        let at = std::mem::replace(place, *place + 4 + bytes.len() as u64);
         let value = meta::decode(&bytes, VERSION).map(|(value, _)| value);
         value.map_err(|found| {
             Error::corrupt("(a temporary file)", "value")
-                .at(place)
+                .at(at)
                 .expected("what this command wrote", found)
         })
     }

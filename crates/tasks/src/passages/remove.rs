@@ -6,7 +6,8 @@
 //! input file that loses text a file with what it lost ([`REMOVED_ENDING`]).
 //!
 //! # Algorithm
-//! 1. One pass over the documents of the collection finds the files that change.
+//! 1. One pass over the documents of the collection finds the files that change, and sets the ranges
+//!    of each document aside.
 //! 2. Each input file is written again by an [`Edit`]. A file that does not change is copied byte
 //!    by byte.
 //! 3. A record that changes is in memory at once. `cuts` decides what its text loses, and the
@@ -357,13 +358,13 @@ impl Document {
 }
 
 /// The place in the documents of a file.
-struct FileDocuments {
+struct FileDocuments<'p> {
     file: u32,
     record: u64,
-    ranges: FileRanges,
+    ranges: FileRanges<'p>,
 }
 
-impl FileDocuments {
+impl FileDocuments<'_> {
     fn next(&mut self, entries: &mut InputRecords<'_>) -> Result<Option<Document>> {
         while let Some(entry) = entries.next_of(self.file)? {
             self.record += 1;
@@ -395,7 +396,7 @@ impl<'p> Edit for Removal<'p> {
 
     fn changes(&self, file: u32, entries: &mut InputRecords<'p>) -> Result<bool> {
         let needs = self.removable.of(file);
-        if needs.start.is_some() || needs.wordless && self.config.empty == Unusable::Drop {
+        if needs.changing > 0 || needs.wordless && self.config.empty == Unusable::Drop {
             return Ok(true);
         }
         let mut summary = RemovalSummary::default();
@@ -417,7 +418,7 @@ impl<'p> Edit for Removal<'p> {
         Ok(FileRemoval {
             removal: self,
             entries,
-            documents: self.documents(number, input)?,
+            documents: self.documents(number),
             current: Document::default(),
             rows: rows.transpose()?,
             cutter: Cutter {
@@ -447,12 +448,12 @@ impl<'p> Edit for Removal<'p> {
 }
 
 impl<'p> Removal<'p> {
-    fn documents(&self, file: u32, input: &InputFile) -> Result<FileDocuments> {
-        Ok(FileDocuments {
+    fn documents(&self, file: u32) -> FileDocuments<'p> {
+        FileDocuments {
             file,
             record: 0,
-            ranges: self.removable.reader(file, input)?,
-        })
+            ranges: self.removable.reader(file),
+        }
     }
 
     /// Adds the counts of a file.
@@ -482,7 +483,7 @@ impl<'p> Removal<'p> {
 struct FileRemoval<'f, 'p> {
     removal: &'f Removal<'p>,
     entries: &'f mut InputRecords<'p>,
-    documents: FileDocuments,
+    documents: FileDocuments<'p>,
     /// The last document.
     current: Document,
     /// The edit of a Parquet file.
@@ -544,7 +545,7 @@ impl FileEdit for FileRemoval<'_, '_> {
 /// Reads the texts of a Parquet file, which change column by column.
 struct RowRemoval<'f, 'p> {
     entries: InputRecords<'p>,
-    documents: FileDocuments,
+    documents: FileDocuments<'p>,
     records: Again<'f>,
     /// The columns of the text, among the leaf columns; none if nothing is written.
     columns: Vec<usize>,
@@ -561,7 +562,7 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
         let read = &removal.collection.read;
         let mut rows = RowRemoval {
             entries: removal.open(number),
-            documents: removal.documents(number, input)?,
+            documents: removal.documents(number),
             records: Again::open(input, number, read, removal.context.stop),
             columns: Vec::new(),
             later: Vec::new(),

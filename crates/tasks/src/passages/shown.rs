@@ -387,11 +387,16 @@ fn each_row<const N: usize>(
     let mut row = Vec::new();
     while table.next(&mut row)? {
         context.tick(STAGE, table.number())?;
-        let mut numbers = [0; N];
-        for (number, cell) in numbers.iter_mut().zip(&row) {
-            *number = parsed(cell).ok_or_else(|| table.bad("a number", shorten(cell)))?;
-        }
-        visit(numbers, &row);
+        visit(numbers(&table, &row)?, &row);
     }
     Ok(table)
+}
+
+/// The numbers in the first cells of a row.
+pub(super) fn numbers<const N: usize>(table: &Table, row: &[Vec<u8>]) -> Result<[u64; N]> {
+    let mut numbers = [0; N];
+    for (number, cell) in numbers.iter_mut().zip(row) {
+        *number = parsed(cell).ok_or_else(|| table.bad("a number", shorten(cell)))?;
+    }
+    Ok(numbers)
 }
