@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
+use super::stats::ShownTexts;
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
 use lookalike_base::threads::lock;
@@ -41,7 +42,8 @@ pub(super) fn share(covered: u32, tokens: u32) -> Cell<'static> {
 
 /// What is put in order at the end.
 pub(super) struct Spill {
-    pub texts: SetAside<String>,
+    /// Rows, or what [`super::FOUND_FILE`] says of a document, with the texts for a page.
+    pub texts: SetAside<(String, Option<ShownTexts>)>,
     /// Stretch, whether these are rejects, and place.
     pub rows: Mutex<Vec<(u32, bool, u64)>>,
 }
@@ -56,9 +58,8 @@ impl Spill {
 
     /// Puts rows of a stretch, which come in their order.
     pub(super) fn put_rows(&self, stretch: u32, rejects: bool, rows: &[u8]) -> Result<()> {
-        let place = self
-            .texts
-            .put(&String::from_utf8_lossy(rows).into_owned())?;
+        let rows = String::from_utf8_lossy(rows).into_owned();
+        let place = self.texts.put(&(rows, None))?;
         lock(&self.rows).push((stretch, rejects, place));
         Ok(())
     }

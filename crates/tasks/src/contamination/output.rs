@@ -4,13 +4,12 @@ use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::listed::{DROP_FILE, Dropped, Entry, Spill, share};
 use super::search::Search;
 use super::shown;
-use super::stats::{ContaminationReport, ListedDocument, ShownItem, ShownTexts};
+use super::stats::{ContaminationReport, ListedDocument, ShownItem};
 use lookalike_base::error::refuse;
 use lookalike_base::least::Least;
 use lookalike_base::progress::Context;
@@ -125,8 +124,8 @@ impl Output {
             let item = &sets.items[number];
             let entries = listed.items[number].iter().take(shown::DOCUMENTS);
             let listed = entries.map(|entry| {
-                let texts = self.spill.texts.get(entry.at)?;
-                let mut texts: ShownTexts = self.read(texts.lines().nth(1).unwrap_or_default())?;
+                let (_, texts) = self.spill.texts.get(entry.at)?;
+                let mut texts = texts.unwrap_or_default();
                 texts.limit(&mut room);
                 let (file, record) = search.place(entry, &before);
                 Ok(ListedDocument {
@@ -146,12 +145,6 @@ impl Output {
             })
         };
         most.sorted().into_iter().map(item).collect()
-    }
-
-    /// A row of the temporary file.
-    fn read<T: DeserializeOwned>(&self, row: &str) -> Result<T> {
-        serde_json::from_str(row)
-            .map_err(|e| Error::io("read a temporary file in", self.directory.path())(e.into()))
     }
 
     /// Writes the files.
@@ -180,13 +173,15 @@ impl Output {
         // The rows of a stretch are in their order.
         rows.sort_by_key(|(stretch, ..)| *stretch);
         for (stretch, rejected, place) in rows {
-            let text = self.spill.texts.get(place)?;
+            let (text, _) = self.spill.texts.get(place)?;
             if rejected {
                 rejects.put(text.as_bytes())?;
                 continue;
             }
             for row in text.lines() {
-                let row: Dropped = self.read(row)?;
+                let row: Dropped = serde_json::from_str(row).map_err(|error| {
+                    Error::io("read a temporary file in", directory.path())(error.into())
+                })?;
                 let (item, file) = (&sets.items[row.item as usize], row.file as usize);
                 let (file, set) = (&search.inputs[file].docno, &sets.sets[item.set].name);
                 let (record, covered) = (before[stretch as usize] + row.record, row.covered);
@@ -221,8 +216,8 @@ impl Output {
         let place = |entry: &Entry| search.place(entry, before);
         let best = entries.first();
         let member = |best: &Entry| {
-            let text = self.spill.texts.get(best.at)?;
-            let member = serde_json::from_str(&format!("{{{}", in_file(&text)));
+            let (text, _) = self.spill.texts.get(best.at)?;
+            let member = serde_json::from_str(&format!("{{{text}"));
             Ok::<Value, Error>(member.unwrap_or_default())
         };
         let member = best.map(member).transpose()?;
@@ -250,7 +245,7 @@ impl Output {
             let comma = if n > 0 { "," } else { "" };
             let text = format!("{comma}{{\"file\":{},\"record\":{record},", json(file));
             found.put(text.as_bytes())?;
-            found.put(in_file(&self.spill.texts.get(entry.at)?).as_bytes())?;
+            found.put(self.spill.texts.get(entry.at)?.0.as_bytes())?;
         }
         found.put(b"]}\n")
     }
@@ -259,9 +254,4 @@ impl Output {
 /// Whether a page is the one in the directory, however its path is spelled.
 fn is_own(page: &Path, directory: &Path) -> Result<bool> {
     Ok(resolved(page)? == resolved(directory)?.join(PAGE_FILE))
-}
-
-/// The line of a document that goes into [`FOUND_FILE`]. The next one has its texts.
-fn in_file(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use super::listed::{DROP_FILE, Dropped, Entry, Listed, Spill, share};
 use super::runs::{ByClass, Run};
 use super::shown;
 use super::stats::{CorpusReport, ShownTexts, ShownWindow};
-use super::{ContaminationConfig, FOUND_FILE, REJECTS_FILE, STAGE};
+use super::{ContaminationConfig, REJECTS_FILE, STAGE};
 use lookalike_base::Result;
 use lookalike_base::budget::Budget;
 use lookalike_base::numbers::counted;
@@ -437,8 +437,8 @@ impl<'a> Search<'a> {
         let mut shown = shown.into_iter();
         for (hit, (runs, all)) in worker.hits.iter().zip(&runs) {
             let names = (&*document.docno, &worker.captured);
-            let mut text = self.fragment(names, hit, runs, *all, &bytes);
-            if let Some((windows, more)) = shown.next() {
+            let text = self.fragment(names, hit, runs, *all, &bytes);
+            let shown = shown.next().map(|(windows, more)| {
                 let windows = windows.iter().zip(&mut texts).map(|(window, text)| {
                     let item = self.sets.span(window.item.clone());
                     ShownWindow {
@@ -446,19 +446,17 @@ impl<'a> Search<'a> {
                         texts: [shown::part(&window.field.text, item), text],
                     }
                 });
-                let texts = ShownTexts {
+                ShownTexts {
                     docno: document.docno.to_string(),
                     url: document.url.as_deref().map(String::from),
                     date: worker.captured.date.clone(),
                     windows: windows.collect(),
                     more,
-                };
-                text.push('\n');
-                text += &String::from_utf8_lossy(&to_json(&texts, FOUND_FILE.as_ref())?);
-            }
+                }
+            });
             let mut listed = lock(&self.listed);
             if listed.takes(hit.item, hit.covered, place) {
-                let at = spill.texts.put(&text)?;
+                let at = spill.texts.put(&(text, shown))?;
                 listed.insert(hit.item, hit.covered, place, at);
             }
         }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use bincode::{Decode, Encode};
+use serde::Serialize;
 
 use lookalike_base::ids::Threshold;
 use lookalike_base::memory::Memory;
@@ -210,14 +211,13 @@ pub struct ListedDocument {
 }
 
 /// A document, and its texts around the runs of an item.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct ShownTexts {
     /// Its own name.
     pub docno: String,
     /// Its address.
     pub url: Option<String>,
     /// The date of a capture.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The texts, in the order of the item.
     pub windows: Vec<ShownWindow>,
@@ -226,7 +226,7 @@ pub struct ShownTexts {
 }
 
 /// The texts of an item and of a document around runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct ShownWindow {
     /// The name of the field.
     pub field: String,

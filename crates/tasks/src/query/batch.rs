@@ -12,7 +12,7 @@ use lookalike_engine::index::IndexSearcher;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,47 +48,24 @@ pub(super) struct QueryBatch<'a, K> {
     pass: Duration,
 }
 
-/// A match, with its score before it is rounded. The best match is the greatest.
-#[derive(PartialEq)]
-struct Matched {
-    score: f64,
-    found: Match,
-}
+/// The order of matches, the best the greatest: whether it is exact, its score before it is rounded,
+/// and the share of the query that it contains, whose bits sort like the values because none is
+/// negative; and the first document.
+type Rank = (bool, u64, u64, Reverse<u32>);
 
-impl Eq for Matched {}
-
-impl PartialOrd for Matched {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Matched {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let exact = |found: &Match| !matches!(found.why, Why::Near | Why::Contains);
-        let (a, b) = (&self.found, &other.found);
-        (exact(a).cmp(&exact(b)))
-            .then(self.score.total_cmp(&other.score))
-            .then(a.contains_query.total_cmp(&b.contains_query))
-            .then(b.document.cmp(&a.document))
-    }
-}
-
-impl Matched {
-    /// Memory of a match, including its docno and its capture.
-    fn bytes(&self) -> u64 {
-        let Captured { url, date } = &self.found.captured;
-        let captured = [url, date].into_iter().flatten();
-        let captured: usize = captured.map(|text| MATCH_BYTES + text.len()).sum();
-        (size_of::<Matched>() + MATCH_BYTES + self.found.docno.len() + captured) as u64
-    }
+/// Memory of a match, including its docno and its capture.
+fn match_bytes(found: &Match) -> u64 {
+    let Captured { url, date } = &found.captured;
+    let captured = [url, date].into_iter().flatten();
+    let captured: usize = captured.map(|text| MATCH_BYTES + text.len()).sum();
+    (size_of::<(Rank, Match)>() + MATCH_BYTES + found.docno.len() + captured) as u64
 }
 
 /// The best matches of a query, and the number of all its matches.
 #[derive(Default)]
 struct Best {
     found: u64,
-    heap: BinaryHeap<Reverse<Matched>>,
+    kept: BTreeMap<Rank, Match>,
     /// Memory of all matches that were found, and of the largest one.
     bytes: u64,
     largest: u64,
@@ -96,17 +73,18 @@ struct Best {
 
 impl Best {
     /// Keeps a match and returns the one that it displaces.
-    fn keep(&mut self, found: Matched, top: Option<usize>) -> Option<Matched> {
-        self.heap.push(Reverse(found));
-        let full = top.is_some_and(|top| self.heap.len() > top);
-        full.then(|| self.heap.pop()).flatten().map(|worst| worst.0)
+    fn keep(&mut self, (rank, found): (Rank, Match), top: Option<usize>) -> Option<Match> {
+        self.kept.insert(rank, found);
+        let full = top.is_some_and(|top| self.kept.len() > top);
+        let worst = full.then(|| self.kept.pop_first()).flatten();
+        worst.map(|(_, found)| found)
     }
 
     fn merge(&mut self, other: Best, top: Option<usize>) {
         self.found += other.found;
         self.bytes += other.bytes;
         self.largest = self.largest.max(other.largest);
-        for Reverse(found) in other.heap {
+        for found in other.kept {
             self.keep(found, top);
         }
     }
@@ -285,7 +263,7 @@ impl<'a, K: Key> QueryBatch<'a, K> {
         query: u32,
         document: &Compared<'_>,
         named: impl FnOnce() -> Result<(String, Captured)>,
-    ) -> Result<Option<Matched>> {
+    ) -> Result<Option<(Rank, Match)>> {
         let asked = &self.queries[query as usize];
         let criterion = self.config.criterion;
         let measure = criterion.measure;
@@ -327,7 +305,13 @@ impl<'a, K: Key> QueryBatch<'a, K> {
             keys: keys_of_document,
             captured,
         };
-        Ok(Some(Matched { score, found }))
+        let rank = (
+            exact,
+            score.to_bits(),
+            found.contains_query.to_bits(),
+            Reverse(found.document),
+        );
+        Ok(Some((rank, found)))
     }
 
     /// The keys of a query.
@@ -339,13 +323,13 @@ impl<'a, K: Key> QueryBatch<'a, K> {
 }
 
 fn answer(asked: &mut Asked, best: Best) -> Answer {
-    let matches = best.heap.into_sorted_vec().into_iter();
+    let matches = best.kept.into_values().rev();
     Answer {
         query: std::mem::take(&mut asked.docno),
         words: asked.words,
         keys_query: asked.keys,
         found: best.found,
-        matches: matches.map(|Reverse(matched)| matched.found).collect(),
+        matches: matches.collect(),
     }
 }
 
@@ -412,8 +396,8 @@ impl<K: Key> LookUp<'_, '_, K> {
     }
 
     /// Counts a match, and keeps it as long as the memory is not over its limit.
-    fn push(&self, best: &mut Best, found: Matched) {
-        let bytes = found.bytes();
+    fn push(&self, best: &mut Best, found: (Rank, Match)) {
+        let bytes = match_bytes(&found.1);
         best.found += 1;
         best.bytes += bytes;
         best.largest = best.largest.max(bytes);
@@ -424,7 +408,7 @@ impl<K: Key> LookUp<'_, '_, K> {
             self.over.store(true, Ordering::Relaxed);
         }
         if let Some(worst) = best.keep(found, self.batch.config.top) {
-            self.held.fetch_sub(worst.bytes(), Ordering::Relaxed);
+            self.held.fetch_sub(match_bytes(&worst), Ordering::Relaxed);
         }
     }
 
@@ -440,7 +424,7 @@ impl<K: Key> LookUp<'_, '_, K> {
     /// Whether there is room for all matches plus a second copy of one query's, needed to hand it
     /// on.
     fn allows(&self, best: &[Best]) -> bool {
-        let kept = |best: &Best| best.heap.iter().map(|found| found.0.bytes()).sum::<u64>();
+        let kept = |best: &Best| best.kept.values().map(match_bytes).sum::<u64>();
         let largest = best.iter().map(kept).max().unwrap_or(0);
         !self.is_over() && self.held.load(Ordering::Relaxed) + largest <= self.most
     }
