@@ -278,6 +278,30 @@ fn what_cannot_be_compared_is_refused() {
     assert!(error.to_string().contains("itself compared"), "{error}");
     assert_same_files(&tree(old.path()), &before, "the old directory");
     assert!(rows_of(&out, "documents.tsv").len() > 1);
+
+    // Without the other collection, it says which one that was, and forgets nothing of its own.
+    let before = tree(&out);
+    fs::rename(old.path(), directory.path().join("moved")).unwrap();
+    for opened in [
+        pipeline::open(&out).err(),
+        pipeline::open_to_read(&out).err(),
+    ] {
+        let error = opened.unwrap();
+        let line = format!(
+            "{} needs {}, which is gone",
+            out.display(),
+            old.path().display()
+        );
+        assert_eq!(error.to_string(), line);
+        assert!(
+            error
+                .help()
+                .unwrap()
+                .starts_with("move that collection back")
+        );
+    }
+    assert_same_files(&tree(&out), &before, "the directory without the other");
+    fs::rename(directory.path().join("moved"), old.path()).unwrap();
 }
 
 /// What stays of the new documents, by the definition: those of the other collection come first.

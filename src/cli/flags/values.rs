@@ -35,7 +35,10 @@ pub(crate) type Lowest = Option<Threshold>;
 pub(crate) fn lowest(text: &str) -> Result<Lowest, String> {
     match text {
         "none" => Ok(None),
-        _ => text.parse().map(Some),
+        _ => text
+            .parse()
+            .map(Some)
+            .map_err(|why| format!("{why}, or none")),
     }
 }
 
@@ -73,5 +76,21 @@ impl<T: fmt::Display> fmt::Display for List<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values: Vec<String> = self.0.iter().map(T::to_string).collect();
         f.write_str(&values.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever guesses another word for no share is told the one that there is.
+    #[test]
+    fn a_wrong_word_for_none_is_told_the_right_one() {
+        assert_eq!(lowest("none"), Ok(None));
+        assert!(lowest("0.5").is_ok_and(|share| share.is_some()));
+        for word in ["off", "no", "0", ""] {
+            let why = lowest(word).unwrap_err();
+            assert!(why.contains("0.85") && why.ends_with("or none"), "{why}");
+        }
     }
 }

@@ -434,9 +434,16 @@ impl Workspace {
         Ok(Workspace::locked(directory, manifest, lock))
     }
 
-    /// Locks the directory whose parts this one uses, for reading.
+    /// Locks the directory whose parts this one uses, for reading. Without it, the parts would look
+    /// lost one by one.
     fn lock_lender(&mut self) -> Result<()> {
         if let Some((lender, _)) = &self.places.lent {
+            if disk::is_gone(lender)? {
+                let what = format!(" needs {}, which is gone", lender.display());
+                let help = "move that collection back to where it was, or compare with it again: \
+                            `lookalike run NEW --against OLD -o DIR`, with a new DIR";
+                return Err(Error::of(self.directory(), what, help));
+            }
             lock(&self.locks).push(Lock::share(lender)?);
         }
         Ok(())

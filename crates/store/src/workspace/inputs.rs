@@ -93,6 +93,13 @@ impl InputEntry {
         places.map(Path::new)
     }
 
+    /// Whether nothing is in its places any more, as after a move of all inputs. Without an absolute
+    /// path, that is not known.
+    fn is_gone(&self) -> bool {
+        let gone = |at| matches!(disk::is_gone(at), Ok(true));
+        self.real.is_some() && self.places().all(gone)
+    }
+
     /// Whether two entries name the same file.
     fn is_at_place_of(&self, other: &InputEntry) -> bool {
         self.path == other.path || self.real.is_some() && self.real == other.real
@@ -405,10 +412,17 @@ fn describe(entry: &InputEntry) -> String {
 
 /// An input that the directory was made from, and that the command does not have.
 fn gone(directory: &Path, old: &InputEntry) -> Error {
-    other_inputs(
-        directory,
-        format!("{} is not an input of this command", old.path),
-    )
+    let what = format!("{} is not an input of this command", old.path);
+    if !old.is_gone() {
+        return other_inputs(directory, what);
+    }
+    let help = format!(
+        "put it back where it was and repeat the command, or start in a new directory with -o; \
+         `lookalike run --from {}` searches what was read, without the inputs",
+        shell_word(&directory.display().to_string())
+    );
+    let what = format!(" holds results of other inputs: {what}, and is gone");
+    Error::of(directory, what, help)
 }
 
 /// A directory that was made from other inputs than the command has.
@@ -558,7 +572,7 @@ pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -
             return Err(come(&new));
         };
         if !old.is_at_place_of(&new) {
-            return Err(if old.path < new.path {
+            return Err(if old.path < new.path || old.is_gone() {
                 gone(directory, old)
             } else {
                 come(&new)
@@ -576,17 +590,51 @@ pub(super) fn same(directory: &Path, inputs: impl Iterator<Item = InputEntry>) -
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_broken_line_is_told_by_where_it_begins() {
-        let directory = tempfile::tempdir().unwrap();
-        let input = InputEntry {
-            path: "a".into(),
-            real: None,
+    fn input(path: &Path) -> InputEntry {
+        InputEntry {
+            path: path.to_string_lossy().into(),
+            real: Some(path.to_string_lossy().into()),
             name: "a".into(),
             below: 0,
             identity: None,
+        }
+    }
+
+    /// The inputs of a collection may have been moved together with it.
+    #[test]
+    fn inputs_that_are_gone_are_to_be_put_back() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        let listed = [at("b"), at("c")].map(|path| input(&path));
+        std::fs::write(at("c"), "").unwrap();
+        write(place.path(), listed.clone().into_iter()).unwrap();
+        let help = |given: &[InputEntry]| {
+            let error = same(place.path(), given.iter().cloned()).unwrap_err();
+            (error.to_string(), error.help().unwrap())
         };
-        write(directory.path(), std::iter::once(input)).unwrap();
+        for given in ["a", "d"] {
+            let (line, help) = help(&[input(&at(given))]);
+            assert!(
+                line.ends_with("/b is not an input of this command, and is gone"),
+                "{line}"
+            );
+            assert!(
+                help.starts_with("put it back") && help.contains("run --from"),
+                "{help}"
+            );
+        }
+        let (line, help) = help(&listed[..1]);
+        assert!(
+            line.ends_with("/c is not an input of this command"),
+            "{line}"
+        );
+        assert!(help.contains("lookalike add"), "{help}");
+    }
+
+    #[test]
+    fn a_broken_line_is_told_by_where_it_begins() {
+        let directory = tempfile::tempdir().unwrap();
+        write(directory.path(), std::iter::once(input("a".as_ref()))).unwrap();
         let path = directory.path().join(INPUTS_FILE);
         let first = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{first}{first}broken\n")).unwrap();
