@@ -73,12 +73,12 @@ use read::{Captures, UNDATED, Visit};
 const STAGE: &str = "versions";
 
 /// Memory of a capture: its visit, its page, its representative, and the entries of a page that is
-/// new and gone, also by their paths in tables of which at least 7 of 16 places are full.
+/// new and gone, in a tree that is half full, and in tables of which at least 7 of 16 places are full.
 const CAPTURE_BYTES: u64 = (size_of::<Visit>()
     + size_of::<&[Visit]>()
     + 4
-    + 2 * size_of::<Moved<'_>>()
-    + 2 * 3 * size_of::<((u32, u16, u64), &Visit)>()) as u64;
+    + 2 * 2 * size_of::<(Key, Alike<'_>)>()
+    + 2 * 3 * size_of::<((Key, u64), &Visit)>()) as u64;
 /// Memory of the names to which a `revisit` record refers.
 const REVISIT_BYTES: u64 = 256;
 /// Readers, writers and the buffers of tables.
@@ -489,38 +489,52 @@ fn events(page: &[Visit], whole: u16) -> impl Iterator<Item = Event<'_>> {
 /// The order of a capture in the inputs.
 type Order = (u32, u32);
 
-/// The pages that are new in a crawl, or gone in it, whose first or last documents have the same
-/// words: class and crawl; the first of these documents; and what it shares with the document from
-/// which or to which it has moved, and that document.
-type Moved<'v> = ((u32, u16), &'v Visit, Option<(u32, &'v Visit)>);
+/// A class and a crawl.
+type Key = (u32, u16);
 
-/// The place of a class and a crawl.
-fn place(entries: &[Moved<'_>], key: (u32, u16)) -> Option<usize> {
-    entries.binary_search_by_key(&key, |it| it.0).ok()
+/// The pages that are new in a crawl, or gone in it.
+#[derive(Default)]
+struct Pages<'v> {
+    alike: BTreeMap<Key, Alike<'v>>,
+    /// The first document with a class, a crawl and a path.
+    same: HashMap<(Key, u64), &'v Visit>,
 }
 
-/// Keeps the first page with a class, a crawl and a path.
-fn put_first<'v>(
-    pages: &mut HashMap<(u32, u16, u64), &'v Visit>,
-    (key, it): ((u32, u16), &'v Visit),
-) {
-    let first = pages.entry((key.0, key.1, it.path)).or_insert(it);
+/// The first of their first or last documents that have the same words; and what it shares with the
+/// document from which or to which it has moved, and that document.
+type Alike<'v> = (&'v Visit, Option<(u32, &'v Visit)>);
+
+/// Keeps the first of two documents.
+fn keep_first<'v>(first: &mut &'v Visit, it: &'v Visit) {
     *first = std::cmp::min_by_key(*first, it, |it| it.order);
 }
 
-/// Offers the pages of one class in the same crawls to those of another one, which keep the best.
-fn offer<'v, R: Ord>(
-    moved: &mut [Moved<'v>],
-    others: &[Moved<'v>],
-    (of, other): (u32, u32),
-    both: u32,
-    rank: impl Fn(&(u32, &Visit)) -> R,
-) {
-    let from = moved.partition_point(|it| it.0.0 < of);
-    let of_class = moved[from..].iter_mut().take_while(|it| it.0.0 == of);
-    for ((_, crawl), _, best) in of_class {
-        let found = place(others, (other, *crawl)).map(|at| (both, others[at].1));
-        *best = best.iter().copied().chain(found).max_by_key(&rank);
+impl<'v> Pages<'v> {
+    fn put(&mut self, key: Key, it: &'v Visit) {
+        keep_first(&mut self.alike.entry(key).or_insert((it, None)).0, it);
+        keep_first(self.same.entry((key, it.path)).or_insert(it), it);
+    }
+
+    /// Offers those of one class the `others` of another one in the same crawls, of which they keep
+    /// the best.
+    fn offer<R: Ord>(
+        &mut self,
+        others: &Pages<'v>,
+        (of, other): (u32, u32),
+        both: u32,
+        rank: impl Fn(&(u32, &Visit)) -> R,
+    ) {
+        for ((_, crawl), (_, best)) in self.alike.range_mut((of, 0)..=(of, u16::MAX)) {
+            let found = others.alike.get(&(other, *crawl));
+            let found = found.map(|(first, _)| (both, *first));
+            *best = best.iter().copied().chain(found).max_by_key(&rank);
+        }
+    }
+
+    /// The document among the `others` with which the page of one is the same, or the best of them.
+    fn other(&self, others: &Pages<'v>, key: Key, it: &Visit) -> Option<&'v Visit> {
+        let same = others.same.get(&(key, it.path)).copied();
+        same.or_else(|| Some(self.alike.get(&key)?.1?.1))
     }
 }
 
@@ -533,13 +547,10 @@ fn may_reach(threshold: Threshold, [both, a, b]: [u64; 3], apart: f64) -> bool {
 }
 
 /// Where pages have moved.
+#[derive(Default)]
 struct Moves<'v> {
-    /// In the order of their keys.
-    new: Vec<Moved<'v>>,
-    gone: Vec<Moved<'v>>,
-    /// The first of each with a class, a crawl and a path.
-    new_at: HashMap<(u32, u16, u64), &'v Visit>,
-    gone_at: HashMap<(u32, u16, u64), &'v Visit>,
+    new: Pages<'v>,
+    gone: Pages<'v>,
     /// By the first capture of a new page, the last document of the first page from which the server
     /// leads there.
     led: HashMap<Order, &'v Visit>,
@@ -551,22 +562,16 @@ struct Moves<'v> {
 impl<'v> Moves<'v> {
     /// The last document of the page from which a new page has moved.
     fn source(&self, first: &Visit, class: u32) -> Option<&'v Visit> {
-        let alike = || self.new[place(&self.new, (class, first.crawl))?].2;
-        let led = self.led.get(&first.order);
-        let led = led.or_else(|| self.gone_at.get(&(class, first.crawl, first.path)));
-        led.copied().or_else(|| Some(alike()?.1))
+        let led = self.led.get(&first.order).copied();
+        led.or_else(|| self.new.other(&self.gone, (class, first.crawl), first))
     }
 
     /// The first capture of the page to which a page with this last document has moved.
-    fn target(&self, last: &Visit, (class, crawl): (u32, u16)) -> Option<&'v Visit> {
+    fn target(&self, last: &Visit, key: Key) -> Option<&'v Visit> {
+        let led = self.leads.get(&(key.1, last.order)).copied();
         // A page that is new and gone in one crawl is none of those that may have moved.
-        let may_move = last.crawl < crawl;
-        let at = || place(&self.gone, (class, crawl)).filter(|_| may_move);
-        let alike = || self.gone[at()?].2;
-        let same = || self.new_at.get(&(class, crawl, last.path));
-        let led = self.leads.get(&(crawl, last.order));
-        let led = led.or_else(|| same().filter(|_| may_move));
-        led.copied().or_else(|| Some(alike()?.1))
+        let may_move = last.crawl < key.1;
+        led.or_else(|| self.gone.other(&self.new, key, last).filter(|_| may_move))
     }
 }
 
@@ -579,50 +584,31 @@ impl Captures<'_> {
         class: impl Fn(&Visit) -> u32,
     ) -> Result<Moves<'v>> {
         let sizes = sizes_of_pairs(self.workspace)?;
-        let is_new = |page: &[Visit]| page[0].crawl > 0 && page[0].document().is_some();
-        let gone = |page: &'v [Visit]| events(page, whole).filter(|event| event.is_gone);
-        let many = pages.iter().map(|page| gone(page).count()).sum();
-        let mut moves = Moves {
-            new: Vec::with_capacity(pages.iter().filter(|page| is_new(page)).count()),
-            gone: Vec::with_capacity(many),
-            new_at: HashMap::new(),
-            gone_at: HashMap::new(),
-            led: HashMap::new(),
-            leads: HashMap::new(),
-        };
+        let mut moves = Moves::default();
         for page in pages {
             let first = &page[0];
-            if is_new(page) {
-                let key = (class(first), first.crawl);
-                moves.new.push((key, first, None));
-                put_first(&mut moves.new_at, (key, first));
+            if first.crawl > 0 && first.document().is_some() {
+                moves.new.put((class(first), first.crawl), first);
             }
-            for event in gone(page) {
+            for event in events(page, whole).filter(|event| event.is_gone) {
                 let Some(before) = event.before else {
                     continue;
                 };
                 // A page that is new and gone in one crawl has not moved to itself.
                 if before.crawl < event.crawl {
-                    let key = (class(before), event.crawl);
-                    moves.gone.push((key, before, None));
-                    put_first(&mut moves.gone_at, (key, before));
+                    moves.gone.put((class(before), event.crawl), before);
                 }
                 let Some(target) = self.leads(event, pages)? else {
                     continue;
                 };
                 moves.leads.insert((event.crawl, before.order), target);
                 if target.document().is_some() && target.crawl >= event.crawl.max(1) {
-                    let first = moves.led.entry(target.order).or_insert(before);
-                    *first = std::cmp::min_by_key(*first, before, |it| it.order);
+                    keep_first(moves.led.entry(target.order).or_insert(before), before);
                 }
             }
         }
         let Moves { new, gone, .. } = &mut moves;
-        for entries in [&mut *new, &mut *gone] {
-            entries.sort_unstable_by_key(|it| (it.0, it.1.order));
-            entries.dedup_by_key(|it| it.0);
-        }
-        let classes: Vec<u32> = new.iter().map(|it| it.0.0).collect();
+        let classes: Vec<u32> = new.alike.keys().map(|key| key.0).collect();
         let mut alike = |of, other, both| {
             let rank = |&(both, it): &(u32, &Visit)| {
                 let sizes = sizes.measured(class(it), of);
@@ -631,8 +617,8 @@ impl Captures<'_> {
                     Reverse(it.order),
                 )
             };
-            offer(new, gone, (of, other), both, rank);
-            offer(gone, new, (of, other), both, rank);
+            new.offer(gone, (of, other), both, rank);
+            gone.offer(new, (of, other), both, rank);
         };
         // The same words are as similar as texts can be.
         for of in classes {
