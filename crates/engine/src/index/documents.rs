@@ -253,20 +253,7 @@ impl OfLevel {
 
     /// Reads the facts of rising documents.
     pub(super) fn in_order(&self) -> InOrder<'_> {
-        InOrder {
-            part: &self.facts,
-            first: self.first,
-            from: 0,
-            bytes: Vec::new(),
-        }
-    }
-
-    fn get(&self, document: u32) -> Result<Facts> {
-        let mut bytes = [0; FACTS_BYTES];
-        let bytes = &mut bytes[..facts_bytes(&self.facts)];
-        let nth = document.wrapping_sub(self.first);
-        self.facts.read_at(bytes, place(&self.facts, nth))?;
-        Facts::decode(&self.facts, bytes, (nth, document))
+        InOrder::new(&self.facts, self.first, AT_ONCE)
     }
 }
 
@@ -303,7 +290,8 @@ impl IndexedDocuments {
 
     /// The facts about a document.
     pub fn get(&self, document: u32) -> Result<Facts> {
-        self.level(document)?.get(document)
+        let level = self.level(document)?;
+        InOrder::new(&level.facts, level.first, 1).get(document)
     }
 
     /// The docno of a document, and the capture that it is.
@@ -339,17 +327,28 @@ impl IndexedDocuments {
     }
 }
 
-/// Reads facts of rising documents, many at once.
+/// Reads facts of rising documents, up to `most` at once.
 pub(super) struct InOrder<'a> {
     part: &'a PartFile,
     /// The first document of the part.
     first: u32,
+    most: usize,
     /// Which of its documents is the first that `bytes` has.
     from: u32,
     bytes: Vec<u8>,
 }
 
-impl InOrder<'_> {
+impl<'a> InOrder<'a> {
+    fn new(part: &'a PartFile, first: u32, most: usize) -> InOrder<'a> {
+        InOrder {
+            part,
+            first,
+            most,
+            from: 0,
+            bytes: Vec::new(),
+        }
+    }
+
     pub(super) fn get(&mut self, document: u32) -> Result<Facts> {
         let nth = document.wrapping_sub(self.first);
         let each = facts_bytes(self.part);
@@ -357,7 +356,7 @@ impl InOrder<'_> {
         if nth < self.from || at >= self.bytes.len() {
             let place = place(self.part, nth);
             let left = self.part.payload_end().saturating_sub(place) as usize;
-            self.bytes.resize(left.clamp(each, AT_ONCE * each), 0);
+            self.bytes.resize(left.clamp(each, self.most * each), 0);
             self.part.read_at(&mut self.bytes, place)?;
             (self.from, at) = (nth, 0);
         }
@@ -412,12 +411,7 @@ pub fn check_documents(
     }
     let documents = u32::try_from(facts.footer.records).unwrap_or(u32::MAX);
     let first = u32::try_from(facts.footer.extra).unwrap_or(u32::MAX);
-    let mut reader = InOrder {
-        part: &facts,
-        first,
-        from: 0,
-        bytes: Vec::new(),
-    };
+    let mut reader = InOrder::new(&facts, first, AT_ONCE);
     for nth in 0..documents {
         let document = first.saturating_add(nth);
         if !each(document, &reader.get(document)?)? {

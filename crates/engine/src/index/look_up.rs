@@ -1,5 +1,6 @@
 //! Looks keys up.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
@@ -67,8 +68,8 @@ pub struct ListPlace {
     /// Number of documents. If two keys agree in the bits that the index keeps, it may count a
     /// document of both twice.
     pub length: u64,
-    level: usize,
-    range: usize,
+    /// Its level, and the range of keys there.
+    part: (usize, usize),
     offset: u64,
 }
 
@@ -154,21 +155,17 @@ impl Window {
 pub struct Lists {
     /// For each key, in the order in which the keys were given: its rank among the distinct keys.
     ranks: Vec<u32>,
-    /// Where the parts of the list of each distinct key begin.
-    begins: Vec<u32>,
-    parts: Vec<ListPart>,
+    /// By these ranks.
+    parts: Vec<(u32, ListPart)>,
     documents: Vec<u32>,
-    places: Vec<ListPlace>,
 }
 
 /// The part of a key's list that one level has.
-#[derive(Clone, Copy, Debug)]
-struct ListPart {
-    rank: u32,
-    /// Where its documents begin; the number of its place if it is long.
-    begin: u32,
-    /// The number of documents; 0 if it is long.
-    length: u32,
+#[derive(Debug)]
+enum ListPart {
+    /// Where its documents are.
+    Short(Range<usize>),
+    Long(ListPlace),
 }
 
 impl Lists {
@@ -176,20 +173,20 @@ impl Lists {
     /// level by level and there in order, and the places of long ones to `long`; [`Index::long`] reads
     /// these.
     pub fn get(&self, n: usize, short: &mut Vec<u32>, long: &mut Vec<ListPlace>) -> u64 {
-        let mut documents = 0;
-        let rank = self.ranks[n] as usize;
-        let parts = self.begins[rank] as usize..self.begins[rank + 1] as usize;
-        for part in &self.parts[parts] {
-            let begin = part.begin as usize;
-            if part.length == 0 {
-                documents += self.places[begin].length;
-                long.push(self.places[begin]);
-            } else {
-                documents += u64::from(part.length);
-                short.extend_from_slice(&self.documents[begin..begin + part.length as usize]);
+        let rank = self.ranks[n];
+        let first = self.parts.partition_point(|(of, _)| *of < rank);
+        let own = self.parts[first..].iter().take_while(|(of, _)| *of == rank);
+        let lengths = own.map(|(_, part)| match part {
+            ListPart::Short(documents) => {
+                short.extend_from_slice(&self.documents[documents.clone()]);
+                documents.len() as u64
             }
-        }
-        documents
+            ListPart::Long(place) => {
+                long.push(*place);
+                place.length
+            }
+        });
+        lengths.sum()
     }
 }
 
@@ -236,12 +233,6 @@ impl OfLevel {
         })
     }
 
-    /// Whether the filter says that the level does not have a key.
-    fn lacks(&self, key: u64) -> bool {
-        let filter = self.filter.as_ref();
-        filter.is_some_and(|filter| !filter.passes(key))
-    }
-
     /// Reads all keys into a filter.
     fn make_filter(&mut self, buffers: &mut Buffers) -> Result<()> {
         let words = (self.lists * Filter::BITS).div_ceil(64).max(1) as usize;
@@ -274,14 +265,13 @@ impl OfLevel {
         Ok(())
     }
 
-    /// Calls `take` with the number of each of the keys, which are sorted, that has a list, and
-    /// with the list. The documents of a short one are appended to `out`.
+    /// Adds the lists of keys, which are sorted, from the level of this number.
     fn read(
         &self,
+        level: usize,
         keys: &[u64],
         buffers: &mut Buffers,
-        out: &mut Vec<u32>,
-        mut take: impl FnMut(usize, usize, FoundList),
+        lists: &mut Lists,
     ) -> Result<()> {
         let buckets = u64::from(self.layout.buckets);
         let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else {
@@ -293,8 +283,9 @@ impl OfLevel {
         let near = first != last && apart < FAR;
         let size = if near { WINDOW } else { GUESS };
         let (mut at, mut of) = (Window::default(), None);
-        for (number, &key) in keys.iter().enumerate() {
-            if self.lacks(key) {
+        let filter = self.filter.as_ref();
+        for (&key, rank) in keys.iter().zip(0..) {
+            if filter.is_some_and(|filter| !filter.passes(key)) {
                 continue;
             }
             let bucket = self.layout.bucket(key);
@@ -307,33 +298,25 @@ impl OfLevel {
             let mut word = [0; 8];
             let entry = part.footer.index_offset + bucket % buckets * 8;
             at.read(part, entry, part.payload_end(), &mut word)?;
-            let place = u64::from_le_bytes(word);
-            if let Some(found) = self.find(part, key, bucket, place, buffers, out)? {
-                take(number, range, found);
-            }
+            let mut place = u64::from_le_bytes(word);
+            let of_key = (key, self.layout.least(bucket));
+            let found = loop {
+                let block = read_block(part, place, bucket, buffers)?;
+                let found = block.find(
+                    (part, (level, range)),
+                    of_key,
+                    buffers,
+                    &mut lists.documents,
+                )?;
+                // Blocks of a bucket lie one after the other, so this ends.
+                place = block.before;
+                if found.is_some() || place == 0 {
+                    break found;
+                }
+            };
+            lists.parts.extend(found.map(|part| (rank, part)));
         }
         Ok(())
-    }
-
-    /// The list of a key in the blocks of its bucket. The last block is at `place`.
-    fn find(
-        &self,
-        part: &PartFile,
-        key: u64,
-        bucket: u64,
-        mut place: u64,
-        buffers: &mut Buffers,
-        out: &mut Vec<u32>,
-    ) -> Result<Option<FoundList>> {
-        loop {
-            let block = read_block(part, place, bucket, buffers)?;
-            match block.find(part, key, self.layout.least(bucket), buffers, out)? {
-                Some(found) => return Ok(Some(found)),
-                None if block.before == 0 => return Ok(None),
-                // Blocks of a bucket lie one after the other, so this ends.
-                None => place = block.before,
-            }
-        }
     }
 }
 
@@ -360,7 +343,8 @@ impl Index {
     /// The most bytes for each key of [`Index::read`]. Long lists are not read.
     pub fn bytes_read(&self) -> u64 {
         // A list may be in every level.
-        SHORT as u64 * 4 + 64 + 16 * self.levels.len() as u64
+        let parts = size_of::<(u32, ListPart)>() * self.levels.len();
+        SHORT as u64 * 4 + 64 + parts as u64
     }
 
     /// Keeps a filter of the keys of every level but the largest, where that saves reads if this
@@ -394,53 +378,14 @@ impl Index {
             }
             lists.ranks[number as usize] = distinct.len() as u32 - 1;
         }
-        let Lists {
-            begins,
-            parts,
-            documents,
-            places,
-            ..
-        } = &mut lists;
         for (level, of) in self.levels.iter().enumerate() {
-            let read = of.read(&distinct, buffers, documents, |rank, range, found| {
-                let (begin, length) = match found {
-                    FoundList::Short(length) => (0, length as u32),
-                    FoundList::Long { offset, length } => {
-                        places.push(ListPlace {
-                            length,
-                            level,
-                            range,
-                            offset,
-                        });
-                        (places.len() as u32 - 1, 0)
-                    }
-                };
-                let rank = rank as u32;
-                parts.push(ListPart {
-                    rank,
-                    begin,
-                    length,
-                });
-            });
+            let read = of.read(level, &distinct, buffers, &mut lists);
             // What is looked up next may be in another part, also after an error.
             buffers.window = None;
             read?;
         }
-        // The documents were appended in the order of the parts.
-        let mut begin = 0;
-        for part in parts.iter_mut().filter(|part| part.length > 0) {
-            part.begin = begin;
-            begin += part.length;
-        }
         // Stable: the documents of a list come level by level.
-        parts.sort_by_key(|part| part.rank);
-        let mut end = 0;
-        for rank in 0..=distinct.len() as u32 {
-            while parts.get(end).is_some_and(|part| part.rank < rank) {
-                end += 1;
-            }
-            begins.push(end as u32);
-        }
+        lists.parts.sort_by_key(|(rank, _)| *rank);
         Ok(lists)
     }
 
@@ -451,7 +396,7 @@ impl Index {
         buffers: &mut Buffers,
         mut take: impl FnMut(&[u32]),
     ) -> Result<()> {
-        let part = &self.levels[place.level].parts[place.range];
+        let part = &self.levels[place.part.0].parts[place.part.1];
         each_chunk(part, place.offset, place.length, buffers, |documents| {
             take(documents);
             Ok(true)
@@ -481,11 +426,6 @@ struct BlockRead {
     place: u64,
     before: u64,
     lists: usize,
-}
-
-enum FoundList {
-    Short(usize),
-    Long { offset: u64, length: u64 },
 }
 
 fn number(bytes: &[u8], at: usize) -> u64 {
@@ -601,15 +541,15 @@ fn summed(part: &PartFile, place: u64, numbers: &mut [u32], first: u32) -> Resul
 }
 
 impl BlockRead {
-    /// The list of a key. `least` is the least key of the bucket.
+    /// The list of a key in a part, which is the one of this level and range. `least` is the least
+    /// key of the bucket. The documents of a short list are appended to `out`.
     fn find(
         &self,
-        part: &PartFile,
-        key: u64,
-        least: u64,
+        (part, of): (&PartFile, (usize, usize)),
+        (key, least): (u64, u64),
         buffers: &mut Buffers,
         out: &mut Vec<u32>,
-    ) -> Result<Option<FoundList>> {
+    ) -> Result<Option<ListPart>> {
         let Buffers { bytes, columns, .. } = buffers;
         let rest = columns.keys(&bytes[BLOCK_HEAD..], self.lists);
         let rest = rest.ok_or_else(|| self.short(part))?;
@@ -626,15 +566,19 @@ impl BlockRead {
         let own = columns.lengths[at] as usize;
         if own >= SHORT {
             let entry = &long[places.long * PLACE..];
-            let (offset, length) = (number(entry, 0), number(entry, 8));
-            return Ok(Some(FoundList::Long { offset, length }));
+            return Ok(Some(ListPart::Long(ListPlace {
+                length: number(entry, 8),
+                part: of,
+                offset: number(entry, 0),
+            })));
         }
         let first = columns.firsts[places.short];
         let gaps = &mut columns.gaps[places.gaps..places.gaps + own];
         summed(part, self.place, gaps, first)?;
+        let begin = out.len();
         out.push(first);
         out.extend_from_slice(gaps);
-        Ok(Some(FoundList::Short(own + 1)))
+        Ok(Some(ListPart::Short(begin..out.len())))
     }
 
     fn short(&self, part: &PartFile) -> Error {

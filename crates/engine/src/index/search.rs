@@ -183,18 +183,9 @@ impl IndexSearcher {
             return;
         }
         self.list.sort_unstable();
-        let (mut from, mut to) = (0, 0);
-        while from < self.list.len() {
-            let document = self.list[from];
-            let same = self.list[from..].iter().take_while(|&&d| d == document);
-            let same = same.count();
-            if same as u64 >= least {
-                self.list[to] = document;
-                to += 1;
-            }
-            from += same;
-        }
-        self.list.truncate(to);
+        let same = self.list.chunk_by(|a, b| a == b);
+        let repeated = same.filter(|same| same.len() as u64 >= least);
+        self.list = repeated.map(|same| same[0]).collect();
     }
 
     /// Calls `each` with every document that was found, in order.
