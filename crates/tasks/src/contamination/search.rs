@@ -355,15 +355,10 @@ impl<'a> Search<'a> {
         worker: &mut Worker<'_>,
     ) -> Result<()> {
         let tokens = |hit: &Hit| u64::from(self.sets.items[hit.item as usize].tokens);
-        let mut best: Option<&Hit> = None;
-        for hit in &worker.hits {
-            let more = |best: &Hit| {
-                u64::from(hit.covered) * tokens(best) > u64::from(best.covered) * tokens(hit)
-            };
-            if best.is_none_or(more) {
-                best = Some(hit);
-            }
-        }
+        let product = |a: &Hit, b: &Hit| u64::from(a.covered) * tokens(b);
+        // Of those with the same share, the first.
+        let hits = worker.hits.iter().rev();
+        let best = hits.max_by(|a, b| product(a, b).cmp(&product(b, a)));
         let Some(best) = best else { return Ok(()) };
         let (covered, of) = (u64::from(best.covered), tokens(best));
         if !self.config.drop_at.reached(covered, of, covered) {

@@ -111,7 +111,6 @@ pub use located::TEXT_BYTES;
 pub use lookalike_engine::outputs::PASSAGE_FILES as FILES;
 use places::Repeats;
 use repeats::{REPEATS, SORTS, Search};
-use tables::How;
 
 const STAGE: &str = "passages";
 /// What the checkpoints of a search are of. Another number, if it finds its passages in another
@@ -363,21 +362,129 @@ pub fn run(
     then: Then,
     context: &Context<'_>,
 ) -> Result<Stats> {
+    let meter = Meter::start();
     config.check()?;
-    let of_collection = &collection::config(&workspace.manifest).condition;
-    let config = &PassagesConfig {
-        condition: config.condition.clone().or(of_collection.clone()),
-        ..config.clone()
+    let collection = collection::config(&workspace.manifest).clone();
+    let mut config = config.clone();
+    config.condition = config.condition.or(collection.condition.clone());
+    let how = &config.parameters();
+    if config.units.is_some() {
+        // Units are found as tokens are.
+        (config.length, config.matches, config.boilerplate) = (1, None, None);
+    }
+    collection.check_rule(workspace.directory())?;
+    check_collection(&collection)?;
+    if workspace.manifest.base.is_some() {
+        let given = workspace.directory().display().to_string();
+        return refuse("DIR", given, "it was made with --against; give its inputs");
+    }
+    let stats = Catalogue::stats(workspace)?;
+    let (documents, duplicates) = (stats.documents, stats.exact_duplicates);
+    // Before the results of the last search go.
+    collection.read.check_programs(context)?;
+    let inputs = dedup::listed_inputs(workspace, |_, _, input| input.check_path())?;
+    let only_bytes = match config.of {
+        Of::All => 0,
+        Of::Representatives => Representatives::most_bytes(documents, duplicates),
     };
-    let how = config.parameters();
-    let of_units = config.units.as_ref().map(|_| PassagesConfig {
-        length: 1,
-        matches: None,
-        boilerplate: None,
-        ..config.clone()
-    });
-    let config = of_units.as_ref().unwrap_or(config);
-    search(workspace, config, &how, then, context)
+    let boilerplate = config.boilerplate.as_ref();
+    let groups = boilerplate.map_or(0, |_| Groups::memory(documents));
+    let condition = config.condition.as_ref();
+    let condition = condition.filter(|_| config.matches.is_some());
+    if condition != collection.condition.as_ref() {
+        collection::check_condition(workspace, condition, &inputs, context)?;
+    }
+    let conditions = Conditions::open(workspace, condition, context)?;
+    let active = config.matches.as_ref();
+    let active = active.map_or(0, |matches| documents.min(matches.max_documents.into()));
+    let excluded = config.excluded.as_ref();
+    // Where the gaps of each document end.
+    let groups = groups + excluded.map_or(0, |of| of.bytes() + 8 * documents);
+    // The date of each document.
+    let dated = config.reuse().is_some() || collection::has_captures(&workspace.manifest);
+    let groups = groups + u64::from(dated && config.matches.is_some()) * 8 * documents;
+    let values = conditions.as_ref().map_or(0, |of| of.bytes);
+    let tables =
+        documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES + values;
+    let reading = Reread::least_memory(&collection, inputs.len()).0;
+    let (used, least) = (PROCESS_BYTES + tables, reading + LEAST_SORT_BYTES);
+    let what = || format!("finding the passages of {}", counted(documents, "document"));
+    let left = context.budget.rest(used, least, what)?;
+    let reading = reading.max(left / 2);
+    let only = match config.of {
+        Of::All => None,
+        Of::Representatives => Some(Catalogue::representatives(workspace)?),
+    };
+    let scratch = workspace.scratch(context)?;
+    let reread = Reread::new(workspace, &collection, &inputs, ByteSize(reading), context);
+    let directory = workspace.directory().to_path_buf();
+    let line = |(name, value): &(&str, String)| format!("# {name}: {value}\n");
+    let lines: String = how.iter().map(line).collect();
+    let searched = (SEARCH, &lines, &workspace.manifest.inputs);
+    let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
+    let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
+    let steps = Steps::new(&checkpoints, &lines, &config)?;
+    remove_others(&steps, &directory, then, context)?;
+    let search = Search {
+        reread: &reread,
+        parse: &collection.shingle.parse,
+        length: config.reuse().map_or(config.length, |of| of.match_length),
+        reuse: config.reuse().map(|reuse| (reuse, config.length)),
+        gaps: None,
+        conditions: conditions.as_ref(),
+        dates: &[],
+        only: only.as_ref(),
+        documents: documents as u32,
+        scratch: scratch.path(),
+        memory: left - reading,
+        reading,
+        checkpoints: &checkpoints,
+        context,
+    };
+    let mut stats = Stats::default();
+    let finished = steps.are_finished();
+    let excluded = excluded.filter(|_| !finished);
+    let gaps = excluded.map(|excluded| excluded::find(&search, (excluded, &collection.shingle)));
+    let gaps = gaps.transpose()?;
+    let search = Search {
+        gaps: gaps.as_ref(),
+        ..search
+    };
+    let repeats = match &config.units {
+        _ if finished => Repeats::none(scratch.path())?,
+        Some(units) => units::find(&search, units, &mut stats)?,
+        None => search.run(&mut stats, |stats| search.find(stats))?,
+    };
+    let mut files = steps.run(SPANS, &mut stats, |workspace, stats| {
+        spans::write(workspace, &search, &repeats, how, stats)
+    })?;
+    if let Some(matches) = &config.matches {
+        files.extend(steps.run(MATCHES, &mut stats, |workspace, stats| {
+            matches::write(workspace, &search, &repeats, how, matches, stats)
+        })?);
+    }
+    if let Some(boilerplate) = boilerplate {
+        files.extend(steps.run(BOILERPLATE, &mut stats, |workspace, stats| {
+            matches::write_boilerplate(workspace, &search, &repeats, how, boilerplate, stats)
+        })?);
+    }
+    if config.results == ResultFormat::Parquet {
+        for file in files.clone() {
+            files.push(tables::write(&checkpoints.workspace(), &file, context)?);
+        }
+    }
+    drop((repeats, gaps, reread, scratch));
+    drop(steps);
+    checkpoints.end(then == Then::Remove, files)?;
+    if config.excluded.is_some() && stats.excluded_tokens == 0 {
+        context.progress.note(&format!(
+            "the excluded text excluded nothing: no document has {} of its words in a row \
+             (--shingle-size)",
+            collection.shingle.shingle_size
+        ));
+    }
+    stats.cost = meter.cost();
+    Ok(stats)
 }
 
 /// Refuses a collection in which no passages are found.
@@ -473,136 +580,8 @@ impl<'a, 'w> Steps<'a, 'w> {
     }
 }
 
-/// Writes the result files. `how` is what they say of the parameters.
-fn search(
-    workspace: &mut Workspace,
-    config: &PassagesConfig,
-    how: &How,
-    then: Then,
-    context: &Context<'_>,
-) -> Result<Stats> {
-    let meter = Meter::start();
-    let collection = collection::config(&workspace.manifest).clone();
-    collection.check_rule(workspace.directory())?;
-    check_collection(&collection)?;
-    if workspace.manifest.base.is_some() {
-        let given = workspace.directory().display().to_string();
-        return refuse("DIR", given, "it was made with --against; give its inputs");
-    }
-    let stats = Catalogue::stats(workspace)?;
-    let (documents, duplicates) = (stats.documents, stats.exact_duplicates);
-    // Before the results of the last search go.
-    collection.read.check_programs(context)?;
-    let inputs = dedup::listed_inputs(workspace, |_, _, input| input.check_path())?;
-    let only_bytes = match config.of {
-        Of::All => 0,
-        Of::Representatives => Representatives::most_bytes(documents, duplicates),
-    };
-    let boilerplate = config.boilerplate.as_ref();
-    let groups = boilerplate.map_or(0, |_| Groups::memory(documents));
-    let condition = config.condition.as_ref();
-    let condition = condition.filter(|_| config.matches.is_some());
-    if condition != collection.condition.as_ref() {
-        collection::check_condition(workspace, condition, &inputs, context)?;
-    }
-    let conditions = Conditions::open(workspace, condition, context)?;
-    let active = config.matches.as_ref();
-    let active = active.map_or(0, |matches| documents.min(matches.max_documents.into()));
-    let excluded = config.excluded.as_ref();
-    // Where the gaps of each document end.
-    let groups = groups + excluded.map_or(0, |of| of.bytes() + 8 * documents);
-    // The date of each document.
-    let dated = config.reuse().is_some() || collection::has_captures(&workspace.manifest);
-    let groups = groups + u64::from(dated && config.matches.is_some()) * 8 * documents;
-    let values = conditions.as_ref().map_or(0, |of| of.bytes);
-    let tables =
-        documents * DOCUMENT_BYTES + only_bytes + groups + active * sweep::ACTIVE_BYTES + values;
-    let reading = Reread::least_memory(&collection, inputs.len()).0;
-    let (used, least) = (PROCESS_BYTES + tables, reading + LEAST_SORT_BYTES);
-    let what = || format!("finding the passages of {}", counted(documents, "document"));
-    let left = context.budget.rest(used, least, what)?;
-    let reading = reading.max(left / 2);
-    let only = match config.of {
-        Of::All => None,
-        Of::Representatives => Some(Catalogue::representatives(workspace)?),
-    };
-    let scratch = workspace.scratch(context)?;
-    let reread = Reread::new(workspace, &collection, &inputs, ByteSize(reading), context);
-    let directory = workspace.directory().to_path_buf();
-    let line = |(name, value): &(&str, String)| format!("# {name}: {value}\n");
-    let lines: String = how.iter().map(line).collect();
-    let searched = (SEARCH, &lines, &workspace.manifest.inputs);
-    let searched = digest_of(&searched, Path::new(MANIFEST_FILE))?;
-    let checkpoints = Checkpoints::begin(workspace, SORTS, &searched)?;
-    let steps = Steps::new(&checkpoints, &lines, config)?;
-    remove_others(&checkpoints, &steps, &directory, then, context)?;
-    let search = Search {
-        reread: &reread,
-        parse: &collection.shingle.parse,
-        length: config.reuse().map_or(config.length, |of| of.match_length),
-        reuse: config.reuse().map(|reuse| (reuse, config.length)),
-        gaps: None,
-        conditions: conditions.as_ref(),
-        dates: &[],
-        only: only.as_ref(),
-        documents: documents as u32,
-        scratch: scratch.path(),
-        memory: left - reading,
-        reading,
-        checkpoints: &checkpoints,
-        context,
-    };
-    let mut stats = Stats::default();
-    let finished = steps.are_finished();
-    let excluded = excluded.filter(|_| !finished);
-    let gaps = excluded.map(|excluded| excluded::find(&search, (excluded, &collection.shingle)));
-    let gaps = gaps.transpose()?;
-    let search = Search {
-        gaps: gaps.as_ref(),
-        ..search
-    };
-    let repeats = match &config.units {
-        _ if finished => Repeats::none(scratch.path())?,
-        Some(units) => units::find(&search, units, &mut stats)?,
-        None => search.run(&mut stats, |stats| search.find(stats))?,
-    };
-    let mut files = steps.run(SPANS, &mut stats, |workspace, stats| {
-        spans::write(workspace, &search, &repeats, how, stats)
-    })?;
-    if let Some(matches) = &config.matches {
-        let found = steps.run(MATCHES, &mut stats, |workspace, stats| {
-            matches::write(workspace, &search, &repeats, how, matches, stats)
-        })?;
-        files.extend(found);
-    }
-    if let Some(boilerplate) = boilerplate {
-        let found = steps.run(BOILERPLATE, &mut stats, |workspace, stats| {
-            matches::write_boilerplate(workspace, &search, &repeats, how, boilerplate, stats)
-        })?;
-        files.extend(found);
-    }
-    if config.results == ResultFormat::Parquet {
-        for file in files.clone() {
-            files.push(tables::write(&checkpoints.workspace(), &file, context)?);
-        }
-    }
-    drop((repeats, gaps, reread, scratch));
-    drop(steps);
-    checkpoints.end(then == Then::Remove, files)?;
-    if config.excluded.is_some() && stats.excluded_tokens == 0 {
-        context.progress.note(&format!(
-            "the excluded text excluded nothing: no document has {} of its words in a row \
-             (--shingle-size)",
-            collection.shingle.shingle_size
-        ));
-    }
-    stats.cost = meter.cost();
-    Ok(stats)
-}
-
 /// Removes the files of an earlier search, and those that a stopped one did not name.
 fn remove_others(
-    checkpoints: &Checkpoints<'_>,
     steps: &Steps<'_, '_>,
     directory: &Path,
     then: Then,
@@ -612,11 +591,11 @@ fn remove_others(
     let files = FILES.into_iter().chain(tables.iter().map(String::as_str));
     let other: Vec<&str> = files.filter(|name| !steps.has(name)).collect();
     // A page of the earlier search. In a directory with pairs, the page is about them.
-    let has_pairs = checkpoints.workspace().manifest.has::<PairsEntry>();
+    let has_pairs = steps.checkpoints.workspace().manifest.has::<PairsEntry>();
     let is_stale =
         |name: &str| !has_pairs && !steps.has(SPANS_FILE) && DERIVED_FILES.contains(&name);
     let is_other = |name: &str| other.contains(&name) || is_stale(name);
-    let forgotten = checkpoints.workspace().forget_others(is_other)?;
+    let forgotten = steps.checkpoints.workspace().forget_others(is_other)?;
     let stale = forgotten.iter().filter(|name| is_stale(name));
     for page in stale.filter(|name| then != Then::Page || *name != DERIVED_FILES[0]) {
         let line = format!("{page} was about the last search, and is removed");
