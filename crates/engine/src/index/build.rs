@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::divided::Divided;
 use super::documents::{self, OfLevel};
-use super::lists::{ListsWriter, MadeRange};
+use super::lists::ListsWriter;
 use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of, leading, least};
 use crate::collection::{self, Catalogue, Extent, Representatives, SegmentEntry, SetReader};
 use crate::sort::{Buffer, Record};
@@ -17,8 +17,8 @@ use lookalike_base::measure::Criterion;
 use lookalike_base::progress::{Context, Stop, Unit};
 use lookalike_base::workers::{Tasks, share, work_and_commit};
 use lookalike_base::{Error, Result};
-use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
+use lookalike_store::{PartInfo, disk};
 
 /// Memory of a thread's reader and writer.
 const WORKER_BYTES: u64 = 4 << 20;
@@ -140,7 +140,7 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
     let done = AtomicU64::new(0);
     let (directory, stop) = (workspace.path(DIRECTORY), context.stop);
     let sets = (workspace.collection_parameters(), K::BYTES);
-    let work = |tasks: &Tasks<'_, (u32, Divided), MadeRange>| {
+    let work = |tasks: &Tasks<'_, (u32, Divided), (u32, PartInfo, u64)>| {
         let mut buffer = Buffer::new(capacity as usize, 0, u64::MAX);
         while let Some((range, keys)) = tasks.next() {
             disk::point("index: worker");
@@ -148,9 +148,9 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
             let mut lists = ListsWriter::create(&directory, sets, &level, range)?;
             let all = (layout.bounds(range), (0, u32::MAX));
             write(&mut lists, &mut buffer, all, &keys, stop)?;
-            let made = lists.finish(range)?;
-            done.fetch_add(made.entries, Ordering::Relaxed);
-            tasks.finished(made);
+            let (part, lists) = lists.finish()?;
+            done.fetch_add(part.records, Ordering::Relaxed);
+            tasks.finished((range, part, lists));
         }
         Ok(())
     };
@@ -162,18 +162,24 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
         let ranges = ranges.map(|&range| (range, Divided::new(scratch.path(), block)));
         let ranges: Vec<(u32, Divided)> = ranges.collect();
         divide::<K>(workspace, (&level, &segments), &ranges, context)?;
-        work_and_commit(STAGE, budget.threads, ranges, work, |made| {
-            disk::point("index: commit");
-            let bytes = made.part.bytes;
-            let level = making(workspace)?;
-            level.stats.lists += made.lists;
-            level.stats.entries += made.entries;
-            level.stats.bytes += bytes;
-            level.parts.insert(made.range, made.part);
-            workspace.commit_part(&[DIRECTORY], bytes)?;
-            context.progress.at(done.load(Ordering::Relaxed));
-            Ok(())
-        })?;
+        work_and_commit(
+            STAGE,
+            budget.threads,
+            ranges,
+            work,
+            |(range, part, lists)| {
+                disk::point("index: commit");
+                let bytes = part.bytes;
+                let level = making(workspace)?;
+                level.stats.lists += lists;
+                level.stats.entries += part.records;
+                level.stats.bytes += bytes;
+                level.parts.insert(range, part);
+                workspace.commit_part(&[DIRECTORY], bytes)?;
+                context.progress.at(done.load(Ordering::Relaxed));
+                Ok(())
+            },
+        )?;
     }
     if let Some(entry) = workspace.manifest.get_mut::<IndexEntry>()
         && let Some(made) = entry.making.take()
@@ -317,9 +323,9 @@ mod tests {
             let mut buffer = Buffer::new(capacity, 0, u64::MAX);
             let all = (level.layout.bounds(0), (0, u32::MAX));
             write(&mut lists, &mut buffer, all, &divided, &Stop::default()).unwrap();
-            let made = lists.finish(0).unwrap();
-            assert_eq!((made.lists, made.entries), (1001, 2999), "{capacity}");
-            disk::read_all(&directory.join(made.part.name)).unwrap()
+            let (part, lists) = lists.finish().unwrap();
+            assert_eq!((lists, part.records), (1001, 2999), "{capacity}");
+            disk::read_all(&directory.join(part.name)).unwrap()
         });
         assert!(made[0] == made[1]);
     }

@@ -61,14 +61,6 @@ struct Block {
     long: Vec<(u64, u64)>,
 }
 
-/// The lists of a range, which are complete but not committed.
-pub(super) struct MadeRange {
-    pub range: u32,
-    pub part: PartInfo,
-    pub lists: u64,
-    pub entries: u64,
-}
-
 impl ListsWriter {
     /// Begins a range of a level whose sets have keys of this number of bytes.
     pub(super) fn create(
@@ -232,7 +224,8 @@ impl ListsWriter {
         Ok(())
     }
 
-    pub(super) fn finish(mut self, range: u32) -> Result<MadeRange> {
+    /// Ends the part, of which each record is a document in a list. Returns the number of lists, too.
+    pub(super) fn finish(mut self) -> Result<(PartInfo, u64)> {
         self.close_list()?;
         while self.bucket <= self.last {
             self.close_bucket()?;
@@ -241,13 +234,8 @@ impl ListsWriter {
         for place in &self.table {
             self.part.put(&place.to_le_bytes())?;
         }
-        Ok(MadeRange {
-            range,
-            part: self
-                .part
-                .finish(self.entries, index, self.layout.ranges.into())?,
-            lists: self.lists,
-            entries: self.entries,
-        })
+        let ranges = self.layout.ranges.into();
+        let part = self.part.finish(self.entries, index, ranges)?;
+        Ok((part, self.lists))
     }
 }

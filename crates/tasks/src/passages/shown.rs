@@ -8,10 +8,10 @@ use std::path::Path;
 use super::{
     MATCHES_FILE, OVERLAPS_FILE, REUSE_CLUSTERS_FILE, REUSE_FILE, REUSE_PLACES_FILE, STAGE,
 };
+use lookalike_base::Result;
 use lookalike_base::least::Least;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::table::Table;
 use lookalike_store::disk;
@@ -124,9 +124,7 @@ pub fn list_bytes(directory: &Path, most: usize, clusters: usize) -> Result<u64>
     let size = |name| {
         let path = directory.join(name);
         match disk::exists(&path)? {
-            true => Ok(disk::metadata(&path)
-                .map_err(Error::io("inspect", &path))?
-                .size()),
+            true => disk::size(&path),
             false => Ok(0),
         }
     };
