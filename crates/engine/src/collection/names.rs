@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use super::documents::DocumentRecord;
@@ -12,7 +13,7 @@ use lookalike_store::table::{cell, unescaped};
 use lookalike_store::{HEADER_BYTES, Kind, NAMES_WITH_CAPTURES, PartFile, PartInfo, verify_part};
 
 /// The address and the date of a capture of a web archive; neither for another document.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 pub struct Captured {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,

@@ -4,12 +4,10 @@ use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Mutex;
 
-use serde::{Deserialize, Serialize};
+use bincode::{Decode, Encode};
 
 use super::stats::ShownTexts;
-use lookalike_base::Result;
 use lookalike_base::measure::Measure;
-use lookalike_base::threads::lock;
 use lookalike_engine::collection::Captured;
 use lookalike_engine::scan::Place;
 use lookalike_store::SetAside;
@@ -19,13 +17,12 @@ use lookalike_store::table::Cell;
 pub const DROP_FILE: &str = "drop.tsv";
 
 /// A document that is to be dropped, until the number of its record in the file is known.
-#[derive(Serialize, Deserialize)]
+#[derive(Encode, Decode)]
 pub(super) struct Dropped {
     pub file: u32,
     /// The number of its record in its file or stretch of the corpus.
     pub record: u64,
     pub docno: String,
-    #[serde(flatten)]
     pub captured: Captured,
     /// The item of which it covers most, and the number of tokens.
     pub item: u32,
@@ -42,26 +39,27 @@ pub(super) fn share(covered: u32, tokens: u32) -> Cell<'static> {
 
 /// What is put in order at the end.
 pub(super) struct Spill {
-    /// Rows, or what [`super::FOUND_FILE`] says of a document, with the texts for a page.
+    /// What [`super::FOUND_FILE`] says of a document, with the texts for a page.
     pub texts: SetAside<(String, Option<ShownTexts>)>,
-    /// Stretch, whether these are rejects, and place.
-    pub rows: Mutex<Vec<(u32, bool, u64)>>,
+    pub rows: SetAside<Rows>,
+    /// Their stretches and places. Those of a stretch are in their order.
+    pub places: Mutex<Vec<(u32, u64)>>,
+}
+
+/// Some rows of a stretch: lines of [`super::REJECTS_FILE`], and documents for [`DROP_FILE`].
+#[derive(Default, Encode, Decode)]
+pub(super) struct Rows {
+    pub rejects: String,
+    pub dropped: Vec<Dropped>,
 }
 
 impl Spill {
     pub(super) fn new(directory: &Path) -> Spill {
         Spill {
             texts: SetAside::new(directory),
-            rows: Mutex::default(),
+            rows: SetAside::new(directory),
+            places: Mutex::default(),
         }
-    }
-
-    /// Puts rows of a stretch, which come in their order.
-    pub(super) fn put_rows(&self, stretch: u32, rejects: bool, rows: &[u8]) -> Result<()> {
-        let rows = String::from_utf8_lossy(rows).into_owned();
-        let place = self.texts.put(&(rows, None))?;
-        lock(&self.rows).push((stretch, rejects, place));
-        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::Value;
 
-use super::listed::{DROP_FILE, Dropped, Entry, Spill, share};
+use super::listed::{DROP_FILE, Entry, Spill, share};
 use super::search::Search;
 use super::shown;
 use super::stats::{ContaminationReport, ListedDocument, ShownItem};
@@ -169,19 +169,12 @@ impl Output {
         for (_, line) in sets.sets.iter().flat_map(|set| &set.lines) {
             rejects.put(line.as_bytes())?;
         }
-        let mut rows = std::mem::take(&mut *lock(&self.spill.rows));
-        // The rows of a stretch are in their order.
-        rows.sort_by_key(|(stretch, ..)| *stretch);
-        for (stretch, rejected, place) in rows {
-            let (text, _) = self.spill.texts.get(place)?;
-            if rejected {
-                rejects.put(text.as_bytes())?;
-                continue;
-            }
-            for row in text.lines() {
-                let row: Dropped = serde_json::from_str(row).map_err(|error| {
-                    Error::io("read a temporary file in", directory.path())(error.into())
-                })?;
+        let mut places = std::mem::take(&mut *lock(&self.spill.places));
+        places.sort_by_key(|(stretch, _)| *stretch);
+        for (stretch, place) in places {
+            let rows = self.spill.rows.get(place)?;
+            rejects.put(rows.rejects.as_bytes())?;
+            for row in rows.dropped {
                 let (item, file) = (&sets.items[row.item as usize], row.file as usize);
                 let (file, set) = (&search.inputs[file].docno, &sets.sets[item.set].name);
                 let (record, covered) = (before[stretch as usize] + row.record, row.covered);

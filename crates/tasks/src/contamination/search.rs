@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::grams::{Finder, Grams, PLACES_BYTES};
 use super::items::{Item, TestSets};
-use super::listed::{DROP_FILE, Dropped, Entry, Listed, Spill, share};
+use super::listed::{Dropped, Entry, Listed, Rows, Spill, share};
 use super::runs::{ByClass, Run};
 use super::shown;
 use super::stats::{CorpusReport, ShownTexts, ShownWindow};
@@ -21,7 +21,6 @@ use lookalike_base::threads::lock;
 use lookalike_engine::cluster::reject_line;
 use lookalike_engine::collection::Captured;
 use lookalike_engine::scan::{Place, Scan, Scanned};
-use lookalike_store::to_json;
 use lookalike_text::parse::{Parser, SpanFinder};
 use lookalike_text::read::{InputFile, Interpreted, RawDocument, Reject, SourceSpan, warnings};
 
@@ -96,8 +95,9 @@ struct Worker<'a> {
     hits: Vec<Hit>,
     /// The capture that the document is.
     captured: Captured,
-    drop: Vec<u8>,
-    rejects: Vec<u8>,
+    rows: Rows,
+    /// The bytes of these rows.
+    bytes: usize,
 }
 
 impl<'a> Search<'a> {
@@ -153,14 +153,12 @@ impl<'a> Search<'a> {
             items: Vec::new(),
             hits: Vec::new(),
             captured: Captured::default(),
-            drop: Vec::new(),
-            rejects: Vec::new(),
+            rows: Rows::default(),
+            bytes: 0,
         };
         let each =
             |worker: &mut Worker<'_>, place: Place, found: Interpreted<'_>, of: Scanned<'_>| {
-                if worker.drop.len() + worker.rejects.len() >= ROWS_BYTES
-                    || worker.stretch != place.stretch
-                {
+                if worker.bytes >= ROWS_BYTES || worker.stretch != place.stretch {
                     self.write_rows(worker)?;
                     worker.stretch = place.stretch;
                 }
@@ -242,7 +240,8 @@ impl<'a> Search<'a> {
         let path = self.inputs[place.file as usize].path.to_string_lossy();
         if self.spill.is_some() {
             let line = reject_line(&path, reject, used);
-            worker.rejects.extend_from_slice(line.as_bytes());
+            worker.bytes += line.len();
+            worker.rows.rejects += &line;
         }
         let (count, first) = &mut *lock(&self.said[usize::from(used)]);
         *count += 1;
@@ -307,7 +306,7 @@ impl<'a> Search<'a> {
             of.best.fetch_max(covered, Ordering::Relaxed);
             worker.hits.push(Hit { item, covered });
         }
-        self.mark_to_drop(document, place, worker)?;
+        self.mark_to_drop(document, place, worker);
         match self.spill {
             Some(spill) => self.list(document, (place, facts.words), spill, worker),
             None => Ok(()),
@@ -348,37 +347,31 @@ impl<'a> Search<'a> {
     }
 
     /// Lists the document if it is to be dropped, with the item that it covers most.
-    fn mark_to_drop(
-        &self,
-        document: &RawDocument<'_>,
-        place: Place,
-        worker: &mut Worker<'_>,
-    ) -> Result<()> {
+    fn mark_to_drop(&self, document: &RawDocument<'_>, place: Place, worker: &mut Worker<'_>) {
         let tokens = |hit: &Hit| u64::from(self.sets.items[hit.item as usize].tokens);
         let product = |a: &Hit, b: &Hit| u64::from(a.covered) * tokens(b);
         // Of those with the same share, the first.
         let hits = worker.hits.iter().rev();
         let best = hits.max_by(|a, b| product(a, b).cmp(&product(b, a)));
-        let Some(best) = best else { return Ok(()) };
+        let Some(best) = best else { return };
         let (covered, of) = (u64::from(best.covered), tokens(best));
         if !self.config.drop_at.reached(covered, of, covered) {
-            return Ok(());
+            return;
         }
         worker.report.to_drop += 1;
         if self.spill.is_none() {
-            return Ok(());
+            return;
         }
-        let dropped = Dropped {
+        let url = worker.captured.url.as_ref().map_or(0, String::len);
+        worker.bytes += size_of::<Dropped>() + document.docno.len() + url;
+        worker.rows.dropped.push(Dropped {
             file: place.file,
             record: place.record,
             docno: document.docno.to_string(),
             captured: worker.captured.clone(),
             item: best.item,
             covered: best.covered,
-        };
-        worker.drop.extend(to_json(&dropped, DROP_FILE.as_ref())?);
-        worker.drop.push(b'\n');
-        Ok(())
+        });
     }
 
     /// Lists the document with each item for which it is among the first.
@@ -506,15 +499,10 @@ impl<'a> Search<'a> {
 
     /// Puts the rows of a stretch into a file.
     fn write_rows(&self, worker: &mut Worker<'_>) -> Result<()> {
-        let Some(spill) = self.spill else {
-            return Ok(());
-        };
-        for (rows, rejects) in [(&mut worker.drop, false), (&mut worker.rejects, true)] {
-            if !rows.is_empty() {
-                spill.put_rows(worker.stretch, rejects, rows)?;
-                rows.clear();
-                rows.shrink_to(ROWS_BYTES);
-            }
+        if let Some(spill) = self.spill.filter(|_| worker.bytes > 0) {
+            let place = spill.rows.put(&std::mem::take(&mut worker.rows))?;
+            lock(&spill.places).push((worker.stretch, place));
+            worker.bytes = 0;
         }
         Ok(())
     }
