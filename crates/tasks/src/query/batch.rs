@@ -548,13 +548,12 @@ impl<K: Key> LookUp<'_, '_, K> {
                 disk::point("query: worker");
                 keys.clear();
                 let mut ends = Vec::with_capacity(group.len());
-                if group.len() > 1 {
-                    for query in group.clone() {
-                        let set = batch.set(query as u32).chunks_exact(K::BYTES);
-                        let first = batch.first_keys(&batch.queries[query]) as usize;
-                        keys.extend(set.take(first).map(K::get_le));
-                        ends.push(keys.len());
-                    }
+                // The keys of one alone are read in lots.
+                for query in group.clone().filter(|_| group.len() > 1) {
+                    let set = batch.set(query as u32).chunks_exact(K::BYTES);
+                    let first = batch.first_keys(&batch.queries[query]) as usize;
+                    keys.extend(set.take(first).map(K::get_le));
+                    ends.push(keys.len());
                 }
                 let lists = looker.read(&keys)?;
                 let mut begin = 0;
