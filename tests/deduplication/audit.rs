@@ -294,13 +294,12 @@ fn check(audit: &Audit, oracle: &Oracle<'_>, question: &Question<'_>, met: &mut 
         for document in [pair.document, pair.other] {
             let (record, expected) = &oracle.records[document as usize];
             let found = &audit.documents[&document];
-            let file = &audit.files[&found.place.file];
-            let place = (&found.docno, file, found.record, found.words);
+            let place = (&found.docno, &*found.file, found.record, found.words);
             assert_eq!(
                 place,
                 (
                     &expected.docno,
-                    &record.file,
+                    &*record.file,
                     Some(record.number.into()),
                     expected.words
                 )
@@ -592,7 +591,7 @@ fn verdicts_come_back_with_intervals() {
         for (name, number) in [("document", pair.document), ("other", pair.other)] {
             let (found, expected) = (&line[name], &audit.documents[&number]);
             assert_eq!(found["docno"], expected.docno);
-            assert_eq!(found["file"], audit.files[&expected.place.file]);
+            assert_eq!(found["file"], *expected.file);
             assert_eq!(found["record"], expected.record.unwrap());
             let text = found["text"].as_str().unwrap();
             assert!(text.len() > 100 && text.len() <= audit::review::TEXT_BYTES + 3);

@@ -64,10 +64,8 @@ pub fn look_up(
     // The directory of a method has no rejected records, so it cannot number the records.
     let numbered = workspace.manifest.method.is_none();
     let cut = |text: &str| cut_after(text.to_string(), NAME_CHARS);
-    let (mut inputs, mut file) = (
-        InputList::open(workspace.directory())?,
-        (u32::MAX, "".into()),
-    );
+    let mut inputs = InputList::open(workspace.directory())?;
+    let mut file = (u32::MAX, Arc::<str>::default());
     each_place_with_others(workspace, |number, record, document| {
         context.tick(stage, number)?;
         if wanted.next_if_eq(&number).is_none() {

@@ -14,7 +14,7 @@
 //! # Source
 //! The interval of a share: Wilson 1927, with a coverage of 95 %.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
 
