@@ -214,7 +214,7 @@ pub struct VersionsSummary {
     pub order: &'static str,
     /// In their order.
     pub crawls: Vec<Crawl>,
-    /// Pages with a document.
+    /// MovingPages with a document.
     pub pages: u64,
     /// Addresses of which no capture could be read as a document: images, errors of a server.
     pub without_document: u64,
@@ -494,7 +494,7 @@ type Key = (u32, u16);
 
 /// The pages that are new in a crawl, or gone in it.
 #[derive(Default)]
-struct Pages<'v> {
+struct MovingPages<'v> {
     alike: BTreeMap<Key, Alike<'v>>,
     /// The first document with a class, a crawl and a path.
     same: HashMap<(Key, u64), &'v Visit>,
@@ -509,7 +509,7 @@ fn keep_first<'v>(first: &mut &'v Visit, it: &'v Visit) {
     *first = std::cmp::min_by_key(*first, it, |it| it.order);
 }
 
-impl<'v> Pages<'v> {
+impl<'v> MovingPages<'v> {
     fn put(&mut self, key: Key, it: &'v Visit) {
         keep_first(&mut self.alike.entry(key).or_insert((it, None)).0, it);
         keep_first(self.same.entry((key, it.path)).or_insert(it), it);
@@ -519,7 +519,7 @@ impl<'v> Pages<'v> {
     /// the best.
     fn offer<R: Ord>(
         &mut self,
-        others: &Pages<'v>,
+        others: &MovingPages<'v>,
         (of, other): (u32, u32),
         both: u32,
         rank: impl Fn(&(u32, &Visit)) -> R,
@@ -532,7 +532,7 @@ impl<'v> Pages<'v> {
     }
 
     /// The document among the `others` with which the page of one is the same, or the best of them.
-    fn other(&self, others: &Pages<'v>, key: Key, it: &Visit) -> Option<&'v Visit> {
+    fn other(&self, others: &MovingPages<'v>, key: Key, it: &Visit) -> Option<&'v Visit> {
         let same = others.same.get(&(key, it.path)).copied();
         same.or_else(|| Some(self.alike.get(&key)?.1?.1))
     }
@@ -549,8 +549,8 @@ fn may_reach(threshold: Threshold, [both, a, b]: [u64; 3], apart: f64) -> bool {
 /// Where pages have moved.
 #[derive(Default)]
 struct Moves<'v> {
-    new: Pages<'v>,
-    gone: Pages<'v>,
+    new: MovingPages<'v>,
+    gone: MovingPages<'v>,
     /// By the first capture of a new page, the last document of the first page from which the server
     /// leads there.
     led: HashMap<Order, &'v Visit>,
