@@ -242,12 +242,10 @@ pub(super) const MEANT_FLAGS: &str = "
     --tokens: --tokenizer --tokenize --chars --bytes";
 
 /// What a word means, by a table with lines `MEANT: WORD WORD ...`.
-fn meant_by<'m>(table: &'m str, word: &str) -> Option<&'m str> {
-    let mut lines = table
-        .lines()
-        .filter_map(|line| line.trim().split_once(": "));
-    let line = lines.find(|(_, words)| words.split(' ').any(|one| one == word));
-    line.map(|(meant, _)| meant)
+fn meant_by(table: &'static str, word: &str) -> Option<&'static str> {
+    let mut lines = topics::lines(table);
+    let [meant, _] = lines.find(|[_, words]| topics::has(words, word))?;
+    Some(meant)
 }
 
 /// Puts tips below an error.
@@ -260,7 +258,7 @@ fn tip(error: &mut clap::Error, tips: &[String]) {
 fn with_meant(
     mut error: clap::Error,
     command: Option<&clap::Command>,
-    meant: &str,
+    meant: &'static str,
     arguments: &[OsString],
 ) -> clap::Error {
     if error.kind() == ErrorKind::ArgumentConflict {

@@ -40,12 +40,14 @@ const SHOWN: &str = "
     perturb: seed";
 
 /// The lines of a table, which have `N` cells.
-fn lines<const N: usize>(table: &'static str) -> impl Iterator<Item = [&'static str; N]> {
+pub(super) fn lines<const N: usize>(
+    table: &'static str,
+) -> impl Iterator<Item = [&'static str; N]> {
     let lines = table.lines().map(|line| line.trim().splitn(N, ": "));
     lines.filter_map(|cells| cells.collect::<Vec<_>>().try_into().ok())
 }
 
-fn has(words: &str, word: &str) -> bool {
+pub(super) fn has(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|one| one == word)
 }
 

@@ -88,8 +88,7 @@ pub(crate) fn write(
     };
     let of_samples = samples().map(Page::sample_name);
     contents.extend(of_samples.map(|(id, name)| (id, name.into())));
-    let of_tables = tables.iter();
-    contents.extend(of_tables.map(|(id, name, _)| (id.as_str(), name.clone())));
+    contents.extend(tables.iter().map(|of| (of.id.as_str(), of.name.clone())));
     let frame = Frame {
         title: &title,
         script: (!audit.pairs.is_empty()).then_some(JUDGE),
@@ -110,8 +109,8 @@ pub(crate) fn write(
             sheet.put(page.pair(pair, at == 0))?;
         }
     }
-    for (id, name, table) in tables {
-        sheet.put(Section::new(&id, &name).of(table))?;
+    for section in tables {
+        sheet.put(section.markup)?;
     }
     let written = sheet.finish()?;
     disk::sync_parent(output)?;
@@ -130,13 +129,12 @@ struct Page<'p> {
 }
 
 impl Page<'_> {
-    /// The sections after the samples: their ids, headings and contents.
-    fn tables(&self) -> Vec<(String, String, Markup)> {
+    /// The sections after the samples.
+    fn tables(&self) -> Vec<Section> {
         let audit = self.audit;
-        let of = |id: &str, name: &str, table| (id.to_string(), name.to_string(), table);
         let mut all = Vec::new();
         if audit.source.summary.documents > audit.source.summary.kept {
-            all.push(of("reasons", "By reason", self.reasons()));
+            all.push(Section::new("reasons", "By reason").with(self.reasons()));
         }
         let any = audit.source.summary.documents > 0;
         for (at, table) in audit.tables.iter().enumerate().filter(|_| any) {
@@ -146,14 +144,11 @@ impl Page<'_> {
                 Some(Source::Year(_)) => "year".into(),
                 Some(Source::Field(name)) => format!("field {name}"),
             };
-            all.push(of(
-                &format!("by-{at}"),
-                &format!("By {name}"),
-                self.sources(&name, table),
-            ));
+            let section = Section::new(&format!("by-{at}"), &format!("By {name}"));
+            all.push(section.with(self.sources(&name, table)));
         }
         if audit.all_clusters > 0 {
-            all.push(of("clusters", "Largest clusters", self.clusters()));
+            all.push(Section::new("clusters", "Largest clusters").with(self.clusters()));
         }
         all
     }
