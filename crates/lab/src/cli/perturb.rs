@@ -2,10 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::perturb::{
-    self, Cherkasova, Chowdhury, EditCounts, EditPlaces, Operation, PerturbConfig, PerturbReport,
-    Recipe,
-};
+use crate::perturb::{self, Cherkasova, Chowdhury, PerturbConfig, PerturbReport, Recipe};
 use lookalike::report::rows::Rows;
 use lookalike_base::error::refuse;
 
@@ -58,48 +55,10 @@ pub(crate) struct Options {
     /// Do not write background.jsonl
     #[arg(long, overrides_with = "background")]
     no_background: bool,
-    /// Copies of each document, at most 1000 [default: 10]
-    ///
-    /// Example: --recipe chowdhury --copies 3
-    #[arg(long, value_name = "N", help_heading = "Chowdhury")]
-    copies: Option<u32>,
-    /// Consider every I-th word for an edit [default: 10]
-    ///
-    /// Example: --recipe chowdhury --every 5
-    #[arg(long, value_name = "I", help_heading = "Chowdhury")]
-    every: Option<u32>,
-    /// Edit a word if a random number from 1 to 10 is above A [default: 5]
-    ///
-    /// An edit removes the word, swaps it with the next one, or adds a word of the collection after
-    /// it, with equal probability.
-    ///
-    /// Example: --recipe chowdhury --alpha 8
-    #[arg(long, value_name = "A", help_heading = "Chowdhury")]
-    alpha: Option<u32>,
-    /// Kind of edit: insert or remove [default: insert]
-    ///
-    /// Example: --edit remove
-    #[arg(long, value_name = "EDIT", help_heading = "Cherkasova")]
-    edit: Option<Operation>,
-    /// Numbers of edits, one copy for each [default: 1..50]
-    ///
-    /// A document with N words or fewer gets no copy with N words removed.
-    ///
-    /// Example: --edits 1,2,5,10..20
-    #[arg(long, value_name = "LIST", help_heading = "Cherkasova")]
-    edits: Option<EditCounts>,
-    /// Places of the edits: random or uniform [default: random]
-    ///
-    /// uniform spaces the edits evenly.
-    ///
-    /// Example: --spread uniform
-    #[arg(long, value_name = "SPREAD", help_heading = "Cherkasova")]
-    spread: Option<EditPlaces>,
-    /// Word to insert [default: a]
-    ///
-    /// Example: --word zzz
-    #[arg(long, value_name = "WORD", help_heading = "Cherkasova")]
-    word: Option<String>,
+    #[command(flatten)]
+    of_chowdhury: Option<Chowdhury>,
+    #[command(flatten)]
+    of_cherkasova: Option<Cherkasova>,
     #[command(flatten)]
     input: InputFlags,
 }
@@ -117,40 +76,18 @@ impl Command for Options {
 }
 
 fn config(options: &Options) -> Result<PerturbConfig> {
-    let chowdhury = options.recipe == RecipeChoice::Chowdhury;
-    let given = [
-        ("copies", options.copies.is_some(), true),
-        ("every", options.every.is_some(), true),
-        ("alpha", options.alpha.is_some(), true),
-        ("edit", options.edit.is_some(), false),
-        ("edits", options.edits.is_some(), false),
-        ("spread", options.spread.is_some(), false),
-        ("word", options.word.is_some(), false),
-    ];
-    for (name, given, of_chowdhury) in given {
-        if given && of_chowdhury != chowdhury {
-            let [this, other] = [chowdhury, of_chowdhury].map(|chowdhury| {
-                let name = if chowdhury { "chowdhury" } else { "cherkasova" };
-                format!("with --recipe {name}")
-            });
-            return refuse(name, this, format!("use it {other}"));
+    let (chowdhury, cherkasova) = (&options.of_chowdhury, &options.of_cherkasova);
+    let recipe = match options.recipe {
+        RecipeChoice::Chowdhury if cherkasova.is_some() => {
+            let limit = "use --edit, --edits, --spread and --word with --recipe cherkasova";
+            return refuse("recipe", "chowdhury", limit);
         }
-    }
-    let recipe = if chowdhury {
-        let usual = Chowdhury::default();
-        Recipe::Chowdhury(Chowdhury {
-            copies: options.copies.unwrap_or(usual.copies),
-            every: options.every.unwrap_or(usual.every),
-            alpha: options.alpha.unwrap_or(usual.alpha),
-        })
-    } else {
-        let usual = Cherkasova::default();
-        Recipe::Cherkasova(Cherkasova {
-            edit: options.edit.unwrap_or(usual.edit),
-            edits: options.edits.clone().unwrap_or(usual.edits),
-            spread: options.spread.unwrap_or(usual.spread),
-            word: options.word.clone().unwrap_or(usual.word),
-        })
+        RecipeChoice::Chowdhury => Recipe::Chowdhury(chowdhury.clone().unwrap_or_default()),
+        RecipeChoice::Cherkasova if chowdhury.is_some() => {
+            let limit = "use --copies, --every and --alpha with --recipe chowdhury";
+            return refuse("recipe", "cherkasova", limit);
+        }
+        RecipeChoice::Cherkasova => Recipe::Cherkasova(cherkasova.clone().unwrap_or_default()),
     };
     Ok(PerturbConfig {
         selection: options.input.walk.selection(),

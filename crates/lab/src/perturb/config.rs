@@ -48,13 +48,26 @@ pub enum Recipe {
 }
 
 /// Parameters of Chowdhury et al. 2002.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
+#[command(next_help_heading = "Chowdhury")]
 pub struct Chowdhury {
-    /// Copies of each original.
+    /// Copies of each document, at most 1000
+    ///
+    /// Example: --recipe chowdhury --copies 3
+    #[arg(long, value_name = "N", default_value_t = TEN as u32)]
     pub copies: u32,
-    /// The words to consider: the i-th, the 2i-th ...
+    /// Consider every I-th word for an edit
+    ///
+    /// Example: --recipe chowdhury --every 5
+    #[arg(long, value_name = "I", default_value_t = 10)]
     pub every: u32,
-    /// A considered word is edited if a number drawn from 1 to 10 is above this.
+    /// Edit a word if a random number from 1 to 10 is above A
+    ///
+    /// An edit removes the word, swaps it with the next one, or adds a word of the collection after
+    /// it, with equal probability.
+    ///
+    /// Example: --recipe chowdhury --alpha 8
+    #[arg(long, value_name = "A", default_value_t = 5)]
     pub alpha: u32,
 }
 
@@ -69,15 +82,32 @@ impl Default for Chowdhury {
 }
 
 /// Parameters of Cherkasova et al. 2009.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
+#[command(next_help_heading = "Cherkasova")]
 pub struct Cherkasova {
-    /// The kind of edit.
+    /// Kind of edit: insert or remove
+    ///
+    /// Example: --edit remove
+    #[arg(long, value_name = "EDIT", default_value_t = Operation::Insert)]
     pub edit: Operation,
-    /// The number of edits of each copy.
+    /// Numbers of edits, one copy for each
+    ///
+    /// A document with N words or fewer gets no copy with N words removed.
+    ///
+    /// Example: --edits 1,2,5,10..20
+    #[arg(long, value_name = "LIST", default_value = "1..50")]
     pub edits: EditCounts,
-    /// The places of the edits.
+    /// Places of the edits: random or uniform
+    ///
+    /// uniform spaces the edits evenly.
+    ///
+    /// Example: --spread uniform
+    #[arg(long, value_name = "SPREAD", default_value_t = EditPlaces::Random)]
     pub spread: EditPlaces,
-    /// The word to insert.
+    /// Word to insert
+    ///
+    /// Example: --word zzz
+    #[arg(long, value_name = "WORD", default_value = "a")]
     pub word: String,
 }
 
