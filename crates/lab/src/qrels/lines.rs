@@ -26,7 +26,7 @@ const TOPIC_BYTES: u64 = 256;
 
 /// A file of lines with a fixed number of fields, compressed or not.
 pub(super) struct Lines {
-    lines: read::lines::Lines,
+    pub file: read::lines::Lines,
     /// The names of the fields. The first line decides between several.
     names: Vec<&'static [&'static str]>,
 }
@@ -34,46 +34,38 @@ pub(super) struct Lines {
 impl Lines {
     pub fn open(path: &Path, names: Vec<&'static [&'static str]>) -> Result<Lines> {
         Ok(Lines {
-            lines: read::lines::Lines::open(path, MOST_LINE_BYTES)?,
+            file: read::lines::Lines::open(path, MOST_LINE_BYTES)?,
             names,
         })
     }
 
     /// Advances to the next line that is not empty; `false` at the end of the file.
     pub fn next(&mut self) -> Result<bool> {
-        if !self.lines.advance_to_text()? {
+        if !self.file.advance_to_text()? {
             return Ok(false);
         }
-        let parts = self.lines.line().split(u8::is_ascii_whitespace);
+        let parts = self.file.line().split(u8::is_ascii_whitespace);
         let count = parts.filter(|part| !part.is_empty()).count();
         if self.names.iter().any(|names| names.len() == count) {
             self.names.retain(|names| names.len() == count);
         } else {
             let forms = self.names.iter();
             let forms = forms.map(|names| format!("{} fields ({})", names.len(), names.join(", ")));
-            let found = format!("{count}: {}", shorten(self.lines.line()));
-            return Err(self.bad(forms.collect::<Vec<_>>().join(" or "), found));
+            let found = format!("{count}: {}", shorten(self.file.line()));
+            return Err(self
+                .lines
+                .bad(forms.collect::<Vec<_>>().join(" or "), found));
         }
-        if std::str::from_utf8(self.lines.line()).is_err() {
-            return Err(self.bad("UTF-8", shorten(self.lines.line())));
+        if std::str::from_utf8(self.file.line()).is_err() {
+            return Err(self.file.bad("UTF-8", shorten(self.file.line())));
         }
         Ok(true)
     }
 
     /// The fields of the line.
     pub fn fields(&self) -> Vec<&str> {
-        let line = std::str::from_utf8(self.lines.line()).unwrap_or_default();
+        let line = std::str::from_utf8(self.file.line()).unwrap_or_default();
         line.split_ascii_whitespace().collect()
-    }
-
-    /// The number of the current line, from 1.
-    pub fn number(&self) -> u64 {
-        self.lines.number()
-    }
-
-    /// An error in the current line.
-    pub fn bad(&self, expected: impl ToString, found: impl ToString) -> Error {
-        self.lines.bad(expected, found)
     }
 }
 
@@ -157,7 +149,7 @@ impl Judgements {
                     judgements.format = QrelsFormat::Prels;
                     if probability.parse::<f64>().is_err() {
                         let found = shorten(probability.as_bytes());
-                        return Err(lines.bad("a probability that is a number", found));
+                        return Err(lines.file.bad("a probability that is a number", found));
                     }
                     repeated.push_str(method);
                     repeated.push(' ');
@@ -168,7 +160,7 @@ impl Judgements {
             };
             let wrong = "a relevance that is an integer";
             let grade = relevance.parse::<i64>();
-            let grade = grade.map_err(|_| lines.bad(wrong, shorten(relevance.as_bytes())))?;
+            let grade = grade.map_err(|_| lines.file.bad(wrong, shorten(relevance.as_bytes())))?;
             let bytes = (topic.len() + repeated.len() + docno.len()) as u64;
             room = held.take_line(bytes) && room;
             if !room {
@@ -183,7 +175,7 @@ impl Judgements {
             if new {
                 held.memory.take(TOPIC_BYTES);
             }
-            let line = lines.number();
+            let line = lines.file.number();
             judgements.push((number, second), (docno, line), grade, &repeated);
         }
         judgements.settled(path, ("judgements", count), held)

@@ -62,11 +62,12 @@ impl RankedRun {
         let (mut topics, mut text): (Vec<RankedTopic>, _) = (Vec::new(), String::new());
         let mut rises = 0;
         while lines.next()? {
-            held.stop(lines.number())?;
+            held.stop(lines.file.number())?;
             let [topic, q0, docno, rank, written, tag] = lines.fields()[..] else {
                 continue;
             };
-            let bad = |expected: &str, found: &str| lines.bad(expected, shorten(found.as_bytes()));
+            let bad =
+                |expected: &str, found: &str| lines.file.bad(expected, shorten(found.as_bytes()));
             let rank = (rank.parse()).map_err(|_| bad("a rank that is an integer", rank))?;
             let score = written.parse::<f64>().ok().filter(|score| !score.is_nan());
             let score = score.ok_or_else(|| bad("a score that is a number", written))?;
@@ -74,7 +75,7 @@ impl RankedRun {
             // Docnos are hashes, so each topic has other ones.
             if !seen.insert(key ^ u128::from(number) << 96) {
                 let again = format!("{} again", shorten(docno.as_bytes()));
-                return Err(lines.bad("one line for each docno of a topic", again));
+                return Err(lines.file.bad("one line for each docno of a topic", again));
             }
             if new {
                 topics.push(RankedTopic {
@@ -98,7 +99,7 @@ impl RankedRun {
                 key,
                 score: score as f32,
                 start: text.len(),
-                line: lines.number(),
+                line: lines.file.number(),
             });
             text.push_str(&fields);
         }
