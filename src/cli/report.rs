@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::report;
-use crate::report::page::{self, PAGE_FILE, PageConfig, Replay, SPLIT_DIRECTORY};
+use crate::report::page::{self, PAGE_FILE, PageConfig, SPLIT_DIRECTORY};
 use lookalike_base::error::refuse;
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
@@ -34,33 +34,8 @@ pub struct Options {
     /// Example: --output page.html
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Title of the page [default: Near-duplicates in NAME]
-    ///
-    /// NAME is the name of the inputs. For the output directory of `dedup`, the default is What the
-    /// deduplication of NAME removed; for `passages`, Shared passages of the documents.
-    ///
-    /// Example: --title "Our crawl of March"
-    #[arg(long, value_name = "TEXT")]
-    title: Option<String>,
-    /// Link captures to a web archive: an address with {timestamp} and {url}
-    ///
-    /// A document gets a link if its record states an address and the date of its capture, as
-    /// records of WARC, ARC and TREC web files do.
-    ///
-    /// Example: --replay https://web.archive.org/web/{timestamp}/{url}
-    #[arg(long, value_name = "ADDRESS")]
-    #[allow(
-        rustdoc::bare_urls,
-        reason = "a terminal shows the example as it is typed"
-    )]
-    replay: Option<Replay>,
-    /// Number of clusters to show without the page's script, the largest first
-    ///
-    /// The script lists all clusters of up to 100,000 documents in total, the largest first.
-    ///
-    /// Example: --clusters 50
-    #[arg(long, value_name = "N", default_value = "20")]
-    clusters: usize,
+    #[command(flatten)]
+    shown: PageConfig,
     /// Write a folder of pages with all clusters, DIR/report/index.html
     ///
     /// The pages need no script. Each has the clusters of up to 5,000 documents; others list the
@@ -69,11 +44,6 @@ pub struct Options {
     /// Example: --split
     #[arg(long, conflicts_with_all = ["output", "clusters"])]
     split: bool,
-    /// Seed of the random pairs
-    ///
-    /// Example: --sample-seed 1
-    #[arg(long, value_name = "N", default_value = "0", hide_short_help = true)]
-    sample_seed: u64,
     #[command(flatten)]
     programs: Programs,
     #[command(flatten)]
@@ -106,12 +76,9 @@ impl Command for Options {
             return refuse("DIR", self.directory.display(), limit);
         }
         let config = PageConfig {
-            title: self.title.clone(),
-            replay: self.replay.clone(),
-            clusters: self.clusters,
             pairs: self.audit.samples.unwrap_or(PageConfig::default().pairs),
-            seed: self.sample_seed,
             directory: self.directory.to_str().map(String::from),
+            ..self.shown.clone()
         };
         if self.split {
             let mut workspace = pipeline::open(&self.directory)?;
@@ -156,20 +123,15 @@ impl Options {
             let limit = "the page of a deduplication is one file; leave the flag out";
             return refuse("split", kept.display(), limit);
         }
-        let look = PageConfig {
-            title: self.title.clone(),
-            replay: self.replay.clone(),
-            ..PageConfig::default()
-        };
         let (given, review) = (self.output.as_deref(), self.audit.review());
         let output = report::place_audit(kept, "output", given, review, &[])?;
         let workspace = audit::open_work(kept, context)?;
         let config = AuditConfig {
-            seed: self.sample_seed,
-            clusters: self.clusters,
+            seed: self.shown.seed,
+            clusters: self.shown.clusters,
             ..AuditConfig::default()
         };
-        let told = (self.audit).write(kept, &workspace, &output, config, &look, context)?;
+        let told = (self.audit).write(kept, &workspace, &output, config, &self.shown, context)?;
         out.note(|| Ok(told))
     }
 }

@@ -126,20 +126,52 @@ pub const STUDY_PAGE: &str = "study/study.html";
 /// 20,000 words, half of them shared, the process needs 13 MiB in all.
 const FIXED_BYTES: u64 = 16 << 20;
 
-/// What a page shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a page shows: options of the command.
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct PageConfig {
-    /// Its title; without it the page names the collection by its inputs.
+    /// Title of the page [default: Near-duplicates in NAME]
+    ///
+    /// NAME is the name of the inputs. For the output directory of `dedup`, the default is What the
+    /// deduplication of NAME removed; for `passages`, Shared passages of the documents.
+    ///
+    /// Example: --title "Our crawl of March"
+    #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Where captures are replayed.
+    /// Link captures to a web archive: an address with {timestamp} and {url}
+    ///
+    /// A document gets a link if its record states an address and the date of its capture, as
+    /// records of WARC, ARC and TREC web files do.
+    ///
+    /// Example: --replay https://web.archive.org/web/{timestamp}/{url}
+    #[arg(long, value_name = "ADDRESS")]
+    #[allow(
+        rustdoc::bare_urls,
+        reason = "a terminal shows the example as it is typed"
+    )]
     pub replay: Option<Replay>,
-    /// Clusters that can be read without the script.
+    /// Number of clusters to show without the page's script, the largest first
+    ///
+    /// The script lists all clusters of up to 100,000 documents in total, the largest first.
+    ///
+    /// Example: --clusters 50
+    #[arg(long, value_name = "N", default_value = "20")]
     pub clusters: usize,
-    /// Pairs nearest the threshold, and the number of random pairs.
-    pub pairs: usize,
-    /// Seed of the random choice.
+    /// Seed of the random pairs
+    ///
+    /// Example: --sample-seed 1
+    #[arg(
+        id = "sample_seed",
+        long = "sample-seed",
+        value_name = "N",
+        default_value = "0",
+        hide_short_help = true
+    )]
     pub seed: u64,
+    /// Pairs nearest the threshold, and the number of random pairs.
+    #[arg(skip)]
+    pub pairs: usize,
     /// The output directory as the user named it, for the commands that the page shows.
+    #[arg(skip)]
     pub directory: Option<String>,
 }
 
