@@ -341,7 +341,7 @@ impl Lines {
     }
 }
 
-/// A fraction from 0 to 1 in lowest terms, read from at most three decimals.
+/// A fraction from 0 to 1, read from at most three decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) numerator: u32,
@@ -350,14 +350,9 @@ pub(super) struct Share {
 
 impl Share {
     pub(super) fn new(numerator: u32, denominator: u32) -> Share {
-        let (mut a, mut b) = (numerator, denominator);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        let divisor = a.max(1);
         Share {
-            numerator: numerator / divisor,
-            denominator: denominator / divisor,
+            numerator,
+            denominator,
         }
     }
 
@@ -370,12 +365,7 @@ impl Share {
             return None;
         }
         let denominator = 10u32.pow(part.len() as u32);
-        let part: u32 = if part.is_empty() {
-            0
-        } else {
-            part.parse().ok()?
-        };
-        let numerator = if whole == "1" { denominator } else { 0 } + part;
+        let numerator = format!("{whole}{part}").parse().ok()?;
         (numerator <= denominator).then(|| Share::new(numerator, denominator))
     }
 
@@ -457,18 +447,11 @@ mod tests {
         for (text, a, b) in [
             ("0", 0, 1),
             ("1", 1, 1),
-            ("0.2", 1, 5),
-            ("0.125", 1, 8),
-            ("1.0", 1, 1),
+            ("0.2", 2, 10),
+            ("0.125", 125, 1000),
+            ("1.0", 10, 10),
         ] {
-            assert_eq!(
-                Share::read(text),
-                Some(Share {
-                    numerator: a,
-                    denominator: b
-                }),
-                "{text}"
-            );
+            assert_eq!(Share::read(text), Some(Share::new(a, b)), "{text}");
         }
         for text in [
             "", ".", "0.", ".5", "2", "1.1", "0.1234", "-0.1", "0,2", "a",
