@@ -12,7 +12,7 @@ use super::wording::Wording;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::utf8::cut_after;
-use lookalike_base::words::{ansi_word, flag_word, shell_word};
+use lookalike_base::words::{ansi_word, flag_word, listed, shell_word};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::document::stored;
@@ -78,22 +78,16 @@ fn read_line(summary: &Summary, collection: &Workspace) -> String {
         (skipped.excluded, "excluded file"),
         (skipped.outputs, "output directory"),
     ];
-    let left_out = left_out
-        .iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|&(n, what)| counted(n, what));
-    let left_out: Vec<String> = left_out.collect();
-    let left_out = match left_out.is_empty() {
-        true => String::new(),
-        false => format!(" (left out: {})", left_out.join(", ")),
+    let left_out = left_out.iter().filter(|(n, _)| *n > 0);
+    let left_out = match listed(", ", left_out, |&(n, what)| counted(n, what)) {
+        none if none.is_empty() => none,
+        some => format!(" (left out: {some})"),
     };
     let mut line = format!("Read {documents} from {files}{left_out}.\n");
     if !summary.ingest.tokens.is_empty() {
-        let kinds = summary.ingest.tokens.iter();
-        let kinds: Vec<String> = kinds
-            .map(|(kind, n)| format!("{kind} {}", count(*n)))
-            .collect();
-        let _ = writeln!(line, "Tokens by name: {}.", kinds.join(", "));
+        let kind = |(kind, n): (&String, &u64)| format!("{kind} {}", count(*n));
+        let kinds = listed(", ", &summary.ingest.tokens, kind);
+        let _ = writeln!(line, "Tokens by name: {kinds}.");
     }
     if let Some(fields) = fields(&summary.ingest.fields) {
         let _ = writeln!(line, "Text, without --text-field: {fields}.");
@@ -196,8 +190,7 @@ fn exact_copies(exact: u64, identical: Option<u64>) -> String {
         (Removal::SameWords, others),
     ];
     let parts = parts.into_iter().filter(|(_, n)| *n > 0);
-    let parts: Vec<String> = parts.map(|(which, n)| gone_for(which, n)).collect();
-    parts.join(", ")
+    listed(", ", parts, |(which, n)| gone_for(which, n))
 }
 
 /// A sentence for pairs that are not exactly those that reach the threshold, after a space.

@@ -10,7 +10,7 @@ use crate::line;
 use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::words::words;
+use lookalike_base::words::{listed, words};
 use lookalike_engine::collection::{self, RejectReader};
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Selected, Summary};
@@ -301,9 +301,8 @@ pub(super) fn fields(counts: &BTreeMap<String, u64>) -> Option<String> {
     counts.keys().find(|name| *name != "text")?;
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by_key(|&(name, n)| (std::cmp::Reverse(*n), name));
-    let named = sorted.iter().take(MOST);
-    let named = named.map(|(name, n)| format!("{} {}", visible(name), count(**n)));
-    let list = named.collect::<Vec<_>>().join(", ");
+    let named = |(name, n): &(&String, &u64)| format!("{} {}", visible(name), count(**n));
+    let list = listed(", ", sorted.iter().take(MOST), named);
     Some(match sorted.len() {
         ..=MOST => list,
         all => format!("{list} and {} more", all - MOST),
@@ -367,9 +366,7 @@ pub(crate) fn rejected_by_file(workspace: &Workspace) -> Result<String> {
 
 /// Numbers of records by reason: `no text field 3, too large 1`.
 fn by_reason<R: AsRef<str>>(reasons: &BTreeMap<R, u64>) -> String {
-    let reasons = reasons
-        .iter()
-        .map(|(reason, n)| format!("{} {}", reason.as_ref(), count(*n)));
-    let reasons: Vec<String> = reasons.collect();
-    reasons.join(", ")
+    listed(", ", reasons, |(reason, n)| {
+        format!("{} {}", reason.as_ref(), count(*n))
+    })
 }

@@ -23,6 +23,16 @@ pub const fn words<const N: usize>(text: &'static str) -> [&'static str; N] {
     words
 }
 
+/// Values by a function, with something between them.
+pub fn listed<T>(
+    between: &str,
+    values: impl IntoIterator<Item = T>,
+    each: impl FnMut(T) -> String,
+) -> String {
+    let each: Vec<String> = values.into_iter().map(each).collect();
+    each.join(between)
+}
+
 /// A value as a shell takes it.
 pub fn shell_word(value: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "_-.,/:@+".contains(c);

@@ -20,7 +20,7 @@
 
 use std::collections::HashMap;
 
-use super::model::{listed, pairs};
+use super::model::pairs;
 use super::published::Measured;
 use super::{Bench, Cell, cells, table};
 use crate::compare::{Levels, at_levels};
@@ -33,6 +33,7 @@ use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::precision::share;
 use lookalike_base::progress::Context;
+use lookalike_base::words::listed;
 use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_engine::join::{List, each_pair};
 use lookalike_engine::merge::{AllPostings, PostingsEntry};

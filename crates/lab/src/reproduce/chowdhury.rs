@@ -19,7 +19,7 @@
 //! - Table IX counts terms and sizes after filtering over the documents that are left, and counts
 //!   all of their terms: `Doc-l-f9` keeps a tenth of the terms and has the same average.
 
-use super::model::{listed, mean, pairs};
+use super::model::{mean, pairs};
 use super::published::{Measured, Rows};
 use super::{Bench, Cell, cells, rows, table};
 use crate::compare::{Families, MethodRow};
@@ -27,6 +27,7 @@ use crate::perturb::{Chowdhury, Recipe};
 use lookalike_base::Result;
 use lookalike_base::bits::Bits;
 use lookalike_base::numbers::{count, counted, percent};
+use lookalike_base::words::listed;
 use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_methods::{self as methods, Counts, Variants};
 use lookalike_store::workspace::Workspace;

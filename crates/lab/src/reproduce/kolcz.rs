@@ -16,7 +16,6 @@
 //!   other label for legitimate mail.
 //! - The lexicon comes from the collection itself. The paper's better one comes from another.
 
-use super::model::listed;
 use super::published::{Measured, Published, Rows};
 use super::{Bench, Cell, Paper, cells, rows, table};
 use crate::compare::{COST, Labels, QueryRow, Sample, increases, of_method};
@@ -25,6 +24,7 @@ use lookalike_base::Result;
 use lookalike_base::bits::{Bits, Ranks};
 use lookalike_base::numbers::{counted, percent};
 use lookalike_base::precision::share;
+use lookalike_base::words::listed;
 use lookalike_engine::collection::Catalogue;
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;

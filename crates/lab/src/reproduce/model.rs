@@ -200,16 +200,6 @@ pub(super) fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
     all.iter().sum::<f64>() / all.len() as f64
 }
 
-/// Values by a function, with something between them.
-pub(super) fn listed<T>(
-    between: &str,
-    values: impl IntoIterator<Item = T>,
-    each: impl FnMut(T) -> String,
-) -> String {
-    let each: Vec<String> = values.into_iter().map(each).collect();
-    each.join(between)
-}
-
 impl Cell {
     /// Its value as a number.
     pub fn number(&self) -> Option<f64> {

@@ -11,7 +11,7 @@
 //! # Where we depart from the paper
 //! As in [`crate::study`]. The collection decides the shingle size.
 
-use super::model::{listed, mean, pairs};
+use super::model::{mean, pairs};
 use super::published::{Measured, Rows};
 use super::{Bench, Cell, cells, rows, table};
 use crate::study::{
@@ -19,6 +19,7 @@ use crate::study::{
     USUAL, View, plans, power_law,
 };
 use lookalike_base::Result;
+use lookalike_base::words::listed;
 use lookalike_engine::collection::each_document;
 
 /// The n of the ratio of Figures 2(b) and 3.

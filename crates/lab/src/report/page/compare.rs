@@ -11,6 +11,7 @@ use lookalike::report::page::markup::{Markup, html, plain, visible};
 use lookalike::report::page::panels::{heads, number, part};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{self, count, counted};
+use lookalike_base::words::listed;
 use lookalike_methods::Spec;
 
 /// The whole page.
@@ -152,10 +153,8 @@ fn agreement(comparison: &Comparison) -> Section {
     let agreement = &comparison.agreement;
     let all = agreement.by_methods.last().copied().unwrap_or(0);
     let rows = || comparison.methods.iter().zip(&agreement.both).enumerate();
-    let by = agreement.by_methods.iter().enumerate();
-    let by =
-        by.map(|(n, &pairs)| format!("{} by {}", count(pairs), counted(n as u64 + 1, "method")));
-    let by = by.collect::<Vec<_>>().join(", ");
+    let by = |(n, &pairs): (u64, &u64)| format!("{} by {}", count(pairs), counted(n, "method"));
+    let by = listed(", ", (1..).zip(&agreement.by_methods), by);
     // The caption names the unit of all cells.
     let cell = |part: u64, whole: u64| match whole {
         0 => "–".to_string(),
