@@ -233,13 +233,13 @@ pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet) -> Result<()> {
     });
     let head = head.to_string();
     let open = head.strip_suffix('}').unwrap_or_default();
-    sheet.data_begin("data", &format!("{open},\"clusters\":["))?;
-    for (at, cluster) in page.chosen.clusters.iter().enumerate() {
-        let value = one(page, cluster, &places).to_string();
+    let clusters = page.chosen.clusters.iter().enumerate();
+    let clusters = clusters.map(|(at, cluster)| {
         let comma = if at == 0 { "" } else { ",\n" };
-        sheet.data(&format!("{comma}{value}"))?;
-    }
-    sheet.data_end("]}")
+        format!("{comma}{}", one(page, cluster, &places))
+    });
+    let begin = [format!("{open},\"clusters\":[")].into_iter();
+    sheet.data("data", begin.chain(clusters).chain(["]}".into()]))
 }
 
 fn one(page: &Page<'_>, cluster: &ShownCluster, places: &[u32]) -> Value {

@@ -160,24 +160,15 @@ impl Sheet {
         self.out.put(markup.into_string().as_bytes())
     }
 
-    /// Begins an element with data for the script. The JSON between it and its end may be put in
-    /// pieces.
-    pub(super) fn data_begin(&mut self, id: &'static str, json: &str) -> Result<()> {
-        let element = json_block(id, json).into_string();
-        let open = element.strip_suffix("</script>").unwrap_or_default();
-        self.out.put(b"\n")?;
-        self.out.put(open.as_bytes())
-    }
-
-    /// Appends JSON.
-    pub(super) fn data(&mut self, json: &str) -> Result<()> {
-        self.out.put(harmless_json(json).as_bytes())
-    }
-
-    /// Appends JSON, and ends the element.
-    pub(super) fn data_end(&mut self, json: &str) -> Result<()> {
-        self.data(json)?;
-        self.out.put(b"</script>\n")
+    /// Appends an element with data for the script, which is JSON in pieces.
+    pub(super) fn data(&mut self, id: &str, json: impl Iterator<Item = String>) -> Result<()> {
+        let element = json_block(id, "").into_string();
+        let (begin, end) = element.split_at(element.len() - "</script>".len());
+        self.out.put(format!("\n{begin}").as_bytes())?;
+        for piece in json {
+            self.out.put(harmless_json(&piece).as_bytes())?;
+        }
+        self.out.put(format!("{end}\n").as_bytes())
     }
 
     /// Ends the page, and returns its length in bytes and its checksum. The caller syncs its
