@@ -20,7 +20,7 @@ use lookalike::engine::shingle::ShingleConfig;
 use lookalike::tasks::dedup::{Policy, Rule, preference};
 use lookalike::tasks::distributed::{
     Bands, Blocks, Candidates, Classes, Config, Found, Frequencies, Graph, Intake, PartResults,
-    Prefixes, Row, Side, Verify,
+    Prefixes, Row, Side, Stage, Verify,
 };
 use lookalike::text::parse::{Fold, ParseConfig};
 use lookalike::text::read::{Markup, ReadConfig, host};
@@ -440,7 +440,7 @@ fn fact(field: &str, value: &str) -> Option<String> {
 
 /// A task of another stage.
 #[pyclass(frozen, module = "lookalike._native")]
-pub struct StageTask(Mutex<Box<dyn lookalike::tasks::distributed::Stage>>);
+pub struct StageTask(Mutex<Box<dyn Stage>>);
 
 #[pymethods]
 impl StageTask {
@@ -521,7 +521,7 @@ impl ResultsTask {
                 let (_, blobs) = places_and_blobs(batch)?;
                 let mut results = locked(&self.results);
                 for row in 0..batch.num_rows() {
-                    let taken = results.take(blobs.at(row), &mut out);
+                    let taken = results.take(0, blobs.at(row), &mut out);
                     taken.map_err(|error| Python::attach(|py| raise(py, &error)))?;
                 }
             }
@@ -539,7 +539,15 @@ impl ResultsTask {
 }
 
 impl ResultsTask {
-    fn found(&self, found: &[Found]) -> PyResult<Option<Table>> {
+    fn found(&self, rows: &[Row]) -> PyResult<Option<Table>> {
+        let mut found = Vec::new();
+        for row in rows {
+            let read = Found::each(&row.blob, |pair| {
+                found.push(pair);
+                Ok(())
+            });
+            read.map_err(|error| Python::attach(|py| raise(py, &error)))?;
+        }
         if found.is_empty() {
             return Ok(None);
         }

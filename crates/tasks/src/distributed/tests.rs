@@ -112,11 +112,18 @@ fn pairs(config: &Config, texts: &[(Side, String)], seed: u64, block: usize) -> 
     let rows = engine.run(both, || Box::new(Verify::new(config)));
     let mut found = Vec::new();
     for task in engine.tasks_of(rows) {
-        let mut results = PartResults::new(config);
+        let (mut results, mut out) = (PartResults::new(config), Vec::new());
         for row in task {
-            results.take(&row.blob, &mut found).unwrap();
+            results.take(row.place, &row.blob, &mut out).unwrap();
         }
-        while results.step(&mut found).unwrap() {}
+        while results.step(&mut out).unwrap() {}
+        for row in out {
+            let take = |pair| {
+                found.push(pair);
+                Ok(())
+            };
+            Found::each(&row.blob, take).unwrap();
+        }
     }
     let text = |id: &[u8]| String::from_utf8(id.to_vec()).unwrap();
     let mut found: Vec<Pair> = found
@@ -343,7 +350,7 @@ fn damaged_blobs_do_no_harm() {
         let (mut results, mut out) = (PartResults::new(&config), Vec::new());
         let taken = rows
             .iter()
-            .try_for_each(|row| results.take(&row.blob, &mut out));
+            .try_for_each(|row| results.take(row.place, &row.blob, &mut out));
         let done = taken.and_then(|()| {
             while results.step(&mut out)? {}
             Ok(())

@@ -372,7 +372,8 @@ impl Stage for Verify {
     }
 }
 
-/// Compares documents of different parts, and passes the results of the others on.
+/// Compares documents of different parts, and passes the results of the others on. Its rows have
+/// only pairs, for [`Found::each`].
 pub struct PartResults {
     config: Config,
     shingler: Shingler<u64>,
@@ -394,15 +395,18 @@ impl PartResults {
             at: 0,
         }
     }
+}
 
-    /// Takes a row.
-    pub fn take(&mut self, blob: &[u8], out: &mut Vec<Found>) -> Result<()> {
+impl Stage for PartResults {
+    fn take(&mut self, _: u32, blob: &[u8], out: &mut Vec<Row>) -> Result<()> {
         match blob.first() {
             Some(&RESULTS) => {
-                let mut reader = Reader::of(STAGE, RESULTS, blob)?;
-                while !reader.is_empty() {
-                    out.push(Found::read(&mut reader)?);
-                }
+                let mut bytes = Vec::new();
+                Found::each(&blob[1..], |found| {
+                    found.put(&mut bytes);
+                    Ok(())
+                })?;
+                flush(&mut bytes, 0, out);
             }
             Some(&PAIRS) => {
                 let mut reader = Reader::of(STAGE, PAIRS, blob)?;
@@ -430,8 +434,9 @@ impl PartResults {
         Ok(())
     }
 
-    /// Compares some pairs. Returns whether there are more.
-    pub fn step(&mut self, out: &mut Vec<Found>) -> Result<bool> {
+    /// Compares some pairs.
+    fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
+        let mut bytes = Vec::new();
         if self.at == 0 {
             self.pairs.sort_unstable();
             self.pairs.dedup();
@@ -443,10 +448,11 @@ impl PartResults {
             {
                 // Documents with the same words are of the same part.
                 add_found(&self.config, [x, y], numbers, (false, false), |found| {
-                    out.push(found);
+                    found.put(&mut bytes);
                 });
             }
         }
+        flush(&mut bytes, 0, out);
         self.at = to;
         Ok(to < self.pairs.len())
     }

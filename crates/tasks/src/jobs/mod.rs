@@ -47,8 +47,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::distributed::{
-    Blocks, Candidates, Classes, Found, Frequencies, PartResults, Prefixes, Row, Stage, Verify,
-    Weight,
+    Blocks, Candidates, Classes, Frequencies, PartResults, Prefixes, Row, Stage, Verify, Weight,
 };
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Unit};
@@ -233,7 +232,7 @@ fn step(
         Step::Candidates => Box::new(Candidates::new(&config)),
         Step::Blocks => Box::new(Blocks::new(&config)),
         Step::Verify => Box::new(Verify::new(&config)),
-        Step::Results => Box::new(Results(PartResults::new(&config), Vec::new())),
+        Step::Results => Box::new(PartResults::new(&config)),
         Step::Read => unreachable!("it takes no rows"),
     };
     let mut out: Vec<Row> = Vec::new();
@@ -247,31 +246,6 @@ fn step(
     }
     rows.take(&mut out)?;
     Ok(read)
-}
-
-/// The last step, whose rows are pairs, all of one place.
-struct Results(PartResults, Vec<Found>);
-
-impl Results {
-    fn send(&mut self, out: &mut Vec<Row>) {
-        let mut blob = Vec::new();
-        self.1.drain(..).for_each(|pair| pair.put(&mut blob));
-        out.extend((!blob.is_empty()).then_some(Row { place: 0, blob }));
-    }
-}
-
-impl Stage for Results {
-    fn take(&mut self, _: u32, blob: &[u8], out: &mut Vec<Row>) -> Result<()> {
-        self.0.take(blob, &mut self.1)?;
-        self.send(out);
-        Ok(())
-    }
-
-    fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
-        let more = self.0.step(&mut self.1)?;
-        self.send(out);
-        Ok(more)
-    }
 }
 
 /// The name of a document: the task that read it, its number in the share, and if the plan wants
