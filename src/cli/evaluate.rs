@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::line;
-use crate::report::terminal::{Line, Shown, Table, named};
+use crate::report::terminal::{Line, Shown, named, tabled};
 use lookalike_base::error::refuse;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::counted;
@@ -185,9 +185,7 @@ fn side_by_side(all: &[Evaluation], width: usize) -> String {
         if !out.is_empty() {
             out.push('\n');
         }
-        let mut table = Table::new(names.split(", "));
-        lines.into_iter().for_each(|line| table.row(line));
-        table.print(width, &mut out).print(width, &mut out);
+        tabled(names.split(", "), lines, width, &mut out).print(width, &mut out);
     };
     let lines = all.iter().filter_map(|evaluation| {
         let pairs = evaluation.pairs.first().map(|pairs| &compared(pairs).1.all);

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::page;
-use super::terminal::Table;
+use super::terminal::tabled;
 use lookalike_base::Result;
 use lookalike_store::disk::{self, AtomicFile};
 use lookalike_store::json;
@@ -14,12 +14,11 @@ use lookalike_store::table::{self, Row};
 /// The rows as text for a terminal of this number of columns.
 pub(crate) fn records<R: Row>(rows: &[R], width: usize) -> String {
     let names: Vec<String> = R::COLUMNS.iter().map(table::Column::shown).collect();
-    let mut table = Table::new(names.iter().map(String::as_str));
-    for row in rows {
-        table.row(row.cells().into_iter().map(table::Cell::shown).collect());
-    }
+    let head = names.iter().map(String::as_str);
+    let rows = rows.iter().map(R::cells);
+    let rows = rows.map(|cells| cells.into_iter().map(table::Cell::shown).collect());
     let mut out = String::new();
-    table.print(width, &mut out).print(width, &mut out);
+    tabled(head, rows, width, &mut out).print(width, &mut out);
     out
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::page::versions::{Changes, about, kinds, numbers_of};
 use super::page::{self, PageConfig, PageStats};
-use super::terminal::Table;
+use super::terminal::tabled;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_engine::document::{Both, Passages};
@@ -193,15 +193,15 @@ pub(crate) fn write_versions(
 /// The counts of each crawl, in at most `width` columns.
 pub(crate) fn changes(summary: &VersionsSummary, width: usize) -> String {
     let kinds = kinds(summary);
-    let mut table = Table::new(["crawl", "from"].into_iter().chain(kinds.iter().copied()));
-    for crawl in &summary.crawls {
+    let head = ["crawl", "from"].into_iter().chain(kinds.iter().copied());
+    let rows = summary.crawls.iter().map(|crawl| {
         let from = crawl.first.as_deref().and_then(|date| date.get(..10));
         let mut row = vec![crawl.name.clone(), from.unwrap_or("-").into()];
         row.extend(numbers_of(crawl, &kinds));
-        table.row(row);
-    }
+        row
+    });
     let mut out = String::new();
-    table.print(width, &mut out).print(width, &mut out);
+    tabled(head, rows, width, &mut out).print(width, &mut out);
     let _ = writeln!(out, "\n{}", about(summary));
     out
 }

@@ -22,7 +22,7 @@ pub(crate) use compared::{compared, head, passages};
 use flow::Flow;
 pub(crate) use shown::shown;
 pub(crate) use table::Growing;
-pub use table::{Line, Shown, Table, named, wrapped};
+pub use table::{Line, Shown, named, tabled, wrapped};
 
 /// How the terminal looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

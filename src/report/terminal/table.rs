@@ -63,49 +63,34 @@ macro_rules! line {
     }};
 }
 
-/// Rows of cells. Each column is as wide as its widest cell; the first is aligned left, the others
-/// right.
-#[derive(Debug, Default)]
-pub struct Table {
-    rows: Vec<Line>,
-    /// Names that were too long for the first column, with their numbers.
-    long: Vec<(usize, String)>,
-}
-
-impl Table {
-    /// A table with these names of columns.
-    pub fn new<'t>(head: impl IntoIterator<Item = &'t str>) -> Table {
-        Table {
-            rows: vec![head.into_iter().map(visible).collect()],
-            long: Vec::new(),
+/// Appends rows below these names of columns to `out`, in at most `most` columns. Each column is as
+/// wide as its widest cell; the first is aligned left, the others right. The first cell of a row is a
+/// name: if it is too long, it is shortened, and gets a number.
+pub fn tabled<'t>(
+    head: impl IntoIterator<Item = &'t str>,
+    rows: impl IntoIterator<Item = Line>,
+    most: usize,
+    out: &mut String,
+) -> Long {
+    let shown = |row: Line| row.iter().map(|cell| visible(cell)).collect();
+    let mut all: Vec<Line> = vec![head.into_iter().map(visible).collect()];
+    all.extend(rows.into_iter().map(shown));
+    let count = all.iter().map(Vec::len).max().unwrap_or(0);
+    let others: usize = (1..count).map(|n| width(&all, n) + BETWEEN).sum();
+    let room = most.saturating_sub(others).max(LEAST_NAME);
+    let mut long = Vec::new();
+    for (n, row) in all.iter_mut().enumerate() {
+        if let Some(name) = row.first_mut()
+            && name.width() > room
+        {
+            let number = format!(" [{n}]");
+            let short = start(name, room.saturating_sub(number.len() + 1));
+            let short = format!("{short}…{number}");
+            long.push((n, std::mem::replace(name, short)));
         }
     }
-
-    /// Appends a row. Its first cell is a name.
-    pub fn row(&mut self, cells: Line) {
-        self.rows
-            .push(cells.iter().map(|cell| visible(cell)).collect());
-    }
-
-    /// Appends the table to `out`, in at most `most` columns. A name that is too long for the first
-    /// column is shortened there, and gets a number.
-    pub fn print(mut self, most: usize, out: &mut String) -> Long {
-        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let others: usize = (1..count).map(|n| width(&self.rows, n) + BETWEEN).sum();
-        let room = most.saturating_sub(others).max(LEAST_NAME);
-        for (n, row) in self.rows.iter_mut().enumerate() {
-            if let Some(name) = row.first_mut()
-                && name.width() > room
-            {
-                let number = format!(" [{n}]");
-                let short = start(name, room.saturating_sub(number.len() + 1));
-                let short = format!("{short}…{number}");
-                self.long.push((n, std::mem::replace(name, short)));
-            }
-        }
-        aligned(&self.rows, 1, out);
-        Long(self.long)
-    }
+    aligned(&all, 1, out);
+    Long(long)
 }
 
 /// Columns of the widest cell of a column.
@@ -291,10 +276,8 @@ mod tests {
     #[test]
     fn names_of_ten_megabytes_take_linear_work() {
         for name in ["\u{301}".repeat(5 << 20), "ab\u{301}".repeat(3 << 20)] {
-            let mut table = Table::new(["method", "pairs"]);
-            table.row(vec![name.clone(), "1".into()]);
-            let mut out = String::new();
-            table.print(WIDTH, &mut out).print(WIDTH, &mut out);
+            let (rows, mut out) = ([vec![name.clone(), "1".into()]], String::new());
+            tabled(["method", "pairs"], rows, WIDTH, &mut out).print(WIDTH, &mut out);
             let listed = out.split("\n\n").nth(1);
             let listed: String = listed.unwrap_or(&out).lines().collect();
             assert!(listed.contains(&name));
@@ -303,13 +286,15 @@ mod tests {
 
     #[test]
     fn a_long_name_is_shortened_and_listed() {
-        let mut table = Table::new(["method", "pairs"]);
         let long = format!("i-match:lexicon={}", "漢/".repeat(90));
-        table.row(vec!["shingles".into(), "77".into()]);
-        table.row(vec![long.clone(), "1234567".into()]);
-        table.row(vec!["a\u{1b}[31m\u{202e}".into(), "0".into()]);
+        let rows = [
+            ["shingles", "77"],
+            [&long, "1234567"],
+            ["a\u{1b}[31m\u{202e}", "0"],
+        ];
+        let rows = rows.map(|row| row.map(String::from).to_vec());
         let mut out = String::new();
-        table.print(WIDTH, &mut out).print(WIDTH, &mut out);
+        tabled(["method", "pairs"], rows, WIDTH, &mut out).print(WIDTH, &mut out);
         for line in out.lines() {
             assert!(line.width() <= WIDTH, "{line}");
         }

@@ -3,7 +3,7 @@
 
 use crate::compare::{CLOSE, Comparison, QueryResults, Standing, Verdict, f1, verdicts};
 use crate::report::grid::{Grid, three};
-use lookalike::report::terminal::{Table, wrapped};
+use lookalike::report::terminal::{tabled, wrapped};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{self, count, counted};
 
@@ -119,10 +119,10 @@ pub fn compared(comparison: &Comparison, width: usize) -> String {
     wrapped(&line, width, &mut out);
     out.push('\n');
     let columns = "method,pairs,clusters,in them,only here,CPU s,peak,disk";
-    let mut table = Table::new(columns.split(','));
-    for (n, method) in comparison.methods.iter().enumerate() {
+    let methods = || comparison.methods.iter().enumerate();
+    let rows = methods().map(|(n, method)| {
         let alone = comparison.agreement.alone.get(n).copied();
-        table.row(vec![
+        vec![
             method.method.clone(),
             method.pairs.to_string(),
             method.clusters.to_string(),
@@ -131,9 +131,9 @@ pub fn compared(comparison: &Comparison, width: usize) -> String {
             seconds(method.cpu_seconds),
             ByteSize(method.peak_bytes).to_string(),
             ByteSize(method.disk_bytes).to_string(),
-        ]);
-    }
-    let long = table.print(width, &mut out);
+        ]
+    });
+    let long = tabled(columns.split(','), rows, width, &mut out);
     let truths = comparison.methods.first();
     let truths = truths.map_or(0, |row| row.against.len());
     for first in (0..truths).step_by(TRUTHS_IN_A_TABLE) {
@@ -155,17 +155,16 @@ pub fn compared(comparison: &Comparison, width: usize) -> String {
         wrapped(&line, width, &mut out);
         out.push('\n');
         let columns = "method,found,clusters per original,false positives";
-        let mut table = Table::new(columns.split(','));
-        for (n, method) in comparison.methods.iter().enumerate() {
+        let rows = methods().map(|(n, method)| {
             let [members, found, clusters, wrong] = families.sums(n);
-            table.row(vec![
+            vec![
                 method.method.clone(),
                 numbers::share(found, members).unwrap_or_else(|| "-".into()),
                 format!("{:.1}", clusters as f64 / families.originals.max(1) as f64),
                 wrong.to_string(),
-            ]);
-        }
-        table.print(width, &mut out);
+            ]
+        });
+        tabled(columns.split(','), rows, width, &mut out);
     }
     long.print(width, &mut out);
     out.push('\n');
@@ -201,10 +200,9 @@ fn queries(results: &QueryResults, width: usize, out: &mut String) {
         out.push('\n');
         let columns = "method,recall,increase,precision,utility,wrong,pure,by label";
         let columns = columns.split(',').take(7 + usize::from(labelled));
-        let mut table = Table::new(columns);
         let share = |value: Option<f64>| value.map_or("-".into(), three);
         let part = |part, whole| numbers::share(part, whole).unwrap_or_else(|| "-".into());
-        for row in rows() {
+        let rows = rows().map(|row| {
             let mut cells = vec![
                 row.method.clone(),
                 share(row.recall),
@@ -217,9 +215,9 @@ fn queries(results: &QueryResults, width: usize, out: &mut String) {
             if labelled {
                 cells.push(part(row.pure_by_label, row.labelled));
             }
-            table.row(cells);
-        }
-        table.print(width, out);
+            cells
+        });
+        tabled(columns, rows, width, out);
     }
 }
 
@@ -239,9 +237,8 @@ fn accuracy(comparison: &Comparison, first: usize, width: usize, out: &mut Strin
         [format!("P {name}"), format!("R {name}"), "F1".into()]
     });
     let head = Grid::row("method", head);
-    let mut table = Table::new(head.iter().map(String::as_str));
     let number = |value: Option<f64>| value.map_or("-".into(), three);
-    for row in &comparison.methods {
+    let rows = comparison.methods.iter().map(|row| {
         let mut cells = vec![row.method.clone()];
         for against in row.against.iter().skip(first).take(TRUTHS_IN_A_TABLE) {
             let both = against.precision.zip(against.recall);
@@ -249,9 +246,9 @@ fn accuracy(comparison: &Comparison, first: usize, width: usize, out: &mut Strin
             cells.push(number(against.recall));
             cells.push(number(both.map(|(p, r)| f1(p, r))));
         }
-        table.row(cells);
-    }
-    table.print(width, out);
+        cells
+    });
+    tabled(head.iter().map(String::as_str), rows, width, out);
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The formulas of a paper for a terminal.
 
 use crate::formulas::FormulaRow;
-use lookalike::report::terminal::{Table, wrapped};
+use lookalike::report::terminal::{tabled, wrapped};
 
 /// The results, a table for each formula, for a terminal of this number of columns.
 pub fn formulas(rows: &[FormulaRow], width: usize) -> String {
@@ -22,13 +22,12 @@ pub fn formulas(rows: &[FormulaRow], width: usize) -> String {
         out.push('\n');
         let mut columns = names(first);
         columns.push("result");
-        let mut table = Table::new(columns);
-        for row in rows {
+        let rows = rows.iter().map(|row| {
             let values = row.values.iter().map(|value| value.1.to_string());
             let result = row.result.map_or_else(|| "undefined".into(), number);
-            table.row(values.chain([result]).collect());
-        }
-        table.print(width, &mut out).print(width, &mut out);
+            values.chain([result]).collect()
+        });
+        tabled(columns, rows, width, &mut out).print(width, &mut out);
     }
     out
 }

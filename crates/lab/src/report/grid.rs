@@ -1,7 +1,7 @@
 //! A table of text, for a terminal and for a page.
 
 use lookalike::report::page::markup::{Markup, html, plain, visible};
-use lookalike::report::terminal::{Table, wrapped};
+use lookalike::report::terminal::{tabled, wrapped};
 use lookalike_base::numbers::fraction;
 
 /// Columns of a terminal that is not wide.
@@ -33,11 +33,8 @@ impl Grid {
     pub(crate) fn print(&self, width: usize, out: &mut String) {
         wrapped(&self.title, width, out);
         out.push('\n');
-        let mut table = Table::new(self.head.iter().map(String::as_str));
-        for row in &self.rows {
-            table.row(row.clone());
-        }
-        table.print(width, out).print(width, out);
+        let head = self.head.iter().map(String::as_str);
+        tabled(head, self.rows.iter().cloned(), width, out).print(width, out);
     }
 
     /// The table for a page, without its title.
