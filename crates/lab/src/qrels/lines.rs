@@ -52,9 +52,8 @@ impl Lines {
             let forms = self.names.iter();
             let forms = forms.map(|names| format!("{} fields ({})", names.len(), names.join(", ")));
             let found = format!("{count}: {}", shorten(self.file.line()));
-            return Err(self
-                .lines
-                .bad(forms.collect::<Vec<_>>().join(" or "), found));
+            let forms = forms.collect::<Vec<_>>().join(" or ");
+            return Err(self.file.bad(forms, found));
         }
         if std::str::from_utf8(self.file.line()).is_err() {
             return Err(self.file.bad("UTF-8", shorten(self.file.line())));
