@@ -27,12 +27,11 @@ pub struct Frame<'f> {
 
 impl<'f> Frame<'f> {
     /// A page of a program.
-    pub(super) fn of(title: &'f str, program: &'f str) -> Frame<'f> {
-        let none = Frame::default();
+    pub fn of(title: &'f str, program: &'f str) -> Frame<'f> {
         Frame {
             title,
             program,
-            ..none
+            ..Frame::default()
         }
     }
 

@@ -28,14 +28,12 @@ pub(crate) fn page(comparison: &Comparison, specs: &[Spec], program: &str) -> Ve
     sections.extend(families.map(|families| copies(comparison, families)));
     sections.push(methods(specs));
     let frame = Frame {
-        title: "Methods side by side",
         below: Some(html! {
             (counted(comparison.methods.len() as u64, "method")) " on " (counted(comparison.documents, "document"))
             ", " (count(comparison.representatives)) " without exact duplicates of earlier ones. Only \
             these are compared, because every method finds exact duplicates."
         }),
-        program,
-        ..Frame::default()
+        ..Frame::of("Methods side by side", program)
     };
     frame.page(&sections)
 }

@@ -16,14 +16,12 @@ const ROWS_SHOWN: usize = 24;
 pub(crate) fn page(of: &Reproduction, program: &str) -> Vec<u8> {
     let title = format!("{} on this collection", of.paper.authors());
     let frame = Frame {
-        title: &title,
         below: Some(html! {
             cite { (of.paper.title()) } ". The collection has " (counted(of.documents, "document")) ", "
             (count(of.representatives)) " without exact duplicates of earlier ones. "
             a href="reproduce.html" { "All papers" } "."
         }),
-        program,
-        ..Frame::default()
+        ..Frame::of(&title, program)
     };
     let mut sections = vec![claims(&of.claims)];
     let each = of.exhibits.iter().map(|exhibit| section(of.paper, exhibit));
@@ -34,13 +32,11 @@ pub(crate) fn page(of: &Reproduction, program: &str) -> Vec<u8> {
 /// The page of all papers: their claims.
 pub(crate) fn index(of: &Reproduced) -> Vec<u8> {
     let frame = Frame {
-        title: "The papers on this collection",
         below: Some(html! {
             "What " (counted(of.papers.len() as u64, "paper")) " about duplicate detection found, and what this \
              collection says to it."
         }),
-        program: &of.program,
-        ..Frame::default()
+        ..Frame::of("The papers on this collection", &of.program)
     };
     let sections: Vec<_> = of.papers.iter().map(of_paper).collect();
     frame.page(&sections)

@@ -23,15 +23,13 @@ pub fn page(study: &Study, cost: &StudyCost, program: &str) -> Result<Vec<u8>> {
     let compared = comparison(study, cost)?;
     let all = view.whole(Scope::All);
     let frame = Frame {
-        title: "Sampling study",
         below: Some(html! {
             (counted(all.documents, "document")) " with " (counted(all.shingles, "shingle")) ", "
             (counted(cost.count, "trial")) ". They repeat the measurements of Ye, Wen & Ma, "
             cite { "A systematic study on parameter correlations in large-scale duplicate document detection" }
             " (2008), on this collection."
         }),
-        program,
-        ..Frame::default()
+        ..Frame::of("Sampling study", program)
     };
     Ok(frame.page(&[
         verdict(&Adaptive::of(&view), &view, &compared),
