@@ -41,15 +41,11 @@ impl Labels {
         };
         // The forms of judgements have the same names there. If it is still `auto`, only all lines
         // decide between two of them.
-        match format.text().parse() {
+        match format.text().parse::<QrelsFormat>() {
             Ok(qrels) => {
                 let judgements = Judgements::read(path, qrels, held)?;
                 Ok(Labels {
-                    format: match judgements.format {
-                        QrelsFormat::Ndeval => LabelsFormat::Ndeval,
-                        QrelsFormat::Prels => LabelsFormat::Prels,
-                        QrelsFormat::Trec | QrelsFormat::Auto => LabelsFormat::Trec,
-                    },
+                    format: judgements.format.text().parse().unwrap_or_default(),
                     header: false,
                     judgements,
                 })
