@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::exchange::names;
 use super::*;
+use crate::distributed::Found;
 use lookalike_base::budget::{Budget, ByteSize, Disk};
 use lookalike_base::ids::{FingerprintKind, Threshold};
 use lookalike_base::progress::{Silent, Stop};
