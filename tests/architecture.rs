@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3313, 0, 308]),
+    ("base", [3321, 0, 309]),
     ("store", [7733, 1, 603]),
     ("source", [2893, 0, 64]),
     ("text", [21569, 8, 553]),
     ("rewrite", [2992, 0, 147]),
     ("engine", [22926, 9, 1302]),
-    ("methods", [3183, 1, 95]),
-    ("tasks", [22141, 12, 1159]),
-    ("lab", [10903, 2, 594]),
-    ("lookalike", [12860, 4, 362]),
+    ("methods", [3173, 1, 95]),
+    ("tasks", [22126, 12, 1157]),
+    ("lab", [10848, 2, 593]),
+    ("lookalike", [12827, 4, 360]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
