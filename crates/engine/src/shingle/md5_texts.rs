@@ -50,6 +50,15 @@ struct Lane {
     left: usize,
 }
 
+/// What becomes of the open text.
+#[derive(Debug, Default)]
+enum Fate {
+    #[default]
+    Collected,
+    Alone(Md5),
+    Dropped,
+}
+
 /// Collects texts and hashes them, several at once.
 #[derive(Debug)]
 pub(super) struct Md5Texts {
@@ -58,8 +67,7 @@ pub(super) struct Md5Texts {
     /// Offset of the open text in `bytes`.
     open: usize,
     texts: Vec<TextPlace>,
-    /// The hash of the open text, if it is hashed by itself.
-    alone: Option<Md5>,
+    fate: Fate,
     words: Box<[[u32; LANES]; MOST_ROUND * BLOCK_WORDS]>,
 }
 
@@ -69,7 +77,7 @@ impl Default for Md5Texts {
             bytes: Vec::new(),
             open: 0,
             texts: Vec::new(),
-            alone: None,
+            fate: Fate::Collected,
             words: Box::new([[0; LANES]; MOST_ROUND * BLOCK_WORDS]),
         }
     }
@@ -78,33 +86,45 @@ impl Default for Md5Texts {
 impl Md5Texts {
     /// Appends to the open text.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        if let Some(md5) = &mut self.alone {
-            md5.update(bytes);
-        } else if self.bytes.len() - self.open + bytes.len() <= MOST_TEXT {
-            self.bytes.extend_from_slice(bytes);
-        } else {
-            let mut md5 = Md5::new();
-            md5.update(&self.bytes[self.open..]);
-            md5.update(bytes);
-            self.bytes.truncate(self.open);
-            self.alone = Some(md5);
+        match &mut self.fate {
+            Fate::Alone(md5) => md5.update(bytes),
+            Fate::Dropped => {}
+            Fate::Collected if self.bytes.len() - self.open + bytes.len() <= MOST_TEXT => {
+                self.bytes.extend_from_slice(bytes);
+            }
+            Fate::Collected => {
+                let mut md5 = Md5::new();
+                md5.update(&self.bytes[self.open..]);
+                md5.update(bytes);
+                self.bytes.truncate(self.open);
+                self.fate = Fate::Alone(md5);
+            }
         }
+    }
+
+    /// Starts a text that is not hashed.
+    pub(super) fn begin_dropped(&mut self) {
+        self.fate = Fate::Dropped;
     }
 
     /// Starts a text that is hashed by itself.
     pub(super) fn begin_alone(&mut self) {
-        self.alone = Some(Md5::new());
+        self.fate = Fate::Alone(Md5::new());
     }
 
-    /// Ends a text that is hashed by itself.
+    /// Ends a text that is hashed by itself or not at all.
     pub(super) fn end_alone(&mut self) -> [u8; 16] {
-        self.alone.take().unwrap_or_default().finalize().into()
+        match std::mem::take(&mut self.fate) {
+            Fate::Alone(md5) => md5.finalize().into(),
+            _ => [0; 16],
+        }
     }
 
     /// Ends the open text and begins the next.
     pub(super) fn end(&mut self) {
-        if let Some(md5) = self.alone.take() {
-            self.texts.push(TextPlace::Done(md5.finalize().into()));
+        if matches!(self.fate, Fate::Alone(_)) {
+            let digest = self.end_alone();
+            self.texts.push(TextPlace::Done(digest));
             return;
         }
         let bits = 8 * (self.bytes.len() - self.open) as u64;

@@ -151,6 +151,19 @@ impl<K: Key> Shingler<K> {
         facts
     }
 
+    /// Like [`Shingler::shingle`], but leaves the MD5 in the facts zero, which saves a sixth.
+    pub fn shingle_only(
+        &mut self,
+        document: &RawDocument<'_>,
+        range: (K, K),
+        set: &mut Vec<K>,
+    ) -> DocumentFacts {
+        self.md5.begin_dropped();
+        let facts = self.parse(document, range, set, None);
+        self.md5.end_alone();
+        facts
+    }
+
     /// Shingles one document in passes over ranges of fingerprints, so that `set` takes at most
     /// `room` bytes. Passes the set of each range to `take`, in rising order.
     pub(crate) fn in_passes(
@@ -189,7 +202,7 @@ impl<K: Key> Shingler<K> {
             return most;
         }
         // Counting tokens needs no hashing.
-        let facts = self.shingle(document, (K::MAX, K::default()), &mut Vec::new());
+        let facts = self.shingle_only(document, (K::MAX, K::default()), &mut Vec::new());
         self.shrink();
         facts.words as usize
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::dedup::{Policy, preference};
 use lookalike_base::Result;
+use lookalike_base::measure::Criterion;
 use lookalike_base::rate::Rate;
 use lookalike_engine::collection::Rule;
 use lookalike_engine::sample::Levels;
@@ -410,9 +411,17 @@ pub(super) fn set_of(
     let text = std::str::from_utf8(text);
     let text = text.map_err(|_| bad(STAGE, "a text in UTF-8", "other bytes"))?;
     let document = RawDocument::of_text(text, ContentKind::Text);
-    shingler.shingle_undigested(&document, bounds, set);
-    shingler.digests();
+    shingler.shingle_only(&document, bounds, set);
     Ok(())
+}
+
+/// Equal parts of all keys, of which the lowest are counted.
+const PARTS: u32 = 16;
+
+/// The number of parts that have two keys for each key of a prefix, so that there is a choice.
+fn counted_parts(criterion: Criterion) -> u64 {
+    let prefix = criterion.prefix(1 << 16, 1 << 16);
+    u64::from((prefix * 2 * PARTS).div_ceil(1 << 16).min(PARTS))
 }
 
 /// Which fingerprints are in a sample, and where they go.
@@ -420,17 +429,28 @@ pub(super) struct Sampler {
     pub levels: Levels,
     /// The bounds of each level; the first one contains the others.
     pub bounds: Vec<(u64, u64)>,
+    /// The greatest shortened key whose document frequency is counted.
+    pub last_counted: u64,
     places: u32,
 }
 
-/// Bits that a fingerprint is shortened by when frequencies are counted.
-pub(super) const SHORTENED: u32 = 16;
+/// Bits that a fingerprint is shortened by when frequencies are counted. Two that become one are
+/// counted together: one in fifty among 2 * 10^10.
+pub(super) const SHORTENED: u32 = 24;
 
 impl Sampler {
     pub fn new(config: &Config) -> Self {
         let levels = config.sampling.levels(config.size_groups.count());
+        let bounds: Vec<(u64, u64)> = levels.rates.iter().copied().map(Rate::bounds).collect();
+        let (low, high) = bounds[0];
+        // A level is compared on the keys that are also in every coarser one, so all are counted.
+        let last_counted = match bounds.len() {
+            1 => low + (high - low) / u64::from(PARTS) * counted_parts(config.criterion),
+            _ => high,
+        };
         Sampler {
-            bounds: levels.rates.iter().copied().map(Rate::bounds).collect(),
+            last_counted: last_counted >> SHORTENED,
+            bounds,
             levels,
             places: config.places,
         }
@@ -441,13 +461,16 @@ impl Sampler {
         usize::from(level.copied().unwrap_or(0))
     }
 
-    /// The share of the keys before a shortened key, as a part of `of`. It grows with the key.
+    /// The share of the counted keys before a shortened key, or of the others if it is one of
+    /// these, as a part of `of`. It grows with the key.
     pub fn share(&self, short: u64, of: u64) -> u64 {
-        let (low, high) = self.bounds[0];
-        let (low, high) = (low >> SHORTENED, high >> SHORTENED);
-        let width = u128::from(high - low) + 1;
-        let at = u128::from(short.clamp(low, high) - low);
-        (at * u128::from(of) / width) as u64
+        let (low, high) = match short <= self.last_counted {
+            true => (self.bounds[0].0 >> SHORTENED, self.last_counted),
+            false => (self.last_counted + 1, self.bounds[0].1 >> SHORTENED),
+        };
+        // Of 2^64, without a division of 128 bits for each key.
+        let part = (short.clamp(low, high) - low) * (u64::MAX / (high - low + 1));
+        ((u128::from(part) * u128::from(of)) >> 64) as u64
     }
 
     /// The range of a shortened key.

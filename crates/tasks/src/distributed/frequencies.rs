@@ -1,7 +1,8 @@
-//! Document frequencies: the fingerprints of a part to their ranges, and their classes back.
+//! Document frequencies: the fingerprints of a part that can be chosen to their ranges, and their
+//! classes back.
 
 use super::blob::{CLASSES, KEYS, Reader, compress, put, put_rows};
-use super::documents::{Documents, SHORTENED};
+use super::documents::{Documents, SHORTENED, Sampler};
 use super::merge::Merge;
 use super::{Config, Row, Stage, bad};
 use lookalike_base::Result;
@@ -42,9 +43,10 @@ impl Chunk {
         (self.node..).zip(self.ends.iter().map(set))
     }
 
-    /// The distinct fingerprints, shortened and sorted.
-    pub fn shortened(&self) -> Vec<u64> {
-        let mut keys: Vec<u64> = self.keys.iter().map(|key| key >> SHORTENED).collect();
+    /// The fingerprints that are counted, shortened and sorted.
+    pub fn counted(&self, sampler: &Sampler) -> Vec<u64> {
+        let short = self.keys.iter().map(|key| key >> SHORTENED);
+        let mut keys: Vec<u64> = short.filter(|&key| key <= sampler.last_counted).collect();
         keys.sort_unstable();
         keys
     }
@@ -116,12 +118,12 @@ impl Stage for Frequencies {
             return Ok(false);
         }
         let chunk = &self.0.chunk;
-        let keys = chunk.shortened();
-        let counted: Vec<[u64; 2]> = keys
+        let sampler = &self.0.documents.sampler;
+        let counted: Vec<[u64; 2]> = chunk
+            .counted(sampler)
             .chunk_by(|a, b| a == b)
             .map(|same| [same[0], class(same.len() as u64)])
             .collect();
-        let sampler = &self.0.documents.sampler;
         for range in counted.chunk_by(|a, b| sampler.place(a[0]) == sampler.place(b[0])) {
             let mut blob = vec![KEYS];
             put(&mut blob, chunk.part.into());

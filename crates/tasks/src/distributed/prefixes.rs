@@ -76,7 +76,7 @@ impl Stage for Prefixes {
         let (documents, chunk) = (&self.chunks.documents, &self.chunks.chunk);
         let sampler = &documents.sampler;
         let classes = self.classes.remove(&(chunk.part, chunk.number));
-        let index = Index::new(sampler, chunk.shortened(), classes.unwrap_or_default())?;
+        let index = Index::new(sampler, chunk.counted(sampler), classes.unwrap_or_default())?;
         let mut postings = Vec::new();
         let mut ordered: Vec<(u8, u64)> = Vec::new();
         for (node, set) in chunk.sets() {
@@ -89,10 +89,13 @@ impl Stage for Prefixes {
                     continue;
                 }
                 ordered.clear();
-                ordered.extend(
-                    keys.iter()
-                        .map(|&key| (index.class(sampler, key), scattered(key))),
-                );
+                let is_counted = |key: &u64| key >> SHORTENED <= sampler.last_counted;
+                let (counted, others) = keys.split_at(keys.partition_point(is_counted));
+                let in_order = |&key: &u64| (index.class(sampler, key), scattered(key));
+                ordered.extend(counted.iter().map(in_order));
+                if counted.len() < prefix {
+                    ordered.extend(others.iter().map(|&key| (NOT_COUNTED, scattered(key))));
+                }
                 let alone = ordered.iter().filter(|(class, _)| *class == 0).count();
                 // Its prefix consists of fingerprints that no other document has.
                 if alone >= prefix {
@@ -115,6 +118,9 @@ impl Stage for Prefixes {
     }
 }
 
+/// What stands in place of a class, after all of them.
+const NOT_COUNTED: u8 = u8::MAX;
+
 /// An odd number, and the one with which its product is 1.
 const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
 const GATHER: u64 = 0xf1de_83e1_9937_733d;
@@ -132,11 +138,14 @@ fn gathered(scattered: u64) -> u64 {
 
 /// The classes of the fingerprints of a chunk.
 struct Index {
-    keys: Vec<u64>,
-    classes: Vec<u8>,
-    /// Where the keys of each of equal ranges begin. There are about as many ranges as keys.
+    /// The shortened fingerprints, each with its class in the lowest byte.
+    entries: Vec<u64>,
+    /// Where the entries of each of equal ranges begin, about [`RANGE`] in each.
     starts: Vec<u32>,
 }
+
+/// Entries that are read one after the other. They are in one or two lines of the cache.
+const RANGE: usize = 8;
 
 impl Index {
     fn new(sampler: &Sampler, mut keys: Vec<u64>, mut ranges: Vec<RangeClasses>) -> Result<Self> {
@@ -157,18 +166,18 @@ impl Index {
             let expected = format!("classes of {} fingerprints", keys.len());
             return Err(bad(STAGE, expected, classes.len().to_string()));
         }
-        let mut starts = vec![0u32; keys.len() + 1];
+        let mut starts = vec![0u32; keys.len() / RANGE + 1];
         let mut next = 0;
-        for (n, &key) in keys.iter().enumerate() {
-            let at = sampler.share(key, keys.len() as u64) as usize;
+        for (n, (key, class)) in keys.iter_mut().zip(classes).enumerate() {
+            let at = sampler.share(*key, starts.len() as u64) as usize;
             while next <= at {
                 starts[next] = n as u32;
                 next += 1;
             }
+            *key = *key << u8::BITS | u64::from(class);
         }
         Ok(Index {
-            keys,
-            classes,
+            entries: keys,
             starts,
         })
     }
@@ -176,9 +185,10 @@ impl Index {
     /// The class of a fingerprint of the chunk.
     fn class(&self, sampler: &Sampler, key: u64) -> u8 {
         let short = key >> SHORTENED;
-        let from = self.starts[sampler.share(short, self.keys.len() as u64) as usize] as usize;
-        let steps = self.keys[from..].iter().take_while(|&&key| key < short);
-        self.classes[from + steps.count()]
+        let from = self.starts[sampler.share(short, self.starts.len() as u64) as usize] as usize;
+        let before = |&&entry: &&u64| entry >> u8::BITS < short;
+        let steps = self.entries[from..].iter().take_while(before).count();
+        self.entries[from + steps] as u8
     }
 }
 
