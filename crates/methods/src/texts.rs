@@ -126,7 +126,7 @@ impl<'a> Texts<'a> {
         make: impl Fn(&mut Document<'_>) -> T + Sync,
         mut each: impl FnMut(DocumentRecord, Option<T>) -> Result<()>,
     ) -> Result<()> {
-        let mut records = DocumentReader::of(self.base, segment)?;
+        let mut records = DocumentReader::of(self.base.places(), segment)?;
         let mut texts = TextReader::of(self.base, segment)?.ok_or_else(|| no_text(self.base))?;
         let path = texts.path().to_path_buf();
         let mut window = |end, waiting: &mut Vec<Waiting>, bytes: &mut Vec<u8>| {

@@ -230,11 +230,7 @@ pub fn filters(base: &Workspace, scratch: &Path, context: &Context<'_>) -> Resul
         sign,
         |all| {
             all.into_iter().try_for_each(|(token, stem, removed)| {
-                tokens.push(Token {
-                    token,
-                    stem,
-                    removed,
-                })
+                tokens.push(Token::new(token, stem, removed))
             })
         },
     )?;
@@ -245,10 +241,7 @@ pub fn filters(base: &Workspace, scratch: &Path, context: &Context<'_>) -> Resul
     );
     tokens.finish()?.unique().for_each(|token| {
         by_removed[token.removed as usize % Filters::SETS] += 1;
-        stems.push(Stem {
-            stem: token.stem,
-            removed: token.removed,
-        })
+        stems.push(Stem::new(token.stem, token.removed))
     })?;
     made.lexicon = by_removed.iter().sum();
     // With a set of filters, a stem is kept if one of its tokens is.
@@ -429,11 +422,7 @@ fn count<E: Send>(
                 };
                 counts.kept.add(copies, size);
                 counts.hashed += copies * u64::from(signed.terms);
-                sort.push(Of {
-                    method,
-                    signature: signed.signature,
-                    document,
-                })?;
+                sort.push(Of::new(method, signed.signature, document))?;
             }
             extra(of.extra)
         })?;

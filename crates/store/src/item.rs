@@ -79,6 +79,15 @@ macro_rules! item {
             $($(#[$doc])* pub $field: $type,)+
         }
 
+        impl $name {
+            /// An item of these fields.
+            #[allow(dead_code, reason = "some items are made field by field")]
+            #[inline]
+            pub fn new($($field: $type),+) -> $name {
+                $name { $($field),+ }
+            }
+        }
+
         impl $crate::Item for $name {
             #[inline]
             fn words(&self) -> [u32; 6] {

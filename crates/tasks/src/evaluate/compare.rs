@@ -160,12 +160,8 @@ impl Lines<'_> {
             return Ok(true);
         }
         let level = level as u32;
-        self.sort.push(ComparedLine {
-            classes,
-            is_other: true,
-            level,
-            weight,
-        })?;
+        self.sort
+            .push(ComparedLine::new(classes, true, level, weight))?;
         Ok(false)
     }
 
@@ -198,12 +194,9 @@ impl Lines<'_> {
                 counts.unknown += 1;
                 return Ok(());
             }
-            return self.sort.push(ComparedLine {
-                classes: pair,
-                is_other: false,
-                level: level as u32,
-                weight: 0,
-            });
+            return self
+                .sort
+                .push(ComparedLine::new(pair, false, level as u32, 0));
         }
         let Some(mixed) = &base.mixed else {
             if !base.documents.known(a) || !base.documents.known(b) {

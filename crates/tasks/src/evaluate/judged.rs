@@ -180,7 +180,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
             };
             let right = is_true(&judgement);
             if place > 0 {
-                ranked.push(Ranked::new(place, [u64::from(!right), u64::from(right)]))?;
+                ranked.push(Ranked::placed(place, [u64::from(!right), u64::from(right)]))?;
             }
             levels.0[level as usize][usize::from(right)] += 1;
             let of_grade = grades.entry(judgement.grade);
@@ -201,13 +201,7 @@ pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents)
             }
             for class in [a, b] {
                 if level > 0 && documents.selected(class) {
-                    found.push(Found {
-                        class,
-                        label: 0,
-                        level,
-                        judged: 1,
-                        hits: u32::from(right),
-                    })?;
+                    found.push(Found::new(class, 0, level, 1, u32::from(right)))?;
                 }
             }
         }

@@ -46,12 +46,8 @@ item! {
 }
 
 impl Ranked {
-    pub(super) fn new(place: u64, [wrong, right]: [u64; 2]) -> Ranked {
-        Ranked {
-            below: u64::MAX - place,
-            wrong,
-            right,
-        }
+    pub(super) fn placed(place: u64, [wrong, right]: [u64; 2]) -> Ranked {
+        Ranked::new(u64::MAX - place, wrong, right)
     }
 }
 

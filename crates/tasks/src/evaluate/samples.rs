@@ -270,15 +270,11 @@ pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -
         }
         levels.0[top][0] += pairs_of(size) - right;
         levels.0[top][1] += right;
-        ranked.push(Ranked::new(SAME, [pairs_of(size) - right, right]))?;
+        ranked.push(Ranked::placed(SAME, [pairs_of(size) - right, right]))?;
     }
     let mut listed = of.sort_beside(2, "listed")?;
     each_pair(of, documents, |classes, level, place| {
-        listed.push(ListedClasses {
-            classes,
-            place,
-            level,
-        })
+        listed.push(ListedClasses::new(classes, place, level))
     })?;
     let key = |listed: &ListedClasses| listed.classes;
     listed.finish()?.groups(key, |first, all| {
@@ -301,7 +297,7 @@ pub(super) fn families(path: &Path, of: Evaluating<'_>, documents: &Documents) -
         let wrong = classes.size(a) * classes.size(b) - right;
         levels.0[level][0] += wrong;
         levels.0[level][1] += right;
-        ranked.push(Ranked::new(place, [wrong, right]))
+        ranked.push(Ranked::placed(place, [wrong, right]))
     })?;
     let means = means(found, top, |found| classes.with(found.class, found.label))?;
     Ok(Sample {

@@ -75,11 +75,7 @@ impl Finder<'_> {
                     document: self.document,
                     token: begin - self.left_out,
                 };
-                self.gaps.push(Repeat {
-                    place,
-                    first: place,
-                    count,
-                });
+                self.gaps.push(Repeat::new(place, place, count));
             }
         }
         self.left_out += count;

@@ -54,11 +54,8 @@ impl Places {
     }
 
     pub fn push(&mut self, place: Place, tokens: u32) -> Result<()> {
-        self.sorter.push(Repeat {
-            place,
-            first: Place::of(self.count),
-            count: tokens,
-        })?;
+        self.sorter
+            .push(Repeat::new(place, Place::of(self.count), tokens))?;
         self.count += 1;
         Ok(())
     }

@@ -216,11 +216,7 @@ fn occurrences(
             let (from, to) = (begin.max(run.begin), end.min(run.end));
             let place = repeat.place.plus((from - begin) as u32);
             let (place, tokens) = gaps.place(place, (to - from) as u32 - 1 + search.length);
-            sorter.push(Occurrence {
-                rank: *rank,
-                place,
-                tokens,
-            })?;
+            sorter.push(Occurrence::new(*rank, place, tokens))?;
             if let Some(count) = counts.get_mut(*rank as usize) {
                 *count += 1;
             }

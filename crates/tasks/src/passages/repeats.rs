@@ -359,12 +359,8 @@ impl Classes {
                 _ => Ok(()),
             };
         }
-        self.members.push(Member {
-            first: class.first,
-            place,
-            count: class.count,
-            alone,
-        })
+        self.members
+            .push(Member::new(class.first, place, class.count, alone))
     }
 
     /// Passes on the members that are held, and all that follow.
@@ -383,11 +379,7 @@ impl Classes {
         if !self.passing {
             self.pass(class)?;
         }
-        let stretch = Repeat {
-            place: class.first,
-            count: class.count,
-            first: class.first,
-        };
+        let stretch = Repeat::new(class.first, class.first, class.count);
         self.examined.push(stretch)?;
         match class.members {
             1 => self.member(class, class.first, true),
@@ -398,11 +390,7 @@ impl Classes {
     /// The last class of an anchor has ended. If it is the only one, its stretches are repeats.
     fn end(&mut self, class: &Class) -> Result<()> {
         for place in self.held.drain(..) {
-            let repeat = Repeat {
-                place,
-                count: class.count,
-                first: class.first,
-            };
+            let repeat = Repeat::new(place, class.first, class.count);
             self.repeats.push(repeat)?;
         }
         self.passing = false;
@@ -517,11 +505,7 @@ fn resolve(
                 None if member.alone => continue,
                 None => first.plus(offset),
             };
-            let repeat = Repeat {
-                place: place.plus(offset),
-                count: 1,
-                first,
-            };
+            let repeat = Repeat::new(place.plus(offset), first, 1);
             if !open.as_mut().is_some_and(|open| open.extend(&repeat))
                 && let Some(done) = open.replace(repeat)
             {

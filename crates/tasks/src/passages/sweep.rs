@@ -258,11 +258,7 @@ fn unions(
             return Ok(());
         };
         let (begin, _) = repeat.line();
-        by_group.push(Interval {
-            group,
-            begin,
-            count: repeat.count,
-        })
+        by_group.push(Interval::new(group, begin, repeat.count))
     })?;
     let mut unions = search.sorter("unions", 4)?;
     let mut taken = 0u64;

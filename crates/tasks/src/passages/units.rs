@@ -204,11 +204,7 @@ fn compare(
                 taken += 1;
                 search.context.tick(STAGE, taken)?;
                 if is_repeated {
-                    repeats.push(Repeat {
-                        place,
-                        first,
-                        count,
-                    })?;
+                    repeats.push(Repeat::new(place, first, count))?;
                 }
             }
             Ok(())
