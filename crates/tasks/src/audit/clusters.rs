@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::samples::sizes;
-use super::{Reading, STAGE, score_text};
-use crate::dedup::Removal;
+use super::STAGE;
+use crate::dedup::{Decided, Removal};
 use lookalike_base::Result;
 use lookalike_base::least::Least;
 
@@ -40,8 +39,8 @@ pub struct AuditedCluster {
 }
 
 /// The number of clusters, and the largest ones. Ties are in the order of the documents.
-pub(super) fn largest(reading: &Reading<'_>, most: usize) -> Result<(u64, Vec<AuditedCluster>)> {
-    let choice = &reading.decided.choice;
+pub(super) fn largest(decided: &Decided<'_>, most: usize) -> Result<(u64, Vec<AuditedCluster>)> {
+    let choice = &decided.choice;
     let mut all = 0;
     let mut largest = Least::new(most);
     for document in 0..choice.documents() {
@@ -68,12 +67,12 @@ pub(super) fn largest(reading: &Reading<'_>, most: usize) -> Result<(u64, Vec<Au
         })
         .collect();
     for document in 0..choice.documents() {
-        reading.context.tick(STAGE, document)?;
+        decided.context.tick(STAGE, document)?;
         let place = places.get(&choice.cluster_root(document));
         let Some((cluster, gone)) = place.and_then(|&place| found.get_mut(place)) else {
             continue;
         };
-        let member = member(reading, document);
+        let member = member(decided, document);
         let list = match member.removed {
             None => {
                 cluster.kept += 1;
@@ -93,24 +92,13 @@ pub(super) fn largest(reading: &Reading<'_>, most: usize) -> Result<(u64, Vec<Au
     Ok((all, whole.collect()))
 }
 
-fn member(reading: &Reading<'_>, document: u32) -> ClusterMember {
-    let choice = &reading.decided.choice;
-    let mut member = ClusterMember {
+fn member(decided: &Decided<'_>, document: u32) -> ClusterMember {
+    let fate = decided.choice.fate(document);
+    let survivor = fate.and_then(|fate| fate.survivor);
+    ClusterMember {
         document,
-        removed: None,
-        of_other: document < choice.first,
-        score: None,
-    };
-    if let Some(fate) = choice.fate(document) {
-        member.removed = Some(fate.reason);
-        let score = |survivor| {
-            let sizes = sizes(reading, document, survivor);
-            score_text(reading.criterion.measure, fate.shared, sizes)
-        };
-        member.score = match fate.reason.is_of_equals() {
-            true => fate.survivor.map(|_| "1.000000".into()),
-            false => fate.survivor.map(score),
-        };
+        removed: fate.map(|fate| fate.reason),
+        of_other: document < decided.choice.first,
+        score: survivor.map(|_| decided.score_text(document)),
     }
-    member
 }

@@ -47,17 +47,14 @@ use std::path::{Path, PathBuf};
 
 use crate::dedup::{self, Decided, DedupSource, Removal};
 use lookalike_base::ids::Threshold;
-use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::measure::Criterion;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Silent, Unit};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::document::{ShownDocument, look_up};
-use lookalike_engine::join::sizes_of_pairs;
-use lookalike_engine::sample::Sampled;
 use lookalike_store::workspace::Workspace;
-use lookalike_text::read::InputFile;
 
 pub use clusters::{AuditedCluster, ClusterMember, MEMBERS_SHOWN};
 pub use samples::{SampleKind, SamplePair};
@@ -149,22 +146,6 @@ impl Audit {
     }
 }
 
-/// The input of every step of an audit.
-struct Reading<'r> {
-    workspace: &'r Workspace,
-    inputs: &'r [InputFile],
-    decided: &'r Decided,
-    criterion: Criterion,
-    sizes: &'r Sampled,
-    context: &'r Context<'r>,
-}
-
-impl Reading<'_> {
-    fn choosing(&self) -> dedup::Choosing<'_> {
-        (self.decided).choosing(self.workspace, self.inputs, self.context)
-    }
-}
-
 /// Opens the work directory of a directory of kept records to read it: someone else may have made
 /// KEPT, which may name any directory.
 ///
@@ -201,27 +182,19 @@ pub fn audit(
         progress,
         ..*context
     };
-    let decided = Decided::make(workspace, &inputs, how, criterion, true, beside, &silent)?;
+    let made = Decided::make(workspace, &inputs, how, criterion, true, beside, &silent)?;
+    let decided = Decided { context, ..made };
     let digests = dedup::digests(workspace, how, source.removed, decided.list)?;
     if !digests.contains(&digest) {
         return Err(changed(kept, workspace));
     }
-    let sizes = sizes_of_pairs(workspace)?;
-    let reading = Reading {
-        workspace,
-        inputs: &inputs,
-        decided: &decided,
-        criterion,
-        sizes: &sizes,
-        context,
-    };
     let steps = 4 + u64::from(config.samples > 0);
     let start = || {
         let unit = Unit::Count("steps");
         context.start(STAGE, unit, Some(steps));
     };
     start();
-    let mut tables = tally::tables(&reading, &config.by)?;
+    let mut tables = tally::tables(&decided, &config.by)?;
     let counted_again = tally::sum(&mut tables);
     if counted_again.removed != source.summary.removed
         || counted_again.documents != source.summary.documents
@@ -230,9 +203,9 @@ pub fn audit(
     }
     start();
     context.progress.at(1);
-    let (all_clusters, clusters) = clusters::largest(&reading, config.clusters)?;
+    let (all_clusters, clusters) = clusters::largest(&decided, config.clusters)?;
     context.progress.at(2);
-    let (mut pairs, [drawn_from, reaching]) = samples::draw(&reading, config)?;
+    let (mut pairs, [drawn_from, reaching]) = samples::draw(&decided, config)?;
     context.progress.at(3);
     // Copies are removed whatever the threshold is.
     let samples = if how.identical.is_some() {
@@ -240,7 +213,7 @@ pub fn audit(
     } else {
         config.samples
     };
-    let (near, near_misses, near_from) = near::misses(&reading, samples)?;
+    let (near, near_misses, near_from) = near::misses(&decided, samples)?;
     start();
     context.progress.at(steps - 1);
     pairs.extend(near);
@@ -288,9 +261,4 @@ fn changed(kept: &Path, workspace: &Workspace) -> Error {
         "it was made from an earlier state of the work directory {work}, before `lookalike add` or a \
              search changed it; make a new one: `lookalike dedup --from {work} -o OTHER`"
     ))
-}
-
-/// The printed score of two documents.
-pub(crate) fn score_text(measure: Measure, shared: u32, (a, b): (u32, u32)) -> String {
-    measure.text(shared.into(), a.into(), b.into())
 }

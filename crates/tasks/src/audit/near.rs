@@ -5,8 +5,9 @@
 
 use std::cmp::Reverse;
 
+use super::STAGE;
 use super::samples::{SampleKind, SamplePair, pair};
-use super::{Reading, STAGE};
+use crate::dedup::Decided;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::least::Least;
@@ -40,21 +41,20 @@ fn lower(threshold: Threshold) -> Threshold {
 
 /// The near misses that are nearest to the threshold; of equal ones, those that come first.
 pub(super) fn misses(
-    reading: &Reading<'_>,
+    decided: &Decided<'_>,
     most: usize,
 ) -> Result<(Vec<SamplePair>, u64, Threshold)> {
-    let criterion = reading.criterion;
+    let criterion = decided.criterion;
     let from = lower(criterion.threshold);
     if most == 0 || from >= criterion.threshold {
         return Ok((Vec::new(), 0, from));
     }
-    let decided = reading.decided;
     let place = decided.scratch.path().join("near");
     let lower = Criterion {
         threshold: from,
         ..criterion
     };
-    let (base, held, context) = (reading.workspace, decided.used, reading.context);
+    let (base, held, context) = (decided.workspace, decided.used, decided.context);
     let join = JoinConfig {
         review: Some(from),
         ..JoinConfig::from(criterion)
@@ -68,7 +68,7 @@ pub(super) fn misses(
     let mut nearest = Least::new(most);
     let (mut passed, mut all) = (0u64, 0);
     let list = near.as_ref().unwrap_or(base);
-    each_measured_pair(list, List::Review, reading.sizes, |pair, sizes| {
+    each_measured_pair(list, List::Review, &decided.sizes, |pair, sizes| {
         passed += 1;
         context.tick(STAGE, passed)?;
         let Pair { a, b, shared, .. } = pair;
@@ -90,7 +90,7 @@ pub(super) fn misses(
     })?;
     near.map_or(Ok(()), Workspace::discard)?;
     let nearest = nearest.sorted().into_iter();
-    let pair = |(_, a, b, shared)| pair(reading, SampleKind::NearMiss, (a, b), shared);
+    let pair = |(_, a, b, shared)| pair(decided, SampleKind::NearMiss, (a, b), shared);
     Ok((nearest.map(pair).collect(), all, from))
 }
 

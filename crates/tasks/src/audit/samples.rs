@@ -2,8 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{AuditConfig, Reading, STAGE, score_text};
-use crate::dedup::Removal;
+use super::{AuditConfig, STAGE};
+use crate::dedup::{Decided, Removal};
 use lookalike_base::Result;
 use lookalike_base::keywords::keywords;
 use lookalike_base::least::Least;
@@ -46,15 +46,15 @@ pub struct SamplePair {
 /// Draws both samples. Returns them and the numbers of removals from which the random ones are
 /// drawn and among which the nearest are. A random sample without replacement: the removals with the smallest hashes.
 pub(super) fn draw(
-    reading: &Reading<'_>,
+    decided: &Decided<'_>,
     config: &AuditConfig,
 ) -> Result<(Vec<SamplePair>, [u64; 2])> {
-    let choice = &reading.decided.choice;
+    let choice = &decided.choice;
     let mut random = Least::new(config.samples);
     let mut nearest = Least::new(config.samples);
     let (mut random_of, mut nearest_of) = (0, 0);
     for document in choice.first..choice.documents() {
-        reading.context.tick(STAGE, document)?;
+        decided.context.tick(STAGE, document)?;
         let fate = choice.fate(document);
         let fate = fate.filter(|fate| !fate.reason.is_of_equals());
         let Some((fate, survivor)) = fate.and_then(|fate| Some((fate, fate.survivor?))) else {
@@ -65,8 +65,8 @@ pub(super) fn draw(
         random.offer((hash, document));
         if fate.reason != Removal::Chain {
             nearest_of += 1;
-            let sizes = sizes(reading, document, survivor);
-            let score = Ratio::of(reading.criterion.measure, fate.shared, sizes);
+            let sizes = decided.measured(document, survivor);
+            let score = Ratio::of(decided.criterion.measure, fate.shared, sizes);
             nearest.offer((score, document));
         }
     }
@@ -76,32 +76,27 @@ pub(super) fn draw(
     let nearest = nearest.sorted().into_iter();
     let nearest = nearest.map(|(_, of)| (SampleKind::Nearest, of));
     let pairs = random.chain(nearest);
-    let pairs = pairs.filter_map(|(kind, document)| removal(reading, kind, document));
+    let pairs = pairs.filter_map(|(kind, document)| removal(decided, kind, document));
     Ok((pairs.collect(), [random_of, nearest_of]))
 }
 
-pub(super) fn sizes(reading: &Reading<'_>, a: u32, b: u32) -> (u32, u32) {
-    let class = |document| reading.decided.choice.representative(document);
-    reading.sizes.measured(class(a), class(b))
-}
-
 /// A removal and its survivor.
-fn removal(reading: &Reading<'_>, kind: SampleKind, document: u32) -> Option<SamplePair> {
-    let fate = reading.decided.choice.fate(document)?;
+fn removal(decided: &Decided<'_>, kind: SampleKind, document: u32) -> Option<SamplePair> {
+    let fate = decided.choice.fate(document)?;
     Some(SamplePair {
         reason: Some(fate.reason),
-        ..pair(reading, kind, (document, fate.survivor?), fate.shared)
+        ..pair(decided, kind, (document, fate.survivor?), fate.shared)
     })
 }
 
 /// Two documents that share this number of shingles.
 pub(super) fn pair(
-    reading: &Reading<'_>,
+    decided: &Decided<'_>,
     kind: SampleKind,
     (document, other): (u32, u32),
     shared: u32,
 ) -> SamplePair {
-    let sizes = sizes(reading, document, other);
+    let (a, b) = decided.measured(document, other);
     SamplePair {
         kind,
         id: String::new(),
@@ -109,7 +104,7 @@ pub(super) fn pair(
         other,
         reason: None,
         shared,
-        sizes,
-        score: score_text(reading.criterion.measure, shared, sizes),
+        sizes: (a, b),
+        score: (decided.criterion.measure).text(shared.into(), a.into(), b.into()),
     }
 }

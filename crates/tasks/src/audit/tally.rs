@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::source::Source;
-use super::{NAME_CHARS, Reading, STAGE};
-use crate::dedup::Removal;
+use super::{NAME_CHARS, STAGE};
 use crate::dedup::values::{self, Part};
+use crate::dedup::{Decided, Removal};
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::least::Least;
@@ -146,7 +146,7 @@ impl<T: Ord> Ranked<T> {
 }
 
 /// The documents by input file, and then by each source, once if it is given twice.
-pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceTable>> {
+pub(super) fn tables(decided: &Decided<'_>, by: &[Source]) -> Result<Vec<SourceTable>> {
     let mut different: Vec<Source> = Vec::new();
     for source in by {
         if !different.contains(source) {
@@ -154,12 +154,12 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
         }
     }
     let by = &different[..];
-    let texts = SetAside::new(reading.decided.scratch.path());
+    let texts = SetAside::new(decided.scratch.path());
     let found: Vec<AtomicBool> = by.iter().map(|_| AtomicBool::default()).collect();
-    let mut tables = vec![by_input(reading)?];
+    let mut tables = vec![by_input(decided)?];
     let parts: Vec<_> = by.iter().map(|source| Some(source.part())).collect();
-    let config = &collection::config(&reading.workspace.manifest).read;
-    let places = &reading.decided.places;
+    let config = &collection::config(&decided.workspace.manifest).read;
+    let places = &decided.places;
     let note = |column: usize, text: Option<&str>| {
         found[column].fetch_or(text.is_some(), Ordering::Relaxed);
         let Some(value) = text.and_then(|text| by[column].value(text)) else {
@@ -168,12 +168,12 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
         let place = texts.put(&shorten(&value).to_string())?;
         Ok([xxh3_64(value.as_bytes()).min(u64::MAX - 1), place])
     };
-    let columns = values::fields(reading.choosing(), places, &parts, note)?;
+    let columns = values::fields(decided.choosing(), places, &parts, note)?;
     let columns = columns.into_iter().flatten();
     for ((n, source), (column, found)) in by.iter().enumerate().zip(columns.zip(found)) {
         let limit = match source.part() {
             _ if found.into_inner() => None,
-            Part::Field(field) => Some(RecordReader::no_such_field(field, reading.inputs, config)),
+            Part::Field(field) => Some(RecordReader::no_such_field(field, decided.inputs, config)),
             Part::Date => {
                 Some("no record states a date; name the field that has one with year:FIELD".into())
             }
@@ -182,37 +182,37 @@ pub(super) fn tables(reading: &Reading<'_>, by: &[Source]) -> Result<Vec<SourceT
         if let Some(limit) = limit {
             return refuse("by", source, limit);
         }
-        let sort = reading.choosing().sort(&format!("source-{n}-sort"))?;
-        tables.push(by_value(reading, source, column, sort, &texts)?);
+        let sort = decided.choosing().sort(&format!("source-{n}-sort"))?;
+        tables.push(by_value(decided, source, column, sort, &texts)?);
     }
     Ok(tables)
 }
 
 /// The reason for which a document was removed, as its place in [`Removal::ALL`].
-fn reason(reading: &Reading<'_>, document: u32) -> Option<usize> {
-    let removed = reading.decided.choice.fate(document);
+fn reason(decided: &Decided<'_>, document: u32) -> Option<usize> {
+    let removed = decided.choice.fate(document);
     removed.map(|fate| fate.reason as usize)
 }
 
 /// Goes through the documents, whose files follow each other.
-fn by_input(reading: &Reading<'_>) -> Result<SourceTable> {
+fn by_input(decided: &Decided<'_>) -> Result<SourceTable> {
     let mut ranked = Ranked::new();
     let mut current = (u32::MAX, 0, Tally::default());
-    let own = collection::own_segments(&reading.workspace.manifest);
-    each_document_of(reading.workspace, own, |number, document| {
-        reading.context.tick(STAGE, number)?;
+    let own = collection::own_segments(&decided.workspace.manifest);
+    each_document_of(decided.workspace, own, |number, document| {
+        decided.context.tick(STAGE, number)?;
         if current.0 != document.file {
             let next = (document.file, number, Tally::default());
             let (file, first, tally) = std::mem::replace(&mut current, next);
             ranked.offer(first, tally, file);
         }
-        current.2.count(reason(reading, number));
+        current.2.count(reason(decided, number));
         Ok(())
     })?;
     let (file, first, tally) = current;
     ranked.offer(first, tally, file);
     ranked.table(None, Tally::default(), |file| {
-        let input = reading.inputs.get(file as usize);
+        let input = decided.inputs.get(file as usize);
         Ok(input.map_or_else(String::new, |input| shorten(&input.docno).into()))
     })
 }
@@ -240,27 +240,23 @@ item! {
 
 /// Sorts the documents by their values, and counts them by value.
 fn by_value(
-    reading: &Reading<'_>,
+    decided: &Decided<'_>,
     source: &Source,
     values: Rows<2>,
     mut sort: Sort<Valued>,
     texts: &SetAside<String>,
 ) -> Result<SourceTable> {
-    let choice = &reading.decided.choice;
+    let choice = &decided.choice;
     let first = choice.first;
     // The file ends with the last document of the collection itself, if it has one.
     let all = Some(choice.documents()).filter(|&all| all > first);
     values.each(all.unwrap_or(0), |document, [hash, place]| {
-        reading.context.tick(STAGE, document)?;
+        decided.context.tick(STAGE, document)?;
         if document < first {
             return Ok(());
         }
-        sort.push(Valued {
-            hash,
-            document,
-            reason: reason(reading, document).map_or(0, |r| r as u32 + 1),
-            place,
-        })
+        let reason = reason(decided, document).map_or(0, |r| r as u32 + 1);
+        sort.push(Valued::new(hash, document, reason, place))
     })?;
     let mut ranked = Ranked::new();
     let mut without = Tally::default();

@@ -397,11 +397,7 @@ impl Choice {
             };
             let class = self.representative(document);
             if let Some(key) = key {
-                sort.push(Twin {
-                    class,
-                    key,
-                    document,
-                })?;
+                sort.push(Twin::new(class, key, document))?;
             }
         }
         let mut copies: Vec<u32> = (0..self.documents()).collect();

@@ -20,10 +20,15 @@ use lookalike_store::workspace::Workspace;
 use lookalike_text::read::InputFile;
 
 /// The fate of every document, and what is known of the documents.
-pub struct Decided {
+pub struct Decided<'d> {
+    pub workspace: &'d Workspace,
+    pub inputs: &'d [InputFile],
+    pub context: &'d Context<'d>,
+    pub criterion: Criterion,
     pub choice: Choice,
     pub places: Places,
     pub names: Names,
+    pub sizes: Sampled,
     /// Digest of the documents that a list names, and of those that `revisit` records keep.
     pub list: Option<u64>,
     /// The `revisit` records of the inputs.
@@ -35,19 +40,19 @@ pub struct Decided {
     pub spare: u64,
 }
 
-impl Decided {
+impl<'d> Decided<'d> {
     /// Decides by the parameters, with the pairs of the collection or without them
     /// ([`super::needs_pairs`]). The caller uses `beside` bytes of memory at the same time;
     /// `threads` says, from the bytes that are left, how many its threads need at least.
     pub fn make(
-        workspace: &Workspace,
-        inputs: &[InputFile],
+        workspace: &'d Workspace,
+        inputs: &'d [InputFile],
         config: &DedupConfig,
         criterion: Criterion,
         pairs: bool,
         (beside, threads): (u64, &dyn Fn(u64) -> u64),
-        context: &Context<'_>,
-    ) -> Result<Decided> {
+        context: &'d Context<'d>,
+    ) -> Result<Decided<'d>> {
         let documents = Catalogue::stats(workspace)?.documents;
         let damaged = collection::damaged(workspace)?;
         let in_order = config.keep.iter().all(|policy| *policy == Policy::First);
@@ -123,6 +128,11 @@ impl Decided {
             }
         }
         Ok(Decided {
+            workspace,
+            inputs,
+            context,
+            criterion,
+            sizes: choose::sizes(workspace, pairs)?,
             choice,
             places,
             names,
@@ -134,19 +144,20 @@ impl Decided {
         })
     }
 
+    /// The sizes of two documents, as the measure takes them.
+    pub(crate) fn measured(&self, a: u32, b: u32) -> (u32, u32) {
+        let class = |document| self.choice.representative(document);
+        self.sizes.measured(class(a), class(b))
+    }
+
     /// What is left for steps after the decision.
-    pub(crate) fn choosing<'c>(
-        &'c self,
-        workspace: &'c Workspace,
-        inputs: &'c [InputFile],
-        context: &'c Context<'_>,
-    ) -> Choosing<'c> {
+    pub(crate) fn choosing(&self) -> Choosing<'_> {
         Choosing {
-            workspace,
-            inputs,
+            workspace: self.workspace,
+            inputs: self.inputs,
             scratch: self.scratch.path(),
             memory: self.spare,
-            context,
+            context: self.context,
         }
     }
 }

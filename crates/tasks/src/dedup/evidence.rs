@@ -7,21 +7,15 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::choose::{Choice, Fate};
-use super::places::Places;
-use super::{DedupConfig, DedupSummary, Form, STAGE, Unusable};
-use lookalike_base::measure::Measure;
-use lookalike_base::progress::Context;
+use super::choose::Fate;
+use super::{Decided, DedupConfig, DedupSummary, Form, STAGE, Unusable};
 use lookalike_base::{Error, Result};
 use lookalike_engine::cluster::ResultFormat;
-use lookalike_engine::collection::{self, DocumentRecord, InputRecord, InputRecords, Names};
-use lookalike_engine::sample::Sampled;
+use lookalike_engine::collection::{self, DocumentRecord, InputRecord, InputRecords};
 use lookalike_engine::table as read;
 use lookalike_rewrite::annotate::{Annotation, Survivor};
 use lookalike_rewrite::output::{OutputDirectory, OutputFile, Outputs};
 use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
-use lookalike_store::workspace::Workspace;
-use lookalike_text::read::InputFile;
 
 /// The evidence for removed documents.
 const REMOVED_FILE: &str = "removed.jsonl";
@@ -48,17 +42,6 @@ pub(super) fn file_names(format: ResultFormat) -> [&'static str; 2] {
     [REMOVED_NAMES[at], REFERRED_NAMES[at]]
 }
 
-/// What is known about every document.
-pub(super) struct Knowledge<'k> {
-    pub workspace: &'k Workspace,
-    pub inputs: &'k [InputFile],
-    pub choice: &'k Choice,
-    pub places: &'k Places,
-    pub names: &'k Names,
-    pub sizes: Sampled,
-    pub measure: Measure,
-}
-
 /// A document by its place.
 #[derive(Serialize)]
 struct DocumentPlace<'a> {
@@ -71,7 +54,7 @@ struct DocumentPlace<'a> {
     date: Option<String>,
 }
 
-impl Knowledge<'_> {
+impl Decided<'_> {
     fn place(&self, document: u32) -> Result<DocumentPlace<'_>> {
         let (docno, captured) = self.names.named(document)?;
         let file = self.places.file(document) as usize;
@@ -88,13 +71,12 @@ impl Knowledge<'_> {
     /// number of shared shingles. Equal documents may have none.
     fn score(&self, document: u32, fate: Fate) -> Option<(Cell<'static>, u32)> {
         let (survivor, shared) = (fate.survivor?, fate.shared);
-        let class = |document| self.choice.representative(document);
-        let (a, b) = self.sizes.measured(class(document), class(survivor));
+        let (a, b) = self.measured(document, survivor);
         Some(match fate.reason.is_of_equals() {
             true => (Cell::Real(1.0), a),
             false => {
                 let of = [shared.into(), a.into(), b.into()];
-                (Cell::Measured(self.measure, of), shared)
+                (Cell::Measured(self.criterion.measure, of), shared)
             }
         })
     }
@@ -107,7 +89,7 @@ impl Knowledge<'_> {
     }
 
     /// What `--annotate` says about a document.
-    pub fn annotation(&self, document: u32) -> Result<Annotation> {
+    pub(super) fn annotation(&self, document: u32) -> Result<Annotation> {
         let fate = self.choice.fate(document);
         let cluster = self.choice.cluster(document);
         let survivor = fate.and_then(|fate| fate.survivor);
@@ -120,7 +102,7 @@ impl Knowledge<'_> {
                 record: place.record,
                 docno: place.docno.into_owned(),
             }),
-            measure: self.measure.column(),
+            measure: self.criterion.measure.column(),
             score: self.score_text(document),
             kept: fate.is_none(),
         })
@@ -138,7 +120,7 @@ impl Knowledge<'_> {
             let shared = self.score(document, fate).map_or(0, |(_, shared)| shared);
             let score = self.score_text(document);
             let survivor = json(&self.place(survivor)?)?;
-            let column = self.measure.column();
+            let column = self.criterion.measure.column();
             let _ = write!(
                 line,
                 ",\"survivor\":{survivor},\"{column}\":{score},\"shared\":{shared}"
@@ -157,17 +139,12 @@ impl Knowledge<'_> {
 
     /// Counts every document, and writes the evidence and the lists. With lists, there is no
     /// directory of removed records.
-    pub fn write(
-        &self,
-        outputs: &Outputs,
-        config: &DedupConfig,
-        context: &Context<'_>,
-    ) -> Result<DedupSummary> {
+    pub(super) fn write(&self, outputs: &Outputs, config: &DedupConfig) -> Result<DedupSummary> {
         let lists = (config.form == Form::Lists).then_some(&outputs.kept);
         let directory = lists.or(outputs.removed.as_ref());
         let captures = collection::has_captures(&self.workspace.manifest);
         let (mut columns, mut of_kept) = (REMOVED, KEPT);
-        columns[11].name = self.measure.column();
+        columns[11].name = self.criterion.measure.column();
         if captures {
             [columns[15]] = columns! { address: Text or "" };
         }
@@ -205,7 +182,7 @@ impl Knowledge<'_> {
                     continue;
                 }
             };
-            context.advance(STAGE, number)?;
+            self.context.advance(STAGE, number)?;
             summary.documents += 1;
             if let Some(fate) = self.choice.fate(number) {
                 summary.removed[fate.reason as usize] += 1;

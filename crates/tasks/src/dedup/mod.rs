@@ -98,7 +98,7 @@ pub(crate) use referred::{RecordNames, names};
 pub use search::{Search, search};
 pub use source::DedupSource;
 
-use evidence::{KEPT_LIST, Knowledge};
+use evidence::KEPT_LIST;
 use write::Writing;
 
 const STAGE: &str = "dedup";
@@ -598,15 +598,6 @@ pub fn run(
     let decided = Decided::make(
         workspace, &inputs, config, criterion, pairs, beside, context,
     )?;
-    let knowledge = Knowledge {
-        workspace,
-        inputs: &inputs,
-        choice: &decided.choice,
-        places: &decided.places,
-        names: &decided.names,
-        sizes: choose::sizes(workspace, pairs)?,
-        measure: criterion.measure,
-    };
 
     costs.insert("choose", meter.cost());
     if decided.references.removed > 0 {
@@ -619,9 +610,7 @@ pub fn run(
         Revisit::None => None,
         which => {
             let meter = Meter::start();
-            let choosing = decided.choosing(workspace, &inputs, context);
-            let (choice, measure) = (&decided.choice, criterion.measure);
-            let made = revisit::Revisits::find(choosing, choice, which, measure)?;
+            let made = revisit::Revisits::find(&decided, which)?;
             costs.insert("payloads", meter.cost());
             Some(made)
         }
@@ -634,8 +623,7 @@ pub fn run(
     let names = names_of(own);
     outputs.begin((&names, &names), context)?;
     let (kept, removed) = (&outputs.kept, outputs.removed.as_ref());
-    let mut summary = knowledge.write(&outputs, config, context)?;
-    summary.references = decided.references;
+    let mut summary = decided.write(&outputs, config)?;
     summary.files = own.len() as u64;
     let segments = collection::own_segments(&workspace.manifest).iter();
     let skipped = segments.flat_map(|segment| segment.stats.skipped.values());
@@ -644,12 +632,9 @@ pub fn run(
     if config.form != Form::Lists {
         let meter = Meter::start();
         let writing = Writing {
-            knowledge: &knowledge,
-            read,
-            rejects: config.rejects,
-            annotated: config.form == Form::Annotated,
+            decided: &decided,
+            config,
             revisits: revisits.as_ref(),
-            context,
             companions: AtomicU64::new(0),
         };
         let job = Job {
@@ -658,7 +643,7 @@ pub fn run(
             read,
             kept,
             removed,
-            annotated: writing.annotated,
+            annotated: config.form == Form::Annotated,
             link: config.link,
             memory: decided.spare,
             context,
@@ -672,6 +657,7 @@ pub fn run(
         summary.revisits = revisits.map_or(0, |revisits| revisits.count);
         costs.insert("write", meter.cost());
     }
+    summary.references = decided.references;
     summary.costs = costs;
     let place = kept.directory();
     DedupSource::of(place, workspace, config, removes, &summary)?.write(place)?;

@@ -125,11 +125,7 @@ fn sorted(
     let mut sort = choosing.sort("preference")?;
     values(&mut |document, value| {
         choosing.context.tick(STAGE, document)?;
-        sort.push(Ranked {
-            value,
-            rank: before.of(document),
-            document,
-        })
+        sort.push(Ranked::new(value, before.of(document), document))
     })?;
     let mut ranks = vec![0; documents as usize];
     let mut next = 0;

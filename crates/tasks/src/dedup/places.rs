@@ -1,12 +1,10 @@
 //! Where each document is in the inputs.
 
-use std::path::Path;
-
 use super::STAGE;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_engine::collection::{InputRecord, InputRecords};
-use lookalike_store::workspace::Workspace;
+use lookalike_engine::collection::each_place_with_others;
+use lookalike_store::workspace::{INPUTS_FILE, Workspace};
 
 /// The file and the number of each document's record.
 pub struct Places {
@@ -29,28 +27,20 @@ impl Places {
             starts: Vec::with_capacity(files as usize + 1),
             records: Vec::new(),
         };
-        let mut entries = InputRecords::with_others(workspace);
-        let (mut file, mut record) = (0, 0);
-        while let Some(entry) = entries.next_record()? {
-            let its = entry.file();
-            if its != file {
-                (file, record) = (its, 0);
+        each_place_with_others(workspace, |number, record, document| {
+            context.tick(STAGE, number)?;
+            if document.file >= files {
+                let list = workspace.directory().join(INPUTS_FILE);
+                let expected = format!("at most {files} inputs");
+                let found = format!("a document of input {}", document.file);
+                return Err(Error::corrupt(list, "number of an input").expected(expected, found));
             }
-            record += 1;
-            if let InputRecord::Document(number, document) = entry {
-                context.tick(STAGE, number)?;
-                if document.file >= files {
-                    let list = workspace
-                        .directory()
-                        .join(lookalike_store::workspace::INPUTS_FILE);
-                    return Err(missing(&list, document.file, files));
-                }
-                while places.starts.len() <= document.file as usize {
-                    places.starts.push(number);
-                }
-                places.records.push(record);
+            while places.starts.len() <= document.file as usize {
+                places.starts.push(number);
             }
-        }
+            places.records.push(record as u32);
+            Ok(())
+        })?;
         let end = places.records.len() as u32;
         places.starts.resize(files as usize + 1, end);
         Ok(places)
@@ -82,11 +72,4 @@ impl Places {
     pub fn documents(&self, file: u32) -> std::ops::Range<u32> {
         self.starts[file as usize]..self.starts[file as usize + 1]
     }
-}
-
-fn missing(list: &Path, file: u32, files: u32) -> Error {
-    Error::corrupt(list, "number of an input").expected(
-        format!("at most {files} inputs"),
-        format!("a document of input {file}"),
-    )
 }

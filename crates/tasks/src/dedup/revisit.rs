@@ -17,8 +17,7 @@
 //! a record, and once more without its transfer coding.
 
 use super::captures::Captures;
-use super::choose::Choice;
-use super::{Choosing, Revisit, STAGE};
+use super::{Decided, Revisit, STAGE};
 use lookalike_base::Result;
 use lookalike_base::bits::Bits;
 use lookalike_base::measure::Measure;
@@ -56,12 +55,8 @@ impl Revisits {
     }
 
     /// Decides which removed documents leave a record.
-    pub fn find(
-        choosing: Choosing<'_>,
-        choice: &Choice,
-        which: Revisit,
-        measure: Measure,
-    ) -> Result<Revisits> {
+    pub fn find(decided: &Decided<'_>, which: Revisit) -> Result<Revisits> {
+        let choice = &decided.choice;
         let mut wanted = Bits::new(choice.documents() as usize);
         let mut survivors = vec![u32::MAX; choice.documents() as usize];
         for document in 0..choice.documents() {
@@ -72,17 +67,17 @@ impl Revisits {
             }
         }
         let mut revisits = Revisits {
-            captures: Captures::read(choosing, &wanted)?,
+            captures: Captures::read(decided.choosing(), &wanted)?,
             survivors,
             stands: wanted,
             count: 0,
             untraced_copies: 0,
             later_survivors: 0,
-            measure,
+            measure: decided.criterion.measure,
         };
         revisits.stands = Bits::new(choice.documents() as usize);
         for document in 0..choice.documents() {
-            choosing.context.tick(STAGE, document)?;
+            decided.context.tick(STAGE, document)?;
             let pair = revisits.pair(document)?;
             let stands = pair.as_ref().is_some_and(|(removed, survivor)| {
                 which == Revisit::All || is_identical(removed, survivor)

@@ -4,27 +4,21 @@ use std::io::Read;
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::evidence::Knowledge;
 use super::revisit::Revisits;
-use super::{Unusable, captures, values};
+use super::{Decided, DedupConfig, Form, Unusable, captures, values};
 use lookalike_base::Result;
 use lookalike_base::memory::Credit;
-use lookalike_base::progress::Context;
 use lookalike_engine::collection::{InputRecord, InputRecords};
 use lookalike_rewrite::source::Source;
 use lookalike_rewrite::{Action, Edit, FileEdit, Span, Target};
-use lookalike_text::read::{InputFile, ReadConfig};
+use lookalike_text::read::InputFile;
 
 /// What the writing pass needs to know.
 pub(super) struct Writing<'p> {
-    pub knowledge: &'p Knowledge<'p>,
-    pub read: &'p ReadConfig,
-    pub rejects: Unusable,
-    /// Annotate each record, in place of removing records.
-    pub annotated: bool,
+    pub decided: &'p Decided<'p>,
+    pub config: &'p DedupConfig,
     /// The `revisit` records in place of removed ones.
     pub revisits: Option<&'p Revisits>,
-    pub context: &'p Context<'p>,
     /// Requests and metadata that are removed with a WARC record.
     pub companions: AtomicU64,
 }
@@ -37,16 +31,14 @@ impl<'p> Edit for Writing<'p> {
         Self: 'f;
 
     fn open(&self, file: u32) -> InputRecords<'p> {
-        InputRecords::of_file(self.knowledge.workspace, file)
+        InputRecords::of_file(self.decided.workspace, file)
     }
 
     fn changes(&self, file: u32, _: &mut InputRecords<'p>) -> Result<bool> {
-        let mut documents = self.knowledge.places.documents(file);
-        Ok(match self.annotated {
+        let mut documents = self.decided.places.documents(file);
+        Ok(match self.is_annotated() {
             true => !documents.is_empty(),
-            false => {
-                self.rejects == Unusable::Drop || documents.any(|document| !self.keeps(document))
-            }
+            false => self.drops_rejects() || documents.any(|document| !self.keeps(document)),
         })
     }
 
@@ -57,7 +49,7 @@ impl<'p> Edit for Writing<'p> {
         memory: &Credit,
     ) -> Result<Records<'f, 'p>> {
         let Target { number, input, .. } = target;
-        let companions = match target.is_parquet || self.annotated {
+        let companions = match target.is_parquet || self.is_annotated() {
             true => Vec::new(),
             false => self.companions(number, input, memory)?,
         };
@@ -75,18 +67,27 @@ impl<'p> Edit for Writing<'p> {
 }
 
 impl Writing<'_> {
+    /// Whether each record is annotated, in place of removing records.
+    fn is_annotated(&self) -> bool {
+        self.config.form == Form::Annotated
+    }
+
+    fn drops_rejects(&self) -> bool {
+        self.config.rejects == Unusable::Drop
+    }
+
     fn keeps(&self, document: u32) -> bool {
-        self.knowledge.choice.fate(document).is_none()
+        self.decided.choice.fate(document).is_none()
     }
 
     /// The requests and metadata of the removed records of a WARC file.
     fn companions(&self, file: u32, input: &InputFile, memory: &Credit) -> Result<Vec<(u64, u64)>> {
-        let mut head = [0; 5];
+        let (read, mut head) = (self.decided.choosing().read(), [0; 5]);
         let found = Source::open(&input.path)?.read_exact(&mut head);
         if found.is_err() || &head != b"WARC/" {
             return Ok(Vec::new());
         }
-        let _memory = memory.hold(values::memory_of_reader(self.read));
+        let _memory = memory.hold(values::memory_of_reader(read));
         let mut entries = self.open(file);
         let mut current: Option<(u64, bool)> = None;
         let is_removed = |offset| {
@@ -103,17 +104,17 @@ impl Writing<'_> {
             }
             Ok(current.is_some_and(|(at, removed)| at == offset && removed))
         };
-        captures::companions(input, self.read, is_removed, self.context)
+        captures::companions(input, read, is_removed, self.decided.context)
     }
 
     fn action(&self, document: u32) -> Result<Action> {
-        if self.annotated {
-            return Ok(Action::Annotate(self.knowledge.annotation(document)?));
+        if self.is_annotated() {
+            return Ok(Action::Annotate(self.decided.annotation(document)?));
         }
         if self.keeps(document) {
             return Ok(Action::Keep);
         }
-        let score = |document| self.knowledge.score_text(document);
+        let score = |document| self.decided.score_text(document);
         let revisits = self.revisits;
         let reference = revisits.map(|revisits| revisits.reference(document, &score));
         let reference = reference.transpose()?.flatten();
@@ -153,7 +154,7 @@ impl Records<'_, '_> {
                     }));
                 }
                 InputRecord::Rejected(reject)
-                    if reject.source.length > 0 && self.plan.rejects == Unusable::Drop =>
+                    if reject.source.length > 0 && self.plan.drops_rejects() =>
                 {
                     return Ok(Some(removed((reject.source.offset, reject.source.length))));
                 }
