@@ -1,24 +1,20 @@
 //! The members of clusters, `clusters.jsonl` and `clusters.parquet`.
 
-use crate::collection::{self, Catalogue, Names};
-use crate::join::PairsEntry;
-use crate::sample::Sampled;
+use crate::collection::{self, Catalogue};
 use lookalike_base::Result;
 use lookalike_base::bits::Bits;
-use lookalike_base::budget::ByteSize;
 use lookalike_base::measure::Measure;
-use lookalike_base::progress::Context;
 use lookalike_store::disk::AtomicFile;
 use lookalike_store::item::item;
 use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
-use lookalike_store::workspace::{Manifest, ResultFile, Workspace};
+use lookalike_store::workspace::{Manifest, ResultFile};
 use lookalike_store::{Group, Sort};
 use std::fmt::Write;
 
-use super::components::{Components, UNLISTED};
+use super::components::UNLISTED;
 use super::lines::{json, parameters};
 use super::members::MemberKind;
-use super::{ClusterStats, TABLES};
+use super::{ClusterStats, Clustered, TABLES};
 
 const CLUSTERS_FILE: &str = "clusters.jsonl";
 
@@ -60,15 +56,12 @@ item! {
 /// Calls `take` for each cluster with its number, its representative and its members, in order. They
 /// come from a sort by root and document.
 fn each_cluster(
-    workspace: &Workspace,
-    components: &Components,
-    sampled: &Sampled,
-    memory: ByteSize,
-    context: &Context<'_>,
+    of: &Clustered<'_>,
     mut take: impl FnMut(u32, u32, &mut Next<'_>) -> Result<()>,
 ) -> Result<()> {
-    let config = workspace.record::<PairsEntry>("join")?.config;
-    let with_root = components.with_root(workspace, &config, sampled)?;
+    let (workspace, memory, context) = (of.workspace, of.memory, of.context);
+    let (components, sampled, config) = (&of.components, &of.sampled, &of.config);
+    let with_root = components.with_root(workspace, config, sampled)?;
     let likeness = |root: u32, first: u32| {
         if first == root {
             return Cell::Real(1.0);
@@ -91,11 +84,7 @@ fn each_cluster(
         let Some((root, _)) = components.cluster(document) else {
             return Ok(());
         };
-        sort.push(Placed {
-            root,
-            document,
-            first,
-        })
+        sort.push(Placed::new(root, document, first))
     })?;
     let clusters = |Placed { root, .. }, all: &mut Group<'_, Placed>| {
         let number = components.cluster(root).map_or(0, |(_, number)| number);
@@ -114,16 +103,9 @@ fn each_cluster(
 }
 
 /// Writes a row for each member of a cluster.
-pub(super) fn clusters_table(
-    workspace: &Workspace,
-    components: &Components,
-    names: &Names,
-    sampled: &Sampled,
-    memory: ByteSize,
-    context: &Context<'_>,
-) -> Result<ResultFile> {
-    let measure = workspace.record::<PairsEntry>("join")?.config.measure;
-    let columns = columns(&workspace.manifest, measure);
+pub(super) fn clusters_table(of: &Clustered<'_>) -> Result<ResultFile> {
+    let (workspace, names) = (of.workspace, &of.names);
+    let columns = columns(&workspace.manifest, of.config.measure);
     let parameters = parameters(&workspace.manifest);
     let directory = workspace.directory();
     let mut table = Table::create(directory, "clusters.parquet", &parameters, &columns)?;
@@ -131,7 +113,7 @@ pub(super) fn clusters_table(
     let take = |number: u32, root: u32, next: &mut Next<'_>| {
         let representative = names.get(root)?;
         while let Some(member) = next()? {
-            context.tick(TABLES, written)?;
+            of.context.tick(TABLES, written)?;
             written += 1;
             let (docno, captured) = names.named(member.document)?;
             table.row(&cells! {
@@ -141,22 +123,15 @@ pub(super) fn clusters_table(
         }
         Ok(())
     };
-    each_cluster(workspace, components, sampled, memory, context, take)?;
+    each_cluster(of, take)?;
     table.done()
 }
 
 /// Writes a line for each cluster. Returns the file, and counts clusters of exact duplicates only and
 /// the documents of the largest cluster.
-pub(super) fn write_clusters(
-    workspace: &Workspace,
-    components: &Components,
-    names: &Names,
-    sampled: &Sampled,
-    memory: ByteSize,
-    context: &Context<'_>,
-) -> Result<(ResultFile, ClusterStats)> {
-    let mut out = AtomicFile::create(&workspace.directory().join(CLUSTERS_FILE))?;
-    let column = (workspace.record::<PairsEntry>("join")?.config.measure).column();
+pub(super) fn write_clusters(of: &Clustered<'_>) -> Result<(ResultFile, ClusterStats)> {
+    let (names, column) = (&of.names, of.config.measure.column());
+    let mut out = AtomicFile::create(&of.workspace.directory().join(CLUSTERS_FILE))?;
     let mut stats = ClusterStats::default();
     let mut line = String::new();
     let take = |number: u32, root: u32, next: &mut Next<'_>| {
@@ -189,7 +164,7 @@ pub(super) fn write_clusters(
         }
         out.put(b"]}\n")
     };
-    each_cluster(workspace, components, sampled, memory, context, take)?;
+    each_cluster(of, take)?;
     let written = ResultFile::new(CLUSTERS_FILE, out.finish()?);
     Ok((written, stats))
 }

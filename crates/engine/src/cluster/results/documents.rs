@@ -1,17 +1,14 @@
 //! `exact-duplicates.tsv`, `documents.tsv` and `documents.parquet`.
 
 use crate::collection::{
-    self, Captured, Catalogue, DocumentView, Names, Sameness, SharedTexts, each_document_of,
-    each_place,
+    self, Captured, Catalogue, DocumentView, Sameness, SharedTexts, each_document_of, each_place,
 };
 use lookalike_base::Result;
-use lookalike_base::progress::Context;
 use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
-use lookalike_store::workspace::{InputList, Manifest, ResultFile, Workspace};
+use lookalike_store::workspace::{InputList, Manifest, ResultFile};
 
-use super::components::Components;
 use super::lines::{parameters, size_column};
-use super::{ClusterStats, STAGE, TABLES};
+use super::{ClusterStats, Clustered, STAGE, TABLES};
 
 /// The columns of `exact-duplicates.tsv`.
 pub(super) fn exact_columns(manifest: &Manifest) -> [Column; 8] {
@@ -38,12 +35,10 @@ pub(super) fn columns(manifest: &Manifest) -> [Column; 13] {
 
 /// Writes `exact-duplicates.tsv` and `documents.tsv`.
 pub(super) fn write_documents(
-    workspace: &Workspace,
-    names: &Names,
-    components: &Components,
+    of: &Clustered<'_>,
     stats: &mut ClusterStats,
-    context: &Context<'_>,
 ) -> Result<[ResultFile; 2]> {
+    let workspace = of.workspace;
     let (directory, parameters) = (workspace.directory(), parameters(&workspace.manifest));
     let columns = exact_columns(&workspace.manifest);
     let mut exact = Table::create(directory, "exact-duplicates.tsv", &parameters, &columns)?;
@@ -51,7 +46,7 @@ pub(super) fn write_documents(
     let before = collection::against(&workspace.manifest).segments as usize;
     let before = collection::segments(&workspace.manifest).get(..before);
     each_document_of(workspace, before.unwrap_or_default(), |number, document| {
-        context.tick(STAGE, number)?;
+        of.context.tick(STAGE, number)?;
         texts.put(number, document.text);
         Ok(())
     })?;
@@ -64,27 +59,23 @@ pub(super) fn write_documents(
         let same = texts.compare(number, first);
         identical += u64::from(same == Sameness::Identical);
         known |= same != Sameness::Unknown;
-        let (own, (representative, other)) = (Captured::of(document), names.named(first)?);
+        let (own, (representative, other)) = (Captured::of(document), of.names.named(first)?);
         exact.row(&cells! {
             document.docno, &representative, md5, same.text(), own.url.as_ref(),
             own.date.as_ref(), other.url.as_ref(), other.date.as_ref(),
         })
     };
     let file = ("documents.tsv", STAGE);
-    let all = write_rows(workspace, file, components, context, &mut each)?;
+    let all = write_rows(of, file, &mut each)?;
     stats.identical = known.then_some(identical);
     Ok([exact.done()?, all])
 }
 
 /// Writes `documents.parquet`.
-pub(super) fn documents_table(
-    workspace: &Workspace,
-    components: &Components,
-    context: &Context<'_>,
-) -> Result<ResultFile> {
+pub(super) fn documents_table(of: &Clustered<'_>) -> Result<ResultFile> {
     let mut none = |_, _: &DocumentView<'_>, _, _: Cell<'_>| Ok(());
     let file = ("documents.parquet", TABLES);
-    write_rows(workspace, file, components, context, &mut none)
+    write_rows(of, file, &mut none)
 }
 
 /// Takes a document, its representative if it is an exact duplicate, and its MD5.
@@ -92,26 +83,24 @@ type Each<'e> = dyn FnMut(u32, &DocumentView<'_>, Option<u32>, Cell<'_>) -> Resu
 
 /// Writes a row for each document to a file, and passes the document on.
 fn write_rows(
-    workspace: &Workspace,
+    of: &Clustered<'_>,
     (name, stage): (&str, &'static str),
-    components: &Components,
-    context: &Context<'_>,
     each: &mut Each<'_>,
 ) -> Result<ResultFile> {
-    let (directory, manifest) = (workspace.directory(), &workspace.manifest);
+    let (directory, manifest) = (of.workspace.directory(), &of.workspace.manifest);
     let columns = columns(manifest);
     let mut table = Table::create(directory, name, &parameters(manifest), &columns)?;
     let mut inputs = InputList::open(directory)?;
     // The directory of a method has no rejected records, so it cannot number the records.
     let numbered = manifest.method.is_none();
-    let mut firsts = Catalogue::representatives_in_order(workspace)?;
+    let mut firsts = Catalogue::representatives_in_order(of.workspace)?;
     firsts.skip_to(collection::against(manifest).documents)?;
-    each_place(workspace, |number, record, document| {
-        context.advance(stage, number)?;
+    each_place(of.workspace, |number, record, document| {
+        of.context.advance(stage, number)?;
         let first = firsts.next()?.filter(|&first| first != number);
         let md5 = Cell::Digest(u128::from_be_bytes(document.md5));
         each(number, &document, first, md5)?;
-        let cluster = components.cluster(number).map(|(_, cluster)| cluster);
+        let cluster = of.components.cluster(number).map(|(_, cluster)| cluster);
         let file = inputs.name_of(document.file)?;
         let record = numbered.then_some(record);
         table.row(&cells! {

@@ -9,8 +9,8 @@ mod pairs;
 mod rejects;
 mod tables;
 
-use crate::collection::{self, Catalogue, SharedTexts};
-use crate::join::{Pairs, PairsEntry, sizes_of_pairs};
+use crate::collection::{self, Catalogue, Names, SharedTexts};
+use crate::join::{JoinConfig, Pairs, PairsEntry, sizes_of_pairs};
 use crate::sample::Sampled;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::keywords::keywords;
@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use clusters::write_clusters;
 use components::Components;
 use documents::write_documents;
-use pairs::{PairRows, write_pairs};
+use pairs::write_pairs;
 
 pub use lines::{parameters, parameters_of};
 pub use members::{Member, MemberKind, Members};
@@ -118,37 +118,31 @@ pub struct ClusterStats {
 /// Writes the result files, unless complete files of these pairs exist.
 pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let pairs = workspace.record::<PairsEntry>("join")?;
-    let (digest, config, found) = (pairs.digest.clone(), pairs.config, pairs.stats.pairs);
-    let lists = pairs.lists();
+    let (digest, lists) = (pairs.digest.clone(), pairs.lists());
+    let listed = pairs.config.pairs != Pairs::None;
+    let listed = listed.then_some(pairs.stats.pairs);
     if exist(workspace, &digest) {
         return Ok(());
     }
     tables::remove_stale(workspace, &digest)?;
-    let documents = Catalogue::stats(workspace)?.documents;
     let mut stats = ClusterStats {
-        pairs: (config.pairs != Pairs::None).then_some(found),
+        pairs: listed,
         ..ClusterStats::default()
     };
     let texts = SharedTexts::bytes(workspace)?;
-    let memory = sort_memory(workspace, config.measure, texts, context)?;
-    let formatters = formatters(memory, context);
-    let memory = ByteSize(memory.0 - formatters as u64 * pairs::THREAD_BYTES);
-    context.start(STAGE, Unit::Count("documents"), Some(documents));
-    let names = Catalogue::names(workspace, &context.budget)?;
-    let sampled = sizes_of_pairs(workspace)?;
-    let components = Components::new(workspace, &mut stats, context)?;
+    let mut of = Clustered::open(workspace, (STAGE, texts), &mut stats, context)?;
+    // Threads make the lines of `pairs.tsv` in a quarter of the memory.
+    let most = of.memory.0 / 4 / pairs::THREAD_BYTES;
+    let formatters = context.budget.threads.min(most as usize);
+    of.memory.0 -= formatters as u64 * pairs::THREAD_BYTES;
     let write_pairs = || {
-        let written = lists.map(|list| {
-            let rows = PairRows::new(workspace, (list, config), &names, &sampled);
-            write_pairs(workspace, &rows, formatters, context)
-        });
+        let written = lists.map(|list| write_pairs(&of, list, formatters));
         written.collect::<Result<Vec<_>>>()
     };
-    let write_clusters =
-        || write_clusters(workspace, &components, &names, &sampled, memory, context);
+    let write_clusters = || write_clusters(&of);
     let write_documents = || {
         let mut stats = ClusterStats::default();
-        let [exact, all] = write_documents(workspace, &names, &components, &mut stats, context)?;
+        let [exact, all] = write_documents(&of, &mut stats)?;
         let rejects = write_rejects(workspace, &mut stats)?;
         Ok(([exact, all, rejects], stats))
     };
@@ -167,7 +161,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     (stats.exact_only, stats.largest) = (of_clusters.exact_only, of_clusters.largest);
     stats.largest_document = of_clusters.largest_document;
     (stats.identical, stats.rejects) = (of_documents.identical, of_documents.rejects);
-    drop((names, sampled));
+    drop(of);
     let mut files = vec![clusters, exact, all, rejects];
     files.splice(0..0, pairs);
     workspace.manifest.set(ResultsEntry {
@@ -178,12 +172,6 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     workspace.commit(&[])
 }
 
-/// How many threads make the lines of `pairs.tsv`, in a quarter of the memory.
-fn formatters(memory: ByteSize, context: &Context<'_>) -> usize {
-    let most = memory.0 / 4 / pairs::THREAD_BYTES;
-    context.budget.threads.min(most as usize)
-}
-
 /// Whether the complete results of the pairs with this digest exist.
 fn exist(workspace: &Workspace, digest: &str) -> bool {
     let complete = |file| check_file(workspace.directory(), file).is_ok();
@@ -191,21 +179,44 @@ fn exist(workspace: &Workspace, digest: &str) -> bool {
     results.is_some_and(|results| results.digest == digest && results.files.iter().all(complete))
 }
 
-/// The memory that is left for sorting the members of clusters beside `others` bytes; an error if
-/// the budget is too small.
-fn sort_memory(
-    workspace: &Workspace,
-    measure: Measure,
-    others: u64,
-    context: &Context<'_>,
-) -> Result<ByteSize> {
-    let documents = Catalogue::extent(workspace)?.documents;
-    let sampled = Sampled::bytes_in(workspace, measure)?;
-    let names = Catalogue::names_bytes(workspace, &context.budget)?;
-    let used = FIXED_BYTES + others + components::bytes(documents) + sampled + names;
-    let what = || format!("clustering {}", counted(documents, "document"));
-    let memory = context.budget.rest(used, LEAST_SORT_BYTES, what)?;
-    Ok(ByteSize(memory.min(MOST_SORT_BYTES)))
+/// What the result files are made from.
+struct Clustered<'c> {
+    workspace: &'c Workspace,
+    config: JoinConfig,
+    names: Names,
+    sampled: Sampled,
+    components: Components,
+    /// The memory that is left for sorting the members of clusters.
+    memory: ByteSize,
+    context: &'c Context<'c>,
+}
+
+impl<'c> Clustered<'c> {
+    /// Begins a step, which uses `others` bytes of memory beside this.
+    fn open(
+        workspace: &'c Workspace,
+        (step, others): (&'static str, u64),
+        stats: &mut ClusterStats,
+        context: &'c Context<'c>,
+    ) -> Result<Clustered<'c>> {
+        let config = workspace.record::<PairsEntry>("join")?.config;
+        let documents = Catalogue::extent(workspace)?.documents;
+        let sampled = Sampled::bytes_in(workspace, config.measure)?;
+        let names = Catalogue::names_bytes(workspace, &context.budget)?;
+        let used = FIXED_BYTES + others + components::bytes(documents) + sampled + names;
+        let what = || format!("clustering {}", counted(documents, "document"));
+        let memory = context.budget.rest(used, LEAST_SORT_BYTES, what)?;
+        context.start(step, Unit::Count("documents"), Some(documents));
+        Ok(Clustered {
+            workspace,
+            config,
+            names: Catalogue::names(workspace, &context.budget)?,
+            sampled: sizes_of_pairs(workspace)?,
+            components: Components::new(workspace, stats, context)?,
+            memory: ByteSize(memory.min(MOST_SORT_BYTES)),
+            context,
+        })
+    }
 }
 
 /// The cluster of a document.

@@ -5,19 +5,17 @@
 
 use std::borrow::Cow;
 
-use crate::collection::{self, Captured, Names};
-use crate::join::{JoinConfig, List, Pair, Pairs, each_measured_pair};
-use crate::sample::Sampled;
+use crate::collection::{self, Captured};
+use crate::join::{List, Pair, Pairs, each_measured_pair};
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
-use lookalike_base::progress::Context;
 use lookalike_base::workers::in_order;
 use lookalike_store::disk::AtomicFile;
 use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if, push_row};
-use lookalike_store::workspace::{ResultFile, Workspace};
+use lookalike_store::workspace::ResultFile;
 
 use super::lines::{parameters, size_column};
-use super::{STAGE, TABLES};
+use super::{Clustered, STAGE, TABLES};
 
 /// Pairs that a thread makes lines of at a time.
 const BLOCK: usize = 4096;
@@ -28,23 +26,19 @@ const PIECE: usize = 256 << 10;
 pub(super) const THREAD_BYTES: u64 = 3 * ((BLOCK * size_of::<Pair>() + PIECE) as u64);
 
 /// Writes the pair list. `threads` is the number of threads that make lines.
-pub(super) fn write_pairs(
-    workspace: &Workspace,
-    rows: &PairRows<'_>,
-    threads: usize,
-    context: &Context<'_>,
-) -> Result<ResultFile> {
-    let mut out = rows.create(workspace, "tsv")?;
-    if rows.config.pairs == Pairs::None {
+pub(super) fn write_pairs(of: &Clustered<'_>, list: List, threads: usize) -> Result<ResultFile> {
+    let rows = PairRows::new(of, list);
+    let mut out = rows.create("tsv")?;
+    if of.config.pairs == Pairs::None {
         return out.done();
     }
     in_order(
         STAGE,
         threads,
-        |hand_out| each_block(workspace, rows, STAGE, context, hand_out),
+        |hand_out| rows.each_block(STAGE, hand_out),
         |block: Vec<Pair>, pass| {
             let mut text = String::new();
-            rows.of(&block, |cells| {
+            rows.cells(&block, |cells| {
                 push_row(&mut text, &rows.columns, cells);
                 match text.len() >= PIECE {
                     true => pass(std::mem::take(&mut text)),
@@ -59,39 +53,13 @@ pub(super) fn write_pairs(
 }
 
 /// Writes the pairs as a table.
-pub(super) fn pairs_table(
-    workspace: &Workspace,
-    rows: &PairRows<'_>,
-    context: &Context<'_>,
-) -> Result<ResultFile> {
-    let mut out = rows.create(workspace, "parquet")?;
-    if rows.config.pairs != Pairs::None {
-        each_block(workspace, rows, TABLES, context, |block| {
-            rows.of(&block, |cells| out.row(cells))
-        })?;
+pub(super) fn pairs_table(of: &Clustered<'_>, list: List) -> Result<ResultFile> {
+    let rows = PairRows::new(of, list);
+    let mut out = rows.create("parquet")?;
+    if of.config.pairs != Pairs::None {
+        rows.each_block(TABLES, |block| rows.cells(&block, |cells| out.row(cells)))?;
     }
     out.done()
-}
-
-/// Passes all pairs on in blocks.
-fn each_block(
-    workspace: &Workspace,
-    rows: &PairRows<'_>,
-    stage: &'static str,
-    context: &Context<'_>,
-    mut pass: impl FnMut(Vec<Pair>) -> Result<()>,
-) -> Result<()> {
-    let mut block = Vec::with_capacity(BLOCK);
-    each_measured_pair(workspace, rows.list, rows.sampled, |pair, _| {
-        block.push(pair);
-        if block.len() < BLOCK {
-            return Ok(());
-        }
-        context.stop.check(stage)?;
-        pass(std::mem::replace(&mut block, Vec::with_capacity(BLOCK)))
-    })?;
-    context.stop.check(stage)?;
-    pass(block)
 }
 
 /// The columns of a pair list. Their names depend on the measure, and on whether the `keys` of
@@ -118,51 +86,65 @@ pub fn pair_columns(keys: &str, measure: Measure, captures: bool) -> [Column; 13
 }
 
 /// What the rows of pairs say.
-pub(super) struct PairRows<'r> {
+struct PairRows<'r> {
+    of: &'r Clustered<'r>,
     list: List,
-    names: &'r Names,
-    sampled: &'r Sampled,
-    config: JoinConfig,
     columns: [Column; 13],
 }
 
 impl<'r> PairRows<'r> {
-    pub(super) fn new(
-        workspace: &Workspace,
-        (list, config): (List, JoinConfig),
-        names: &'r Names,
-        sampled: &'r Sampled,
-    ) -> PairRows<'r> {
-        let captures = collection::has_captures(&workspace.manifest);
-        PairRows {
-            list,
-            names,
-            sampled,
-            config,
-            columns: pair_columns(size_column(&workspace.manifest), config.measure, captures),
-        }
+    fn new(of: &'r Clustered<'r>, list: List) -> PairRows<'r> {
+        let (manifest, measure) = (&of.workspace.manifest, of.config.measure);
+        let captures = collection::has_captures(manifest);
+        let columns = pair_columns(size_column(manifest), measure, captures);
+        PairRows { of, list, columns }
     }
 
-    fn create(&self, workspace: &Workspace, format: &str) -> Result<Table<AtomicFile>> {
-        let mut parameters = parameters(&workspace.manifest);
-        let review = self.config.review.filter(|_| self.list == List::Review);
+    fn create(&self, format: &str) -> Result<Table<AtomicFile>> {
+        let mut parameters = parameters(&self.of.workspace.manifest);
+        let review = self.of.config.review.filter(|_| self.list == List::Review);
         parameters.extend(review.map(|review| ("review", review.to_string())));
         let name = format!("{}.{format}", self.list);
-        Table::create(workspace.directory(), &name, &parameters, &self.columns)
+        Table::create(
+            self.of.workspace.directory(),
+            &name,
+            &parameters,
+            &self.columns,
+        )
+    }
+
+    /// Passes all pairs on in blocks.
+    fn each_block(
+        &self,
+        stage: &'static str,
+        mut pass: impl FnMut(Vec<Pair>) -> Result<()>,
+    ) -> Result<()> {
+        let stop = self.of.context.stop;
+        let mut block = Vec::with_capacity(BLOCK);
+        each_measured_pair(self.of.workspace, self.list, &self.of.sampled, |pair, _| {
+            block.push(pair);
+            if block.len() < BLOCK {
+                return Ok(());
+            }
+            stop.check(stage)?;
+            pass(std::mem::replace(&mut block, Vec::with_capacity(BLOCK)))
+        })?;
+        stop.check(stage)?;
+        pass(block)
     }
 
     /// Passes the rows of a block to `take`.
-    fn of(&self, block: &[Pair], mut take: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
-        let measure = self.config.measure;
+    fn cells(&self, block: &[Pair], mut take: impl FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
+        let (measure, names) = (self.of.config.measure, &self.of.names);
         // Pairs come in the order of their first documents.
         let (mut first, mut docno_a, mut at_a) = (None, Cow::Borrowed(""), Captured::default());
         for pair in block {
-            let (a, b) = self.sampled.measured(pair.a, pair.b);
+            let (a, b) = self.of.sampled.measured(pair.a, pair.b);
             if first.replace(pair.a) != Some(pair.a) {
-                (docno_a, at_a) = self.names.named(pair.a)?;
+                (docno_a, at_a) = names.named(pair.a)?;
             }
             let union = (u64::from(a) + u64::from(b)).saturating_sub(pair.shared.into());
-            let (docno_b, at_b) = self.names.named(pair.b)?;
+            let (docno_b, at_b) = names.named(pair.b)?;
             let value = Cell::Measured(measure, [pair.amount(measure), a.into(), b.into()]);
             take(&cells! {
                 &docno_a, &docno_b, value, pair.shared, a, b, pair.a, pair.b, union,

@@ -5,20 +5,18 @@
 //! them in a record of its own, so that text files and tables can be made again one without the
 //! other.
 
-use crate::collection::Catalogue;
-use crate::join::{PairsEntry, sizes_of_pairs};
+use crate::join::PairsEntry;
 use lookalike_base::Result;
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::progress::Context;
 use lookalike_store::disk;
 use lookalike_store::table::TABLE_BYTES;
 use lookalike_store::workspace::{ResultFile, StageRecord, Workspace, check_file};
 use serde::{Deserialize, Serialize};
 
 use super::clusters::clusters_table;
-use super::components::Components;
 use super::documents::documents_table;
-use super::pairs::{PairRows, pairs_table};
-use super::{ClusterStats, TABLES, sort_memory};
+use super::pairs::pairs_table;
+use super::{Clustered, TABLES};
 
 /// The files of this step. The last one is there if pairs are to be reviewed.
 pub const TABLE_FILES: [&str; 4] = [
@@ -49,7 +47,7 @@ impl StageRecord for TablesEntry {
 /// Writes the tables, unless complete tables of these pairs exist.
 pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let pairs = workspace.record::<PairsEntry>("join")?;
-    let (digest, config, lists) = (pairs.digest.clone(), pairs.config, pairs.lists());
+    let (digest, lists) = (pairs.digest.clone(), pairs.lists());
     let complete = |file| check_file(workspace.directory(), file).is_ok();
     let tables = workspace.manifest.get::<TablesEntry>();
     if tables.is_some_and(|tables| tables.digest == digest && tables.files.iter().all(complete)) {
@@ -58,21 +56,16 @@ pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<
     if workspace.manifest.take::<TablesEntry>().is_some() {
         workspace.commit(&[])?;
     }
-    let documents = Catalogue::stats(workspace)?.documents;
-    let memory = sort_memory(workspace, config.measure, TABLE_BYTES, context)?;
-    context.start(TABLES, Unit::Count("documents"), Some(documents));
-    let names = Catalogue::names(workspace, &context.budget)?;
-    let sampled = sizes_of_pairs(workspace)?;
-    let pairs = lists.map(|list| {
-        let rows = PairRows::new(workspace, (list, config), &names, &sampled);
-        pairs_table(workspace, &rows, context)
-    });
+    let of = Clustered::open(
+        workspace,
+        (TABLES, TABLE_BYTES),
+        &mut Default::default(),
+        context,
+    )?;
+    let pairs = lists.map(|list| pairs_table(&of, list));
     let mut files = pairs.collect::<Result<Vec<_>>>()?;
-    let components = Components::new(workspace, &mut ClusterStats::default(), context)?;
-    let clusters = clusters_table(workspace, &components, &names, &sampled, memory, context)?;
-    drop(sampled);
-    files.push(clusters);
-    files.push(documents_table(workspace, &components, context)?);
+    files.push(clusters_table(&of)?);
+    files.push(documents_table(&of)?);
     workspace.manifest.set(TablesEntry { digest, files });
     workspace.commit(&[])
 }
