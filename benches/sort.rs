@@ -99,7 +99,7 @@ fn ours(records: &[Record<u64>], place: &Path) -> (Sorted, u64) {
             keys.extend(document.iter().map(|record| record.key));
             buffer.extend(&keys, document[0].value);
         }
-        let mut run = RunWriter::create(Kind::Run, place, number as u64, 7, None).unwrap();
+        let mut run = RunWriter::create(place, number as u64, 7, None).unwrap();
         let drained = buffer.drain(|records| {
             for &record in records {
                 run.push(record)?;

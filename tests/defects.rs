@@ -856,7 +856,7 @@ fn pairs_that_no_join_writes_are_refused() {
         forge(&out, |workspace| {
             let (directory, digest) = (workspace.path("pairs"), workspace.manifest.parameters());
             let how = None;
-            let part = RunWriter::create(Kind::Pairs, &directory, number, digest, how);
+            let part = RunWriter::of(&directory, Header::new(Kind::Pairs, digest, number, 8), how);
             let mut part = part.unwrap();
             let (key, value) = (Pair::key(a, b), shared);
             part.push(Record { key, value }).unwrap();

@@ -14,7 +14,6 @@ use lookalike::engine::join::{Join, JoinConfig, Pairs};
 use lookalike::engine::pipeline::{self, JoinParameters};
 use lookalike::engine::shingle::ShingleConfig;
 use lookalike::engine::sort::{Compression, Record, RunWriter};
-use lookalike::store::Kind;
 use lookalike::store::workspace::Workspace;
 use lookalike::text::read::ReadConfig;
 
@@ -64,7 +63,7 @@ pub fn write_run<K: Key>(
     how: Compression,
     records: &[Record<K>],
 ) -> (PathBuf, u64) {
-    let mut run = RunWriter::create(Kind::Run, place, number, 7, how).unwrap();
+    let mut run = RunWriter::create(place, number, 7, how).unwrap();
     for &record in records {
         run.push(record).unwrap();
     }

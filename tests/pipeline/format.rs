@@ -206,7 +206,8 @@ fn run<K: Key>(
     compression: Compression,
     records: impl IntoIterator<Item = (K, u32)>,
 ) -> PartInfo {
-    let mut part = RunWriter::create(kind, directory, number, PARAMETERS, compression).unwrap();
+    let header = header(kind, number, K::BYTES as u32);
+    let mut part = RunWriter::of(directory, header, compression).unwrap();
     for (key, value) in records {
         part.push(Record { key, value }).unwrap();
     }

@@ -49,7 +49,6 @@ use lookalike_base::measure::Criterion;
 use lookalike_base::numbers::is_zero;
 use lookalike_base::progress::{Context, Stop, Unit};
 use lookalike_base::workers::on_threads;
-use lookalike_store::Kind;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use std::path::Path;
@@ -443,13 +442,7 @@ impl Counter<'_> {
                     if run.is_none() {
                         let (place, parameters) = (self.directory, self.parameters);
                         let number = number + window;
-                        run = Some(RunWriter::create(
-                            Kind::Run,
-                            place,
-                            number,
-                            parameters,
-                            COMPRESSION,
-                        )?);
+                        run = Some(RunWriter::create(place, number, parameters, COMPRESSION)?);
                     }
                     if let Some(run) = &mut run {
                         run.push(Record {

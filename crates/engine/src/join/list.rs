@@ -1,9 +1,7 @@
 //! The last step of both joins: merge runs of counted pairs into the pair list.
 
 use crate::collection::{self, Catalogue, Conditions, Extent, MappedSets, Tried};
-use crate::merge::{
-    Combine, Generations, MergeStats, PostingsEntry, Sums, fan_in, merge_generations,
-};
+use crate::merge::{Generations, MergeStats, PostingsEntry, Sums, fan_in, merge_generations};
 use crate::sample::plan::Plan;
 use crate::sample::{self, PlanGiven, SampleEntry, Sampling, SelectStats, Selection};
 use crate::sort::{
@@ -17,7 +15,7 @@ use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::progress::Context;
 use lookalike_base::workers::{in_order, share};
 use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
-use lookalike_store::{Kind, PartInfo, disk, part_number as part_number_of};
+use lookalike_store::{Header, Kind, PartInfo, disk, part_number as part_number_of};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -39,7 +37,7 @@ pub(super) fn fewer(
         directory: &workspace.path(DIRECTORY),
         parameters: workspace.collection_parameters(),
         compression: COMPRESSION,
-        combine: Combine::Add,
+        adds: true,
         stop: join.context.stop,
         stage: STAGE,
     };
@@ -327,9 +325,14 @@ fn part_number(workspace: &Workspace) -> u64 {
 /// Begins a part with pairs. With a review, nothing is kept of the list before, so that the number
 /// `after` its own is free.
 pub(super) fn writer(workspace: &Workspace, after: u64) -> Result<RunWriter<u64>> {
-    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
-    let number = part_number(workspace) + after;
-    RunWriter::create(Kind::Pairs, &directory, number, parameters, COMPRESSION)
+    numbered(workspace, part_number(workspace) + after)
+}
+
+/// Creates the pair list with this number.
+pub(super) fn numbered(workspace: &Workspace, number: u64) -> Result<RunWriter<u64>> {
+    let parameters = workspace.collection_parameters();
+    let header = Header::new(Kind::Pairs, parameters, number, u64::BYTES);
+    RunWriter::of(&workspace.path(DIRECTORY), header, COMPRESSION)
 }
 
 /// Records the complete pair list in the manifest, and drops the files that it was made from.

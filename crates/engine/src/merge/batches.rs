@@ -130,7 +130,7 @@ mod tests {
         let mut files = Vec::new();
         for (number, records) in (0..).zip(runs) {
             let (place, packed) = (directory.path(), None);
-            let mut run = RunWriter::create(Kind::Run, place, number, 9, packed).unwrap();
+            let mut run = RunWriter::create(place, number, 9, packed).unwrap();
             for &record in records {
                 run.push(record).unwrap();
             }

@@ -8,19 +8,10 @@ use lookalike_base::ids::Key;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Stop;
 use lookalike_base::{Result, limits};
-use lookalike_store::{Kind, disk};
+use lookalike_store::disk;
 
 use super::ranges::LongLists;
 use super::{Batches, Merged, Sums};
-
-/// What a merge does with two records of one key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Combine {
-    /// It keeps both, ordered by value.
-    Keep,
-    /// It makes one record of them and adds their values.
-    Add,
-}
 
 /// The number of runs, at least 2, that can be merged at once. It depends on `memory`, which
 /// `threads` threads share, and on the file descriptors that the process may have. If the memory
@@ -43,8 +34,9 @@ pub struct Generations<'a> {
     pub parameters: u128,
     /// How the next generation is compressed.
     pub compression: Compression,
-    /// What the merge does with equal keys.
-    pub combine: Combine,
+    /// Whether the merge makes one record of those of a key and adds their values, in place of keeping
+    /// all, ordered by value.
+    pub adds: bool,
     /// The request to stop.
     pub stop: &'a Stop,
     /// The stage that merges, for errors.
@@ -75,16 +67,10 @@ pub fn merge_generations<K: Key>(
             .iter()
             .map(|f| f.range(K::default(), K::MAX))
             .collect::<Result<_>>()?;
-        let mut out = RunWriter::create(
-            Kind::Run,
-            how.directory,
-            number,
-            how.parameters,
-            how.compression,
-        )?;
-        match how.combine {
-            Combine::Keep => keep(how, cursors, &mut out)?,
-            Combine::Add => add(how, cursors, &mut out)?,
+        let mut out = RunWriter::create(how.directory, number, how.parameters, how.compression)?;
+        match how.adds {
+            false => keep(how, cursors, &mut out)?,
+            true => add(how, cursors, &mut out)?,
         }
         drop(files);
         let mut covers: Vec<(u32, u32)> = old.iter().flat_map(|run| run.covers.clone()).collect();

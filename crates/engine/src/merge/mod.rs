@@ -58,7 +58,7 @@ mod ranges;
 mod stage;
 
 pub use batches::{Batches, Merged};
-pub use generations::{Combine, Generations, fan_in, merge_generations};
+pub use generations::{Generations, fan_in, merge_generations};
 pub use losers::{LoserTree, Sums};
 pub use postings::{PackedBlock, PostingsBlock, PostingsDecoder, PostingsReader, PostingsWriter};
 pub use ranges::{AllPostings, LongLists, MergeStats, PostingsEntry, stats};

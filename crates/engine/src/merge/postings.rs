@@ -6,6 +6,7 @@ use crate::collection::decompress;
 use lookalike_base::ids::Key;
 use lookalike_base::memory::room_for_block;
 use lookalike_base::{Error, Result};
+use lookalike_store::workspace::Places;
 use lookalike_store::{
     Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, check_sum, checksum, pack_u32,
     unpack_u32,
@@ -318,6 +319,13 @@ impl<K: Key> PostingsReader<K> {
         // A block is full before its last list, which has each document once at most.
         self.most = documents.saturating_add(BLOCK_ENTRIES as u64);
         self
+    }
+
+    /// Opens the postings of a range of a collection of this number of documents.
+    pub(super) fn of_range(places: &Places, info: &PartInfo, documents: u64) -> Result<Self> {
+        let path = places.part("postings", &info.name);
+        let reader = PostingsReader::open(&path, Some(places.parameters), Some(info))?;
+        Ok(reader.of(documents))
     }
 
     /// Reads the next block without decoding it; `false` after the last block.

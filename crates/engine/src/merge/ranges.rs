@@ -6,10 +6,10 @@ use lookalike_base::ids::Key;
 use lookalike_base::progress::Context;
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
+use lookalike_store::workspace::{Manifest, Places, StageRecord, Workspace};
 use lookalike_store::{Kind, PartInfo};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
@@ -293,34 +293,27 @@ impl PostingsEntry {
         range: u32,
         documents: usize,
     ) -> Result<PostingsReader<K>> {
-        let directory = workspace.path("postings");
-        let info = self.parts.get(&range);
-        let info = info.ok_or_else(|| Error::no_stage(&directory, "merge"))?;
-        let parameters = Some(workspace.collection_parameters());
-        let reader = PostingsReader::open(&directory.join(&info.name), parameters, Some(info))?;
-        Ok(reader.of(documents as u64))
+        let missing = || Error::no_stage(&workspace.path("postings"), "merge");
+        let info = self.parts.get(&range).ok_or_else(missing)?;
+        PostingsReader::of_range(workspace.places(), info, documents as u64)
     }
 }
 
 /// The blocks of all postings, in order.
 pub struct AllPostings<K> {
-    parts: std::vec::IntoIter<(PathBuf, PartInfo)>,
-    parameters: u128,
+    places: Places,
+    parts: std::vec::IntoIter<PartInfo>,
     documents: u64,
     reader: Option<PostingsReader<K>>,
 }
 
 impl<K: Key> AllPostings<K> {
     pub fn of(workspace: &Workspace, documents: u64) -> Self {
-        let directory = workspace.path("postings");
         let postings = workspace.manifest.get::<PostingsEntry>().into_iter();
-        let parts: Vec<(PathBuf, PartInfo)> = postings
-            .flat_map(|postings| postings.parts.values())
-            .map(|info| (directory.join(&info.name), info.clone()))
-            .collect();
+        let parts = postings.flat_map(|postings| postings.parts.values().cloned());
         AllPostings {
-            parts: parts.into_iter(),
-            parameters: workspace.collection_parameters(),
+            places: workspace.places().clone(),
+            parts: parts.collect::<Vec<_>>().into_iter(),
             documents,
             reader: None,
         }
@@ -337,11 +330,11 @@ impl<K: Key> AllPostings<K> {
                     reader.finish()?;
                 }
             }
-            let Some((path, info)) = self.parts.next() else {
+            let Some(info) = self.parts.next() else {
                 return Ok(false);
             };
-            let reader = PostingsReader::open(&path, Some(self.parameters), Some(&info))?;
-            self.reader = Some(reader.of(self.documents));
+            let reader = PostingsReader::of_range(&self.places, &info, self.documents)?;
+            self.reader = Some(reader);
         }
     }
 

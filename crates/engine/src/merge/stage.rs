@@ -3,7 +3,7 @@
 use crate::collection::Catalogue;
 use crate::sort::{Held, RunEntry, RunsEntry, open_runs};
 use lookalike_base::Result;
-use lookalike_base::budget::{Budget, PROCESS_BYTES};
+use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Key;
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::workers::{Tasks, work_and_commit};
@@ -15,18 +15,8 @@ use super::ranges::{
     Cuts, LongLists, MergedRange, RangeWriter, WORKER_BYTES, commit_range, finish, list_bytes,
 };
 use super::{
-    Batches, Combine, Generations, MergeStats, Merged, PostingsEntry, STAGE, fan_in,
-    merge_generations,
+    Batches, Generations, MergeStats, Merged, PostingsEntry, STAGE, fan_in, merge_generations,
 };
-
-/// The fan-in: the number of runs merged at once.
-fn runs_at_once<K: Key>(budget: &Budget, documents: u64, limit: Option<usize>) -> Result<usize> {
-    let threads = budget.threads as u64;
-    let fixed = PROCESS_BYTES + threads * WORKER_BYTES + list_bytes(documents, threads);
-    let memory = budget.memory.0.saturating_sub(fixed);
-    let fan_in = fan_in::<K>(budget, memory, threads)?;
-    Ok(limit.unwrap_or(fan_in).clamp(2, fan_in.max(2)))
-}
 
 /// Merges all runs into shared postings. It resumes after the committed ranges. `limit` bounds the
 /// fan-in below what the budget allows.
@@ -43,7 +33,13 @@ pub fn run<K: Key>(
         return Err(workspace.missing("sort"));
     }
     let documents = Catalogue::stats(workspace)?.documents;
-    let fan_in = runs_at_once::<K>(&context.budget, documents, limit)?;
+    let (budget, threads) = (&context.budget, context.budget.threads as u64);
+    let memory = budget
+        .memory
+        .0
+        .saturating_sub(held_bytes(documents, threads));
+    let fan_in = fan_in::<K>(budget, memory, threads)?;
+    let fan_in = limit.unwrap_or(fan_in).clamp(2, fan_in.max(2));
     context.start(STAGE, Unit::Count("records"), Some(entry.stats.records));
     let directory = workspace.path("runs");
     let parameters = workspace.collection_parameters();
@@ -169,7 +165,7 @@ fn fewer_runs<K: Key>(
         directory: &workspace.path("runs"),
         parameters: workspace.collection_parameters(),
         compression: None,
-        combine: Combine::Keep,
+        adds: false,
         stop: context.stop,
         stage: STAGE,
     };

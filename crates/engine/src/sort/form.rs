@@ -635,13 +635,7 @@ impl<K: Key> Spilling<'_, K> {
         plan.stop.check(STAGE)?;
         plan.spilled.store(true, Ordering::SeqCst);
         let number = plan.next_number.fetch_add(1, Ordering::SeqCst);
-        let mut run = RunWriter::create(
-            Kind::Run,
-            plan.runs,
-            number,
-            plan.sets.places.parameters,
-            None,
-        )?;
+        let mut run = RunWriter::create(plan.runs, number, plan.sets.places.parameters, None)?;
         self.buffer.drain(|records| {
             for &record in records {
                 run.push(record)?;

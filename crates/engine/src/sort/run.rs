@@ -68,15 +68,19 @@ struct Columns<K> {
 }
 
 impl<K: Key> RunWriter<K> {
-    /// Starts run `number`, or a part of another kind that has the shape of a run, in a directory.
+    /// Starts run `number` in a directory.
     pub fn create(
-        kind: Kind,
         directory: &Path,
         number: u64,
         parameters: u128,
         compression: Compression,
     ) -> Result<Self> {
-        let header = Header::new(kind, parameters, number, K::BYTES);
+        let header = Header::new(Kind::Run, parameters, number, K::BYTES);
+        RunWriter::of(directory, header, compression)
+    }
+
+    /// Starts a part of another kind that has the shape of a run.
+    pub fn of(directory: &Path, header: Header, compression: Compression) -> Result<Self> {
         Ok(RunWriter {
             out: PartWriter::create(directory, &header)?,
             packer: Packer::new(compression, directory)?,
@@ -470,7 +474,7 @@ mod tests {
     fn round_trip<K: Key>(mut records: Vec<Record<K>>, compression: Compression, low: K, high: K) {
         records.sort_unstable();
         let directory = tempfile::tempdir().unwrap();
-        let mut writer = RunWriter::create(Kind::Run, directory.path(), 1, 9, compression).unwrap();
+        let mut writer = RunWriter::create(directory.path(), 1, 9, compression).unwrap();
         for &record in &records {
             writer.push(record).unwrap();
         }
@@ -544,7 +548,7 @@ mod tests {
 
     fn flip(records: u64, step: usize) {
         let directory = tempfile::tempdir().unwrap();
-        let mut writer = RunWriter::<u64>::create(Kind::Run, directory.path(), 1, 9, None).unwrap();
+        let mut writer = RunWriter::<u64>::create(directory.path(), 1, 9, None).unwrap();
         let record = |i: u64| Record {
             key: i * i / 2,
             value: i as u32 % 7,

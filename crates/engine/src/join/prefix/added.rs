@@ -202,7 +202,7 @@ fn each_task<K: Key>(
             stored.next()?;
             number += 1;
         }
-        let mut sets = SetReader::<K>::of(workspace, segment)?;
+        let mut sets = SetReader::<K>::open(workspace.places(), segment)?;
         for _ in 0..segment.stats.documents {
             let size = stored.next()?.unwrap_or(0);
             let own = join.sampled.own(number);

@@ -166,9 +166,7 @@ mod tests {
                 let mut run: Vec<u64> = random_keys.chain([u64::MAX]).collect();
                 run.sort_unstable();
                 run.dedup();
-                let packed = None;
-                let mut writer =
-                    RunWriter::create(Kind::Run, directory.path(), number, 9, packed).unwrap();
+                let mut writer = RunWriter::create(directory.path(), number, 9, None).unwrap();
                 for &key in &run {
                     writer.push(Record { key, value: 1 }).unwrap();
                 }

@@ -42,7 +42,6 @@ use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
 use lookalike_base::progress::Stop;
 use lookalike_base::workers::in_order;
-use lookalike_store::Kind;
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 use std::ops::Range;
@@ -90,7 +89,7 @@ pub(super) fn run<K: Key>(workspace: &mut Workspace, join: &Joining<'_>) -> Resu
     let documents = join.sampled.documents();
     let range = (documents / (RANGES * context.budget.threads)).max(LEAST_RANGE);
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
-    let mut run = RunWriter::create(Kind::Run, &directory, 1, parameters, COMPRESSION)?;
+    let mut run = RunWriter::create(&directory, 1, parameters, COMPRESSION)?;
     in_order(
         STAGE,
         context.budget.threads,

@@ -67,7 +67,6 @@ use lookalike_base::Result;
 use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::ids::Key;
 use lookalike_base::progress::{Context, Unit};
-use lookalike_store::Kind;
 use lookalike_store::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -167,7 +166,7 @@ fn write_run(
     keys: &[u64],
     context: &Context<'_>,
 ) -> Result<RunEntry> {
-    let mut run = RunWriter::create(Kind::Run, directory, number, parameters, COMPRESSION)?;
+    let mut run = RunWriter::create(directory, number, parameters, COMPRESSION)?;
     for (n, &key) in keys.iter().enumerate() {
         context.tick(STAGE, n)?;
         run.push(Record { key, value: 1 })?;

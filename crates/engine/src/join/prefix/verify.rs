@@ -122,10 +122,7 @@ pub(super) fn run<K: Key>(
         Pairs::All | Pairs::Across => None,
         Pairs::None => Some(UnionFind::new(documents)),
     };
-    let candidates = workspace.manifest.get::<JoinProgress>().into_iter();
-    let candidates =
-        candidates.flat_map(|joining| joining.prefix.clone().unwrap_or_default().candidates);
-    let candidates: Vec<RunEntry> = candidates.collect();
+    let candidates = place(workspace).candidates;
     let candidates = list::fewer(workspace, join, candidates, memory / 2, |joining, runs| {
         joining.prefix.get_or_insert_default().candidates = runs;
     })?;
@@ -155,6 +152,12 @@ pub(super) fn run<K: Key>(
         None => list::finish::<K>(workspace, join, memory / 2),
         Some(clusters) => links::<K>(workspace, join, &verifier, clusters),
     }
+}
+
+/// The candidates, and how far they are verified.
+fn place(workspace: &Workspace) -> PrefixPlace {
+    let joining = workspace.manifest.get::<JoinProgress>();
+    joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
 }
 
 struct Verifying<'a, 'v> {
@@ -199,8 +202,7 @@ impl Verifying<'_, '_> {
 
     /// Verifies all distinct candidates and writes the pairs in order.
     fn all<K: Key>(&mut self, candidates: &[RunEntry]) -> Result<()> {
-        let place = self.place();
-        let from = match place.done {
+        let from = match place(self.workspace).done {
             None => 0,
             Some(u64::MAX) => return Ok(()),
             Some(done) => done + 1,
@@ -219,11 +221,6 @@ impl Verifying<'_, '_> {
                 return Ok(());
             }
         }
-    }
-
-    fn place(&self) -> PrefixPlace {
-        let joining = self.workspace.manifest.get::<JoinProgress>();
-        joining.and_then(|j| j.prefix.clone()).unwrap_or_default()
     }
 
     /// Takes candidates until there is no room for more sets, and verifies them. Returns the last
@@ -302,7 +299,6 @@ impl Verifying<'_, '_> {
                     let run = match &mut run {
                         Some(run) => run,
                         none => none.insert(RunWriter::create(
-                            Kind::Run,
                             directory,
                             number,
                             parameters,
