@@ -710,7 +710,7 @@ fn sets(mut controls: Controls<'_>) {
             }
         }
     }
-    if let Ok(mut reader) = SetReader::<u64>::of(&workspace, &segment) {
+    if let Ok(mut reader) = SetReader::<u64>::open(workspace.places(), &segment) {
         for &size in &sizes {
             let mut keys = 0;
             let read = reader.next(size, |piece| {

@@ -91,7 +91,7 @@ fn keys(directory: &Path) -> Vec<Vec<u64>> {
     for segment in collection::segments(&workspace.manifest) {
         let path = workspace.path("collection").join(&segment.documents.name);
         let mut documents = DocumentReader::open(&path, None, None).unwrap();
-        let mut sets = SetReader::<u64>::of(&workspace, segment).unwrap();
+        let mut sets = SetReader::<u64>::open(workspace.places(), segment).unwrap();
         while let Some(document) = documents.next().unwrap() {
             let mut keys: Vec<u64> = Vec::new();
             if document.stored {

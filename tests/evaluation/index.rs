@@ -72,7 +72,7 @@ pub fn lists<K: Key>(
     let mut lists: BTreeMap<K, BTreeSet<u32>> = BTreeMap::new();
     let mut document = 0;
     for segment in collection::segments(&workspace.manifest) {
-        let mut sets = SetReader::<K>::of(workspace, segment).unwrap();
+        let mut sets = SetReader::<K>::open(workspace.places(), segment).unwrap();
         for _ in 0..segment.stats.documents {
             let size = stored.at(document);
             let prefix = criterion.map(|of| of.prefix(size, size).max(1).into());

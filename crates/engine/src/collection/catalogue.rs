@@ -14,8 +14,8 @@ use lookalike_base::{Error, Result, threads};
 use lookalike_store::item::item;
 use lookalike_store::workspace::{MANIFEST_FILE, Places, Workspace};
 use lookalike_store::{
-    Group, Header, Kind, NAMES_WITH_CAPTURES, PartInfo, PartReader, PartWriter, Sort, VERSION,
-    disk, json, part_unit,
+    Group, Header, Kind, NAMES_WITH_CAPTURES, PartInfo, PartWriter, Sort, VERSION, disk, json,
+    part_unit,
 };
 use lookalike_text::read::{Reason, Reject, SourceSpan};
 use std::collections::HashMap;
@@ -122,7 +122,7 @@ fn each_in(
     segment: &SegmentEntry,
     each: &mut dyn FnMut(u32, DocumentView<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut documents = DocumentReader::of_segment(places, segment)?;
+    let mut documents = DocumentReader::of(places, segment)?;
     let mut number = segment.first_document;
     while let Some(document) = documents.view()? {
         each(number, document)?;
@@ -418,15 +418,11 @@ impl<'a> Making<'a> {
     /// Finds the documents that equal earlier ones. If there are several threads, some of them read
     /// the documents, and two sort the keys.
     fn repeated(&self) -> Result<Repeated> {
-        let (representatives, docnos) = self.found()?;
-        Ok(Repeated {
+        let repeated = |representatives, docnos| Repeated {
             first: self.first,
             representatives,
             docnos,
-        })
-    }
-
-    fn found(&self) -> Result<(Vec<u32>, Bits)> {
+        };
         let queue = &Queue::new(&self.segments);
         let read = &AtomicU64::new(0);
         if self.context.budget.threads <= 1 {
@@ -435,7 +431,8 @@ impl<'a> Making<'a> {
                 of_md5s.into_iter().try_for_each(|key| md5s.push(key))?;
                 of_docnos.into_iter().try_for_each(|key| docnos.push(key))
             })?;
-            return Ok((self.representatives(md5s)?, self.repeated_docnos(docnos)?));
+            let docnos = self.repeated_docnos(docnos)?;
+            return Ok(repeated(self.representatives(md5s)?, docnos));
         }
         let (to_md5s, md5s) = bounded::<Keys>(PASSED_AT_ONCE);
         let (to_docnos, docnos) = bounded::<Keys>(PASSED_AT_ONCE);
@@ -463,7 +460,7 @@ impl<'a> Making<'a> {
             let docnos = joined(STAGE, docnos);
             // Without all keys, the rest means nothing.
             joined_all(STAGE, readers)?;
-            Ok((representatives?, docnos?))
+            Ok(repeated(representatives?, docnos?))
         })
     }
 
@@ -730,7 +727,7 @@ impl LevelWriter {
         column_in(workspace, levels, |level| &level.stored)?
             .each(|_, stored| self.stored.put(&stored.to_le_bytes()))?;
         for level in levels {
-            let path = workspace.path(DIRECTORY).join(&level.rejects.name);
+            let path = workspace.part(DIRECTORY, &level.rejects.name);
             let parameters = Some(workspace.collection_parameters());
             let mut rejects = RejectReader::open(&path, parameters, Some(&level.rejects))?;
             while let Some((reject, kept)) = rejects.next_reject()? {
@@ -771,13 +768,9 @@ fn each_name_in<'l>(
 ) -> Result<()> {
     let mut document = 0;
     for level in levels {
-        let open = |kind, info: &PartInfo| {
-            let path = workspace.path(DIRECTORY).join(&info.name);
-            let parameters = Some(workspace.collection_parameters());
-            PartReader::open(&path, kind, parameters, Some(info))
-        };
-        let mut names = open(Kind::Names, &level.names)?;
-        let mut ends = open(Kind::Column, &level.name_ends)?;
+        let places = workspace.places();
+        let mut names = places.open(DIRECTORY, Kind::Names, &level.names)?;
+        let mut ends = places.open(DIRECTORY, Kind::Column, &level.name_ends)?;
         let mut start = 0;
         for _ in 0..level.names.records {
             let end = ends.take_u64()?;
@@ -805,11 +798,13 @@ fn column_in(
     levels: &[&CatalogueLevel],
     part: fn(&CatalogueLevel) -> &PartInfo,
 ) -> Result<ColumnReader> {
-    let parts = levels.iter().map(|level| {
-        let info = part(level);
-        (workspace.path(DIRECTORY).join(&info.name), info.clone())
-    });
-    ColumnReader::open_all(parts.collect(), workspace.collection_parameters())
+    let open = |level| (workspace.places()).open(DIRECTORY, Kind::Column, part(level));
+    let mut parts = levels
+        .iter()
+        .copied()
+        .map(open)
+        .collect::<Result<Vec<_>>>()?;
+    ColumnReader::of(parts.remove(0), parts)
 }
 
 /// For each document, the first document with the same MD5.

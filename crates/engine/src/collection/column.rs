@@ -2,7 +2,7 @@
 
 use lookalike_base::{Error, Result};
 use lookalike_store::{HEADER_BYTES, Kind, PartInfo, PartReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Documents in a block.
 const BLOCK: usize = 64;
@@ -159,10 +159,9 @@ impl FromIterator<u32> for Column {
 
 /// Reads a column in order. It may have several parts, one after the other.
 pub struct ColumnReader {
-    parameters: u128,
     part: PartReader,
-    /// The parts after it, the next one last.
-    rest: Vec<(PathBuf, PartInfo)>,
+    /// The parts after it.
+    rest: std::vec::IntoIter<PartReader>,
     left: usize,
     numbers: std::vec::IntoIter<u32>,
 }
@@ -170,26 +169,19 @@ pub struct ColumnReader {
 impl ColumnReader {
     /// Opens a column of one part.
     pub fn open(path: &Path, parameters: u128, info: &PartInfo) -> Result<ColumnReader> {
+        let part = PartReader::open(path, Kind::Column, Some(parameters), Some(info))?;
+        ColumnReader::of(part, Vec::new())
+    }
+
+    /// A column of these parts.
+    pub(super) fn of(part: PartReader, rest: Vec<PartReader>) -> Result<ColumnReader> {
         let mut column = ColumnReader {
-            parameters,
-            part: PartReader::open(path, Kind::Column, Some(parameters), Some(info))?,
-            rest: Vec::new(),
+            part,
+            rest: rest.into_iter(),
             left: 0,
             numbers: Vec::new().into_iter(),
         };
         column.begin()?;
-        Ok(column)
-    }
-
-    /// Opens a column of these parts, of which there is at least one.
-    pub(super) fn open_all(
-        mut parts: Vec<(PathBuf, PartInfo)>,
-        parameters: u128,
-    ) -> Result<ColumnReader> {
-        let rest = parts.split_off(1);
-        let (path, info) = &parts[0];
-        let mut column = ColumnReader::open(path, parameters, info)?;
-        column.rest.extend(rest.into_iter().rev());
         Ok(column)
     }
 
@@ -213,10 +205,9 @@ impl ColumnReader {
             return Ok(Some(number));
         }
         while self.left == 0 {
-            let Some((path, info)) = self.rest.pop() else {
+            let Some(next) = self.rest.next() else {
                 return Ok(None);
             };
-            let next = PartReader::open(&path, Kind::Column, Some(self.parameters), Some(&info))?;
             std::mem::replace(&mut self.part, next).finish()?;
             self.begin()?;
         }

@@ -11,7 +11,7 @@ use super::blocks::{Packer, take};
 use super::since::Since;
 use super::text_digest::TextDigest;
 use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{Places, Workspace};
+use lookalike_store::workspace::Places;
 use lookalike_store::{
     Header, Kind, PartInfo, PartReader, PartWriter, WITH_DATE, WITH_FIELDS, meta,
 };
@@ -194,12 +194,7 @@ impl<T: Stored> BlockReader<T> {
     }
 
     /// Opens the part of a segment.
-    pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
-        BlockReader::of_segment(workspace.places(), segment)
-    }
-
-    /// As [`BlockReader::of`], from what it takes of the workspace.
-    pub(super) fn of_segment(places: &Places, segment: &SegmentEntry) -> Result<Self> {
+    pub fn of(places: &Places, segment: &SegmentEntry) -> Result<Self> {
         let info = T::part(segment);
         let path = places.part("collection", &info.name);
         BlockReader::open(&path, Some(places.parameters), Some(info))

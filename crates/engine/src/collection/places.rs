@@ -47,12 +47,6 @@ impl<'w> InputRecords<'w> {
         InputRecords::from_segment(workspace, first as usize)
     }
 
-    /// All records, including the records of another collection with which the own documents are
-    /// compared.
-    pub fn with_others(workspace: &'w Workspace) -> InputRecords<'w> {
-        InputRecords::from_segment(workspace, 0)
-    }
-
     /// The records from the beginning of the first segment that has records of a file.
     pub fn of_file(workspace: &'w Workspace, file: u32) -> InputRecords<'w> {
         let segments = records::segments(&workspace.manifest);
@@ -292,6 +286,6 @@ fn open_segment(
     workspace: &Workspace,
     segment: &SegmentEntry,
 ) -> Result<(DocumentReader, RejectReader)> {
-    let documents = DocumentReader::of(workspace, segment)?;
-    Ok((documents, RejectReader::of(workspace, segment)?))
+    let documents = DocumentReader::of(workspace.places(), segment)?;
+    Ok((documents, RejectReader::of(workspace.places(), segment)?))
 }

@@ -103,14 +103,7 @@ pub struct SetReader<K> {
 impl<K: Key> SetReader<K> {
     /// Opens a segment's sets.
     pub fn open(places: &Places, segment: &SegmentEntry) -> Result<Self> {
-        let info = &segment.fingerprints;
-        let path = places.part("collection", &info.name);
-        let part = PartReader::open(
-            &path,
-            Kind::Fingerprints,
-            Some(places.parameters),
-            Some(info),
-        )?;
+        let part = places.open("collection", Kind::Fingerprints, &segment.fingerprints)?;
         if part.header.key_bytes as usize != K::BYTES {
             return Err(part.corrupt("key size", K::BYTES, part.header.key_bytes));
         }
@@ -118,11 +111,6 @@ impl<K: Key> SetReader<K> {
             part,
             piece: Vec::new(),
         })
-    }
-
-    /// Opens a segment's sets in a workspace.
-    pub fn of(workspace: &Workspace, segment: &SegmentEntry) -> Result<Self> {
-        SetReader::open(workspace.places(), segment)
     }
 
     /// Passes the bytes of the next document's set of `size` keys to `take`, with room for the keys of

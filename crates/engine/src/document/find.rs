@@ -144,7 +144,7 @@ fn with_address(
 /// segment keeps before it. Reads the segment up to the document.
 pub fn stored(workspace: &Workspace, number: u32) -> Result<(DocumentRecord, u64)> {
     let (_, segment) = collection::segment_of(workspace, number)?;
-    let mut documents = DocumentReader::of(workspace, segment)?;
+    let mut documents = DocumentReader::of(workspace.places(), segment)?;
     let (mut texts_before, mut at) = (0, segment.first_document);
     while let Some(record) = documents.next()? {
         if at == number {

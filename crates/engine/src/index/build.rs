@@ -219,7 +219,7 @@ fn divide<K: Key>(
             disk::point("index: divide");
             context.stop.check(STAGE)?;
             let first = segment.first_document;
-            let mut sets = SetReader::<K>::of(workspace, segment)?;
+            let mut sets = SetReader::<K>::open(workspace.places(), segment)?;
             for document in first..first + segment.stats.documents as u32 {
                 let own = facts.get(document)?;
                 let takes_part = representatives.has(document);

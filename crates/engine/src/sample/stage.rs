@@ -251,10 +251,8 @@ pub fn run<K: Key>(
     let mut stats = SampleStats::default();
     let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
     let writers = (0..count as u64).map(|number| {
-        PartWriter::create(
-            &directory,
-            &Header::new(Kind::Column, parameters, number, 4),
-        )
+        let header = Header::new(Kind::Column, parameters, number, 4);
+        PartWriter::create(&directory, &header)
     });
     let mut writers = writers.collect::<Result<Vec<_>>>()?;
     let all = levels.rates == [Rate::FULL] && sampling.most_per_document().is_none();
@@ -263,7 +261,7 @@ pub fn run<K: Key>(
     let mut inside = vec![0u32; count];
     for segment in collection::segments(&workspace.manifest) {
         let mut sets = (!all)
-            .then(|| SetReader::<K>::of(workspace, segment))
+            .then(|| SetReader::<K>::open(workspace.places(), segment))
             .transpose()?;
         for _ in 0..segment.stats.documents {
             context.advance(STAGE, document)?;

@@ -14,7 +14,7 @@ use super::manifest::{Base, FIRST_FORMAT, MANIFEST_FILE, MANIFEST_FORMAT, Manife
 use super::place::{has_records, is_run, is_run_with, near, refuse_remote};
 use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
-use crate::{self as store, Kind, disk, received};
+use crate::{self as store, Kind, PartInfo, PartReader, disk, received};
 use lookalike_base::error::{NOT_THERE, refuse};
 use lookalike_base::memory::room_for_block;
 use lookalike_base::progress::Context;
@@ -93,6 +93,12 @@ impl Places {
             Some((lender, _)) if self.is_lent(directory, name) => lender.join(directory).join(name),
             _ => self.path(directory).join(name),
         }
+    }
+
+    /// Opens a part in a subdirectory, which must be the one that the manifest names.
+    pub fn open(&self, directory: &str, kind: Kind, info: &PartInfo) -> Result<PartReader> {
+        let path = self.part(directory, &info.name);
+        PartReader::open(&path, kind, Some(self.parameters), Some(info))
     }
 }
 

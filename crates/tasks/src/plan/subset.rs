@@ -91,8 +91,8 @@ fn copy<K: Key>(
     let (mut number, mut first, mut copied) = (0u32, 0u32, 0u32);
     let (mut set, mut scratch): (Vec<K>, Vec<u8>) = (Vec::new(), Vec::new());
     for segment in collection::segments(&base.manifest) {
-        let mut records = DocumentReader::of(base, segment)?;
-        let mut sets = SetReader::<K>::of(base, segment)?;
+        let mut records = DocumentReader::of(base.places(), segment)?;
+        let mut sets = SetReader::<K>::open(base.places(), segment)?;
         while let Some(mut document) = records.next()? {
             context.tick(STAGE, number)?;
             let size = stored.get(number);
@@ -190,7 +190,7 @@ mod tests {
             let path = workspace.part("collection", &segment.documents.name);
             let mut documents =
                 DocumentReader::open(&path, None, Some(&segment.documents)).unwrap();
-            let mut sets = SetReader::<K>::of(workspace, segment).unwrap();
+            let mut sets = SetReader::<K>::open(workspace.places(), segment).unwrap();
             while let Some(document) = documents.next().unwrap() {
                 let mut set: Vec<K> = Vec::new();
                 sets.next(stored.at(number), |keys| {

@@ -476,8 +476,8 @@ impl<K: Key> LookUp<'_, '_, K> {
         let Some((representatives, stored)) = &batch.columns else {
             return Ok(());
         };
-        let mut documents = DocumentReader::of(batch.workspace, segment)?;
-        let mut sets = SetReader::<K>::of(batch.workspace, segment)?;
+        let mut documents = DocumentReader::of(batch.workspace.places(), segment)?;
+        let mut sets = SetReader::<K>::open(batch.workspace.places(), segment)?;
         let mut number = segment.first_document;
         let (mut set, mut met): (Vec<u8>, Vec<u32>) = (Vec::new(), Vec::new());
         // The other measures need only the number of shared keys.

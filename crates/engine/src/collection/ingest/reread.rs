@@ -184,7 +184,7 @@ impl<'a> Reread<'a> {
             let Some(segment) = segments.next() else {
                 return Ok(None);
             };
-            reader = Some(DocumentReader::of_segment(&self.places, segment)?);
+            reader = Some(DocumentReader::of(&self.places, segment)?);
         };
         let mut number = self.documents(unit).start;
         let mut next = next_document()?;
