@@ -337,7 +337,7 @@ impl Command for Options {
             (self.end.verbose).text(answer, ledger, &workspace)
         })?;
         let Some(page) = page else {
-            return unread::warn(&workspace, context);
+            return unread::warn(&workspace, 0, context);
         };
         let audited = AuditConfig {
             seed: self.sample_seed,
@@ -346,7 +346,7 @@ impl Command for Options {
         let (kept, look) = (&flags.output, PageConfig::default());
         let told = (self.audit).write(kept, &workspace, &page, audited, &look, context)?;
         out.note(|| Ok(told))?;
-        unread::warn(&workspace, context)
+        unread::warn(&workspace, 0, context)
     }
 }
 

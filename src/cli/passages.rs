@@ -354,7 +354,7 @@ impl Command for Options {
                 None => error,
             })?;
         }
-        unread::warn(&pipeline::open_shared(directory, context)?, context)
+        unread::warn(&pipeline::open_shared(directory, context)?, 0, context)
     }
 }
 

@@ -251,6 +251,6 @@ impl Command for FinishOptions {
             });
         }
         let summary = jobs::finish(&plan, &self.output, format, context)?;
-        Verbose::default().print(&summary, &self.output, out, context)
+        Verbose::default().print((&summary, 0), &self.output, out, context)
     }
 }

@@ -13,13 +13,15 @@ use lookalike_store::disk;
 use lookalike_store::workspace::{InputList, Workspace};
 use lookalike_text::read::{RecordReader, Unread, other_fields};
 
-/// Warnings about the input files from which no document was read, and what to do; empty if there
-/// are none.
-fn unread_files(workspace: &Workspace) -> Result<Vec<String>> {
+/// Warnings about the input files from the `first` one on from which no document was read, and what
+/// to do; empty if there are none.
+fn unread_files(workspace: &Workspace, first: u32) -> Result<Vec<String>> {
     let mut unread = Unread::default();
     let mut inputs = InputList::open(workspace.directory())?;
     each_unread(workspace, |reject| {
-        unread.add_reject(inputs.path_of(reject.source.file)?, &reject);
+        if reject.source.file >= first {
+            unread.add_reject(inputs.path_of(reject.source.file)?, &reject);
+        }
         Ok(())
     })?;
     let list = workspace.directory().join("rejects.jsonl");
@@ -47,9 +49,9 @@ fn unused_id_field(workspace: &Workspace) -> Result<Option<String>> {
     )))
 }
 
-/// Warns about the inputs of a collection.
-pub(crate) fn warn(workspace: &Workspace, context: &Context<'_>) -> Result<()> {
-    lines(&unread_files(workspace)?, context);
+/// Warns about the inputs of a collection, of which those before the `first` one have been warned of.
+pub(crate) fn warn(workspace: &Workspace, first: u32, context: &Context<'_>) -> Result<()> {
+    lines(&unread_files(workspace, first)?, context);
     let remarks = [unused_id_field(workspace)?, short_documents(workspace)?];
     remarks
         .iter()
@@ -59,11 +61,15 @@ pub(crate) fn warn(workspace: &Workspace, context: &Context<'_>) -> Result<()> {
 }
 
 /// As [`warn`], for the directory of a finished command.
-pub(crate) fn warn_in(directory: &Path, summary: &Summary, context: &Context<'_>) -> Result<()> {
+pub(crate) fn warn_in(
+    directory: &Path,
+    (summary, first): (&Summary, u32),
+    context: &Context<'_>,
+) -> Result<()> {
     let ingest = &summary.ingest;
     match ingest.rejected.is_empty() && ingest.unnamed == 0 && ingest.short == 0 {
         true => Ok(()),
-        false => warn(&pipeline::open_shared(directory, context)?, context),
+        false => warn(&pipeline::open_shared(directory, context)?, first, context),
     }
 }
 
