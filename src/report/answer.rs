@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::ledger::fields;
+use super::dedup::named;
+use super::ledger::{fields, numbered};
 use super::rows::part_of;
 use super::terminal::visible;
 use super::wording::Wording;
@@ -85,8 +86,7 @@ fn read_line(summary: &Summary, collection: &Workspace) -> String {
     };
     let mut line = format!("Read {documents} from {files}{left_out}.\n");
     if !summary.ingest.tokens.is_empty() {
-        let kind = |(kind, n): (&String, &u64)| format!("{kind} {}", count(*n));
-        let kinds = listed(", ", &summary.ingest.tokens, kind);
+        let kinds = numbered(&summary.ingest.tokens);
         let _ = writeln!(line, "Tokens by name: {kinds}.");
     }
     if let Some(fields) = fields(&summary.ingest.fields) {
@@ -171,11 +171,11 @@ pub(super) fn gone_for(reason: Removal, n: u64) -> String {
         Removal::SameWords => format!("{} with the same words", count(n)),
         Removal::Exact => counted(n, "exact copy"),
         Removal::Near => counted(n, "near-duplicate"),
-        Removal::Chain => format!("{} connected by a chain", count(n)),
-        Removal::Contained => format!("{} contained in a kept document", count(n)),
+        Removal::Chain | Removal::Contained | Removal::Listed => {
+            format!("{} {}", count(n), named(reason))
+        }
         Removal::Clustered => counted(n, "cluster member"),
         Removal::Empty => format!("{} without words", count(n)),
-        Removal::Listed => format!("{} listed (--drop)", count(n)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The summary as text.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use super::rows::{Rows, share};
 use super::terminal::{named, visible};
@@ -323,7 +323,7 @@ pub(crate) fn rejected_by_file(workspace: &Workspace) -> Result<String> {
     let mut files: Vec<(u32, BTreeMap<&'static str, u64>)> = Vec::new();
     let (mut more, mut last) = (0, None);
     for segment in collection::own_segments(manifest) {
-        let mut rejects = RejectReader::of(workspace, segment)?;
+        let mut rejects = RejectReader::of(workspace.places(), segment)?;
         while let Some((reject, used)) = rejects.next_reject()? {
             let file = reject.source.file;
             if used || file < first {
@@ -356,7 +356,7 @@ pub(crate) fn rejected_by_file(workspace: &Workspace) -> Result<String> {
     let mut inputs = InputList::open(workspace.directory())?;
     for (file, reasons) in &files {
         let file = visible(inputs.path_of(*file)?);
-        let _ = writeln!(out, "  {file}: {}", by_reason(reasons));
+        let _ = writeln!(out, "  {file}: {}", numbered(reasons));
     }
     if more > 0 {
         let _ = writeln!(out, "  and {}", counted(more, "other file"));
@@ -364,9 +364,7 @@ pub(crate) fn rejected_by_file(workspace: &Workspace) -> Result<String> {
     Ok(out)
 }
 
-/// Numbers of records by reason: `no text field 3, too large 1`.
-fn by_reason<R: AsRef<str>>(reasons: &BTreeMap<R, u64>) -> String {
-    listed(", ", reasons, |(reason, n)| {
-        format!("{} {}", reason.as_ref(), count(*n))
-    })
+/// Numbers by name: `no text field 3, too large 1`.
+pub(super) fn numbered(counts: &BTreeMap<impl Display, u64>) -> String {
+    listed(", ", counts, |(name, n)| format!("{name} {}", count(*n)))
 }

@@ -297,6 +297,7 @@ fn stopped_searches_keep_their_parameters() {
     run.run(&paths(&files), base.path()).unwrap();
     let mut asked = run.question.clone();
     asked.join.threshold = "0.35".parse().unwrap();
+    asked.results = ResultFormat::Parquet;
     let thresholds = [run.question.join.threshold, asked.join.threshold];
     let mut kept = [0, 0];
     for after in 1.. {
@@ -305,8 +306,7 @@ fn stopped_searches_keep_their_parameters() {
         let mut workspace = pipeline::open(out.path()).unwrap();
         let watch = StopAt::call(after);
         let context = run.context(&watch.stop, &watch);
-        let tables = ResultFormat::Parquet;
-        let done = pipeline::search_again(&mut workspace, &asked, tables, &context).is_ok();
+        let done = pipeline::search_again(&mut workspace, &asked, &context).is_ok();
         drop(workspace);
         let known = pipeline::parameters(&pipeline::look(out.path()).unwrap()).unwrap();
         assert_eq!(known.join.measure, asked.join.measure, "{after}");
@@ -316,7 +316,7 @@ fn stopped_searches_keep_their_parameters() {
             .unwrap();
         kept[at] += 1;
         if done {
-            assert_eq!((known.results, at), (tables, 1));
+            assert_eq!((known.results, at), (asked.results, 1));
             break;
         }
     }

@@ -502,8 +502,7 @@ fn another_condition_needs_no_reading() {
         let mut workspace = pipeline::open_texts(&out).unwrap();
         let other = to.parse().unwrap();
         pipeline::change_condition(&mut workspace, Some(other), &context).unwrap();
-        let format = base.question.results;
-        pipeline::search_again(&mut workspace, &base.question, format, &context).unwrap();
+        pipeline::search_again(&mut workspace, &base.question, &context).unwrap();
     };
     change("true");
     assert_eq!(found(&out, &all), expected(&all, 5, &NONE));

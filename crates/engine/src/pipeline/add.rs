@@ -11,7 +11,7 @@ use super::parameters::{AppliedPlan, JoinParameters};
 use super::{RECORDS, Summary};
 use crate::cluster::{self, ResultFormat, TablesEntry};
 use crate::collection::{
-    self, Catalogue, CatalogueBefore, CollectionConfig, Condition, Extent, Ingested,
+    self, Additions, Catalogue, CatalogueBefore, CollectionConfig, Condition, Extent, Ingested,
 };
 use crate::index::IndexEntry;
 use crate::join::{Before, PairsEntry};
@@ -235,6 +235,16 @@ pub fn add(
     super::results(&mut workspace, results, context)
 }
 
+/// The first input that an addition to a collection reads, or has begun to read.
+pub fn first_added(manifest: &Manifest) -> u32 {
+    let additions = manifest.get::<Additions>();
+    let last = additions.and_then(|additions| additions.0.last());
+    match collection::ingested(manifest) && !manifest.has::<Before>() {
+        true => manifest.inputs.files as u32,
+        false => last.map_or(0, |last| last.file),
+    }
+}
+
 /// Opens a collection. If the file of its pairs is lost, the parameters remain, so that the join
 /// finds the pairs again.
 fn opened(directory: &Path) -> Result<Workspace> {
@@ -323,7 +333,6 @@ pub fn change_condition(
 pub fn search_again(
     workspace: &mut Workspace,
     parameters: &JoinParameters,
-    results: ResultFormat,
     context: &Context<'_>,
 ) -> Result<Summary> {
     parameters.check(&collection::config(&workspace.manifest).size_groups, false)?;
@@ -334,7 +343,7 @@ pub fn search_again(
         config: parameters.join,
         sampling: parameters.sampling.clone(),
         plan: plan.map(|applied| (applied.plan.clone(), applied.given)),
-        tables: results == ResultFormat::Parquet,
+        tables: parameters.results == ResultFormat::Parquet,
         part: None,
         added: Vec::new(),
     });
@@ -342,7 +351,7 @@ pub fn search_again(
     super::join(workspace, parameters, context)?;
     workspace.manifest.remove::<Before>();
     workspace.commit(&[])?;
-    super::results(workspace, results, context)
+    super::results(workspace, parameters.results, context)
 }
 
 /// All listed inputs, by their lines. The inputs at these places are also among the given ones.

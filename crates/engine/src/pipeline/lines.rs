@@ -19,13 +19,13 @@ pub(super) fn stage_line(workspace: &Workspace, stage: &str) -> String {
         .costs
         .get(stage)
         .map_or(0.0, |cost| cost.wall_seconds);
+    let of = |part: String, whole: String| format!("{part} of {whole}");
     let what = match stage {
-        "ingest" => format!(
-            "{} of {} in {}",
-            counted(summary.ingest.documents, "document"),
-            bytes(summary.ingest.bytes),
-            counted(summary.segments, "segment")
-        ),
+        "ingest" => {
+            let documents = counted(summary.ingest.documents, "document");
+            let read = of(documents, bytes(summary.ingest.bytes));
+            format!("{read} in {}", counted(summary.segments, "segment"))
+        }
         "catalogue" => {
             let stats = summary.catalogue.unwrap_or_default();
             counted(stats.exact_duplicates, "exact duplicate")
@@ -37,44 +37,33 @@ pub(super) fn stage_line(workspace: &Workspace, stage: &str) -> String {
             format!("{keys} in {}", bytes(stats.bytes))
         }
         "keys" => {
-            let without = summary.ingest.short + summary.ingest.empty;
-            format!(
-                "{}, {} without",
-                counted(summary.ingest.stored, "key"),
-                counted(without, "document")
-            )
+            let (keys, without) = (
+                summary.ingest.stored,
+                summary.ingest.short + summary.ingest.empty,
+            );
+            let without = counted(without, "document");
+            format!("{}, {without} without", counted(keys, "key"))
         }
         "plan" => {
             let share = summary.plan.as_ref().map_or(1.0, |plan| plan.share);
-            format!("{} of the shingles", percent(share, 2))
+            of(percent(share, 2), "the shingles".into())
         }
         "sample" => {
             let stats = summary.sample.unwrap_or_default();
-            format!(
-                "{} of {}",
-                count(stats.sampled),
-                counted(stats.shingles, "shingle")
-            )
+            of(count(stats.sampled), counted(stats.shingles, "shingle"))
         }
         "sort" => {
             let stats = summary.sort.unwrap_or_default();
             let records = counted(stats.records, "record");
-            if stats.runs == 0 {
-                return format!("{records} in memory, {seconds:.1} s");
+            match stats.runs {
+                0 => format!("{records} in memory"),
+                n => format!("{records} in {}", of(counted(n, "run"), bytes(stats.bytes))),
             }
-            format!(
-                "{records} in {} of {}",
-                counted(stats.runs, "run"),
-                bytes(stats.bytes)
-            )
         }
         "merge" => {
             let stats = summary.merge.unwrap_or_default();
-            format!(
-                "{}, {} of postings",
-                counted(stats.lists, "shared fingerprint"),
-                bytes(stats.bytes)
-            )
+            let lists = counted(stats.lists, "shared fingerprint");
+            format!("{lists}, {}", of(bytes(stats.bytes), "postings".into()))
         }
         "join" => {
             let stats = summary.join.clone().unwrap_or_default();
@@ -83,24 +72,21 @@ pub(super) fn stage_line(workspace: &Workspace, stage: &str) -> String {
                 _ => counted(stats.pairs, "pair"),
             };
             match (stats.count, stats.prefix) {
-                (Some(c), _) => format!("{pairs} of {}", counted(c.pair_tokens, "pair token")),
-                (_, Some(p)) => format!("{pairs} of {}", counted(p.candidates, "candidate")),
+                (Some(c), _) => of(pairs, counted(c.pair_tokens, "pair token")),
+                (_, Some(p)) => of(pairs, counted(p.candidates, "candidate")),
                 _ => pairs,
             }
         }
         "cluster" => {
             let stats = summary.cluster.unwrap_or_default();
-            format!(
-                "{} of {}",
-                counted(stats.clusters, "cluster"),
-                counted(stats.documents, "document")
-            )
+            let clusters = counted(stats.clusters, "cluster");
+            of(clusters, counted(stats.documents, "document"))
         }
         "tables" => {
             let tables = workspace.manifest.get::<TablesEntry>();
             let files = tables.map_or(&[][..], |tables| &tables.files);
             let size = files.iter().map(|file| file.bytes).sum();
-            format!("{} of {}", counted(files.len() as u64, "file"), bytes(size))
+            of(counted(files.len() as u64, "file"), bytes(size))
         }
         _ => String::new(),
     };

@@ -35,7 +35,7 @@ mod publish;
 mod shares;
 mod summary;
 
-pub use add::{add, change_condition, parameters, search_again};
+pub use add::{add, change_condition, first_added, parameters, search_again};
 pub use against::run_against;
 pub use open::{
     check_results, has_texts, look, open, open_catalogued, open_for, open_shared, open_texts,
@@ -45,7 +45,7 @@ use parameters::Needs;
 pub use parameters::{AppliedPlan, JoinParameters, Spill};
 pub use publish::publish;
 pub use shares::{gather, ingest_share, join_found};
-pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject, write_summary};
+pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject};
 
 /// Every kind of record that a manifest can have, in the order of the stages.
 pub const RECORDS: &[StageRecordKind] = &[
@@ -413,9 +413,8 @@ pub fn join(
         Some(applied) => workspace.manifest.set(applied.plan.clone()),
         None => workspace.manifest.remove::<Plan>(),
     }
-    let sampling = parameters.sampling();
     let kind = collection::config(&workspace.manifest).shingle.fingerprint;
-    with_keys!(kind, K => join_keys::<K>(workspace, parameters, &sampling, context))
+    with_keys!(kind, K => join_keys::<K>(workspace, parameters, context))
 }
 
 /// Makes the index of a collection, of all fingerprints or for these pairs, unless it exists, and
@@ -441,9 +440,8 @@ pub fn index(
 /// Makes the shared postings of all keys of a collection, unless they exist. It makes no pairs.
 pub fn postings(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     catalogue(workspace, context)?;
-    let (sampling, spill) = (&Sampling::Full, Spill::Auto);
     let kind = collection::config(&workspace.manifest).shingle.fingerprint;
-    with_keys!(kind, K => merge_keys::<K>(workspace, sampling, None, spill, None, context))
+    with_keys!(kind, K => merge_keys::<K>(workspace, &JoinParameters::default(), None, context))
 }
 
 /// How postings come about.
@@ -498,13 +496,12 @@ impl Course {
 /// Makes the postings that a join needs, or those of all fingerprints, unless they exist.
 fn merge_keys<K: lookalike_base::ids::Key>(
     workspace: &mut Workspace,
-    sampling: &Sampling,
+    parameters: &JoinParameters,
     needs: Option<Needs>,
-    spill: Spill,
-    fan_in: Option<usize>,
     context: &Context<'_>,
 ) -> Result<()> {
-    sampled::<K>(workspace, sampling, context)?;
+    let spill = parameters.spill;
+    sampled::<K>(workspace, &parameters.sampling(), context)?;
     let budget = &context.budget;
     if let Some(selection) = selected(workspace) {
         let serves = needs.is_some_and(|needs| selection.criterion.serves(needs.criterion));
@@ -540,9 +537,7 @@ fn merge_keys<K: lookalike_base::ids::Key>(
             })?;
             match formed {
                 // It counts, under all fingerprints.
-                Formed::Refused => {
-                    return merge_keys::<K>(workspace, sampling, None, spill, fan_in, context);
-                }
+                Formed::Refused => return merge_keys::<K>(workspace, parameters, None, context),
                 Formed::Held(held) => {
                     return stage(workspace, "merge", context, |w| {
                         merge::run_held::<K>(w, held, context)
@@ -571,7 +566,7 @@ fn merge_keys<K: lookalike_base::ids::Key>(
         }
     }
     stage(workspace, "merge", context, |w| {
-        merge::run::<K>(w, fan_in, context)
+        merge::run::<K>(w, parameters.fan_in, context)
     })
 }
 
@@ -613,11 +608,10 @@ fn sampled<K: lookalike_base::ids::Key>(
 fn join_keys<K: lookalike_base::ids::Key>(
     workspace: &mut Workspace,
     parameters: &JoinParameters,
-    sampling: &Sampling,
     context: &Context<'_>,
 ) -> Result<()> {
-    let (config, fan_in) = (&parameters.join, parameters.fan_in);
-    let limit = fan_in.or((parameters.spill == Spill::Always).then_some(usize::MAX));
+    let (config, sampling) = (&parameters.join, &parameters.sampling());
+    let limit = (parameters.fan_in).or((parameters.spill == Spill::Always).then_some(usize::MAX));
     let digest = join::digest(&sample::digest(&workspace.manifest, sampling), config);
     let there = workspace.manifest.get::<PairsEntry>();
     let there = there.filter(|pairs| pairs.digest == digest);
@@ -631,14 +625,7 @@ fn join_keys<K: lookalike_base::ids::Key>(
             index::run::<K>(w, criterion, context)
         })?;
     } else {
-        merge_keys::<K>(
-            workspace,
-            sampling,
-            parameters.needs(),
-            parameters.spill,
-            fan_in,
-            context,
-        )?;
+        merge_keys::<K>(workspace, parameters, parameters.needs(), context)?;
     }
     if !workspace.matches::<PairsEntry>(|p| p.digest == digest) {
         if !workspace.matches::<JoinProgress>(|j| j.digest == digest) {
@@ -682,9 +669,7 @@ fn remove_stale(workspace: &mut Workspace) -> Result<Vec<String>> {
 pub fn cluster(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summary> {
     catalogue(workspace, context)?;
     stage(workspace, "cluster", context, |w| cluster::run(w, context))?;
-    let summary = Summary::of(&workspace.manifest);
-    write_summary(workspace, &summary)?;
-    Ok(summary)
+    summary::write(workspace)
 }
 
 /// Writes the results as Parquet files beside the text files, unless they exist, and the summary.
@@ -692,9 +677,7 @@ pub fn tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<Summar
     stage(workspace, "tables", context, |w| {
         cluster::write_tables(w, context)
     })?;
-    let summary = Summary::of(&workspace.manifest);
-    write_summary(workspace, &summary)?;
-    Ok(summary)
+    summary::write(workspace)
 }
 
 /// Writes the result files that the format wants, unless they exist. Without any, `stage cluster`

@@ -154,9 +154,11 @@ impl Summary {
 pub const SUMMARY_FILE: &str = "summary.json";
 
 /// Writes `summary.json` and commits the manifest.
-pub fn write_summary(workspace: &mut Workspace, summary: &Summary) -> Result<()> {
-    let text = json::pretty(summary, workspace.directory().join(SUMMARY_FILE))?;
-    workspace.put_other(SUMMARY_FILE, text.as_bytes())
+pub(super) fn write(workspace: &mut Workspace) -> Result<Summary> {
+    let summary = Summary::of(&workspace.manifest);
+    let text = json::pretty(&summary, workspace.directory().join(SUMMARY_FILE))?;
+    workspace.put_other(SUMMARY_FILE, text.as_bytes())?;
+    Ok(summary)
 }
 
 /// The error for a collection without documents; `None` if it has some.
@@ -192,32 +194,26 @@ pub(super) fn no_documents(workspace: &Workspace) -> Result<Option<Error>> {
 /// text was given, and `first` is the first reject.
 fn hint(found: &[(String, u64)], named: bool, first: Option<&Reject>) -> String {
     let most = found.first().map(|(reason, _)| reason.as_str());
-    let is = |reasons: &[Reason]| reasons.iter().any(|reason| Some(reason.text()) == most);
+    let most = Reason::ALL
+        .into_iter()
+        .find(|reason| Some(reason.text()) == most);
     let first = first.filter(|first| first.reason == Reason::MissingText);
-    if let (true, Some(flag)) = (
-        is(&[Reason::MissingText]),
-        first.and_then(|first| advised(&first.detail, "")),
-    ) {
-        return format!("give {flag}");
-    }
-    let hint = if is(&[Reason::MissingText]) && named {
-        "give --text-field a field that has strings"
-    } else if is(&[Reason::MissingText]) {
-        "name the field of the text with --text-field"
-    } else if is(&[Reason::WrongFormat, Reason::StrayBytes]) {
-        "name the format of the inputs with --format, or leave --format out if it is given"
-    } else if is(&[Reason::NoRecords]) {
-        "check the name given by --record"
-    } else if is(&[Reason::NoList]) {
-        "check the path given by --records"
-    } else if is(&[Reason::NoMatch]) {
-        "check the expression given by --split-at"
-    } else if is(&[Reason::BinaryFile, Reason::UnsupportedFormat]) {
-        "convert the inputs, or choose other files with --include GLOB"
-    } else if is(&[Reason::TooLarge]) {
-        "raise --max-document"
-    } else {
-        "check the inputs, --format and --text-field"
+    let flag = first.and_then(|first| advised(&first.detail, ""));
+    let hint = match (most, flag) {
+        (Some(Reason::MissingText), Some(flag)) => return format!("give {flag}"),
+        (Some(Reason::MissingText), None) if named => "give --text-field a field that has strings",
+        (Some(Reason::MissingText), None) => "name the field of the text with --text-field",
+        (Some(Reason::WrongFormat | Reason::StrayBytes), _) => {
+            "name the format of the inputs with --format, or leave --format out if it is given"
+        }
+        (Some(Reason::NoRecords), _) => "check the name given by --record",
+        (Some(Reason::NoList), _) => "check the path given by --records",
+        (Some(Reason::NoMatch), _) => "check the expression given by --split-at",
+        (Some(Reason::BinaryFile | Reason::UnsupportedFormat), _) => {
+            "convert the inputs, or choose other files with --include GLOB"
+        }
+        (Some(Reason::TooLarge), _) => "raise --max-document",
+        _ => "check the inputs, --format and --text-field",
     };
     hint.into()
 }
@@ -242,7 +238,7 @@ fn rejected(segment: &SegmentEntry) -> u64 {
 fn first(workspace: &Workspace) -> Result<Option<(String, Reject)>> {
     let own = collection::own_segments(&workspace.manifest).iter();
     for segment in own.filter(|segment| rejected(segment) > 0) {
-        let mut rejects = RejectReader::of(workspace, segment)?;
+        let mut rejects = RejectReader::of(workspace.places(), segment)?;
         while let Some((reject, kept)) = rejects.next_reject()? {
             if !kept {
                 let mut inputs = InputList::open(workspace.directory())?;
