@@ -169,6 +169,7 @@ impl Command for RunOptions {
         }
         let inputs = &flags.choice().list(&flags.output)?;
         let (directory, strict) = (&flags.output, flags.strict);
+        note_forgotten(directory, &parameters, out, context);
         let (config, parameters) = (&config, &parameters);
         let summary = match (&planning, &self.against) {
             (Some(planning), _) => run_with_plan(
@@ -179,8 +180,53 @@ impl Command for RunOptions {
             }
             (None, None) => pipeline::run(inputs, directory, config, parameters, strict, context)?,
         };
-        self.end.verbose.print(&summary, directory, out, context)
+        self.end
+            .verbose
+            .print((&summary, 0), directory, out, context)
     }
+}
+
+/// Says which parameters of the pairs that a directory has go back to their defaults in this search,
+/// because no flag says them again.
+fn note_forgotten(directory: &Path, now: &JoinParameters, out: &Out<'_>, context: &Context<'_>) {
+    let manifest = pipeline::look(directory).ok();
+    let Some(before) = manifest.and_then(|manifest| pipeline::parameters(&manifest)) else {
+        return;
+    };
+    let given = out.setup.pairs.replace("--precision", "--sampling");
+    let given: Vec<&str> = given.split(' ').collect();
+    let (mut changes, mut flags) = (String::new(), String::new());
+    for ((flag, before), (_, now)) in said(&before).into_iter().zip(said(now)) {
+        let is_given = flag.split(' ').any(|flag| given.contains(&flag));
+        if let Some(before) = before.as_ref().filter(|_| before != now && !is_given) {
+            let name = flag.rsplit("--").next().unwrap_or_default();
+            let now = now.unwrap_or("none".into());
+            changes += &format!("{name} {before} before, {now} now; ");
+            flags += &format!(" {flag} {before}");
+        }
+    }
+    if !flags.is_empty() {
+        context.progress.note(&format!("{changes}give{flags}"));
+    }
+}
+
+/// The flags that decide which pairs are found, with their values.
+fn said(parameters: &JoinParameters) -> [(&'static str, Option<String>); 7] {
+    let (join, sampling) = (&parameters.join, parameters.sampling());
+    let of_sampling = sampling.max_postings();
+    let own = join.max_postings.filter(|&most| Some(most) != of_sampling);
+    [
+        ("--threshold", Some(join.threshold.to_string())),
+        ("--score", Some(join.measure.to_string())),
+        ("--pairs", Some(join.pairs.to_string())),
+        ("--review", join.review.map(|lower| lower.to_string())),
+        (
+            "--verified --candidates",
+            join.candidates.map(|lower| lower.to_string()),
+        ),
+        ("--max-postings", own.map(|most| most.to_string())),
+        ("--sampling", Some(sampling.to_string())),
+    ]
 }
 
 impl RunOptions {
@@ -199,7 +245,7 @@ impl RunOptions {
         }
         let verbose = self.end.verbose;
         verbose.print_of(&summary, &workspace, made.directory(), out)?;
-        unread::warn(&workspace, context)
+        unread::warn(&workspace, 0, context)
     }
 }
 
@@ -209,7 +255,7 @@ impl Command for IngestOptions {
         let workspace = ingested(flags, &flags.config(context)?, context)?;
         let summary = Summary::of(&workspace.manifest);
         (self.verbose).print_of(&summary, &workspace, &flags.output, out)?;
-        unread::warn(&workspace, context)
+        unread::warn(&workspace, 0, context)
     }
 }
 
@@ -247,9 +293,9 @@ fn search(
     let manifest = pipeline::look(directory)?;
     let before = pipeline::parameters(&manifest).unwrap_or_default();
     let config = collection::config(&manifest);
-    let format = end.results.results.unwrap_or(before.results);
-    let review = before.join.review;
+    let (format, review) = (before.results, before.join.review);
     let (planning, mut parameters) = join.parameters(config, before)?;
+    parameters.results = end.results.results.unwrap_or(format);
     if let (Some(from), None, None) = (review, join.review, parameters.join.review) {
         let line = format!(
             "no more pairs to review from {from} on: they need a higher threshold and a full search"
@@ -265,7 +311,7 @@ fn search(
     if let Some(planning) = &planning {
         parameters.plan = Some(plan::for_collection(&mut workspace, planning, context)?);
     }
-    let summary = pipeline::search_again(&mut workspace, &parameters, format, context)?;
+    let summary = pipeline::search_again(&mut workspace, &parameters, context)?;
     (end.verbose).print_of(&summary, &workspace, directory, out)
 }
 
@@ -322,13 +368,14 @@ pub struct AddOptions {
 impl Command for AddOptions {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let (directory, selection) = (&self.directory, self.walk.selection());
-        pipeline::look(directory)?;
+        let first = pipeline::first_added(&pipeline::look(directory)?);
         let inputs = pipeline::selected_inputs(&self.inputs, &selection, directory)?;
         if !self.skip_unreadable {
             inputs.check_readable()?;
         }
         let summary = pipeline::add(directory, &inputs, self.strict, self.results, context)?;
-        self.verbose.print(&summary, directory, out, context)
+        self.verbose
+            .print((&summary, first), directory, out, context)
     }
 }
 
@@ -379,10 +426,11 @@ pub struct Verbose {
 }
 
 impl Verbose {
-    /// Prints the answer of a directory that is not open, and warns about its inputs.
+    /// Prints the answer of a directory that is not open, and warns about its inputs from the `first`
+    /// one on.
     pub(super) fn print(
         self,
-        summary: &Summary,
+        (summary, first): (&Summary, u32),
         directory: &Path,
         out: &Out<'_>,
         context: &Context<'_>,
@@ -391,7 +439,7 @@ impl Verbose {
             let workspace = pipeline::open_shared(directory, context)?;
             self.text_of(summary, &workspace, directory)
         })?;
-        unread::warn_in(directory, summary, context)
+        unread::warn_in(directory, (summary, first), context)
     }
 
     /// Prints the answer of a collection whose results are in a directory.

@@ -658,6 +658,12 @@ fn messages_say_what_to_do() {
              base2 INPUT...`",
         ),
         (
+            "run in/a.jsonl -o earlier --quiet && $L run k/a.jsonl --against earlier -o later --quiet && \
+             $L run in/a.jsonl k/a.jsonl --against earlier -o later",
+            "error: later holds results of other inputs: it was made without in/a.jsonl\n  help: use \
+             another -o; to continue it, give the same INPUT",
+        ),
+        (
             "run mistyped -o o",
             "no such file or directory: mistyped\n  help: check the path\n",
         ),
@@ -882,6 +888,36 @@ fn unread_files_are_reported_last() {
         "{told}"
     );
     assert_eq!(told.lines().count(), 2, "{told}");
+    // An addition warns of what it reads.
+    fs::write(at.join("more.jsonl"), &many).unwrap();
+    fs::write(at.join("worse.jsonl"), many.replace("text", "other")).unwrap();
+    assert_eq!(text(&shell(at, "$L add o7 more.jsonl -q").stderr), "");
+    let told = shell(at, "$L add o7 worse.jsonl -q");
+    let told = text(&told.stderr);
+    let first = "warning: no document was read from worse.jsonl: no text";
+    assert!(told.starts_with(first), "{told}");
+    assert_eq!(text(&shell(at, "$L add o7 worse.jsonl -q").stderr), "");
+}
+
+/// A search that replaces another one says which of its flags are not given again.
+#[test]
+fn flags_that_are_not_given_again_are_told() {
+    let place = made();
+    let at = place.path();
+    let told = |flags: &str| text(&shell(at, &format!("$L run in/a.jsonl -o o {flags}")).stderr);
+    assert!(!told("--threshold 0.5 --pairs none").contains("; give --"));
+    let line = "threshold 0.5 before, 0.85 now; pairs none before, all now; give --threshold 0.5 \
+                --pairs none\n";
+    let said = told("");
+    assert!(said.contains(line), "{said}");
+    assert!(!told("").contains("; give --"));
+    told("--sampling 1/2 --verified --candidates 0.8");
+    let said = told("--threshold 0.85");
+    let line = "candidates 0.8 before, none now; sampling 1/2 before, full now; give --verified \
+                --candidates 0.8 --sampling 1/2\n";
+    assert!(said.contains(line), "{said}");
+    assert!(!told("--threshold 0.6").contains("; give --"));
+    assert!(!told("--threshold 0.85").contains("; give --"));
 }
 
 /// A file none of whose records can be read is named, with the reason.
