@@ -5,7 +5,6 @@ use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::dedup::named;
 use super::ledger::{fields, numbered};
 use super::rows::part_of;
 use super::terminal::visible;
@@ -162,6 +161,20 @@ fn found_lines(summary: &Summary, collection: &Workspace, out: &mut String) -> R
     }
     let _ = writeln!(out, ".{}", reservation(summary));
     Ok(())
+}
+
+/// The documents that were removed for a reason.
+pub(super) fn named(reason: Removal) -> &'static str {
+    match reason {
+        Removal::Exact => "exact duplicates",
+        Removal::Near => "near-duplicates",
+        Removal::Chain => "connected by a chain",
+        Removal::Contained => "contained in a kept document",
+        Removal::Clustered => "members of clusters",
+        Removal::Empty => "documents without words",
+        Removal::Listed => "listed (--drop)",
+        reason => reason.text(),
+    }
 }
 
 /// A number of documents that were removed for a reason.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::answer::{doubt, gone_for, in_shell, not_used, programs};
+use super::answer::{doubt, gone_for, in_shell, named, not_used, programs};
 use super::rows::{Rows, part_of};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
@@ -142,20 +142,6 @@ pub(super) fn revisits(summary: &DedupSummary) -> Vec<String> {
         }
     }
     says
-}
-
-/// The documents that were removed for a reason.
-pub(super) fn named(reason: Removal) -> &'static str {
-    match reason {
-        Removal::Exact => "exact duplicates",
-        Removal::Near => "near-duplicates",
-        Removal::Chain => "connected by a chain",
-        Removal::Contained => "contained in a kept document",
-        Removal::Clustered => "members of clusters",
-        Removal::Empty => "documents without words",
-        Removal::Listed => "listed (--drop)",
-        reason => reason.text(),
-    }
 }
 
 /// All counts of a deduplication, for `dedup --verbose`.

@@ -325,13 +325,8 @@ fn part_number(workspace: &Workspace) -> u64 {
 /// Begins a part with pairs. With a review, nothing is kept of the list before, so that the number
 /// `after` its own is free.
 pub(super) fn writer(workspace: &Workspace, after: u64) -> Result<RunWriter<u64>> {
-    numbered(workspace, part_number(workspace) + after)
-}
-
-/// Creates the pair list with this number.
-pub(super) fn numbered(workspace: &Workspace, number: u64) -> Result<RunWriter<u64>> {
-    let parameters = workspace.collection_parameters();
-    let header = Header::new(Kind::Pairs, parameters, number, u64::BYTES);
+    let (number, parameters) = (part_number(workspace), workspace.collection_parameters());
+    let header = Header::new(Kind::Pairs, parameters, number + after, u64::BYTES);
     RunWriter::of(&workspace.path(DIRECTORY), header, COMPRESSION)
 }
 

@@ -26,16 +26,16 @@
 //! one step for each loaded pair of which it is the first document.
 
 use crate::merge::PostingsEntry;
-use crate::sort::Record;
+use crate::sort::{Record, RunFile, RunWriter};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::progress::Unit;
 use lookalike_store::workspace::Workspace;
-use lookalike_store::{Kind, PartInfo};
+use lookalike_store::{Header, Kind, PartInfo};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::counters::{self, each_list};
-use super::{Joining, Pair, STAGE, list};
+use super::{COMPRESSION, DIRECTORY, Joining, Pair, STAGE};
 
 /// Bytes of a loaded pair: key, shared count and weight, rounded up.
 const PAIR_BYTES: u64 = 24;
@@ -69,9 +69,14 @@ pub(super) fn run<K: Key>(
     let postings = workspace.record::<PostingsEntry>("merge")?;
     let readers = context.budget.threads as u64 * counters::WORKER_BYTES + documents as u64 * 4;
     let capacity = (memory.saturating_sub(readers) / PAIR_BYTES).max(LEAST_PAIRS);
-    let mut pairs = list::numbered(workspace, NUMBERS.0)?;
-    let mut scores = list::numbered(workspace, NUMBERS.1)?;
-    let file = list::open_part(workspace, Kind::Pairs, candidates)?;
+    let (directory, parameters) = (workspace.path(DIRECTORY), workspace.collection_parameters());
+    let create = |number| {
+        let header = Header::new(Kind::Pairs, parameters, number, u64::BYTES);
+        RunWriter::<u64>::of(&directory, header, COMPRESSION)
+    };
+    let (mut pairs, mut scores) = (create(NUMBERS.0)?, create(NUMBERS.1)?);
+    let path = directory.join(&candidates.name);
+    let file = RunFile::<u64>::open(Kind::Pairs, &path, Some(parameters), Some(candidates))?;
     let mut cursor = file.range(0, u64::MAX)?;
     let mut held: Vec<Record<u64>> = Vec::new();
     let (p, q) = (config.threshold.numerator(), config.threshold.denominator());
@@ -164,7 +169,7 @@ fn shared(pairs: &[Record<u64>], list: &[u32], mut each: impl FnMut(usize)) {
 mod tests {
     use super::*;
     use crate::collection::CollectionConfig;
-    use crate::join::{DIRECTORY, JoinConfig};
+    use crate::join::JoinConfig;
     use crate::pipeline::{self, JoinParameters};
     use crate::sample::Sampled;
     use crate::shingle::ShingleConfig;
