@@ -214,7 +214,7 @@ pub struct VersionsSummary {
     pub order: &'static str,
     /// In their order.
     pub crawls: Vec<Crawl>,
-    /// MovingPages with a document.
+    /// Pages with a document.
     pub pages: u64,
     /// Addresses of which no capture could be read as a document: images, errors of a server.
     pub without_document: u64,
