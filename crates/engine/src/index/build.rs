@@ -162,24 +162,19 @@ fn make<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> 
         let ranges = ranges.map(|&range| (range, Divided::new(scratch.path(), block)));
         let ranges: Vec<(u32, Divided)> = ranges.collect();
         divide::<K>(workspace, (&level, &segments), &ranges, context)?;
-        work_and_commit(
-            STAGE,
-            budget.threads,
-            ranges,
-            work,
-            |(range, part, lists)| {
-                disk::point("index: commit");
-                let bytes = part.bytes;
-                let level = making(workspace)?;
-                level.stats.lists += lists;
-                level.stats.entries += part.records;
-                level.stats.bytes += bytes;
-                level.parts.insert(range, part);
-                workspace.commit_part(&[DIRECTORY], bytes)?;
-                context.progress.at(done.load(Ordering::Relaxed));
-                Ok(())
-            },
-        )?;
+        work_and_commit(STAGE, budget.threads, ranges, work, |made| {
+            disk::point("index: commit");
+            let (range, part, lists) = made;
+            let bytes = part.bytes;
+            let level = making(workspace)?;
+            level.stats.lists += lists;
+            level.stats.entries += part.records;
+            level.stats.bytes += bytes;
+            level.parts.insert(range, part);
+            workspace.commit_part(&[DIRECTORY], bytes)?;
+            context.progress.at(done.load(Ordering::Relaxed));
+            Ok(())
+        })?;
     }
     if let Some(entry) = workspace.manifest.get_mut::<IndexEntry>()
         && let Some(made) = entry.making.take()
