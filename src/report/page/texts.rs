@@ -49,12 +49,15 @@ pub(super) struct Read {
     pub texts: HashMap<u32, ShownText>,
     /// By document.
     pub known: HashMap<u32, Known>,
-    /// Texts that are not in memory; where each is, and the kind of its tokens.
-    stored: Option<(SetAside<AsideText>, HashMap<u32, (u64, TokenKind)>)>,
+    /// Texts that are not in memory, and where each is.
+    stored: Option<(TextsAside, HashMap<u32, TextPlace>)>,
 }
 
-/// A text that is not in memory, and whether it continues.
-pub(super) type AsideText = (String, bool);
+/// Texts that are not in memory, and whether each continues.
+pub(super) type TextsAside = SetAside<(String, bool)>;
+
+/// Where such a text is, and the kind of its tokens.
+type TextPlace = (u64, TokenKind);
 
 impl Read {
     /// The texts of two documents, if both could be read again.
@@ -137,7 +140,7 @@ pub(super) fn read(
     documents: &HashMap<u32, ShownDocument>,
     (compared, beginnings): (&HashSet<u32>, &HashSet<u32>),
     memory: &mut Memory,
-    aside: Option<SetAside<AsideText>>,
+    aside: Option<TextsAside>,
     context: &Context<'_>,
 ) -> Result<Read> {
     let in_memory = aside.as_ref().map_or(compared.len(), |_| 0);
