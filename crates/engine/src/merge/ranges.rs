@@ -293,7 +293,7 @@ impl PostingsEntry {
         range: u32,
         documents: usize,
     ) -> Result<PostingsReader<K>> {
-        let missing = || Error::no_stage(&workspace.path("postings"), "merge");
+        let missing = || Error::no_stage(workspace.path("postings"), "merge");
         let info = self.parts.get(&range).ok_or_else(missing)?;
         PostingsReader::of_range(workspace.places(), info, documents as u64)
     }
