@@ -76,7 +76,7 @@ pub fn write_audit(
 }
 
 /// The place of the page of an audit: the one that was given by `parameter`, or one beside the
-/// directory of the kept records, where only a page is replaced. Refuses files that lie in that
+/// directory of the kept records. Only a page is replaced. Refuses files that lie in that
 /// directory or in one of `taken`, that are the same, or that cannot be created.
 ///
 /// # Errors
@@ -90,7 +90,11 @@ pub fn place_audit(
 ) -> Result<PathBuf> {
     let page = given.map_or_else(|| audit_page(kept), Path::to_path_buf);
     check_audit(kept, parameter, &page, review, taken)?;
-    outputs::check_own(parameter, &page, &[outputs::PAGE])?;
+    let check = match given {
+        Some(_) => outputs::check_own,
+        None => outputs::check_unnamed,
+    };
+    check(parameter, &page, &[outputs::PAGE])?;
     Ok(page)
 }
 

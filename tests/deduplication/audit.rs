@@ -1216,6 +1216,14 @@ fn no_link_or_pipe_is_opened_and_only_pages_are_replaced() {
     }
     let page = place.join("kept.report.html");
     assert!(!page.exists());
+    let made = std::process::Command::new("mkfifo").arg(&page).status();
+    assert!(made.unwrap().success());
+    let (code, stderr) = report();
+    assert!(
+        code == Some(2) && stderr.contains("it is a FIFO"),
+        "{stderr}"
+    );
+    fs::remove_file(&page).unwrap();
     for mine in [
         "mine",
         "<!DOCTYPE html><html lang=\"en\"><head><title>mine</title>",

@@ -9,7 +9,7 @@
 //!   subdirectory that the program creates. The one exception is the file that the command is made
 //!   to write: `report` replaces `report.html` of its directory.
 //! - Nothing but a regular file is replaced, and outside of the directory where the command works,
-//!   only one that begins as a file of this program does. A symbolic link is kept, and the file that it leads to
+//!   only one that is empty or begins as a file of this program does. A symbolic link is kept, and the file that it leads to
 //!   is written. Output to a FIFO or a character device is written through it. A socket, a block
 //!   device and a directory are refused, and in an output directory also links, FIFOs and devices.
 //!
@@ -198,6 +198,17 @@ pub fn check_own(parameter: &'static str, output: &Path, heads: &[&str]) -> Resu
     }
 }
 
+/// As [`check_own`], of an output that the user did not name: it may only be a file.
+pub fn check_unnamed(parameter: &'static str, output: &Path, heads: &[&str]) -> Result<()> {
+    match irregular(output)? {
+        Some(kind) => {
+            let limit = format!("it is {kind}; remove it, or give another name");
+            refuse(parameter, output.display(), limit)
+        }
+        None => check_own(parameter, output, heads),
+    }
+}
+
 /// Whether a file is missing, empty, or begins in one of these ways.
 pub fn begins(path: &Path, heads: &[&str]) -> Result<bool> {
     if !disk::exists(path)? {
@@ -211,7 +222,8 @@ pub fn begins(path: &Path, heads: &[&str]) -> Result<bool> {
     if !ours || !begins(&PARQUET) {
         return Ok(ours);
     }
-    let (size, most) = (disk::size(path)?, some.len() as u64);
+    let size = file.metadata().map_err(Error::io("inspect", path))?.size();
+    let most = some.len() as u64;
     let end = &mut some[..size.min(most) as usize];
     let read = file.read_exact_at(end, size.saturating_sub(most));
     read.map_err(Error::io("read", path))?;

@@ -986,7 +986,7 @@ impl Catalogue {
         workspace: &Workspace,
         documents: [u32; N],
     ) -> Result<[u32; N]> {
-        let mut firsts = documents;
+        let mut firsts = [u32::MAX; N];
         Catalogue::each_representative(workspace, |document, first| {
             let wanted = documents.iter().zip(&mut firsts);
             wanted
@@ -994,7 +994,15 @@ impl Catalogue {
                 .for_each(|(_, of)| *of = first);
             Ok(())
         })?;
-        Ok(firsts)
+        let mut met = documents.iter().zip(&firsts);
+        match met.find(|(_, first)| **first == u32::MAX) {
+            Some((document, _)) => {
+                let what = "representatives in the catalogue";
+                Err(Error::corrupt(workspace.directory(), what)
+                    .expected(format!("one of document {document}"), "none"))
+            }
+            None => Ok(firsts),
+        }
     }
 
     /// Calls `each` with each document that has the words of an earlier one with the same root although

@@ -70,7 +70,7 @@ use lookalike_store::{Kind, PartInfo};
 pub use build::run;
 pub use documents::{Facts, IndexedDocuments, check_documents, check_facts, each_md5};
 pub use look_up::{Buffers, Index, ListPlace, Lists, check_part};
-pub use search::IndexSearcher;
+pub use search::{IndexSearcher, TOGETHER};
 
 const STAGE: &str = "index";
 /// The subdirectory of the parts.

@@ -21,7 +21,7 @@ use lookalike_base::Result;
 use lookalike_base::ids::Key;
 
 /// Keys of one set that are looked up together, if their lists are not yet read.
-const TOGETHER: u64 = 512;
+pub const TOGETHER: u64 = 512;
 /// Candidates in a list; more are bits, one for each document.
 const LISTED: usize = 64 << 10;
 /// Keys that are looked up beyond the prefix: this many, and this share of the prefix. Each costs

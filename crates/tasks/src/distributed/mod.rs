@@ -26,7 +26,7 @@
 //! 3. [`Classes`] (range): for each fingerprint, a class of its document frequency, back to the
 //!    parts. It is a byte for each fingerprint, which compresses to two bits.
 //! 4. [`Prefixes`] (part, with the classes): the prefix of each document, without the fingerprints
-//!    that no other document has, to their ranges.
+//!    that were counted in no other document, to their ranges.
 //! 5. [`Candidates`] (range): the documents that share a fingerprint of their prefixes, and whose
 //!    sizes allow the threshold. Both parts of a pair of documents get it. A long list is cut into
 //!    blocks, and each two blocks are a row for [`Blocks`], so no task is quadratic.

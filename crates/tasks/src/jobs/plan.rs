@@ -31,7 +31,7 @@ use super::steps::{Step, Task};
 use super::{COLLECTION, STAGE, rows};
 
 /// The format of a plan.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The program, whose versions differ in what they leave.
 const PROGRAM: &str = concat!("lookalike ", env!("CARGO_PKG_VERSION"));
 const PLAN: &str = "plan.json";

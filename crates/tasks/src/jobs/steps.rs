@@ -8,7 +8,7 @@ keywords! {
     pub enum Step {
         /// Reads a share of the inputs.
         Read = "read",
-        /// Passes the fingerprints of a part to their ranges.
+        /// Passes the fingerprints of a part that are counted to their ranges.
         Frequencies = "frequencies",
         /// Counts how frequent the fingerprints of a range are.
         Classes = "classes",

@@ -14,6 +14,7 @@ use lookalike_store::SetAside;
 use lookalike_store::disk::Scratch;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::InputFile;
+use lookalike_text::read::lines::shorten;
 
 /// Bytes of memory besides the files.
 const FIXED_BYTES: u64 = 512 << 10;
@@ -73,7 +74,11 @@ impl Removable {
         ])?;
         let mut row = Vec::new();
         let mut left = table.next(&mut row)?;
-        let expected = "a removable range of a document, in the order of the input";
+        let another = |table: &Table, row: &[Vec<u8>]| {
+            let expected = "a removable range of a document, in the order of the input";
+            let found = String::from_utf8_lossy(&row.join(&b'\t')).into_owned();
+            table.bad(expected, shorten(&found))
+        };
         each_place(workspace, |number, record, document| {
             context.tick(STAGE, number)?;
             let at = document.file as usize;
@@ -89,7 +94,7 @@ impl Removable {
                     break;
                 }
                 if begin < token || byte > begin_byte || begin >= end || begin_byte >= end_byte {
-                    return Err(table.bad(expected, "another one"));
+                    return Err(another(&table, &row));
                 }
                 (token, byte) = (end, end_byte);
                 own.tokens += end - begin;
@@ -107,7 +112,7 @@ impl Removable {
             Ok(())
         })?;
         match left {
-            true => Err(table.bad(expected, "another one")),
+            true => Err(another(&table, &row)),
             false => Ok(Removable {
                 files,
                 ranges,

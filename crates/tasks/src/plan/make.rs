@@ -129,7 +129,8 @@ pub fn write_file(path: &Path, plan: &Plan) -> Result<()> {
     disk::sync_parent(path)
 }
 
-/// Writes a plan to a file. If the file lies in the output directory, the manifest records it.
+/// Writes a plan to a file. If the file lies in the output directory, the manifest records it. The
+/// caller has checked the place ([`lookalike_engine::outputs::check`]).
 pub fn keep(workspace: &mut Workspace, path: &Path, plan: &Plan) -> Result<()> {
     match workspace.other_name(path) {
         Some(name) => workspace.put_other(&name, write(plan).as_bytes()),

@@ -10,7 +10,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 
 use crate::collection::{self, Catalogue, Extent, SetReader};
-use crate::index::{Index, IndexSearcher};
+use crate::index::{Index, IndexSearcher, TOGETHER};
 use crate::join::{DIRECTORY, JoinProgress, Pair, STAGE};
 use crate::sort::RunEntry;
 use lookalike_base::Result;
@@ -86,7 +86,7 @@ pub(super) fn run<K: Key>(
     let together = index.bytes_read();
     let each = IndexSearcher::bytes(all)
         + 4 * LEAST_TASK_BYTES
-        + LEAST_TOGETHER * together
+        + (LEAST_TOGETHER + TOGETHER) * together
         + 3 * PIECE as u64 * 8;
     let used = filters + 2 * largest + threads as u64 * each;
     let what = || format!("looking up {}", counted(new, "added document"));
