@@ -272,7 +272,7 @@ impl<'a> Feeder<'a> {
         }
         let mut batch = self.over.take().unwrap_or_default();
         let mut ends_segment = self.account(batch.bytes.len());
-        let too_much = |bytes: usize, shape: &Shape| bytes as u64 * shape.worst > shape.batch_cost;
+        let too_much = |bytes: usize, shape: &Shape| bytes as u64 * shape.worst > shape.batch;
         let most = match self.config.read.convert.is_empty() {
             true => BATCH_RECORDS,
             false => CONVERTED_RECORDS,

@@ -70,10 +70,6 @@ pub(super) struct Shares {
     pub(super) units: usize,
     /// Worst-case bytes of all batches until they are written.
     pub(super) in_flight: u64,
-    /// Worst-case bytes of one batch. The writer shingles a document that exceeds it.
-    pub(super) batch: u64,
-    /// Bytes of fingerprints that the writer keeps during one pass over an oversized document.
-    pub(super) pass: u64,
     /// Bytes of decompressors beyond [`DECODER_BYTES`], without a limit if there is one unit.
     pub(super) decoders: u64,
     /// Bytes of what helpers decompress ahead of the readers.
@@ -114,8 +110,6 @@ impl Shares {
         Shares {
             units: units as usize,
             in_flight,
-            batch: in_flight / 4,
-            pass: in_flight / 4,
             decoders: if units == 1 { u64::MAX } else { decoders },
             ahead,
         }
@@ -128,10 +122,11 @@ pub(super) struct Shape {
     pub(super) segment_bytes: u64,
     /// Worst-case bytes of memory for each raw byte of a document.
     pub(super) worst: u64,
-    pub(super) batch_cost: u64,
     /// As in [`Shares`].
     pub(super) in_flight: u64,
-    pub(super) pass: u64,
+    /// Worst-case bytes of one batch. The writer shingles a document that exceeds it, and keeps as
+    /// many bytes of fingerprints during one pass over that.
+    pub(super) batch: u64,
     /// Worst-case bytes of fingerprints for each byte of text.
     pub(super) fingerprints: u64,
     pub(super) max_document: u64,
@@ -150,9 +145,8 @@ impl Shape {
         Shape {
             segment_bytes: config.segment_size.0,
             worst,
-            batch_cost: shares.batch,
             in_flight: shares.in_flight,
-            pass: shares.pass,
+            batch: shares.in_flight / 4,
             fingerprints: fingerprints * K::BYTES as u64,
             max_document: config.read.max_document.0,
         }
@@ -167,11 +161,18 @@ impl Shape {
             RecordKind::Mail(_) => (2 * length).min(self.max_document),
             _ => length,
         };
-        let pass = (text * self.fingerprints).min(self.pass);
+        let pass = (text * self.fingerprints).min(self.batch);
         // Beside its record, shingling a document takes its text, unless it is the record's own
         // bytes, and the canonical text a second time, if it is one token. The canonical text grows
         // by a quarter at a time.
         length + text * 9 / 4 + pass
+    }
+
+    /// Takes more memory for a batch that has already been granted `granted`; returns the amount.
+    /// Decoding a content encoding makes bodies larger, and the reader does not decode them.
+    pub(super) fn grant(&self, credit: &Credit, granted: u64) -> Option<u64> {
+        let step = (self.batch / 2).max(1);
+        (granted + step <= self.batch && credit.try_take(step)).then_some(step)
     }
 }
 
@@ -185,23 +186,6 @@ fn has_content_encoding(bytes: &[u8]) -> bool {
         let name = line.get(..NAME.len());
         name.is_some_and(|name| name.eq_ignore_ascii_case(NAME))
     })
-}
-
-/// Additional memory that a worker may use for a batch. Decoding a content encoding makes bodies
-/// larger, and the reader does not decode them.
-pub(super) struct Grants<'a> {
-    /// The source of the memory.
-    pub(super) credit: &'a Credit,
-    /// The limit for one batch.
-    pub(super) most: u64,
-}
-
-impl Grants<'_> {
-    /// Grants more to a batch that has already been granted `granted`; returns the amount.
-    pub(super) fn more(&self, granted: u64) -> Option<u64> {
-        let step = (self.most / 2).max(1);
-        (granted + step <= self.most && self.credit.try_take(step)).then_some(step)
-    }
 }
 
 #[cfg(test)]
@@ -246,7 +230,6 @@ mod tests {
                 let decoders = if further > 0 { shares.decoders } else { 0 };
                 let sum = fixed + records + shares.in_flight + decoders + shares.ahead;
                 assert!(sum <= memory << 20, "{memory} MiB: {shares:?}");
-                assert!(shares.batch + shares.pass <= shares.in_flight);
             }
         }
     }

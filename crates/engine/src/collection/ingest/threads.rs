@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use super::feeder::{Damaged, Decoding, Feeder, Known, Work};
-use super::shares::{Grants, Shape, Shares};
+use super::shares::{Shape, Shares};
 use super::units::Unit;
 use super::worker::{Done, Worker};
 use super::writer::{Committer, SegmentsWriter};
@@ -179,7 +179,7 @@ impl<'a, K: Key> Ingest<'a, K> {
         tasks: &Receiver<Task<'i, 'a, K>>,
     ) {
         let read = || {
-            let mut worker = Worker::new(self.config, self.shape.worst);
+            let mut worker = Worker::new(self.config, self.shape);
             loop {
                 let unit = self.next_unit.fetch_add(1, Ordering::Relaxed);
                 match self.units.get(unit) {
@@ -235,7 +235,7 @@ impl<'a, K: Key> Ingest<'a, K> {
                 unit.clone(),
                 &committed,
                 self.config,
-                self.shares,
+                self.shape.batch,
             )?),
             _open: open,
         });
@@ -274,7 +274,7 @@ impl<'a, K: Key> Ingest<'a, K> {
 
     /// Works on batches, and decompresses, until no unit is being read.
     fn help(&self, tasks: &Receiver<Task<'_, 'a, K>>) {
-        let mut worker = Worker::new(self.config, self.shape.worst);
+        let mut worker = Worker::new(self.config, self.shape);
         self.helpers.joined();
         loop {
             select! {
@@ -292,13 +292,9 @@ impl<'a, K: Key> Ingest<'a, K> {
         if self.failed.load(Ordering::SeqCst) {
             return;
         }
-        let grants = Grants {
-            credit: &self.credit,
-            most: self.shares.batch,
-        };
         let processed = caught("worker", || {
             disk::point("ingest: worker");
-            let done = worker.process(task.work, &grants);
+            let done = worker.process(task.work, &self.credit);
             task.out.put(done, &self.credit)
         });
         if let Err(error) = processed {

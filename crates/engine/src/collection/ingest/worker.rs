@@ -4,6 +4,7 @@ use crate::collection::{CollectionConfig, Cursor, DocumentRecord, KeptFields, Si
 use crate::shingle::Shingler;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::ids::Key;
+use lookalike_base::memory::Credit;
 use lookalike_text::read::{
     Batch, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
     warnings,
@@ -11,7 +12,7 @@ use lookalike_text::read::{
 use std::collections::BTreeMap;
 
 use super::feeder::Work;
-use super::shares::Grants;
+use super::shares::Shape;
 use super::stats::add_field;
 
 /// Bytes of canonical text that a worker collects in order to compute several MD5s at once. This
@@ -65,29 +66,28 @@ pub(super) struct Worker<K: Key> {
     config: CollectionConfig,
     /// Like `config`, with a lower limit on bodies: what the batch may still use.
     read: ReadConfig,
-    /// Worst-case bytes of memory for each byte of a body.
-    worst: u64,
+    shape: Shape,
     shingler: Shingler<K>,
     set: Vec<K>,
 }
 
 impl<K: Key> Worker<K> {
-    pub(super) fn new(config: &CollectionConfig, worst: u64) -> Worker<K> {
+    pub(super) fn new(config: &CollectionConfig, shape: Shape) -> Worker<K> {
         Worker {
             config: config.clone(),
             read: config.read.clone(),
-            worst,
+            shape,
             shingler: Shingler::new(&config.shingle),
             set: Vec::new(),
         }
     }
 
-    pub(super) fn process(&mut self, work: Work, grants: &Grants<'_>) -> Done {
+    pub(super) fn process(&mut self, work: Work, credit: &Credit) -> Done {
         let mut cost = work.cost;
         let contents = if work.oversized {
             vec![Content::Oversized(work.batch)]
         } else {
-            self.shingle(&work.batch, &mut cost, grants)
+            self.shingle(&work.batch, &mut cost, credit)
         };
         Done {
             sequence: work.sequence,
@@ -97,9 +97,9 @@ impl<K: Key> Worker<K> {
         }
     }
 
-    /// Shingles a batch. A body that outgrows both the batch's memory and the additional grants is
+    /// Shingles a batch. A body that outgrows both the batch's memory and what is granted of `credit` is
     /// left to the writer, which keeps its place in the order.
-    fn shingle(&mut self, batch: &Batch, cost: &mut u64, grants: &Grants<'_>) -> Vec<Content> {
+    fn shingle(&mut self, batch: &Batch, cost: &mut u64, credit: &Credit) -> Vec<Content> {
         let mut contents = Vec::new();
         let mut out = Shingled::default();
         let (mut digested, mut granted, mut finished) = (0, 0, 0);
@@ -107,7 +107,7 @@ impl<K: Key> Worker<K> {
             loop {
                 let left = (*cost).saturating_sub(finished + out.memory());
                 let most = self.config.read.max_document.0;
-                self.read.max_document = ByteSize(most.min(left / self.worst));
+                self.read.max_document = ByteSize(most.min(left / self.shape.worst));
                 let (shingler, set) = (&mut self.shingler, &mut self.set);
                 let (config, read) = (&self.config, &self.read);
                 let mut texts = std::mem::take(&mut out.texts);
@@ -136,7 +136,7 @@ impl<K: Key> Worker<K> {
                     }
                     Ok(None) => {}
                     Err(Grown) => {
-                        if let Some(more) = grants.more(granted) {
+                        if let Some(more) = self.shape.grant(credit, granted) {
                             granted += more;
                             *cost += more;
                             continue;

@@ -15,7 +15,6 @@ use lookalike_text::read::{Batch, Interpreted, Reason, Record, interpret};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use super::shares::Shares;
 use super::stats::add_field;
 use super::units::Unit;
 use super::worker::{Content, Done, Shingled, read_document};
@@ -127,13 +126,14 @@ pub(super) struct SegmentsWriter<'i, 'a, K: Key> {
 }
 
 impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
-    /// Continues after the committed segments of the unit.
+    /// Continues after the committed segments of the unit. Of an oversized document, `pass_bytes`
+    /// of fingerprints are kept at once.
     pub(super) fn new(
         committer: &'i Committer<'a>,
         unit: Unit,
         committed: &[SegmentEntry],
         config: &'i CollectionConfig,
-        shares: Shares,
+        pass_bytes: u64,
     ) -> Result<Self> {
         let mut seen = SeenLately::new(config);
         for segment in committed {
@@ -151,7 +151,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
             segments: committed.len(),
             shingler: Shingler::new(&config.shingle),
             config,
-            pass_bytes: shares.pass,
+            pass_bytes,
             seen,
             open: None,
             scratch: Vec::new(),
