@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use globset::Glob;
+use lookalike_base::Result;
 use lookalike_base::budget::ByteSize;
 use lookalike_base::error::refuse;
 use lookalike_base::ids::FingerprintKind;
 use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{CollectionConfig, Condition, SizeGroups};
 use lookalike_engine::excluded::excluded;
 use lookalike_engine::pipeline::{self, InputChoice};
 use lookalike_engine::shingle::{ShingleConfig, Short};
 use lookalike_text::parse::{Fold, ParseConfig, TokenKind};
 use lookalike_text::read::{
-    Converter, Format, Inputs, Markup, ReadConfig, Selection, SplitAt, UrlGlobs,
+    Converter, Format, Inputs, Markup, ReadConfig, Selection, SplitAt, UrlGlobs, bad_globs,
 };
 
 /// Which files of a directory are read.
@@ -248,10 +248,7 @@ impl Reading {
     pub fn config(&self, usual: ReadConfig) -> Result<ReadConfig> {
         let urls = |name, globs: &[Glob], usual| match globs.is_empty() {
             true => Ok(usual),
-            false => UrlGlobs::try_from(globs.to_vec()).map_err(|error| {
-                Error::parameter(name, error.glob().unwrap_or("GLOB"))
-                    .because(error.kind().to_string())
-            }),
+            false => UrlGlobs::try_from(globs.to_vec()).map_err(bad_globs(name)),
         };
         let or = |given: &Option<String>, usual| given.clone().or(usual);
         Ok(ReadConfig {

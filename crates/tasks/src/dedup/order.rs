@@ -4,13 +4,14 @@ use globset::GlobSet;
 
 use super::policy::Policy;
 use super::{Choosing, STAGE};
+use lookalike_base::Result;
 use lookalike_base::bits::Bits;
 use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{self, Catalogue, DocumentView, each_document};
 use lookalike_store::Rows;
 use lookalike_store::item::item;
 use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_text::read::bad_globs;
 
 /// The place of each document in the order of preference, from 0.
 pub(super) enum Ranks {
@@ -143,14 +144,7 @@ fn places_of_inputs(
     globs: &[globset::Glob],
     context: &Context<'_>,
 ) -> Result<Vec<u32>> {
-    let bad = |error: globset::Error| {
-        Error::parameter("keep", error.glob().unwrap_or("GLOB")).because(error.kind().to_string())
-    };
-    let mut builder = GlobSet::builder();
-    for glob in globs {
-        builder.add(glob.clone());
-    }
-    let set = builder.build().map_err(bad)?;
+    let set = GlobSet::new(globs).map_err(bad_globs("keep"))?;
     let mut places = Vec::new();
     let mut inputs = InputList::open(workspace.directory())?;
     let mut unused: Vec<usize> = (0..globs.len()).collect();

@@ -124,7 +124,7 @@ pub use ground::record::{
 pub use ground::split_at::{SPLIT_BYTES, SplitAt};
 pub use ground::unread::Unread;
 pub use inputs::{
-    InputFile, Inputs, Selection, list_inputs, list_outside, list_selected, tell_apart,
+    InputFile, Inputs, Selection, bad_globs, list_inputs, list_outside, list_selected, tell_apart,
 };
 pub use interpret::{
     FACTS, Interpreted, document_of, folder_of, host, interpret, is_markup_by_name,

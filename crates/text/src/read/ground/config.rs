@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobSet};
 use serde::{Deserialize, Serialize};
 
 use super::convert::{self, Converter, Limits};
@@ -80,11 +80,7 @@ impl TryFrom<Vec<Glob>> for UrlGlobs {
     type Error = globset::Error;
 
     fn try_from(globs: Vec<Glob>) -> Result<UrlGlobs, globset::Error> {
-        let mut set = GlobSetBuilder::new();
-        for glob in &globs {
-            set.add(glob.clone());
-        }
-        let set = set.build()?;
+        let set = GlobSet::new(&globs)?;
         Ok(UrlGlobs { globs, set })
     }
 }

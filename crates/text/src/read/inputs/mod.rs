@@ -2,7 +2,7 @@
 
 pub(super) mod standard_input;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobSet};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -348,25 +348,22 @@ struct Walk {
     stdin: bool,
 }
 
-/// Compiles all globs into one set.
-fn set(name: &'static str, globs: &[Glob]) -> lookalike_base::Result<GlobSet> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(glob.clone());
+/// The error for globs of a parameter that are too large together.
+pub fn bad_globs(parameter: &'static str) -> impl Fn(globset::Error) -> Error {
+    move |error| {
+        let glob = error.glob().unwrap_or("GLOB");
+        Error::parameter(parameter, glob).because(error.kind().to_string())
     }
-    set.build().map_err(|error| {
-        Error::parameter(name, error.glob().unwrap_or("GLOB")).because(error.kind().to_string())
-    })
 }
 
 impl Walk {
     fn new(selection: &Selection) -> lookalike_base::Result<Walk> {
-        let include = set("include", &selection.include)?;
+        let include = GlobSet::new(&selection.include).map_err(bad_globs("include"))?;
         Ok(Walk {
             hidden: selection.hidden,
             read_outputs: selection.read_outputs,
             include: Some(include).filter(|globs| !globs.is_empty()),
-            exclude: set("exclude", &selection.exclude)?,
+            exclude: GlobSet::new(&selection.exclude).map_err(bad_globs("exclude"))?,
             ..Walk::default()
         })
     }
