@@ -158,21 +158,30 @@ impl OutputDirectory {
         share("checking", threads.max(1), names, |queue| {
             while let Some((name, input)) = queue.next() {
                 context.stop.check(STAGE)?;
-                self.check_file(name, *input, context)?;
+                if self.has(name)? {
+                    let recorded = self.batch.list().of(name).to_vec();
+                    let objects = self.objects.as_ref();
+                    self.check_file((name, &recorded), *input, objects, context)?;
+                }
             }
             Ok(())
         })
     }
 
-    fn check_file(&self, name: &str, input: Option<&Path>, context: &Context<'_>) -> Result<()> {
-        if !self.has(name)? {
-            return Ok(());
-        }
+    /// Refuses a file that is none of those that are recorded of it: links to the input, or with
+    /// these bytes, perhaps among these `objects`.
+    fn check_file(
+        &self,
+        (name, recorded): (&str, &[Content]),
+        input: Option<&Path>,
+        objects: Option<&Objects>,
+        context: &Context<'_>,
+    ) -> Result<()> {
         let path = self.path(name);
-        let recorded = self.batch.list().of(name).to_vec();
+        let is_there = objects.is_none_or(|objects| objects.has(name));
         let mut expected = NOT_FINISHED.to_string();
         let mut content = None;
-        for recorded in &recorded {
+        for recorded in recorded {
             match recorded {
                 Content::Linked { .. } => {
                     let identity =
@@ -184,25 +193,24 @@ impl OutputDirectory {
                     expected = "a link to the input".into();
                 }
                 Content::Bytes { bytes, xxh3, etag } => {
-                    if let (Some(objects), Some(etag)) = (&self.objects, etag)
+                    if let (Some(objects), Some(etag)) = (objects, etag)
                         && objects.is(name, *bytes, etag)
                     {
                         return Ok(());
                     }
-                    let found = match content.take() {
-                        Some(found) => found,
-                        None => disk::content(&path, || context.stop.check(STAGE))?,
-                    };
                     let known = (*bytes, xxh3.clone());
-                    if found == known {
+                    if content.is_none() && is_there {
+                        content = Some(disk::content(&path, || context.stop.check(STAGE))?);
+                    }
+                    if content.as_ref() == Some(&known) {
                         return Ok(());
                     }
                     expected = shown(&known);
-                    content = Some(found);
                 }
             }
         }
-        let found = content.map_or_else(|| "another file".into(), |content| shown(&content));
+        let other = if is_there { "another file" } else { "nothing" };
+        let found = content.map_or_else(|| other.into(), |content| shown(&content));
         Err(changed(&path, &expected, &found))
     }
 
@@ -253,22 +261,9 @@ impl OutputDirectory {
         let Some(there) = Objects::of(&self.directory, &self.private)? else {
             return Ok(());
         };
-        for (name, content) in self.batch.list().last() {
-            if let Content::Bytes { bytes, xxh3, etag } = content
-                && !etag
-                    .as_ref()
-                    .is_some_and(|etag| there.is(name, *bytes, etag))
-            {
-                let (path, known) = (self.path(name), (*bytes, xxh3.clone()));
-                let found = match there.has(name) {
-                    true => Some(disk::content(&path, || context.stop.check(STAGE))?),
-                    false => None,
-                };
-                if found.as_ref() != Some(&known) {
-                    let found = found.map_or_else(|| "nothing".into(), |found| shown(&found));
-                    return Err(changed(&path, &shown(&known), &found));
-                }
-            }
+        for (name, last) in self.batch.list().last() {
+            let last = std::slice::from_ref(last);
+            self.check_file((name, last), None, Some(&there), context)?;
         }
         Ok(())
     }
