@@ -22,8 +22,8 @@ use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_text::parse::TokenKind;
 use lookalike_text::read::{
-    Batch, InputFile, Interpreted, Notice, RawDocument, ReadConfig, RecordKind, RecordReader,
-    Reject, interpret, list_inputs, warnings,
+    InputFile, Interpreted, Notice, RawDocument, ReadConfig, Records, interpret, list_inputs,
+    warnings,
 };
 
 const STAGE: &str = "exclude";
@@ -139,46 +139,32 @@ fn each_of(
     context: &Context<'_>,
     each: &mut impl FnMut(&RawDocument<'_>, &Path) -> Result<(u64, Vec<Notice>)>,
 ) -> Result<u64> {
-    let rejected = |reject: &Reject| {
-        let name = input.path.display().to_string();
-        wrong(&input.path, reject.line(&name))
-    };
+    let name = input.path.display().to_string();
     read.check_programs(context)?;
-    let mut records = RecordReader::open(input, number, read, context.stop);
-    let (mut batch, mut documents, mut warned) = (Batch::default(), 0, 0);
-    loop {
-        let next = records.next_of(&mut batch);
-        context.stop.check(STAGE)?;
-        records.check(input)?;
-        let Some((record, bytes)) = next else {
-            break;
-        };
-        if let RecordKind::Rejected(reject) = &record.kind {
-            return Err(rejected(reject));
-        }
+    let mut records = Records::open(input, number, read, STAGE, context.stop);
+    let (mut documents, mut warned) = (0, 0);
+    while let Some((record, bytes)) = records.next_record()? {
         match interpret(record, bytes, read) {
             Interpreted::Document(document) => {
                 let (words, parsed) = each(&document, &input.path)?;
                 documents += 1;
-                let element = matches!(record.kind, RecordKind::Element(_));
-                let of = (record.source, element);
-                for warning in warnings(&document, of, words, parsed) {
+                for warning in warnings(&document, words, parsed) {
                     warned += 1;
                     if warned <= MOST_WARNINGS {
-                        let line = warning.line(&input.path.display().to_string());
+                        let line = warning.line(&name);
                         context.progress.note(&format!("warning: {line}"));
                     }
                 }
             }
             Interpreted::Rejected(reject) => {
                 context.stop.check(STAGE)?;
-                return Err(rejected(&reject));
+                return Err(wrong(&input.path, reject.line(&name)));
             }
             Interpreted::Skipped(_) => {}
         }
     }
     if warned > MOST_WARNINGS {
-        let (name, more) = (input.path.display(), count(warned - MOST_WARNINGS));
+        let more = count(warned - MOST_WARNINGS);
         let line = format!("warning: {name}: {more} more warnings");
         context.progress.note(&line);
     }

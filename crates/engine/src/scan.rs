@@ -264,11 +264,10 @@ impl<'a> Scan<'a> {
             if !more {
                 break;
             }
-            for record in &batch.records {
+            for (record, bytes) in batch.each() {
                 if record.retracts {
                     return Err(retracted(input));
                 }
-                let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
                 let place = Place {
                     stretch,
                     file,

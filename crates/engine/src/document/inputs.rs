@@ -11,7 +11,7 @@ use lookalike_store::disk;
 use lookalike_store::workspace::{InputEntry, InputList, Workspace};
 use lookalike_text::parse::{OLDEST_TOKEN_RULE, ParseConfig, Parser, TokenKind};
 use lookalike_text::read::{
-    Batch, InputFile, Interpreted, RawDocument, Record, RecordKind, RecordReader, Reject, interpret,
+    InputFile, Interpreted, RawDocument, Record, RecordKind, Records, Reject, interpret,
 };
 use std::cmp::Reverse;
 use std::path::Path;
@@ -200,17 +200,10 @@ impl<'w> Rereader<'w> {
             return Ok(());
         };
         config.check_named_programs(context)?;
-        let mut records = RecordReader::open(input, first.file, config, context.stop);
-        let mut batch = Batch::default();
-        let mut n = 0u64;
-        while let Some(&&wanted) = left.peek() {
-            n += 1;
-            context.tick(stage, n)?;
-            let next = records.next_of(&mut batch);
-            records.check(input)?;
-            let Some((record, bytes)) = next else {
-                break;
-            };
+        let mut records = Records::open(input, first.file, config, stage, context.stop);
+        while let Some(&&wanted) = left.peek()
+            && let Some((record, bytes)) = records.next_record()?
+        {
             if record.source.offset < wanted.offset
                 || matches!(record.kind, RecordKind::Rejected(_))
             {

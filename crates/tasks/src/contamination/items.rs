@@ -13,9 +13,8 @@ use lookalike_base::progress::Context;
 use lookalike_base::words::{flag_word, words};
 use lookalike_text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use lookalike_text::read::{
-    Batch, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind,
-    RecordReader, Reject, SourceSpan, TEXT_FIELDS, fields_in, interpret, retracted, suggested,
-    warnings as warnings_of,
+    InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind, Records, Reject,
+    SourceSpan, TEXT_FIELDS, fields_in, interpret, retracted, suggested, warnings as warnings_of,
 };
 
 /// Fields that name an item, if it has none of the usual ones.
@@ -261,10 +260,9 @@ impl Reading<'_> {
             };
             input.check_path()?;
             read.check_programs(self.context)?;
-            let mut reader = RecordReader::open(input, number as u32, &read, self.context.stop);
-            let mut batch = Batch::default();
-            while let Some((record, bytes)) = reader.next_of(&mut batch) {
-                self.context.stop.check(STAGE)?;
+            let stop = self.context.stop;
+            let mut records = Records::open(input, number as u32, &read, STAGE, stop);
+            while let Some((record, bytes)) = records.next_record()? {
                 if record.retracts {
                     return Err(retracted(input));
                 }
@@ -274,7 +272,6 @@ impl Reading<'_> {
                     Interpreted::Document(document) => Ok(document),
                 };
                 let place = (record.source.offset, record.source.length);
-                let element = matches!(record.kind, RecordKind::Element(_));
                 // What does not fit is only counted, so that the error can say how much is needed.
                 let room = slots.contains_key(&place) || self.memory.take(SLOT_BYTES);
                 let (new, mut counted) = (Err(Reason::MissingText), Err(Reason::MissingText));
@@ -287,7 +284,7 @@ impl Reading<'_> {
                         if slot.is_err() {
                             *slot = Ok(self.item(&document.docno));
                         }
-                        self.field(name, &document, (record.source, element))?;
+                        self.field(name, &document)?;
                     }
                     Err(reject) => {
                         let _ = slot.as_mut().map_err(|why| *why = reject.reason);
@@ -302,8 +299,7 @@ impl Reading<'_> {
                     }
                 }
             }
-            reader.check(input)?;
-            reader.check_unchanged(input)?;
+            records.reader.check_unchanged(input)?;
         }
         // A record that cannot be read says more than one without the fields, if no record has them.
         let none = slots.values().all(Slot::is_err);
@@ -362,9 +358,9 @@ impl Reading<'_> {
                 id_field: id_field.map(String::from),
                 ..self.config.read.clone()
             };
-            let mut reader = RecordReader::open(input, number as u32, &read, self.context.stop);
-            let mut batch = Batch::default();
-            let (record, bytes) = reader.next_of(&mut batch)?;
+            let stop = self.context.stop;
+            let mut records = Records::open(input, number as u32, &read, STAGE, stop);
+            let (record, bytes) = records.next_record().ok()??;
             match interpret(record, bytes, &read) {
                 Interpreted::Document(document) => Some(document.docno.to_string()),
                 _ => None,
@@ -424,12 +420,7 @@ impl Reading<'_> {
     }
 
     /// Adds a field of an item.
-    fn field(
-        &mut self,
-        name: usize,
-        document: &RawDocument<'_>,
-        of: (SourceSpan, bool),
-    ) -> Result<()> {
+    fn field(&mut self, name: usize, document: &RawDocument<'_>) -> Result<()> {
         let sets = &mut self.sets;
         let (text, tokens) = (sets.text.len(), sets.spans.len());
         let mut collect = Collect {
@@ -441,7 +432,7 @@ impl Reading<'_> {
         let facts = self.parser.parse(document, &mut collect);
         let (words, over) = (facts.words, collect.over);
         self.parser.shrink();
-        for warning in warnings_of(document, of, words, facts.notices) {
+        for warning in warnings_of(document, words, facts.notices) {
             self.set.warn(&warning, &mut self.memory);
         }
         if over {
@@ -482,7 +473,7 @@ impl Reading<'_> {
         debug_assert_eq!(self.sets.spans.len(), end, "both find the same tokens");
         self.sets.spans.resize(end, (0, 0));
         self.sets.fields.push(Field {
-            place: (of.0.offset, of.0.length),
+            place: (document.source.offset, document.source.length),
             name,
             tokens: tokens..end,
             short: words < ngram,

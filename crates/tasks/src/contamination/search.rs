@@ -22,7 +22,7 @@ use lookalike_engine::cluster::reject_line;
 use lookalike_engine::collection::Captured;
 use lookalike_engine::scan::{Place, Scan, Scanned};
 use lookalike_text::parse::{Parser, SpanFinder};
-use lookalike_text::read::{InputFile, Interpreted, RawDocument, Reject, SourceSpan, warnings};
+use lookalike_text::read::{InputFile, Interpreted, RawDocument, Reject, warnings};
 
 /// Buffers of the files that are written.
 const FIXED_BYTES: u64 = 24 << 20;
@@ -271,13 +271,7 @@ impl<'a> Search<'a> {
         let (place, read) = place;
         worker.finder.clear();
         let facts = worker.parser.parse(document, &mut worker.finder);
-        let source = SourceSpan {
-            file: place.file,
-            offset: place.offset,
-            length: 0,
-        };
-        let of = (source, self.config.read.record.is_some());
-        for warning in warnings(document, of, facts.words, facts.notices) {
+        for warning in warnings(document, facts.words, facts.notices) {
             self.say(&warning, true, place, worker);
         }
         worker.report.documents += 1;

@@ -8,13 +8,12 @@ use lookalike_base::bits::Bits;
 use lookalike_base::memory::Credit;
 use lookalike_base::progress::Context;
 use lookalike_engine::collection::{Catalogue, InputRecord, InputRecords};
-use lookalike_rewrite::again::Again;
 use lookalike_store::SetAside;
 use lookalike_text::read::{
-    Capture, Container, InputFile, ReadConfig, Reason, RecordKind, capture, warc_links,
+    Capture, Container, InputFile, ReadConfig, Reason, RecordKind, Records, capture, warc_links,
 };
 
-use super::Choosing;
+use super::{Choosing, STAGE};
 
 /// Marks a document without a capture.
 const NONE: u64 = u64::MAX;
@@ -49,17 +48,14 @@ impl Captures {
                 Some(records) => records,
                 None => {
                     input.check_path()?;
-                    let mut opened = Again::open(input, file, config, stop);
+                    let mut opened = Records::open(input, file, config, STAGE, stop);
                     if opened.container()? != Some(Container::Warc) {
                         return Ok(());
                     }
                     records.insert(opened)
                 }
             };
-            records.seek(document.offset)?;
-            let Some((record, bytes)) = records.record() else {
-                continue;
-            };
+            let (record, bytes) = records.seek(document.offset)?;
             let measured = record
                 .notice
                 .as_ref()
@@ -115,13 +111,10 @@ pub(super) fn companions(
     mut is_removed: impl FnMut(u64) -> Result<bool>,
     context: &Context<'_>,
 ) -> Result<Vec<(u64, u64)>> {
-    let mut records = Again::open(input, 0, config, context.stop);
+    let mut records = Records::open(input, 0, config, STAGE, context.stop);
     let mut removed: HashSet<u64> = HashSet::new();
     let mut companions = Vec::new();
-    while records.advance()? {
-        let Some((record, bytes)) = records.record() else {
-            continue;
-        };
+    while let Some((record, bytes)) = records.next_record()? {
         if record.kind != RecordKind::Warc {
             continue;
         }

@@ -7,11 +7,10 @@ use lookalike_base::budget::ByteSize;
 use lookalike_base::memory::MOST_SORT_BYTES;
 use lookalike_base::progress::Context;
 use lookalike_engine::collection::{self, InputRecord, InputRecords};
-use lookalike_rewrite::again::Again;
 use lookalike_rewrite::files;
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{Item, Sort};
-use lookalike_text::read::{InputFile, ReadConfig, Record, RecordKind};
+use lookalike_text::read::{InputFile, ReadConfig, Record, RecordKind, Records};
 
 /// The collection and its inputs, and where and in how much memory a step works.
 #[derive(Clone, Copy)]
@@ -57,15 +56,12 @@ impl<'c> Choosing<'c> {
 /// `InputChanged` if a document has no record.
 pub(crate) fn each_record(
     file: u32,
-    records: &mut Again<'_>,
+    records: &mut Records<'_>,
     entries: &mut InputRecords<'_>,
     mut take: impl FnMut(&Record, &[u8], &mut Option<InputRecord>) -> Result<bool>,
 ) -> Result<()> {
     let mut next = entries.next_of(file)?;
-    while records.advance()? {
-        let Some((record, bytes)) = records.record() else {
-            continue;
-        };
+    while let Some((record, bytes)) = records.next_record()? {
         let at = record.source.offset;
         // Only of a rejected file or row there may be no record.
         while let Some(InputRecord::Rejected(reject)) = &next
@@ -80,10 +76,7 @@ pub(crate) fn each_record(
         let mut is_taken = !is_another(record, bytes, &entry) && take(record, bytes, &mut entry)?;
         while !is_taken {
             // A record that turns out to be damaged has the offset of the one after it.
-            records.seek(at)?;
-            let Some((record, bytes)) = records.record() else {
-                break;
-            };
+            let (record, bytes) = records.seek(at)?;
             is_taken = !is_another(record, bytes, &entry) && take(record, bytes, &mut entry)?;
         }
     }
@@ -91,7 +84,7 @@ pub(crate) fn each_record(
         next = entries.next_of(file)?;
     }
     // A document without a record stays the next one. That there is none, `seek` says.
-    next.map_or(Ok(()), |entry| records.seek(offset(&entry)))
+    next.map_or(Ok(()), |entry| records.seek(offset(&entry)).map(drop))
 }
 
 /// Whether a record of an archive has another id than the document.

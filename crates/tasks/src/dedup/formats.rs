@@ -3,11 +3,10 @@
 use super::{Form, Policy, Rewriting, STAGE};
 use lookalike_base::error::refuse;
 use lookalike_base::{Error, Result};
-use lookalike_rewrite::again::Again;
 use lookalike_rewrite::parquet;
 use lookalike_rewrite::source::is_parquet;
 use lookalike_store::disk;
-use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, RecordReader};
+use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, RecordReader, Records};
 
 /// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC
 /// file. Looks at the first bytes of each input.
@@ -27,7 +26,7 @@ pub(super) fn check(of: Rewriting<'_>, inputs: &[InputFile]) -> Result<()> {
     }
     for input in inputs {
         stop.check(STAGE)?;
-        match Again::open(input, 0, of.read, stop).container()? {
+        match Records::open(input, 0, of.read, STAGE, stop).container()? {
             Some(Container::Warc) if !annotated => return Ok(()),
             None | Some(Container::Json | Container::Parquet) => {}
             Some(other) if annotated => {

@@ -36,13 +36,12 @@ use lookalike_base::budget::ByteSize;
 use lookalike_base::memory::{Credit, MOST_SORT_BYTES};
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_engine::collection::{self, InputRecord, InputRecords};
-use lookalike_rewrite::again::Again;
 use lookalike_store::Sort;
 use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::date;
 use lookalike_text::read::{
-    Container, InputFile, RecordKind, WarcHead, normal_digest, normal_url, usual_date,
+    Container, InputFile, RecordKind, Records, WarcHead, normal_digest, normal_url, usual_date,
 };
 
 /// The least memory of the sort.
@@ -189,7 +188,7 @@ impl Names {
     ) -> Result<()> {
         input.check_path()?;
         let stop = choosing.context.stop;
-        let mut records = Again::open(input, file, choosing.read(), stop);
+        let mut records = Records::open(input, file, choosing.read(), STAGE, stop);
         let Some(Container::Warc | Container::Arc) = records.container()? else {
             return Ok(());
         };

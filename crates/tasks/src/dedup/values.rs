@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Choosing;
 use super::places::Places;
 use super::policy::{Policy, preference};
+use super::{Choosing, STAGE};
 use lookalike_base::error::refuse;
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::{count, counted};
@@ -15,9 +15,8 @@ use lookalike_base::progress::{Context, Silent};
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::InputRecord;
-use lookalike_rewrite::again::Again;
 use lookalike_store::Rows;
-use lookalike_text::read::{ReadConfig, RecordReader};
+use lookalike_text::read::{ReadConfig, RecordReader, Records};
 
 /// Buffers of a reader.
 const READER_BYTES: u64 = 4 << 20;
@@ -250,7 +249,8 @@ pub(crate) fn fields(
         let mut reader = None;
         if is_read {
             input.check_path()?;
-            reader = Some(Again::open(input, file, &config, choosing.context.stop));
+            let stop = choosing.context.stop;
+            reader = Some(Records::open(input, file, &config, STAGE, stop));
         }
         let mut values = vec![Vec::new(); columns.len()];
         let (mut first, mut next) = (documents.start, documents.start);
@@ -258,17 +258,15 @@ pub(crate) fn fields(
             let InputRecord::Document(_, document) = entry else {
                 continue;
             };
-            reader
-                .as_mut()
-                .map_or(Ok(()), |it| it.seek(document.offset))?;
-            let record = || reader.as_ref().and_then(Again::record);
+            let sought = reader.as_mut().map(|reader| reader.seek(document.offset));
+            let record = sought.transpose()?;
             for (at, (part, values)) in columns.iter().zip(&mut values).enumerate() {
                 let text = match part {
                     None => continue,
                     Some(Part::Field(field)) => {
-                        record().and_then(|(record, bytes)| record.kind.field(bytes, field))
+                        record.and_then(|(record, bytes)| record.kind.field(bytes, field))
                     }
-                    Some(Part::Date) => record().and_then(|(it, bytes)| it.kind.date(bytes)),
+                    Some(Part::Date) => record.and_then(|(it, bytes)| it.kind.date(bytes)),
                     Some(Part::Address) => document.url.clone(),
                 };
                 values.push(value(at, text.as_deref())?);

@@ -53,7 +53,6 @@ use lookalike_base::progress::Context;
 use lookalike_base::threads::{lock, unlocked};
 use lookalike_base::{Error, Result, error};
 use lookalike_engine::collection::{self, CollectionConfig, InputRecord, InputRecords};
-use lookalike_rewrite::again::Again;
 use lookalike_rewrite::output::{self, OutputDirectory, OutputFile, Outputs, Places};
 use lookalike_rewrite::{self as rewrite, Action, Edit, FileEdit, Job, Span, Target, parquet};
 use lookalike_store::disk::{self, Scratch};
@@ -63,7 +62,7 @@ use lookalike_text::read::parquet::columns::text_columns;
 use lookalike_text::read::parquet::footer;
 use lookalike_text::read::{
     Container, Cut, InputFile, Interpreted, JsonStrings, RawDocument, ReadConfig, RecordKind,
-    document_of, interpret, is_blanked, is_markup_by_name,
+    Records, document_of, interpret, is_blanked, is_markup_by_name,
 };
 
 use later::Later;
@@ -158,7 +157,7 @@ pub(super) fn check_removal_inputs(
     }
     for input in inputs {
         context.stop.check(STAGE)?;
-        let mut records = Again::open(input, 0, read, context.stop);
+        let mut records = Records::open(input, 0, read, STAGE, context.stop);
         let container = records.container()?;
         let limit = match container {
             None | Some(Container::Json) => None,
@@ -200,10 +199,9 @@ pub(super) fn check_removal_inputs(
 
 /// Why nothing is removed from an input whose first document is markup: most others then are also
 /// markup, and would be refused only after the search.
-fn first_limit(records: &mut Again<'_>, read: &ReadConfig) -> Result<Option<String>> {
+fn first_limit(records: &mut Records<'_>, read: &ReadConfig) -> Result<Option<String>> {
     for _ in 0..FIRST_RECORDS {
-        records.advance()?;
-        let Some((record, bytes)) = records.record() else {
+        let Some((record, bytes)) = records.next_record()? else {
             break;
         };
         if let Interpreted::Document(raw) = interpret(record, bytes, read) {
@@ -546,7 +544,7 @@ impl FileEdit for FileRemoval<'_, '_> {
 struct RowRemoval<'f, 'p> {
     entries: InputRecords<'p>,
     documents: FileDocuments<'p>,
-    records: Again<'f>,
+    records: Records<'f>,
     /// The columns of the text, among the leaf columns; none if nothing is written.
     columns: Vec<usize>,
     /// For each of them, what it loses of the rows of the current row group; `None` for the column
@@ -563,7 +561,7 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
         let mut rows = RowRemoval {
             entries: removal.open(number),
             documents: removal.documents(number),
-            records: Again::open(input, number, read, removal.context.stop),
+            records: Records::open(input, number, read, STAGE, removal.context.stop),
             columns: Vec::new(),
             later: Vec::new(),
             _scratch: None,
@@ -629,8 +627,7 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
         written: bool,
         cutter: &mut Cutter<'_>,
     ) -> Result<(u128, Vec<Cut>)> {
-        let found = self.records.reach(document.offset)?;
-        let Some((record, bytes)) = self.records.record().filter(|_| found) else {
+        let Some((record, bytes)) = self.records.reach(document.offset)? else {
             return Err(cutter.changed(&document.docno));
         };
         let raw = match interpret(record, bytes, &cutter.collection.read) {

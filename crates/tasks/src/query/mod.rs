@@ -66,8 +66,7 @@ use lookalike_methods::{self as methods, Keyer, Spec};
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::Parser;
 use lookalike_text::read::{
-    Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, SourceSpan, each_as_it_comes,
-    warnings,
+    Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes, warnings,
 };
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -413,7 +412,6 @@ impl Asking<'_> {
             keyed: 0,
             answered: 0,
             rejects: Rejects::default(),
-            has_elements: self.read.record.is_some(),
             reply: &mut *self.reply,
             stats: QueryStats::default(),
         };
@@ -479,8 +477,6 @@ struct Batches<'a, 'k, K: Key> {
     keyed: u64,
     answered: u64,
     rejects: Rejects,
-    /// Whether documents are elements of markup.
-    has_elements: bool,
     reply: &'a mut dyn FnMut(Reply) -> Result<()>,
     stats: QueryStats,
 }
@@ -528,6 +524,7 @@ impl<K: Key> Batches<'_, '_, K> {
             body: Cow::Owned(document.body.into_owned()),
             begins: document.begins,
             notices: document.notices,
+            element: document.element,
             ..RawDocument::of_text("", document.content)
         });
         match self.unkeyed_bytes > most {
@@ -591,8 +588,7 @@ impl<K: Key> Batches<'_, '_, K> {
     /// Adds a query to the batch, which is looked up first if it is full.
     fn put(&mut self, document: &RawDocument<'_>, own: DocumentFacts, set: &[K]) -> Result<()> {
         let docno = &*document.docno;
-        let of = (SourceSpan::default(), self.has_elements);
-        for warning in warnings(document, of, own.words, own.notices) {
+        for warning in warnings(document, own.words, own.notices) {
             let warning = Warning {
                 query: warning.docno.unwrap_or_default(),
                 warning: warning.reason.text(),

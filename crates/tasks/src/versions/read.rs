@@ -16,13 +16,12 @@ use lookalike_base::progress::Context;
 use lookalike_base::threads::lock;
 use lookalike_engine::collection::{InputRecord, InputRecords};
 use lookalike_engine::document::{READER_BYTES, record_bytes};
-use lookalike_rewrite::again::Again;
 use lookalike_rewrite::files;
 use lookalike_store::SetAside;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::{
-    InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, WarcHead, date,
-    interpret, page_address,
+    InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, Records, Reject, WarcHead,
+    date, interpret, page_address,
 };
 
 /// The document of a record that has none.
@@ -183,7 +182,7 @@ impl Captures<'_> {
                 }
             }
         }
-        let mut records = Again::open(input, file, self.read, self.context.stop);
+        let mut records = Records::open(input, file, self.read, STAGE, self.context.stop);
         let mut order = (file, 0);
         each_record(file, &mut records, entries, |record, bytes, entry| {
             order.1 += 1;

@@ -1,14 +1,15 @@
-//! Reads every record of the inputs in order, on one thread.
+//! Reads every record of an input, or of all inputs in order, on one thread.
 
 use std::time::Duration;
 
 use super::ground::config::ReadConfig;
 use super::ground::convert;
-use super::ground::record::Batch;
+use super::ground::framer::Container;
+use super::ground::record::{Batch, Record};
 use super::inputs::InputFile;
 use super::interpret::{Interpreted, interpret};
 use super::reader::{Next, RecordReader};
-use lookalike_base::progress::Context;
+use lookalike_base::progress::{Context, Stop};
 use lookalike_base::{Error, Result};
 
 /// Number of records between reports of progress.
@@ -21,6 +22,82 @@ pub fn retracted(input: &InputFile) -> Error {
         "the checksum of a long compressed part is wrong, and records of it were already used; \
          restore the file, or decompress it and remove what is damaged",
     ))
+}
+
+/// The records of an input, one in memory at a time.
+pub struct Records<'i> {
+    input: &'i InputFile,
+    /// Its reader.
+    pub reader: RecordReader,
+    batch: Batch,
+    stage: &'static str,
+    stop: &'i Stop,
+}
+
+impl<'i> Records<'i> {
+    /// Opens an input, which is file number `file`. A stop ends the `stage`.
+    pub fn open(
+        input: &'i InputFile,
+        file: u32,
+        read: &ReadConfig,
+        stage: &'static str,
+        stop: &'i Stop,
+    ) -> Records<'i> {
+        Records {
+            input,
+            reader: RecordReader::open(input, file, read, stop),
+            batch: Batch::default(),
+            stage,
+            stop,
+        }
+    }
+
+    /// The format of the input ([`RecordReader::container`]).
+    pub fn container(&mut self) -> Result<Option<Container>> {
+        let container = self.reader.container();
+        self.reader.check(self.input)?;
+        Ok(container)
+    }
+
+    /// Reads the next record; `None` at the end.
+    pub fn next_record(&mut self) -> Result<Option<(&Record, &[u8])>> {
+        self.stop.check(self.stage)?;
+        let next = self.reader.next_of(&mut self.batch);
+        self.reader.check(self.input)?;
+        Ok(next)
+    }
+
+    /// Reads until the record at an offset, or the first one after it. Returns the record, if it is
+    /// at the offset.
+    pub fn reach(&mut self, offset: u64) -> Result<Option<(&Record, &[u8])>> {
+        loop {
+            match self.next_record()?.map(|(record, _)| record.source.offset) {
+                Some(found) if found < offset => {}
+                found => return Ok(self.record().filter(|_| found == Some(offset))),
+            }
+        }
+    }
+
+    /// Reads until the record at an offset.
+    ///
+    /// # Errors
+    /// `InputChanged` if there is none.
+    pub fn seek(&mut self, offset: u64) -> Result<(&Record, &[u8])> {
+        let path = &self.input.path;
+        let expected = "the documents that were read from it";
+        let changed = || Error::input_changed(path, expected, "other records");
+        self.reach(offset)?.ok_or_else(changed)
+    }
+
+    /// The last record that was read, and its bytes.
+    pub fn record(&self) -> Option<(&Record, &[u8])> {
+        self.batch.first()
+    }
+
+    /// Gives the memory of the last record back.
+    pub fn forget(&mut self) {
+        self.batch = Batch::default();
+    }
 }
 
 /// An event of reading the inputs.
@@ -67,7 +144,7 @@ pub fn each_as_it_comes(
     each(inputs, config, stage, 0, open, context, act)
 }
 
-type Open = fn(&InputFile, u32, &ReadConfig, &lookalike_base::progress::Stop) -> RecordReader;
+type Open = fn(&InputFile, u32, &ReadConfig, &Stop) -> RecordReader;
 
 fn each(
     inputs: &[InputFile],
@@ -108,7 +185,7 @@ fn each(
                 }
                 Next::End => break,
             }
-            for record in &batch.records {
+            for (record, bytes) in batch.each() {
                 // Standard input ends with a reject when a stop is requested.
                 context.stop.check(stage)?;
                 if records.is_multiple_of(SHOW_AFTER) {
@@ -118,7 +195,6 @@ fn each(
                 if record.retracts {
                     return Err(retracted(input));
                 }
-                let bytes = batch.bytes.get(record.bytes.clone()).unwrap_or_default();
                 act(Coming::Framed(bytes.len() as u64))?;
                 let found = interpret(record, bytes, config);
                 // So does the conversion of a document.

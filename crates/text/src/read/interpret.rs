@@ -107,6 +107,8 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
                 parts.notices.push((Reason::OddHeader, detail));
             }
             parts.notices.splice(..0, record.notice.clone());
+            parts.source = source;
+            parts.element = matches!(record.kind, RecordKind::Element(_));
             Interpreted::Document(parts)
         }
     }

@@ -213,7 +213,7 @@ impl<'a> Reread<'a> {
             };
             // If the memory is refused, another thread has failed, and this one is about to stop.
             let _taken = self.credit.hold(work.cost.max(body));
-            for record in &work.batch.records {
+            for (record, bytes) in work.batch.each() {
                 let Some(document) = &next else { break };
                 let place = (record.source.file, record.source.offset);
                 if place != (document.file, document.offset)
@@ -221,8 +221,7 @@ impl<'a> Reread<'a> {
                 {
                     continue;
                 }
-                let bytes = work.batch.bytes.get(record.bytes.clone());
-                visit(number, document, record, bytes.unwrap_or_default())?;
+                visit(number, document, record, bytes)?;
                 number += 1;
                 next = next_document()?;
             }

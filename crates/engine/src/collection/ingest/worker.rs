@@ -268,9 +268,7 @@ pub(super) fn read_document(
     let facts = shingle(&document);
     let fields = kept_fields(&document, (record, bytes), facts.words, config, out);
     let date = record.kind.capture_date(bytes);
-    let element = matches!(record.kind, RecordKind::Element(_));
-    let of = (record.source, element);
-    let warnings = warnings(&document, of, facts.words, facts.notices);
+    let warnings = warnings(&document, facts.words, facts.notices);
     out.rejects.extend(warnings.map(|warning| (warning, true)));
     out.unnamed += u64::from(document.unnamed);
     for field in document.fields {

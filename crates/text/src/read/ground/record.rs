@@ -263,9 +263,15 @@ impl Batch {
 
     /// The first record with its bytes.
     pub fn first(&self) -> Option<(&Record, &[u8])> {
-        let record = self.records.first()?;
-        let bytes = self.bytes.get(record.bytes.clone());
-        Some((record, bytes.unwrap_or_default()))
+        self.each().next()
+    }
+
+    /// Each record, and its bytes.
+    pub fn each(&self) -> impl Iterator<Item = (&Record, &[u8])> {
+        let bytes = |record: &Record| self.bytes.get(record.bytes.clone()).unwrap_or_default();
+        self.records
+            .iter()
+            .map(move |record| (record, bytes(record)))
     }
 }
 
@@ -322,6 +328,10 @@ pub struct RawDocument<'a> {
     pub fields: Vec<Cow<'static, str>>,
     /// Problems with a document that is usable.
     pub notices: Vec<Notice>,
+    /// The place of its record.
+    pub source: SourceSpan,
+    /// Whether it is an element of a file ([`RecordKind::Element`]).
+    pub element: bool,
 }
 
 /// A problem with a record that is used, or why it is not used: the reason and details, without the

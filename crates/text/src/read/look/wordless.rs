@@ -7,7 +7,7 @@ use memchr::memchr_iter;
 use super::tags::{Kind, Tag, Tags, local};
 use crate::read::ground::bytes::{find_any_case, is_one_of};
 use crate::read::ground::fields::LEFT_OUT;
-use crate::read::ground::record::{ContentKind, Notice, RawDocument, Reject, SourceSpan};
+use crate::read::ground::record::{ContentKind, Notice, RawDocument, Reject};
 use lookalike_base::words::{flag_word, shell_word, words};
 use lookalike_source::Reason;
 
@@ -43,11 +43,11 @@ const SHOWN: [(&str, &str); 5] = [
 
 type Words<'b> = (BTreeMap<(&'b [u8], &'b [u8]), usize>, Option<&'b [u8]>);
 
-/// Why a document has no words, for a line of `rejects.jsonl`. `record` says that it is an element
-/// of a file.
-fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
+/// Why a document has no words, for a line of `rejects.jsonl`.
+fn why_no_words(document: &RawDocument<'_>) -> String {
     let body = &document.body[..document.body.len().min(LOOK)];
-    let attributes = || in_attributes(body, document.content, 0, record, !record);
+    let (content, record) = (document.content, document.element);
+    let attributes = || in_attributes(body, content, 0, record, !record);
     let place = || match document.content {
         ContentKind::Markup => attributes().or_else(|| shown(body)),
         ContentKind::Xml => attributes(),
@@ -61,20 +61,15 @@ fn why_no_words(document: &RawDocument<'_>, record: bool) -> String {
 }
 
 /// The warnings about a document that is used: those of reading it, those of parsing it into this
-/// number of words, and one if nothing or little of it is text. `record` says that it is an element
-/// of a file.
+/// number of words, and one if nothing or little of it is text.
 pub fn warnings(
     document: &RawDocument<'_>,
-    (source, record): (SourceSpan, bool),
     words: u64,
     parsed: Vec<Notice>,
 ) -> impl Iterator<Item = Reject> {
     let (reason, detail) = match words {
-        0 => (Reason::NotComparable, Some(why_no_words(document, record))),
-        words => (
-            Reason::AttributeText,
-            text_in_attributes(document, words, record),
-        ),
+        0 => (Reason::NotComparable, Some(why_no_words(document))),
+        words => (Reason::AttributeText, text_in_attributes(document, words)),
     };
     // That attributes of a record are left out says nothing of those of its elements.
     let told = |notice: &Notice| notice.0 == reason && reason == Reason::NotComparable;
@@ -82,7 +77,7 @@ pub fn warnings(
     let lack = detail.map(|detail| (reason, detail));
     let all = document.notices.iter().cloned().chain(parsed).chain(lack);
     all.map(move |(reason, detail)| Reject {
-        source,
+        source: document.source,
         docno: Some(document.docno.to_string()),
         reason,
         detail,
@@ -90,7 +85,7 @@ pub fn warnings(
 }
 
 /// Where the text of XML is that has fewer words than its attributes.
-fn text_in_attributes(document: &RawDocument<'_>, words: u64, record: bool) -> Option<String> {
+fn text_in_attributes(document: &RawDocument<'_>, words: u64) -> Option<String> {
     let length = document.body.len();
     let body = &document.body[..length.min(LOOK)];
     // Those in the part that is looked at, if they are everywhere alike. Few texts have so many tags.
@@ -98,6 +93,7 @@ fn text_in_attributes(document: &RawDocument<'_>, words: u64, record: bool) -> O
     if document.content != ContentKind::Xml || words * 8 > body.len() {
         return None;
     }
+    let record = document.element;
     in_attributes(body, ContentKind::Xml, words, record, !record)
 }
 
@@ -300,7 +296,7 @@ mod tests {
             (ContentKind::Markup, format!("<p>A title{prose}"), 2, false),
         ] {
             let document = RawDocument::of_text(&body, content);
-            let found = text_in_attributes(&document, words, false);
+            let found = text_in_attributes(&document, words);
             assert_eq!(found.is_some(), noticed, "{body} {found:?}");
         }
     }
@@ -359,7 +355,7 @@ mod tests {
                 false => ContentKind::Text,
             };
             let document = RawDocument::of_text(body, content);
-            let found = why_no_words(&document, false);
+            let found = why_no_words(&document);
             assert!(
                 found.ends_with(expected) || found.contains(expected),
                 "{body} {found}"
