@@ -101,6 +101,10 @@ impl<'i> Records<'i> {
 }
 
 /// An event of reading the inputs.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one is passed at a time, and none is kept"
+)]
 pub enum Coming<'a> {
     /// The next record.
     Record(Interpreted<'a>),
