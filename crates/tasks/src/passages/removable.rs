@@ -76,8 +76,7 @@ impl Removable {
         let mut left = table.next(&mut row)?;
         let another = |table: &Table, row: &[Vec<u8>]| {
             let expected = "a removable range of a document, in the order of the input";
-            let found = String::from_utf8_lossy(&row.join(&b'\t')).into_owned();
-            table.bad(expected, shorten(&found))
+            table.bad(expected, shorten(&row.join(&b'\t')))
         };
         each_place(workspace, |number, record, document| {
             context.tick(STAGE, number)?;
