@@ -52,7 +52,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_source::{Codec, Decompressed};
 use lookalike_store::disk;
-use lookalike_text::read::{Container, InputFile, ReadConfig, Records, Reference};
+use lookalike_text::read::{Container, FileRecords, InputFile, ReadConfig, Reference};
 use output::{OutputDirectory, OutputFile};
 use source::{Source, copy_whole, is_parquet};
 
@@ -384,7 +384,7 @@ impl<E: Edit> Running<'_, E> {
     fn layout(&self, target: Target<'_>) -> Result<Layout> {
         let Target { number, input, .. } = target;
         let stop = self.job.context.stop;
-        let mut records = Records::open(input, number, self.job.read, STAGE, stop);
+        let mut records = FileRecords::open(input, number, self.job.read, STAGE, stop);
         let container = records.container()?;
         let header = match container {
             Some(Container::Table) => records.reader.header,
