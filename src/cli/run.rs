@@ -169,7 +169,8 @@ impl Command for RunOptions {
         }
         let inputs = &flags.choice().list(&flags.output)?;
         let (directory, strict) = (&flags.output, flags.strict);
-        note_forgotten(directory, &parameters, out, context);
+        let before = pipeline::look(directory).ok();
+        let before = before.and_then(|manifest| pipeline::parameters(&manifest));
         let (config, parameters) = (&config, &parameters);
         let summary = match (&planning, &self.against) {
             (Some(planning), _) => run_with_plan(
@@ -180,53 +181,20 @@ impl Command for RunOptions {
             }
             (None, None) => pipeline::run(inputs, directory, config, parameters, strict, context)?,
         };
+        let is_given = out.setup.pairs.contains("--threshold");
+        let before = before.map(|before| before.join.threshold);
+        let now = parameters.join.threshold;
+        if let Some(before) = before.filter(|&before| before != now && !is_given) {
+            let directory = directory.display();
+            context.progress.note(&format!(
+                "{directory} had the pairs from {before} on, and now has those from {now} on \
+                 (--threshold)"
+            ));
+        }
         self.end
             .verbose
             .print((&summary, 0), directory, out, context)
     }
-}
-
-/// Says which parameters of the pairs that a directory has go back to their defaults in this search,
-/// because no flag says them again.
-fn note_forgotten(directory: &Path, now: &JoinParameters, out: &Out<'_>, context: &Context<'_>) {
-    let manifest = pipeline::look(directory).ok();
-    let Some(before) = manifest.and_then(|manifest| pipeline::parameters(&manifest)) else {
-        return;
-    };
-    let given = out.setup.pairs.replace("--precision", "--sampling");
-    let given: Vec<&str> = given.split(' ').collect();
-    let (mut changes, mut flags) = (String::new(), String::new());
-    for ((flag, before), (_, now)) in said(&before).into_iter().zip(said(now)) {
-        let is_given = flag.split(' ').any(|flag| given.contains(&flag));
-        if let Some(before) = before.as_ref().filter(|_| before != now && !is_given) {
-            let name = flag.rsplit("--").next().unwrap_or_default();
-            let now = now.unwrap_or("none".into());
-            changes += &format!("{name} {before} before, {now} now; ");
-            flags += &format!(" {flag} {before}");
-        }
-    }
-    if !flags.is_empty() {
-        context.progress.note(&format!("{changes}give{flags}"));
-    }
-}
-
-/// The flags that decide which pairs are found, with their values.
-fn said(parameters: &JoinParameters) -> [(&'static str, Option<String>); 7] {
-    let (join, sampling) = (&parameters.join, parameters.sampling());
-    let of_sampling = sampling.max_postings();
-    let own = join.max_postings.filter(|&most| Some(most) != of_sampling);
-    [
-        ("--threshold", Some(join.threshold.to_string())),
-        ("--score", Some(join.measure.to_string())),
-        ("--pairs", Some(join.pairs.to_string())),
-        ("--review", join.review.map(|lower| lower.to_string())),
-        (
-            "--verified --candidates",
-            join.candidates.map(|lower| lower.to_string()),
-        ),
-        ("--max-postings", own.map(|most| most.to_string())),
-        ("--sampling", Some(sampling.to_string())),
-    ]
 }
 
 impl RunOptions {
@@ -368,12 +336,12 @@ pub struct AddOptions {
 impl Command for AddOptions {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()> {
         let (directory, selection) = (&self.directory, self.walk.selection());
-        let first = pipeline::first_added(&pipeline::look(directory)?);
         let inputs = pipeline::selected_inputs(&self.inputs, &selection, directory)?;
         if !self.skip_unreadable {
             inputs.check_readable()?;
         }
         let summary = pipeline::add(directory, &inputs, self.strict, self.results, context)?;
+        let first = pipeline::first_added(&pipeline::look(directory)?);
         self.verbose
             .print((&summary, first), directory, out, context)
     }

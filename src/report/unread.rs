@@ -49,7 +49,7 @@ fn unused_id_field(workspace: &Workspace) -> Result<Option<String>> {
     )))
 }
 
-/// Warns about the inputs of a collection, of which those before the `first` one have been warned of.
+/// Warns about the inputs of a collection from the `first` one on.
 pub(crate) fn warn(workspace: &Workspace, first: u32, context: &Context<'_>) -> Result<()> {
     lines(&unread_files(workspace, first)?, context);
     let remarks = [unused_id_field(workspace)?, short_documents(workspace)?];

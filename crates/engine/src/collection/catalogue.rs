@@ -1,8 +1,9 @@
 //! The catalogue: columns over all documents with docnos, representatives and stored set sizes.
 //!
 //! Documents that are added get columns of their own, a *level*, so that an addition writes little.
-//! If the levels before it have no more documents, it begins with a copy of them: so there are at
-//! most about log2(documents) levels.
+//! If the levels before it have no more documents, it begins with a copy of them: so each level has
+//! fewer documents than the one before, and additions of similar sizes leave about log2 of their
+//! number.
 
 use lookalike_base::bits::Bits;
 use lookalike_base::budget::{Budget, ByteSize};
@@ -798,13 +799,12 @@ fn column_in(
     levels: &[&CatalogueLevel],
     part: fn(&CatalogueLevel) -> &PartInfo,
 ) -> Result<ColumnReader> {
-    let open = |level| (workspace.places()).open(DIRECTORY, Kind::Column, part(level));
-    let mut parts = levels
-        .iter()
-        .copied()
-        .map(open)
-        .collect::<Result<Vec<_>>>()?;
-    ColumnReader::of(parts.remove(0), parts)
+    let parts: Vec<PartInfo> = levels.iter().map(|level| part(level).clone()).collect();
+    let places = workspace.places().clone();
+    let open = move |part: PartInfo| places.open(DIRECTORY, Kind::Column, &part);
+    let mut parts = parts.into_iter().map(open);
+    let first = parts.next().ok_or_else(|| workspace.missing("catalogue"))?;
+    ColumnReader::of(first?, parts)
 }
 
 /// For each document, the first document with the same MD5.

@@ -160,8 +160,8 @@ impl FromIterator<u32> for Column {
 /// Reads a column in order. It may have several parts, one after the other.
 pub struct ColumnReader {
     part: PartReader,
-    /// The parts after it.
-    rest: std::vec::IntoIter<PartReader>,
+    /// The parts after it, of which each is opened when it is its turn.
+    rest: Box<dyn Iterator<Item = Result<PartReader>> + Send>,
     left: usize,
     numbers: std::vec::IntoIter<u32>,
 }
@@ -170,14 +170,17 @@ impl ColumnReader {
     /// Opens a column of one part.
     pub fn open(path: &Path, parameters: u128, info: &PartInfo) -> Result<ColumnReader> {
         let part = PartReader::open(path, Kind::Column, Some(parameters), Some(info))?;
-        ColumnReader::of(part, Vec::new())
+        ColumnReader::of(part, std::iter::empty())
     }
 
     /// A column of these parts.
-    pub(super) fn of(part: PartReader, rest: Vec<PartReader>) -> Result<ColumnReader> {
+    pub(super) fn of(
+        part: PartReader,
+        rest: impl Iterator<Item = Result<PartReader>> + Send + 'static,
+    ) -> Result<ColumnReader> {
         let mut column = ColumnReader {
             part,
-            rest: rest.into_iter(),
+            rest: Box::new(rest),
             left: 0,
             numbers: Vec::new().into_iter(),
         };
@@ -208,7 +211,7 @@ impl ColumnReader {
             let Some(next) = self.rest.next() else {
                 return Ok(None);
             };
-            std::mem::replace(&mut self.part, next).finish()?;
+            std::mem::replace(&mut self.part, next?).finish()?;
             self.begin()?;
         }
         let piece = self.left.min(PIECE);

@@ -235,14 +235,11 @@ pub fn add(
     super::results(&mut workspace, results, context)
 }
 
-/// The first input that an addition to a collection reads, or has begun to read.
+/// The first input of the last addition to a collection.
 pub fn first_added(manifest: &Manifest) -> u32 {
     let additions = manifest.get::<Additions>();
     let last = additions.and_then(|additions| additions.0.last());
-    match collection::ingested(manifest) && !manifest.has::<Before>() {
-        true => manifest.inputs.files as u32,
-        false => last.map_or(0, |last| last.file),
-    }
+    last.map_or(0, |last| last.file)
 }
 
 /// Opens a collection. If the file of its pairs is lost, the parameters remain, so that the join

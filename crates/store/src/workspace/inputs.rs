@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::{MANIFEST_FILE, Manifest, ResultFile};
+use super::{ResultFile, Workspace};
 use crate::disk::{self, AtomicFile, Metadata};
 use crate::{json, received, remote};
 use lookalike_base::numbers::{counted, is_zero};
@@ -427,9 +427,7 @@ fn gone(directory: &Path, old: &InputEntry) -> Error {
 
 /// A directory that was made from other inputs than the command has.
 pub fn other_inputs(directory: &Path, what: String) -> Error {
-    let manifest = disk::read_all(&directory.join(MANIFEST_FILE)).ok();
-    let manifest = manifest.and_then(|json| Manifest::from_json(&json, &[]).ok());
-    let compared = manifest.is_some_and(|manifest| manifest.base.is_some());
+    let compared = Workspace::look(directory, &[]).is_ok_and(|manifest| manifest.base.is_some());
     let add = match compared || directory.extension().is_some_and(|end| end == "work") {
         true => String::new(),
         false => format!(
