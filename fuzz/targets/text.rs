@@ -92,8 +92,6 @@ pub fn run(data: &[u8]) {
     let body = controls.rest();
     let document = RawDocument {
         docno: "d".into(),
-        unnamed: false,
-        url: None,
         title: (flags & 1 != 0).then(|| " a  title ".into()),
         content: if flags & 2 != 0 {
             ContentKind::Markup
@@ -102,9 +100,7 @@ pub fn run(data: &[u8]) {
         },
         charset: charset.map(Into::into),
         body: body.into(),
-        begins: Vec::new(),
-        fields: Vec::new(),
-        notices: Vec::new(),
+        ..RawDocument::default()
     };
     let config = ShingleConfig {
         parse: ParseConfig {
