@@ -22,7 +22,7 @@ use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
 use lookalike_text::parse::TokenKind;
 use lookalike_text::read::{
-    InputFile, Interpreted, Notice, RawDocument, ReadConfig, Records, interpret, list_inputs,
+    FileRecords, InputFile, Interpreted, Notice, RawDocument, ReadConfig, interpret, list_inputs,
     warnings,
 };
 
@@ -141,7 +141,7 @@ fn each_of(
 ) -> Result<u64> {
     let name = input.path.display().to_string();
     read.check_programs(context)?;
-    let mut records = Records::open(input, number, read, STAGE, context.stop);
+    let mut records = FileRecords::open(input, number, read, STAGE, context.stop);
     let (mut documents, mut warned) = (0, 0);
     while let Some((record, bytes)) = records.next_record()? {
         match interpret(record, bytes, read) {

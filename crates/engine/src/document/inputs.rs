@@ -11,7 +11,7 @@ use lookalike_store::disk;
 use lookalike_store::workspace::{InputEntry, InputList, Workspace};
 use lookalike_text::parse::{OLDEST_TOKEN_RULE, ParseConfig, Parser, TokenKind};
 use lookalike_text::read::{
-    InputFile, Interpreted, RawDocument, Record, RecordKind, Records, Reject, interpret,
+    FileRecords, InputFile, Interpreted, RawDocument, Record, RecordKind, Reject, interpret,
 };
 use std::cmp::Reverse;
 use std::path::Path;
@@ -200,7 +200,7 @@ impl<'w> Rereader<'w> {
             return Ok(());
         };
         config.check_named_programs(context)?;
-        let mut records = Records::open(input, first.file, config, stage, context.stop);
+        let mut records = FileRecords::open(input, first.file, config, stage, context.stop);
         while let Some(&&wanted) = left.peek()
             && let Some((record, bytes)) = records.next_record()?
         {

@@ -13,8 +13,9 @@ use lookalike_base::progress::Context;
 use lookalike_base::words::{flag_word, words};
 use lookalike_text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use lookalike_text::read::{
-    InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind, Records, Reject,
-    SourceSpan, TEXT_FIELDS, fields_in, interpret, retracted, suggested, warnings as warnings_of,
+    FileRecords, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind,
+    Reject, SourceSpan, TEXT_FIELDS, fields_in, interpret, retracted, suggested,
+    warnings as warnings_of,
 };
 
 /// Fields that name an item, if it has none of the usual ones.
@@ -261,7 +262,7 @@ impl Reading<'_> {
             input.check_path()?;
             read.check_programs(self.context)?;
             let stop = self.context.stop;
-            let mut records = Records::open(input, number as u32, &read, STAGE, stop);
+            let mut records = FileRecords::open(input, number as u32, &read, STAGE, stop);
             while let Some((record, bytes)) = records.next_record()? {
                 if record.retracts {
                     return Err(retracted(input));
@@ -359,7 +360,7 @@ impl Reading<'_> {
                 ..self.config.read.clone()
             };
             let stop = self.context.stop;
-            let mut records = Records::open(input, number as u32, &read, STAGE, stop);
+            let mut records = FileRecords::open(input, number as u32, &read, STAGE, stop);
             let (record, bytes) = records.next_record().ok()??;
             match interpret(record, bytes, &read) {
                 Interpreted::Document(document) => Some(document.docno.to_string()),

@@ -10,7 +10,7 @@ use lookalike_base::progress::Context;
 use lookalike_engine::collection::{Catalogue, InputRecord, InputRecords};
 use lookalike_store::SetAside;
 use lookalike_text::read::{
-    Capture, Container, InputFile, ReadConfig, Reason, RecordKind, Records, capture, warc_links,
+    Capture, Container, FileRecords, InputFile, ReadConfig, Reason, RecordKind, capture, warc_links,
 };
 
 use super::{Choosing, STAGE};
@@ -48,7 +48,7 @@ impl Captures {
                 Some(records) => records,
                 None => {
                     input.check_path()?;
-                    let mut opened = Records::open(input, file, config, STAGE, stop);
+                    let mut opened = FileRecords::open(input, file, config, STAGE, stop);
                     if opened.container()? != Some(Container::Warc) {
                         return Ok(());
                     }
@@ -111,7 +111,7 @@ pub(super) fn companions(
     mut is_removed: impl FnMut(u64) -> Result<bool>,
     context: &Context<'_>,
 ) -> Result<Vec<(u64, u64)>> {
-    let mut records = Records::open(input, 0, config, STAGE, context.stop);
+    let mut records = FileRecords::open(input, 0, config, STAGE, context.stop);
     let mut removed: HashSet<u64> = HashSet::new();
     let mut companions = Vec::new();
     while let Some((record, bytes)) = records.next_record()? {

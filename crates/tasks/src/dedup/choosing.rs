@@ -10,7 +10,7 @@ use lookalike_engine::collection::{self, InputRecord, InputRecords};
 use lookalike_rewrite::files;
 use lookalike_store::workspace::Workspace;
 use lookalike_store::{Item, Sort};
-use lookalike_text::read::{InputFile, ReadConfig, Record, RecordKind, Records};
+use lookalike_text::read::{FileRecords, InputFile, ReadConfig, Record, RecordKind};
 
 /// The collection and its inputs, and where and in how much memory a step works.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ impl<'c> Choosing<'c> {
 /// `InputChanged` if a document has no record.
 pub(crate) fn each_record(
     file: u32,
-    records: &mut Records<'_>,
+    records: &mut FileRecords<'_>,
     entries: &mut InputRecords<'_>,
     mut take: impl FnMut(&Record, &[u8], &mut Option<InputRecord>) -> Result<bool>,
 ) -> Result<()> {

@@ -6,7 +6,7 @@ use lookalike_base::{Error, Result};
 use lookalike_rewrite::parquet;
 use lookalike_rewrite::source::is_parquet;
 use lookalike_store::disk;
-use lookalike_text::read::{Batch, Container, InputFile, ReadConfig, RecordReader, Records};
+use lookalike_text::read::{Batch, Container, FileRecords, InputFile, ReadConfig, RecordReader};
 
 /// Refuses inputs that cannot be annotated or written again, and `revisit` records without a WARC
 /// file. Looks at the first bytes of each input.
@@ -26,7 +26,7 @@ pub(super) fn check(of: Rewriting<'_>, inputs: &[InputFile]) -> Result<()> {
     }
     for input in inputs {
         stop.check(STAGE)?;
-        match Records::open(input, 0, of.read, STAGE, stop).container()? {
+        match FileRecords::open(input, 0, of.read, STAGE, stop).container()? {
             Some(Container::Warc) if !annotated => return Ok(()),
             None | Some(Container::Json | Container::Parquet) => {}
             Some(other) if annotated => {

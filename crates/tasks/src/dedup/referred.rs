@@ -41,7 +41,7 @@ use lookalike_store::item::item;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::date;
 use lookalike_text::read::{
-    Container, InputFile, RecordKind, Records, WarcHead, normal_digest, normal_url, usual_date,
+    Container, FileRecords, InputFile, RecordKind, WarcHead, normal_digest, normal_url, usual_date,
 };
 
 /// The least memory of the sort.
@@ -188,7 +188,7 @@ impl Names {
     ) -> Result<()> {
         input.check_path()?;
         let stop = choosing.context.stop;
-        let mut records = Records::open(input, file, choosing.read(), STAGE, stop);
+        let mut records = FileRecords::open(input, file, choosing.read(), STAGE, stop);
         let Some(Container::Warc | Container::Arc) = records.container()? else {
             return Ok(());
         };

@@ -16,7 +16,7 @@ use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::InputRecord;
 use lookalike_store::Rows;
-use lookalike_text::read::{ReadConfig, RecordReader, Records};
+use lookalike_text::read::{FileRecords, ReadConfig, RecordReader};
 
 /// Buffers of a reader.
 const READER_BYTES: u64 = 4 << 20;
@@ -250,7 +250,7 @@ pub(crate) fn fields(
         if is_read {
             input.check_path()?;
             let stop = choosing.context.stop;
-            reader = Some(Records::open(input, file, &config, STAGE, stop));
+            reader = Some(FileRecords::open(input, file, &config, STAGE, stop));
         }
         let mut values = vec![Vec::new(); columns.len()];
         let (mut first, mut next) = (documents.start, documents.start);

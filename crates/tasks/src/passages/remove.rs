@@ -61,8 +61,8 @@ use lookalike_text::parse::{Parser, TokenKind};
 use lookalike_text::read::parquet::columns::text_columns;
 use lookalike_text::read::parquet::footer;
 use lookalike_text::read::{
-    Container, Cut, InputFile, Interpreted, JsonStrings, RawDocument, ReadConfig, RecordKind,
-    Records, document_of, interpret, is_blanked, is_markup_by_name,
+    Container, Cut, FileRecords, InputFile, Interpreted, JsonStrings, RawDocument, ReadConfig,
+    RecordKind, document_of, interpret, is_blanked, is_markup_by_name,
 };
 
 use later::Later;
@@ -157,7 +157,7 @@ pub(super) fn check_removal_inputs(
     }
     for input in inputs {
         context.stop.check(STAGE)?;
-        let mut records = Records::open(input, 0, read, STAGE, context.stop);
+        let mut records = FileRecords::open(input, 0, read, STAGE, context.stop);
         let container = records.container()?;
         let limit = match container {
             None | Some(Container::Json) => None,
@@ -199,7 +199,7 @@ pub(super) fn check_removal_inputs(
 
 /// Why nothing is removed from an input whose first document is markup: most others then are also
 /// markup, and would be refused only after the search.
-fn first_limit(records: &mut Records<'_>, read: &ReadConfig) -> Result<Option<String>> {
+fn first_limit(records: &mut FileRecords<'_>, read: &ReadConfig) -> Result<Option<String>> {
     for _ in 0..FIRST_RECORDS {
         let Some((record, bytes)) = records.next_record()? else {
             break;
@@ -544,7 +544,7 @@ impl FileEdit for FileRemoval<'_, '_> {
 struct RowRemoval<'f, 'p> {
     entries: InputRecords<'p>,
     documents: FileDocuments<'p>,
-    records: Records<'f>,
+    records: FileRecords<'f>,
     /// The columns of the text, among the leaf columns; none if nothing is written.
     columns: Vec<usize>,
     /// For each of them, what it loses of the rows of the current row group; `None` for the column
@@ -561,7 +561,7 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
         let mut rows = RowRemoval {
             entries: removal.open(number),
             documents: removal.documents(number),
-            records: Records::open(input, number, read, STAGE, removal.context.stop),
+            records: FileRecords::open(input, number, read, STAGE, removal.context.stop),
             columns: Vec::new(),
             later: Vec::new(),
             _scratch: None,

@@ -20,7 +20,7 @@ use lookalike_rewrite::files;
 use lookalike_store::SetAside;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::read::{
-    InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, Records, Reject, WarcHead,
+    FileRecords, InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, WarcHead,
     date, interpret, page_address,
 };
 
@@ -182,7 +182,7 @@ impl Captures<'_> {
                 }
             }
         }
-        let mut records = Records::open(input, file, self.read, STAGE, self.context.stop);
+        let mut records = FileRecords::open(input, file, self.read, STAGE, self.context.stop);
         let mut order = (file, 0);
         each_record(file, &mut records, entries, |record, bytes, entry| {
             order.1 += 1;

@@ -25,7 +25,7 @@ pub fn retracted(input: &InputFile) -> Error {
 }
 
 /// The records of an input, one in memory at a time.
-pub struct Records<'i> {
+pub struct FileRecords<'i> {
     input: &'i InputFile,
     /// Its reader.
     pub reader: RecordReader,
@@ -34,7 +34,7 @@ pub struct Records<'i> {
     stop: &'i Stop,
 }
 
-impl<'i> Records<'i> {
+impl<'i> FileRecords<'i> {
     /// Opens an input, which is file number `file`. A stop ends the `stage`.
     pub fn open(
         input: &'i InputFile,
@@ -42,8 +42,8 @@ impl<'i> Records<'i> {
         read: &ReadConfig,
         stage: &'static str,
         stop: &'i Stop,
-    ) -> Records<'i> {
-        Records {
+    ) -> FileRecords<'i> {
+        FileRecords {
             input,
             reader: RecordReader::open(input, file, read, stop),
             batch: Batch::default(),

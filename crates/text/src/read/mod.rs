@@ -104,7 +104,7 @@ mod reader;
 mod table;
 mod web;
 
-pub use each::{Coming, Records, each_as_it_comes, each_interpreted, retracted};
+pub use each::{Coming, FileRecords, each_as_it_comes, each_interpreted, retracted};
 pub(crate) use ground::bytes::{find_any_case, in_its_order, is_one_of};
 pub use ground::config::{
     DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, READ_RULE, ReadConfig, UrlGlobs, WARC_TYPES,
