@@ -16,12 +16,17 @@ pub fn usual_date(date: &str) -> String {
         .unwrap_or_else(as_it_is)
 }
 
-/// `20040131120000` and its beginnings from the day on.
+/// `20040131120000`, `20040131`, and the minutes of early archives (`199701311200`). Other numbers
+/// of digits are seconds or milliseconds.
 fn digits(date: &str) -> Option<String> {
-    if !matches!(date.len(), 8..=14) || !date.bytes().all(|b| b.is_ascii_digit()) {
+    if !matches!(date.len(), 8 | 12 | 14) || !date.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
     let part = |from: usize| date.get(from..from + 2).unwrap_or("00");
+    let is_minute = ("1990".."2200").contains(&date.get(..4)?) && part(8) < "24" && part(10) < "60";
+    if date.len() == 12 && !is_minute {
+        return None;
+    }
     let day = format!("{}-{}-{}", date.get(..4)?, part(4), part(6));
     let (month, of_month): (u32, u32) = (part(4).parse().ok()?, part(6).parse().ok()?);
     if !(1..=12).contains(&month) || !(1..=31).contains(&of_month) {
@@ -252,6 +257,11 @@ mod tests {
         for (date, expected) in [
             ("20040131120059", "2004-01-31T12:00:59Z"),
             ("20040131", "2004-01-31"),
+            ("199701312359", "1997-01-31"),
+            ("199701312460", "199701312460"),
+            ("170004024900", "170004024900"),
+            ("1700040249", "1700040249"),
+            ("1700070835000", "1700070835000"),
             ("20049931", "20049931"),
             ("2004-01-31T12:00:00Z", "2004-01-31T12:00:00Z"),
             ("Sat, 31 Jan 2004 12:00:00 GMT", "2004-01-31T12:00:00Z"),
