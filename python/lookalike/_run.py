@@ -556,8 +556,8 @@ class Run:
         title: str | None = None,
         replay: str | None = None,
         clusters: int = 20,
-        split: bool = False,
         sample_seed: int = 0,
+        split: bool = False,
         convert: Mapping[str, str] | Iterable[str] = (),
         by: Iterable[str] = (),
         samples: int | None = None,
@@ -579,10 +579,10 @@ class Run:
             Link captures to a web archive: an address with ``{timestamp}`` and ``{url}``.
         clusters
             The number of clusters to show without the page's script, the largest first.
-        split
-            Write a folder of pages with all clusters.
         sample_seed
             The seed of the random pairs.
+        split
+            Write a folder of pages with all clusters.
         samples
             The number of pairs to show in each sample; by default 10.
         by, verdicts
