@@ -1134,8 +1134,8 @@ fn an_output_replaces_no_input_and_nothing_of_a_directory() {
             }
             assert!(now == before, "{arguments:?}: something has changed");
         }
-        // What it is there to write, and what is nobody's, it writes.
-        fs::write(place.path().join("mine"), "a page of mine").unwrap();
+        // What it is there to write, and what is nobody's, it writes, also into an empty file.
+        fs::write(place.path().join("mine"), "").unwrap();
         for output in [own, "by-a-link/mine", "mine", "d/../new", "d/mine"] {
             let arguments: Vec<&str> = command.iter().copied().chain(["-o", output]).collect();
             done(place.path(), &arguments);
