@@ -97,8 +97,8 @@ pub struct Setup {
     pub(super) json: bool,
     /// The flags under the heading *Reading* as they were given, for a command to suggest.
     pub(super) reading: String,
-    /// Those under the heading *Pairs*.
-    pub(super) pairs: String,
+    /// Whether the command line has a threshold.
+    pub(super) has_threshold: bool,
 }
 
 impl Setup {
@@ -127,16 +127,17 @@ impl Setup {
             quiet: is_set("quiet"),
             silent: is_set("quiet") || !has("quiet"),
             json: is_set("json"),
-            reading: flags_under("Reading", command, given),
-            pairs: flags_under("Pairs", command, given),
+            reading: reading(command, given),
+            has_threshold: has("threshold")
+                && given.value_source("threshold") == Some(ValueSource::CommandLine),
         }
     }
 }
 
-/// The flags of a heading that the command line has.
-fn flags_under(heading: &str, command: &clap::Command, given: &ArgMatches) -> String {
-    let under = |arg: &&clap::Arg| arg.get_help_heading() == Some(heading);
-    let each = command.get_arguments().filter(under).flat_map(|arg| {
+/// The flags of the heading *Reading* that the command line has.
+fn reading(command: &clap::Command, given: &ArgMatches) -> String {
+    let reading = |arg: &&clap::Arg| arg.get_help_heading() == Some("Reading");
+    let each = command.get_arguments().filter(reading).flat_map(|arg| {
         let id = arg.get_id().as_str();
         let is_given = given.value_source(id) == Some(ValueSource::CommandLine);
         let values = given.get_raw(id).into_iter().flatten();

@@ -181,14 +181,13 @@ impl Command for RunOptions {
             }
             (None, None) => pipeline::run(inputs, directory, config, parameters, strict, context)?,
         };
-        let is_given = out.setup.pairs.contains("--threshold");
         let before = before.map(|before| before.join.threshold);
         let now = parameters.join.threshold;
-        if let Some(before) = before.filter(|&before| before != now && !is_given) {
+        if let Some(before) = before.filter(|&before| before != now && !out.setup.has_threshold) {
             let directory = directory.display();
             context.progress.note(&format!(
-                "{directory} had the pairs from {before} on, and now has those from {now} on \
-                 (--threshold)"
+                "{directory} had the pairs from {before} on, and now has the pairs from {now} on. \
+                 To find the others again, give --threshold {before}"
             ));
         }
         self.end

@@ -4,13 +4,13 @@
 //! - An output must not be an input of the collection or a file that the command reads. The check
 //!   finds a file under every spelling of its path and under every link to it.
 //! - An output must not lie in an output directory of another command, of whatever kind: the
-//!   directory of a run, records that `dedup` kept or removed, or the files of `contamination`. In the directory where the
-//!   command works, it must not be a file that the program creates there, and must not lie in a
-//!   subdirectory that the program creates. The one exception is the file that the command is made
-//!   to write: `report` replaces `report.html` of its directory.
-//! - Nothing but a regular file is replaced, and outside of the directory where the command works,
-//!   only one that is empty or begins as a file of this program does. A symbolic link is kept, and the file that it leads to
-//!   is written. Output to a FIFO or a character device is written through it. A socket, a block
+//!   directory of a run, records that `dedup` kept or removed, or the files of `contamination`. In
+//!   the directory where the command works, it must not be a file that the program creates there,
+//!   and must not lie in a subdirectory that the program creates. The one exception is the file that
+//!   the command is made to write: `report` replaces `report.html` of its directory.
+//! - Nothing but a regular file is replaced. Outside of the directory where the command works, it
+//!   must be empty or begin as a file of this program does. A symbolic link is kept, and the file
+//!   that it leads to is written. Output to a FIFO or a character device is written through it. A socket, a block
 //!   device and a directory are refused, and in an output directory also links, FIFOs and devices.
 //!
 //! # Cost
@@ -143,6 +143,24 @@ pub fn check_files<'n>(
     Ok(())
 }
 
+/// Refuses a directory that has one of these files and lacks `first`, which every earlier command
+/// gave its name before the others.
+pub fn check_earlier<'n>(
+    directory: &Path,
+    first: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Result<()> {
+    if disk::is_gone(&directory.join(first))? {
+        for name in names {
+            if !disk::is_gone(&directory.join(name))? {
+                let limit = format!("{name} in it is not of this command; give another directory");
+                return refuse("output", directory.display(), limit);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a file whose name ends in another way than with one of these endings. Without an ending,
 /// it is a table in TSV.
 pub fn check_ending(parameter: &'static str, output: &Path, endings: &[&str]) -> Result<()> {
@@ -189,7 +207,8 @@ pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
 /// Refuses an output, given by `parameter`, in place of a file that begins in none of these ways, so
 /// another program wrote it.
 pub fn check_own(parameter: &'static str, output: &Path, heads: &[&str]) -> Result<()> {
-    let limit = "lookalike did not write this file; give another name";
+    let limit = "lookalike did not write this file, or an earlier version did; delete it, or give \
+                 another name";
     match destination(parameter, output, output)? {
         Destination::File(path) if !begins(&path, heads)? => {
             refuse(parameter, output.display(), limit)
@@ -198,7 +217,7 @@ pub fn check_own(parameter: &'static str, output: &Path, heads: &[&str]) -> Resu
     }
 }
 
-/// As [`check_own`], of an output that the user did not name: it may only be a file.
+/// As [`check_own`], for an output that the user did not name. It must be a regular file, or missing.
 pub fn check_unnamed(parameter: &'static str, output: &Path, heads: &[&str]) -> Result<()> {
     match irregular(output)? {
         Some(kind) => {

@@ -36,5 +36,5 @@ mod stage;
 pub use config::{Levels, Sampling};
 pub use estimate::Expected;
 pub use lookalike_base::rate::Rate;
-pub use select::{Chooser, SelectStats, Selection, Selector, Sets};
+pub use select::{Chooser, KEYS_OF_A_CHOICE, PARTS, SelectStats, Selection, Selector, Sets};
 pub use stage::{PlanGiven, SampleEntry, SampleStats, Sampled, digest, run};

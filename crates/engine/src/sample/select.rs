@@ -66,10 +66,10 @@ const MOST: u8 = 200;
 /// The most threads that count.
 const MOST_THREADS: usize = (u8::MAX - MOST) as usize;
 /// Parts of all keys in which the region is given.
-const PARTS: u32 = 16;
+pub const PARTS: u32 = 16;
 /// The region has this number of keys for each key that is chosen, so that there is a choice, and
 /// so that few documents have too few keys in it.
-const KEYS_OF_A_CHOICE: u64 = 2;
+pub const KEYS_OF_A_CHOICE: u64 = 2;
 /// With fewer keys in a set, their number in a part of the keys varies too much: all are counted.
 const FEW_KEYS: u64 = 64;
 /// The most keys of a set that are held for a choice.

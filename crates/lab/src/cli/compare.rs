@@ -60,7 +60,7 @@ impl Command for Options {
 }
 
 impl Options {
-    /// With the methods to compare: the ground truths come first.
+    /// The parameters with all methods to compare. The ground truths come first.
     fn config(&self) -> Result<CompareConfig> {
         let mut config = self.config.clone();
         let (methods, truths) = (&mut config.methods, &mut config.truths);

@@ -65,7 +65,7 @@ pub(crate) const MOST_METHODS: usize = 64;
 pub(crate) const COST: u64 = 100;
 
 /// The parameters of a comparison: the options of the command.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct CompareConfig {
     /// Method to run (repeatable): NAME[:PARAMETER=VALUE,...] [default: all]
     ///
@@ -126,6 +126,21 @@ pub struct CompareConfig {
     /// Example: --method minhash --cost 10
     #[arg(long, value_name = "N", default_value_t = COST, hide_short_help = true)]
     pub cost: u64,
+}
+
+impl Default for CompareConfig {
+    fn default() -> Self {
+        CompareConfig {
+            methods: Vec::new(),
+            truths: Vec::new(),
+            edits: None,
+            queries: None,
+            baseline: None,
+            labels: None,
+            query_seed: 0,
+            cost: COST,
+        }
+    }
 }
 
 /// The result of a comparison.

@@ -53,7 +53,7 @@ impl QrelsFormat {
     }
 }
 
-/// The input files, the output directory and what is kept: the options of the command.
+/// The input files, the output directory, and which judgements are kept: the options of the command.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct QrelsConfig {
     /// Judgements, such as lines of TOPIC ITERATION DOCNO RELEVANCE

@@ -197,9 +197,9 @@ impl Judgements {
         self.text.push_str(docno);
     }
 
-    /// Decides on the form, if it is not known yet. Refuses more of them than memory has room for, and
-    /// two judgements of one document for one topic and subtopic, which would make it a duplicate of
-    /// itself.
+    /// Decides on the form, if it is not known yet. Refuses more lines than memory has room for, and two
+    /// judgements of one document for one topic and subtopic, because a document is not a duplicate
+    /// of itself.
     pub fn settled(
         mut self,
         path: &Path,

@@ -234,7 +234,8 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
             out.put(line.as_bytes())?;
         }
     }
-    // They get their names together, and each is closed before the next begins.
+    // Each file is closed before the next ranking is created, so that few are open. All get their
+    // names at the end.
     let files = [contradictions, qrels].into_iter().flatten();
     let files = files.map(|file| file.close(true));
     let mut files = files.collect::<Result<Vec<_>>>()?;
@@ -244,7 +245,7 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
         report.runs.push(run.thin(given, file.as_mut())?);
         files.extend(file.map(|file| file.close(true)).transpose()?);
     }
-    // First those by which the next command knows the directory.
+    // The two files by which the next command recognises the directory come first.
     for file in files {
         file.finish()?;
     }
@@ -359,17 +360,9 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
             return refuse("run", path.display(), limit + "; give it another name");
         }
     }
-    outputs::check_files(output, files.iter().map(String::as_str), &[], &reads)?;
-    // Every earlier command wrote this file.
-    if disk::is_gone(&output.join(CONTRADICTIONS_FILE))? {
-        for name in files {
-            if !disk::is_gone(&output.join(&name))? {
-                let limit = format!("{name} in it is not of this command; give another directory");
-                return refuse("output", output.display(), limit);
-            }
-        }
-    }
-    Ok(())
+    let files = || files.iter().map(String::as_str);
+    outputs::check_files(output, files(), &[], &reads)?;
+    outputs::check_earlier(output, CONTRADICTIONS_FILE, files())
 }
 
 /// The memory of judgements and what belongs to them, and how their reading is stopped.

@@ -122,7 +122,6 @@ impl<'a> Bench<'a> {
         let config = CompareConfig {
             methods,
             edits: edits.map(Path::to_path_buf),
-            cost: COST,
             ..CompareConfig::default()
         };
         compare::run(on, &config, &self.context())

@@ -27,7 +27,8 @@ pub(super) fn check_output(
     labels: &Labels,
     collections: [&Workspace; 2],
 ) -> Result<()> {
-    outputs::check_files(output, names(labels), &collections, &[path])
+    outputs::check_files(output, names(labels), &collections, &[path])?;
+    outputs::check_earlier(output, CONTRADICTIONS_FILE, names(labels))
 }
 
 /// The names of the files.

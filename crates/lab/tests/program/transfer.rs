@@ -952,6 +952,8 @@ fn nothing_is_replaced_that_is_read_or_belongs_to_a_collection() {
     fs::write(place.join("out/labels.txt"), "a1 x\n").unwrap();
     fs::write(place.join("labels"), "a1 x\n").unwrap();
     fs::hard_link(place.join("old.jsonl"), place.join("out/transferred.tsv")).unwrap();
+    fs::create_dir(place.join("mine")).unwrap();
+    fs::write(place.join("mine/labels.txt"), "my notes\n").unwrap();
     let before = tree(&place);
     let with = |labels: &str, output: &str| TransferConfig {
         labels: place.join(labels),
@@ -966,6 +968,10 @@ fn nothing_is_replaced_that_is_read_or_belongs_to_a_collection() {
         (with("labels", "new"), "output directory of a run"),
         (with("labels", "new/collection"), "output directory"),
         (with("labels", "out"), "an input of the collection"),
+        (
+            with("labels", "mine"),
+            "labels.txt in it is not of this command",
+        ),
     ] {
         let error = transfer(&config, &Run::default()).unwrap_err();
         assert!(

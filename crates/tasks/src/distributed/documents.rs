@@ -8,7 +8,7 @@ use lookalike_base::Result;
 use lookalike_base::measure::Criterion;
 use lookalike_base::rate::Rate;
 use lookalike_engine::collection::Rule;
-use lookalike_engine::sample::Levels;
+use lookalike_engine::sample::{KEYS_OF_A_CHOICE, Levels, PARTS};
 use lookalike_engine::shingle::Shingler;
 use lookalike_store::Aside;
 use lookalike_text::read::{ContentKind, RawDocument};
@@ -415,13 +415,11 @@ pub(super) fn set_of(
     Ok(())
 }
 
-/// Equal parts of all keys, of which the lowest are counted.
-const PARTS: u32 = 16;
-
-/// The number of parts that have two keys for each key of a prefix, so that there is a choice.
+/// The number of the lowest [`PARTS`] of all keys that have enough keys to choose a prefix from.
 fn counted_parts(criterion: Criterion) -> u64 {
-    let prefix = criterion.prefix(1 << 16, 1 << 16);
-    u64::from((prefix * 2 * PARTS).div_ceil(1 << 16).min(PARTS))
+    let prefix = u64::from(criterion.prefix(1 << 16, 1 << 16));
+    let parts = (prefix * KEYS_OF_A_CHOICE * u64::from(PARTS)).div_ceil(1 << 16);
+    parts.min(PARTS.into())
 }
 
 /// Which fingerprints are in a sample, and where they go.
@@ -461,14 +459,15 @@ impl Sampler {
         usize::from(level.copied().unwrap_or(0))
     }
 
-    /// The share of the counted keys before a shortened key, or of the others if it is one of
-    /// these, as a part of `of`. It grows with the key.
+    /// The share of the counted keys that are before a shortened key, as a part of `of`. For a key
+    /// that is not counted, the share of the keys that are not counted. It grows with the key within
+    /// each of these two groups.
     pub fn share(&self, short: u64, of: u64) -> u64 {
         let (low, high) = match short <= self.last_counted {
             true => (self.bounds[0].0 >> SHORTENED, self.last_counted),
             false => (self.last_counted + 1, self.bounds[0].1 >> SHORTENED),
         };
-        // Of 2^64, without a division of 128 bits for each key.
+        // The share of 2^64. This needs no division of 128 bits for each key.
         let part = (short.clamp(low, high) - low) * (u64::MAX / (high - low + 1));
         ((u128::from(part) * u128::from(of)) >> 64) as u64
     }

@@ -20,9 +20,10 @@
 //! 1. [`Intake`]: the texts, compressed, to their part. Documents of the same words meet there. With a
 //!    condition, those count as the same that also have the same values ([`Rule::class`]).
 //! 2. [`Frequencies`] (part): the distinct fingerprints of a part, shortened to 40 bits, to their
-//!    ranges; without size groups only the least ones, twice as many as prefixes have, because the
-//!    others are not chosen ([`lookalike_engine::sample::Selection`]). Only the first of several
-//!    documents with the same words takes part from here on.
+//!    ranges. Without size groups, it sends only the least ones, about twice as many as the prefixes
+//!    have ([`lookalike_engine::sample::Selection`]). A prefix contains others only if its document
+//!    has too few of these. Only the first of several documents with the same words takes part from
+//!    here on.
 //! 3. [`Classes`] (range): for each fingerprint, a class of its document frequency, back to the
 //!    parts. It is a byte for each fingerprint, which compresses to two bits.
 //! 4. [`Prefixes`] (part, with the classes): the prefix of each document, without the fingerprints

@@ -118,7 +118,7 @@ impl Stage for Prefixes {
     }
 }
 
-/// What stands in place of a class, after all of them.
+/// The class of a fingerprint that is not counted. It sorts after all others.
 const NOT_COUNTED: u8 = u8::MAX;
 
 /// An odd number, and the one with which its product is 1.

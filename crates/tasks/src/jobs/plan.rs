@@ -273,17 +273,17 @@ impl Plan {
         let written: Written = serde_json::from_slice(&bytes).map_err(|error| {
             Error::corrupt(&path, "plan").expected("what `lookalike tasks plan` writes", error)
         })?;
-        if written.format != FORMAT || !(1..=MOST_TASKS).contains(&written.tasks) {
-            let found = format!("format {}, {} tasks", written.format, written.tasks);
-            return Err(Error::corrupt(&path, "plan")
-                .expected(format!("format {FORMAT}, 1 to {MOST_TASKS} tasks"), found));
-        }
-        if written.program != PROGRAM {
-            let limit = format!(
-                "{} planned it; use that version for all tasks, or plan again",
-                written.program
-            );
+        if (&*written.program, written.format) != (PROGRAM, FORMAT) {
+            let by = match written.program == PROGRAM {
+                true => "another build of this version",
+                false => &written.program,
+            };
+            let limit = format!("{by} planned it; use that for all tasks, or plan again");
             return refuse("EXCHANGE", exchange.display(), limit);
+        }
+        if !(1..=MOST_TASKS).contains(&written.tasks) {
+            return Err(Error::corrupt(&path, "plan")
+                .expected(format!("1 to {MOST_TASKS} tasks"), written.tasks));
         }
         written.config(Path::new("."), 0).check()?;
         Ok(Plan {

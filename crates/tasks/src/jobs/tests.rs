@@ -182,6 +182,34 @@ fn the_results_are_those_of_a_run() {
     }
 }
 
+/// A plan of another version or build is called that, and not corrupt.
+#[test]
+fn plans_of_other_programs_are_refused() {
+    let directory = place();
+    write_inputs(&directory.path().join("in"), 1, 7);
+    let exchange = directory.path().join("exchange");
+    let search = Search::new(directory.path(), (1, 2), "full");
+    search.plan(&exchange, 2, false).unwrap();
+    let path = exchange.join("plan.json");
+    let sound: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for (program, format, says) in [
+        ("lookalike 0.1.9", 1, "lookalike 0.1.9 planned it"),
+        ("", 1, "another build of this version planned it"),
+    ] {
+        let mut other = sound.clone();
+        other["format"] = format.into();
+        if !program.is_empty() {
+            other["program"] = program.into();
+        }
+        fs::write(&path, other.to_string()).unwrap();
+        let error = Plan::read(&exchange).map(drop).unwrap_err().to_string();
+        assert!(
+            error.contains(says) && error.contains("plan again"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_task_needs_those_before_and_is_done_once() {
     let directory = place();
