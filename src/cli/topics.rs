@@ -25,7 +25,8 @@ const TOPICS: &str = "
     stores: Flags for object stores (s3://, gs://, az://, hf://, https://): endpoint region anonymous \
      allow_store";
 
-/// Commands whose help describes some of the flags, also flags of other meanings.
+/// Commands whose help describes some of these flags. The flags of the last three commands have the
+/// same names and other meanings.
 const SHOWN: &str = "
     run: text_field id_field format include exclude convert tokens shingle_size exclude_text score \
      sampling memory threads condition

@@ -867,7 +867,7 @@ fn hostile_addresses_break_no_table_and_no_page() {
         place,
         "run a b -o out --text-field text --url-field url --quiet",
     );
-    // A file of the user's stays, whatever its ending is, and an earlier table is replaced.
+    // A user's file is kept, whatever its ending is, and an earlier table is replaced.
     for ending in ["", ".tsv", ".html", ".parquet"] {
         let mine = format!("mine{ending}");
         for notes in ["my notes\n", "PAR1 PAR1"] {

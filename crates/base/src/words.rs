@@ -23,7 +23,7 @@ pub const fn words<const N: usize>(text: &'static str) -> [&'static str; N] {
     words
 }
 
-/// Values by a function, with something between them.
+/// Joins the texts that `each` makes of the values, with `between` between them.
 pub fn listed<T>(
     between: &str,
     values: impl IntoIterator<Item = T>,

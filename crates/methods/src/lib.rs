@@ -101,7 +101,7 @@ pub struct Entry {
     pub about: &'static str,
     /// The paper and sections that describe it.
     pub paper: &'static str,
-    /// Its parameters, with the paper's defaults.
+    /// Its parameters with the paper's defaults, each as `NAME=DEFAULT: HELP`.
     pub parameters: &'static [&'static str],
     /// Builds the method from values of its parameters, or says what is wrong with them.
     pub build: fn(&Values) -> std::result::Result<Method, String>,

@@ -168,8 +168,8 @@ impl OutputDirectory {
         })
     }
 
-    /// Refuses a file that is none of those that are recorded of it: links to the input, or with
-    /// these bytes, perhaps among these `objects`.
+    /// Refuses a file that matches none of its recorded contents. A content is a link to the `input`,
+    /// or bytes, which `objects` may confirm without reading.
     fn check_file(
         &self,
         (name, recorded): (&str, &[Content]),
@@ -262,7 +262,7 @@ impl OutputDirectory {
             return Ok(());
         };
         for (name, last) in self.batch.list().last() {
-            // Links are not made of addresses.
+            // A file at an address is never a link.
             if let Content::Bytes { .. } = last {
                 let last = std::slice::from_ref(last);
                 self.check_file((name, last), None, Some(&there), context)?;

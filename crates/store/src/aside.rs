@@ -123,7 +123,7 @@ impl Aside {
     }
 }
 
-/// SetAside that threads set aside.
+/// Values that threads set aside.
 pub struct SetAside<T> {
     bytes: Aside,
     of: PhantomData<fn(T) -> T>,
@@ -153,7 +153,7 @@ impl<T: Encode + for<'b> BorrowDecode<'b, u16>> SetAside<T> {
         self.next(&mut place)
     }
 
-    /// The value at a place, which becomes the place of the value that was put after it.
+    /// Reads the value at a place, and moves the place to the value that was put next.
     pub fn next(&self, place: &mut u64) -> Result<T> {
         let mut length = [0; 4];
         self.bytes.get(*place, &mut length)?;

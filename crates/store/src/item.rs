@@ -80,7 +80,7 @@ macro_rules! item {
         }
 
         impl $name {
-            /// An item of these fields.
+            /// Makes an item of these fields.
             #[allow(dead_code, reason = "some items are made field by field")]
             #[inline]
             pub fn new($($field: $type),+) -> $name {

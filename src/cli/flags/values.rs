@@ -83,7 +83,7 @@ impl<T: fmt::Display> fmt::Display for List<T> {
 mod tests {
     use super::*;
 
-    /// Whoever guesses another word for no share is told the one that there is.
+    /// An error about a word other than `none` names `none`.
     #[test]
     fn a_wrong_word_for_none_is_told_the_right_one() {
         assert_eq!(lowest("none"), Ok(None));

@@ -82,7 +82,7 @@ impl<'f> Frame<'f> {
         (top.to_string(), format!("\n</main>{end}\n"))
     }
 
-    /// The whole page with these sections, of which the contents name those that have a name.
+    /// The whole page. The contents list the sections that have a name.
     pub fn page(mut self, sections: &'f [Section]) -> Vec<u8> {
         let named = sections.iter().filter(|section| !section.name.is_empty());
         let named = named.map(|section| (section.id.as_str(), section.name.clone()));
@@ -116,7 +116,7 @@ impl Section {
         }
     }
 
-    /// One without a heading, which the contents do not name.
+    /// A section without a heading. The contents do not list it.
     pub fn bare(markup: Markup) -> Section {
         Section {
             markup,

@@ -160,7 +160,7 @@ impl FromIterator<u32> for Column {
 /// Reads a column in order. It may have several parts, one after the other.
 pub struct ColumnReader {
     part: PartReader,
-    /// The parts after it, of which each is opened when it is its turn.
+    /// The parts after it. Each is opened when the part before it ends.
     rest: Box<dyn Iterator<Item = Result<PartReader>> + Send>,
     left: usize,
     numbers: std::vec::IntoIter<u32>,

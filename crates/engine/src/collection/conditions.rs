@@ -110,8 +110,8 @@ pub fn check(
 }
 
 /// Calls `take` with every document's value of each field that the condition of a collection names.
-/// Returns whether all inputs have been read; if not, no value is known to be missing, and it calls
-/// nothing.
+/// Returns whether all inputs have been read. If not, it does not call `take`, because missing values
+/// would be unknown.
 pub fn each_value(workspace: &Workspace, take: &mut dyn FnMut(&str, Option<&str>)) -> Result<bool> {
     if !super::ingested(&workspace.manifest) {
         return Ok(false);

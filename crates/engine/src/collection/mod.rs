@@ -36,13 +36,13 @@
 //! the bytes of a segment never need to be in memory at once.
 
 mod blocks;
-mod by_place;
 mod catalogue;
 mod column;
 mod condition;
 mod conditions;
 mod config;
 mod documents;
+mod each_set;
 mod ingest;
 mod loaded;
 mod names;
@@ -56,7 +56,6 @@ mod text_digest;
 mod texts;
 
 pub(crate) use blocks::decompress;
-pub use by_place::each_set;
 pub use catalogue::{
     Catalogue, CatalogueStats, Extent, GroupStats, RepresentativeReader, Representatives,
     each_document, each_document_of, each_md5, run as catalogue,
@@ -69,6 +68,7 @@ pub use documents::{
     DocumentReader, DocumentRecord, DocumentView, DocumentWriter, KeptFields, RejectReader,
     RejectWriter,
 };
+pub use each_set::each_set;
 pub use ingest::{Reread, SegmentStats, Share, least_memory, require_memory, run as ingest};
 pub use loaded::{LoadedSets, Wanted};
 pub use names::{Captured, Names};

@@ -1,18 +1,17 @@
 //! The beginning of a text as read, with its white space folded.
 
-/// Keeps the beginning of a text, of which pieces come.
+/// Keeps the beginning of a text that comes in pieces.
 #[derive(Debug)]
 pub struct Folded {
     /// The most bytes that are kept.
     most: usize,
-    /// Whether lines are kept, of which several empty ones become one. Other white space becomes one
-    /// space.
+    /// Whether lines are kept. Several empty lines become one, and other white space becomes one space.
     lines: bool,
     /// The text.
     pub text: String,
     /// Whether the text continues.
     pub cut: bool,
-    /// White space that no character has followed yet: its line feeds.
+    /// The number of line feeds in white space that no character has followed yet.
     space: Option<usize>,
 }
 

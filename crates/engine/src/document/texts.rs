@@ -121,7 +121,7 @@ pub fn texts(
             }
             Some((_, text)) => text.clone(),
             None => Text::Missing {
-                reason: "there is no memory for it".into(),
+                reason: "it does not fit in the memory".into(),
             },
         });
     }

@@ -224,7 +224,7 @@ impl ListsWriter {
         Ok(())
     }
 
-    /// Ends the part, of which each record is a document in a list. Returns the number of lists, too.
+    /// Ends the part. A record of it is a document in a list. Returns the part and the number of lists.
     pub(super) fn finish(mut self) -> Result<(PartInfo, u64)> {
         self.close_list()?;
         while self.bucket <= self.last {

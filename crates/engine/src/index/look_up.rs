@@ -363,7 +363,7 @@ impl Index {
         Ok(self)
     }
 
-    /// Looks keys up in every level, in ascending order, whatever their order in the argument.
+    /// Looks keys up in every level. The keys may come in any order, and are read in ascending order.
     pub fn read<K: Key>(&self, keys: &[K], buffers: &mut Buffers) -> Result<Lists> {
         let mut numbered: Vec<(u64, u32)> = keys.iter().map(|&key| leading(key)).zip(0..).collect();
         numbered.sort_unstable();

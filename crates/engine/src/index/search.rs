@@ -121,8 +121,8 @@ impl IndexSearcher {
     }
 
     /// Finds the documents below `documents` that lack fewer than `prefix` of the keys of `set`,
-    /// and others. The keys are little-endian. `lists` has those of the first keys that are already
-    /// read, with the range of their numbers.
+    /// and others. The keys are little-endian. `lists` has the lists of the first keys, as far as
+    /// they are read, and the range has their numbers in it.
     pub fn find_in<K: Key>(
         &mut self,
         index: &Index,

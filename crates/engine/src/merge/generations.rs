@@ -34,8 +34,8 @@ pub struct Generations<'a> {
     pub parameters: u128,
     /// How the next generation is compressed.
     pub compression: Compression,
-    /// Whether the merge makes one record of those of a key and adds their values, in place of keeping
-    /// all, ordered by value.
+    /// Whether the merge adds the values of all records of a key to one record. Otherwise it keeps
+    /// every record, ordered by value.
     pub adds: bool,
     /// The request to stop.
     pub stop: &'a Stop,

@@ -270,7 +270,7 @@ fn indexed(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
 
 /// The search whose pairs a directory has, or had before an addition.
 fn searched(manifest: &Manifest) -> Option<Before> {
-    // A search that has begun again was asked for something else than the pairs that it replaces.
+    // A search that began again has other parameters than the pairs that it replaces.
     let before = manifest.get::<Before>().cloned();
     before.or_else(|| Before::of(manifest, 0, manifest.has::<TablesEntry>()))
 }

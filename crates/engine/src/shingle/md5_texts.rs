@@ -50,7 +50,7 @@ struct Lane {
     left: usize,
 }
 
-/// What becomes of the open text.
+/// How the open text is hashed: with others in a lane, by itself, or not at all.
 #[derive(Debug, Default)]
 enum Fate {
     #[default]

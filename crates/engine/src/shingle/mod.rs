@@ -151,7 +151,8 @@ impl<K: Key> Shingler<K> {
         facts
     }
 
-    /// Like [`Shingler::shingle`], but leaves the MD5 in the facts zero, which saves a sixth.
+    /// Like [`Shingler::shingle`], but leaves the MD5 in the facts zero, for
+    /// callers that do not need it.
     pub fn shingle_only(
         &mut self,
         document: &RawDocument<'_>,

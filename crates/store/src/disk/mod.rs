@@ -1033,7 +1033,6 @@ pub fn check(path: &Path, bytes: u64, stated: &str) -> Result<()> {
     Ok(())
 }
 
-/// Where the bytes of an output go that has a given path.
 /// Refuses a file of another size than the manifest says.
 pub(crate) fn check_size(path: &Path, stated: u64, found: u64) -> Result<()> {
     if found < stated {
@@ -1141,8 +1140,8 @@ impl AtomicFile {
         self.close(lasting)?.finish()
     }
 
-    /// Closes the file. Its content is durable if it is `lasting`, and a file gets its final name
-    /// from [`Closed::finish`].
+    /// Closes the file, and makes its content durable if it is `lasting`. [`Closed::finish`] gives a
+    /// file its final name; an object has its name already.
     pub fn close(self, lasting: bool) -> Result<Closed> {
         let file = self.out.into_inner().map_err(|e| e.into_error());
         let file = file.map_err(Error::io("write", &self.path))?;

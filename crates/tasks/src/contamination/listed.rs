@@ -39,10 +39,10 @@ pub(super) fn share(covered: u32, tokens: u32) -> Cell<'static> {
 
 /// What is put in order at the end.
 pub(super) struct Spill {
-    /// What [`super::FOUND_FILE`] says of a document, with the texts for a page.
+    /// The line of a document in [`super::FOUND_FILE`], and its texts for a page.
     pub texts: SetAside<(String, Option<ShownTexts>)>,
     pub rows: SetAside<Rows>,
-    /// Their stretches and places. Those of a stretch are in their order.
+    /// The stretch and the place of each value of `rows`. The values of one stretch are in order.
     pub places: Mutex<Vec<(u32, u64)>>,
 }
 

@@ -344,7 +344,8 @@ impl<'a> Search<'a> {
     fn mark_to_drop(&self, document: &RawDocument<'_>, place: Place, worker: &mut Worker<'_>) {
         let tokens = |hit: &Hit| u64::from(self.sets.items[hit.item as usize].tokens);
         let product = |a: &Hit, b: &Hit| u64::from(a.covered) * tokens(b);
-        // Of those with the same share, the first.
+        // `max_by` returns the last maximum, so the hits are reversed: the first of several items with
+        // the same share counts.
         let hits = worker.hits.iter().rev();
         let best = hits.max_by(|a, b| product(a, b).cmp(&product(b, a)));
         let Some(best) = best else { return };

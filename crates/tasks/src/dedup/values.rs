@@ -231,7 +231,7 @@ pub(crate) fn fields(
     let is_read = |part: &Part<'_>| *part != Part::Address;
     let is_read = columns.iter().flatten().any(is_read);
     let memory = Credit::new(choosing.memory);
-    // Addresses are in the collection, and to go through it is no step of its own.
+    // The collection has the addresses, and reading them there is too short for a step of its own.
     let silent = Context {
         progress: &Silent,
         ..*choosing.context

@@ -42,7 +42,7 @@ pub(super) struct Judged {
     pub right: bool,
 }
 
-/// Measures of some judged pairs, or what is known of each.
+/// Measures of some judged pairs, or the interval of each measure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measures<T = f64> {
     /// For each threshold, pairs found and judged true / judged true.
@@ -58,7 +58,7 @@ pub struct Measures<T = f64> {
 }
 
 impl<T> Measures<T> {
-    /// Without those of the ranking, if the run has no scores.
+    /// Leaves out the measures of the ranking if the run has no scores.
     pub(super) fn of_scores(mut self, has_scores: bool) -> Self {
         if !has_scores {
             (self.average_precision, self.auc, self.best_f1) = (None, None, None);

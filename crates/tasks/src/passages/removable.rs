@@ -42,9 +42,10 @@ pub(super) struct Ranges {
 /// The removable ranges of a collection.
 pub(super) struct Removable {
     files: Vec<FileNeeds>,
-    /// The ranges of each document with some, after the number of its record in its file, from 1.
+    /// For each document with removable text, the number of its record in its file, from 1, and its
+    /// ranges.
     ranges: SetAside<(u64, Ranges)>,
-    /// The place of these.
+    /// The directory of the temporary file of `ranges`.
     _scratch: Scratch,
 }
 

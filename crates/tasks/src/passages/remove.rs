@@ -31,7 +31,8 @@
 //!
 //! # Errors
 //! `BadParameter` for texts that cannot be rewritten: markup, texts that are not UTF-8, and formats
-//! other than JSON, Parquet and plain text; `InputChanged`; `BudgetTooSmall`; `Corrupt`.
+//! other than JSON, Parquet and plain text; `InputChanged`; `BudgetTooSmall`; `BadLine` for removable
+//! ranges that are out of order or of no document; `Corrupt`.
 
 mod later;
 

@@ -21,7 +21,7 @@ use lookalike_text::read::lines::{parsed, shorten};
 /// Limit on the passages of a pair.
 const MOST_PASSAGES: usize = 200;
 
-/// The least number of pairs that are read to find those that share the same words.
+/// The least number of pairs that are read to find pairs that share the same words.
 const CANDIDATES: usize = 500;
 /// The most names in a sentence.
 const NAMES: usize = 8;

@@ -48,9 +48,9 @@ pub(super) struct QueryBatch<'a, K> {
     pass: Duration,
 }
 
-/// The order of matches, the best the greatest: whether it is exact, its score before it is rounded,
-/// and the share of the query that it contains, whose bits sort like the values because none is
-/// negative; and the first document.
+/// The rank of a match; the greatest is the best. It consists of whether the match is exact, its
+/// score before rounding, the share of the query that the document contains, and the document, the
+/// first one being the greatest. No score or share is negative, so their bits sort as they do.
 type Rank = (bool, u64, u64, Reverse<u32>);
 
 /// Memory of a match, including its docno and its capture.
@@ -548,7 +548,7 @@ impl<K: Key> LookUp<'_, '_, K> {
                 disk::point("query: worker");
                 keys.clear();
                 let mut ends = Vec::with_capacity(group.len());
-                // The keys of one alone are read in lots.
+                // The keys of a query that is alone in its group are read later, in blocks.
                 for query in group.clone().filter(|_| group.len() > 1) {
                     let set = batch.set(query as u32).chunks_exact(K::BYTES);
                     let first = batch.first_keys(&batch.queries[query]) as usize;

@@ -500,8 +500,8 @@ struct MovingPages<'v> {
     same: HashMap<(Key, u64), &'v Visit>,
 }
 
-/// The first of their first or last documents that have the same words; and what it shares with the
-/// document from which or to which it has moved, and that document.
+/// The first document of all that have the same words; then the best candidate for the other end of
+/// the move: the number of shared shingles, and its document.
 type Alike<'v> = (&'v Visit, Option<(u32, &'v Visit)>);
 
 /// Keeps the first of two documents.
@@ -515,8 +515,8 @@ impl<'v> MovingPages<'v> {
         keep_first(self.same.entry((key, it.path)).or_insert(it), it);
     }
 
-    /// Offers those of one class the `others` of another one in the same crawls, of which they keep
-    /// the best.
+    /// Offers each entry of a class the entry of `others` with the other class in the same crawl. Each
+    /// keeps its best offer.
     fn offer<R: Ord>(
         &mut self,
         others: &MovingPages<'v>,
@@ -531,7 +531,8 @@ impl<'v> MovingPages<'v> {
         }
     }
 
-    /// The document among the `others` with which the page of one is the same, or the best of them.
+    /// The document at the other end of a move: the one in `others` with the same class, crawl and
+    /// path, or else the best offer.
     fn other(&self, others: &MovingPages<'v>, key: Key, it: &Visit) -> Option<&'v Visit> {
         let same = others.same.get(&(key, it.path)).copied();
         same.or_else(|| Some(self.alike.get(&key)?.1?.1))

@@ -27,7 +27,7 @@ pub fn retracted(input: &InputFile) -> Error {
 /// The records of an input, one in memory at a time.
 pub struct FileRecords<'i> {
     input: &'i InputFile,
-    /// Its reader.
+    /// The reader of the input.
     pub reader: RecordReader,
     batch: Batch,
     stage: &'static str,

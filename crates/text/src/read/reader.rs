@@ -515,8 +515,8 @@ impl RecordReader {
         self.next(batch, |_| false) == Next::Record
     }
 
-    /// Reads the next record, or the reject in its place, with its bytes, in place of what the batch
-    /// has.
+    /// Replaces the content of the batch with the next record, or with the reject in its place, and
+    /// returns it with its bytes. `None` at the end of the input.
     pub fn next_of<'b>(&mut self, batch: &'b mut Batch) -> Option<(&'b Record, &'b [u8])> {
         batch.clear();
         self.next_into(batch);

@@ -179,7 +179,7 @@ fn exist(workspace: &Workspace, digest: &str) -> bool {
     results.is_some_and(|results| results.digest == digest && results.files.iter().all(complete))
 }
 
-/// What the result files are made from.
+/// The data from which the result files are made.
 struct Clustered<'c> {
     workspace: &'c Workspace,
     config: JoinConfig,
@@ -192,7 +192,7 @@ struct Clustered<'c> {
 }
 
 impl<'c> Clustered<'c> {
-    /// Begins a step, which uses `others` bytes of memory beside this.
+    /// Begins a step that needs `others` more bytes of memory.
     fn open(
         workspace: &'c Workspace,
         (step, others): (&'static str, u64),

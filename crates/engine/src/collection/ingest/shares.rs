@@ -124,8 +124,8 @@ pub(super) struct Shape {
     pub(super) worst: u64,
     /// As in [`Shares`].
     pub(super) in_flight: u64,
-    /// Worst-case bytes of one batch. The writer shingles a document that exceeds it, and keeps as
-    /// many bytes of fingerprints during one pass over that.
+    /// Worst-case bytes of one batch. The writer shingles a document that exceeds it, and keeps at
+    /// most this number of bytes of fingerprints in one pass over the document.
     pub(super) batch: u64,
     /// Worst-case bytes of fingerprints for each byte of text.
     pub(super) fingerprints: u64,

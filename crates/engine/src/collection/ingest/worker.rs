@@ -97,8 +97,8 @@ impl<K: Key> Worker<K> {
         }
     }
 
-    /// Shingles a batch. A body that outgrows both the batch's memory and what is granted of `credit` is
-    /// left to the writer, which keeps its place in the order.
+    /// Shingles a batch. The writer gets a body that outgrows both the batch's memory and the memory
+    /// that `credit` grants, and keeps its place in the order.
     fn shingle(&mut self, batch: &Batch, cost: &mut u64, credit: &Credit) -> Vec<Content> {
         let mut contents = Vec::new();
         let mut out = Shingled::default();

@@ -126,8 +126,8 @@ pub(super) struct SegmentsWriter<'i, 'a, K: Key> {
 }
 
 impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
-    /// Continues after the committed segments of the unit. Of an oversized document, `pass_bytes`
-    /// of fingerprints are kept at once.
+    /// Continues after the committed segments of the unit. In a pass over an oversized document, it
+    /// keeps at most `pass_bytes` of fingerprints.
     pub(super) fn new(
         committer: &'i Committer<'a>,
         unit: Unit,

@@ -16,8 +16,8 @@ pub fn usual_date(date: &str) -> String {
         .unwrap_or_else(as_it_is)
 }
 
-/// `20040131120000`, `20040131`, and the minutes of early archives (`199701311200`). Other numbers
-/// of digits are seconds or milliseconds.
+/// Reads `20040131120000`, `20040131`, and the minutes of early archives (`199701311200`), of which
+/// it returns the day. Any other number is a count of seconds or milliseconds.
 fn digits(date: &str) -> Option<String> {
     if !matches!(date.len(), 8 | 12 | 14) || !date.bytes().all(|b| b.is_ascii_digit()) {
         return None;

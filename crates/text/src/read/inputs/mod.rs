@@ -89,7 +89,8 @@ impl InputFile {
         }
     }
 
-    /// A listed input, which is at this path.
+    /// A listed input, which is at this path. If a small file there has the listed bytes and another
+    /// time, its time counts ([`lookalike_store::workspace::FileIdentity::found_at`]).
     pub fn of_entry(entry: &InputEntry, path: &Path, problem: Option<(Reason, String)>) -> Self {
         InputFile {
             real: entry.real.clone().map(PathBuf::from),
@@ -348,7 +349,7 @@ struct Walk {
     stdin: bool,
 }
 
-/// The error for globs of a parameter that are too large together.
+/// The error for globs of a parameter that cannot be compiled into one set.
 pub fn bad_globs(parameter: &'static str) -> impl Fn(globset::Error) -> Error {
     move |error| {
         let glob = error.glob().unwrap_or("GLOB");

@@ -60,8 +60,8 @@ fn why_no_words(document: &RawDocument<'_>) -> String {
     }
 }
 
-/// The warnings about a document that is used: those of reading it, those of parsing it into this
-/// number of words, and one if nothing or little of it is text.
+/// The warnings about a document that is used: from reading it, from parsing it into this number of
+/// words, and one if nothing or little of it is text.
 pub fn warnings(
     document: &RawDocument<'_>,
     words: u64,

@@ -1,4 +1,4 @@
-//! Reads the fingerprint sets of a few documents, in their order.
+//! Visits all documents in order, and reads the fingerprint sets that the caller wants.
 
 use super::Catalogue;
 use super::sets::{SetBlock, SetFile};
@@ -6,8 +6,8 @@ use lookalike_base::ids::Key;
 use lookalike_base::{Error, Result};
 use lookalike_store::workspace::Workspace;
 
-/// Calls `each` with every document, in order, the number of its stored keys, and what reads them,
-/// little-endian.
+/// Calls `each` with every document, in order: its number, the number of its stored keys, and a
+/// function that reads these keys, little-endian.
 pub fn each_set<K: Key>(
     workspace: &Workspace,
     mut each: impl FnMut(u32, u32, &mut dyn FnMut(&mut Vec<u8>) -> Result<()>) -> Result<()>,
