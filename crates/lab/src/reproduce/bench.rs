@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::STAGE;
-use crate::compare::{self, COST, CompareConfig, Comparison};
+use crate::compare::{self, CompareConfig, Comparison};
 use crate::perturb::{self, PerturbConfig, Recipe};
 use lookalike_base::measure::Criterion;
 use lookalike_base::progress::{Context, Silent};
