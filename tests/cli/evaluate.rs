@@ -1727,14 +1727,76 @@ fn lists_of_other_documents_are_refused() {
             assert!(said.contains(&docnos), "{arguments}: {said}");
         }
     }
+    // The same for what is compared with the run: neither says anything of its documents.
+    fs::write(at.join("judged.tsv"), "x\ty\t1\nx\tz\t0\n").unwrap();
+    fs::write(at.join("families.tsv"), "x\t1\ny\t1\n").unwrap();
+    for (arguments, of) in [
+        ("out --truth pairs.txt", "run"),
+        ("out --judged judged.tsv", "run"),
+        ("out --families families.tsv", "run"),
+        ("one.txt --truth out --judged judged.tsv", "ground truth"),
+        (
+            "one.txt --truth out --families families.tsv",
+            "ground truth",
+        ),
+    ] {
+        let (done, said) = program(at, &format!("evaluate {arguments}"));
+        let docnos = format!("line 1: expected a docno of the {of}, such as `a`, found `x`");
+        assert!(!done && said.contains(&docnos), "{arguments}: {said}");
+    }
     // Where nothing was removed or found, or one docno is known, there is something to count.
     assert_eq!(
         removals(at, "none.txt --run-lists removed --truth out"),
         [0, 0, 3, 2]
     );
-    for arguments in ["none.txt", "one.txt"] {
-        let (done, said) = program(at, &format!("evaluate {arguments} --truth out"));
+    for arguments in [
+        "none.txt --truth out",
+        "one.txt --truth out",
+        "out --truth one.txt",
+    ] {
+        let (done, said) = program(at, &format!("evaluate {arguments}"));
         assert!(done, "{said}");
+    }
+}
+
+/// The first line of a list says how the others are written only as far as it can: a cluster of one
+/// document has no separator, and numbers have no quotes.
+#[test]
+fn the_first_line_of_a_list_may_be_short() {
+    let place = common::temporary();
+    let at = place.path();
+    write_groups(
+        &at.join("in.jsonl"),
+        &[("a", 0), ("b", 0), ("c", 1), ("d 1", 2)],
+    );
+    assert!(program(at, "run in.jsonl -o out --threshold 0.8 --quiet").0);
+    for (name, text) in [
+        ("tabs.tsv", "c\nd 1\na\tb\n"),
+        ("commas", "c\na,b\n"),
+        ("quoted.csv", "\"c\"\n\"a\",\"b\"\n"),
+        ("spaces", "c\na b\n"),
+        ("arrays", "[\"c\"]\n[\"a\",\"b\"]\n"),
+    ] {
+        fs::write(at.join(name), text).unwrap();
+        let arguments = format!("evaluate {name} --run-lists cluster-lines --truth out --json");
+        let (done, said) = program(at, &arguments);
+        assert!(done, "{name}: {said}");
+        let found: Value = serde_json::from_str(&said).unwrap();
+        let clusters = &found["clusters"];
+        assert_eq!(
+            [&clusters["found"], &clusters["correct"]],
+            [1, 1],
+            "{name}: {said}"
+        );
+    }
+    fs::write(at.join("judged.tsv"), "\"a\"\t\"b\"\t1\n\"a\"\t\"c\"\t0\n").unwrap();
+    fs::write(at.join("families.tsv"), "\"a\"\t1\n\"b\"\t1\n\"c\"\t2\n").unwrap();
+    for of in ["judged", "families"] {
+        let (done, said) = program(at, &format!("evaluate out --{of} {of}.tsv --json"));
+        assert!(done, "{of}: {said}");
+        let found: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(found[of]["true_pairs"], 1, "{of}: {said}");
+        assert_eq!(found[of]["at"][0]["true_found"], 1, "{of}: {said}");
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use lookalike_base::{Error, Result};
 use lookalike_store::table::{Cell, Column, unescaped};
-use lookalike_text::read::lines::{Lines, shorten};
+use lookalike_text::read::lines::{Lines, parsed, shorten};
 
 /// A longer line is an error, because a line is read into memory whole. Docnos are far shorter.
 const MOST_LINE_BYTES: usize = 16 << 20;
@@ -24,6 +24,26 @@ enum Shape {
     Spaces,
     /// One JSON object per line.
     Json,
+}
+
+impl Shape {
+    /// How the fields of this line are separated.
+    fn of(line: &[u8], escaped: bool) -> Shape {
+        let is_quoted = |field: &[u8]| matches!(field, [b'"', .., b'"']);
+        // Other programs write numbers without quotes.
+        let may_be = |field: &[u8]| is_quoted(field) || parsed::<f64>(field).is_some();
+        let mut fields = line.split(|byte| *byte == b'\t');
+        match line {
+            [b'{', ..] => Shape::Json,
+            _ if escaped => Shape::Tabs { escaped },
+            _ if line.contains(&b'\t') => match is_quoted(fields.next().unwrap_or_default()) {
+                true if fields.all(may_be) => Shape::Quoted(Some(b'\t')),
+                _ => Shape::Tabs { escaped },
+            },
+            _ if line.contains(&b',') => Shape::Quoted(Some(b',')),
+            _ => Shape::Spaces,
+        }
+    }
 }
 
 /// Where to find a field.
@@ -90,13 +110,22 @@ impl Table {
             || table
                 .comment("format")
                 .is_some_and(|f| f.starts_with("lookalike "));
-        table.shape = match line {
-            [b'{', ..] => Shape::Json,
-            [b'"', .., b'"'] if !escaped && line.contains(&b'\t') => Shape::Quoted(Some(b'\t')),
-            _ if escaped || line.contains(&b'\t') => Shape::Tabs { escaped },
-            _ if line.contains(&b',') => Shape::Quoted(Some(b',')),
-            _ => Shape::Spaces,
-        };
+        table.shape = Shape::of(line, escaped);
+        Ok(table)
+    }
+
+    /// Opens a file whose lines may have one field each. The first line with a tab decides, or with a
+    /// comma, if no line before it has a space.
+    pub fn open_groups(path: &Path) -> Result<Table> {
+        let (mut table, mut ahead) = (Table::open(path)?, Table::open(path)?);
+        let mut spaced = false;
+        while table.shape == Shape::Spaces && ahead.advance()? {
+            let line = ahead.lines.line();
+            spaced |= line.contains(&b' ');
+            if !spaced || line.contains(&b'\t') {
+                table.shape = Shape::of(line, false);
+            }
+        }
         Ok(table)
     }
 

@@ -120,6 +120,33 @@ pub(super) struct Documents {
     tables: Vec<PathBuf>,
     /// On docnos that are not unique or not known.
     pub(super) notes: Vec<String>,
+    /// What a list should name, if a collection is known.
+    expected: String,
+}
+
+/// Whether a list names a document that the collections have. If it does not, it has another form,
+/// or is of another collection.
+#[derive(Default)]
+pub(super) struct AnyKnown {
+    any: bool,
+    wrong: Option<Error>,
+}
+
+impl AnyKnown {
+    /// Notes a document that the list names.
+    pub fn see(&mut self, document: u32, of: &Documents, table: &Table, docno: &[u8]) {
+        if of.known(document) && of.in_run(document) {
+            self.any = true;
+        } else {
+            let wrong = || table.bad(&of.expected, shorten(docno));
+            self.wrong.get_or_insert_with(wrong);
+        }
+    }
+
+    /// Refuses a list of which all documents are unknown.
+    pub fn check(self) -> Result<()> {
+        self.wrong.filter(|_| !self.any).map_or(Ok(()), Err)
+    }
 }
 
 /// In place of the capture of an address that several have.
@@ -246,47 +273,51 @@ impl Documents {
                 *capture = NONE;
             }
         }
-        if let (Some(directory), None) = (directory, &sources.run.directory) {
-            let mut expected = String::from("a docno of the ground truth");
-            let mut table = Table::open(&directory.join(DOCUMENTS))?;
-            let mut row = Vec::new();
-            table.want_names(&["docno"])?;
-            if table.next(&mut row)? {
-                expected += &format!(", such as {}", shorten(&row[0]));
-            }
-            match sources.run.of {
-                RunList::Pairs => documents
-                    .one_known(&sources.run, expected)
-                    .map_err(hinted)?,
-                _ => documents.members(&sources.run, expected, context)?,
+        let run = sources.run.directory.as_ref();
+        let tables = [
+            directory.map(|directory| ("ground truth", directory.join(DOCUMENTS))),
+            (sources.config.documents.clone()).map(|path| ("ground truth", path)),
+            run.map(|directory| ("run", directory.join(DOCUMENTS))),
+        ];
+        let Some((of, path)) = tables.into_iter().flatten().next() else {
+            return Ok(documents);
+        };
+        documents.expected = format!("a docno of the {of}");
+        let (mut table, mut row) = (Table::open(&path)?, Vec::new());
+        if table.want_names(&["docno"]).is_ok() && table.next(&mut row)? {
+            documents.expected += &format!(", such as {}", shorten(&row[0]));
+        }
+        if sources.run.of != RunList::Pairs {
+            documents.members(&sources.run, context)?;
+        }
+        for list in truth.into_iter().chain([&sources.run]) {
+            if list.of == RunList::Pairs && list.directory.is_none() {
+                documents.one_known(list).map_err(hinted)?;
             }
         }
         Ok(documents)
     }
 
-    /// Refuses a list of pairs that names no document of the ground truth: it has another form, or
-    /// is of another collection.
-    fn one_known(&self, list: &Opened, expected: String) -> Result<()> {
+    /// Refuses a list of pairs of which the collections have no document.
+    fn one_known(&self, list: &Opened) -> Result<()> {
         let mut pairs = PairList::open(&list.pairs, list.columns.as_ref())?;
-        let mut wrong = None;
-        while let Some(listed) = pairs.next(&[])? {
-            for hash in listed.documents {
-                if self.known(self.find(hash, &pairs.table)?) {
-                    return Ok(());
-                }
+        let mut known = AnyKnown::default();
+        while let (false, Some(listed)) = (known.any, pairs.next(&[])?) {
+            for (which, hash) in listed.documents.into_iter().enumerate() {
+                let document = self.find(hash, &pairs.table)?;
+                known.see(document, self, &pairs.table, pairs.docno(which));
             }
-            wrong.get_or_insert_with(|| pairs.table.bad(&expected, shorten(pairs.docno(0))));
         }
-        wrong.map_or(Ok(()), Err)
+        known.check()
     }
 
     /// Marks the documents of a list that has no pairs, and reads their clusters. Refuses a list
     /// without any that is known.
-    fn members(&mut self, list: &Opened, expected: String, context: &Context<'_>) -> Result<()> {
+    fn members(&mut self, list: &Opened, context: &Context<'_>) -> Result<()> {
         let mut clusters = vec![NONE; self.keys.len()];
         let mut names: HashMap<u128, u32> = HashMap::new();
         let (mut unknown, mut first) = (0, Vec::new());
-        let (mut any_known, mut wrong) = (false, None);
+        let mut any_known = AnyKnown::default();
         each_member(list, context, |table, text, name| {
             let document = self.of(table, text)?;
             let next = names.len() as u32;
@@ -296,23 +327,21 @@ impl Documents {
                 return Err(table.bad("a docno of one cluster only", shorten(text)));
             }
             let new = std::mem::replace(cluster, number) == NONE;
-            let known = self.known(document);
-            any_known |= known;
-            if new && !known {
+            any_known.see(document, self, table, text);
+            if new && !self.known(document) {
                 unknown += 1;
-                wrong.get_or_insert_with(|| table.bad(&expected, shorten(text)));
                 if first.len() < NAMED {
                     first.push(shorten(text));
                 }
             }
             Ok(())
         })?;
-        if let Some(wrong) = wrong.filter(|_| !any_known) {
-            return Err(wrong.hinted(
+        any_known.check().map_err(|wrong| {
+            wrong.hinted(
                 "no docno of the list is one of --truth; it takes them from a column docno or id, or \
                  else from the first: name another with --run-columns",
-            ));
-        }
+            )
+        })?;
         if unknown > 0 {
             let more = if unknown > NAMED as u64 { ", ..." } else { "" };
             self.notes.push(format!(
@@ -545,8 +574,8 @@ pub(super) fn each_member(
     context: &Context<'_>,
     mut take: impl FnMut(&Table, &[u8], &[u8]) -> Result<()>,
 ) -> Result<()> {
-    let mut table = Table::open(&list.pairs)?;
     if list.of == RunList::ClusterLines {
+        let mut table = Table::open_groups(&list.pairs)?;
         let mut row = Vec::new();
         while table.next_all(&mut row)? {
             stop(&table, context)?;
@@ -556,6 +585,7 @@ pub(super) fn each_member(
         }
         return Ok(());
     }
+    let mut table = Table::open(&list.pairs)?;
     let member = |table: &Table, row: &[Vec<u8>]| {
         take(table, &row[0], row.get(1).map_or(&[], Vec::as_slice))
     };

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::Evaluating;
 use super::bootstrap::{self, ByCollection, ByGrade, Graded, Judged, PAIR_BYTES};
 use super::classes::Pair;
-use super::documents::{Documents, each_judged};
+use super::documents::{AnyKnown, Documents, each_judged};
 use super::rank::{Ranked, SAME, ranking};
 use super::samples::{Found, Levels, Sample, each_pair, means, sample};
 use lookalike_base::error::refuse;
@@ -119,14 +119,18 @@ impl Collections {
 /// Compares the run with judged pairs.
 pub(super) fn judged(path: &Path, of: Evaluating<'_>, documents: &mut Documents) -> Result<Sample> {
     let (mut selected, mut lines_read) = (0u64, 0u64);
+    let mut any_known = AnyKnown::default();
     each_judged(path, of.context, |table, row| {
         lines_read += 1;
         let (a, b) = (documents.of(table, &row[0])?, documents.of(table, &row[1])?);
+        any_known.see(a, documents, table, &row[0]);
+        any_known.see(b, documents, table, &row[1]);
         if a != b && documents.known(a) && documents.known(b) {
             selected += u64::from(documents.select(a));
         }
         Ok(())
     })?;
+    any_known.check()?;
     let documents = &*documents;
     let in_memory = lines_read <= MOST_IN_MEMORY;
     let of = match in_memory {

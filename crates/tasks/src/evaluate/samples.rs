@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::Evaluating;
 use super::bootstrap::Graded;
 use super::classes::{Classes, Pair, pairs_of};
-use super::documents::{Documents, FAMILIES, NONE, each_row, stop};
+use super::documents::{AnyKnown, Documents, FAMILIES, NONE, each_row, stop};
 use super::list::PairList;
 use super::rank::{Ranked, Ranking, SAME, place, ranking};
 use lookalike_base::Result;
@@ -189,8 +189,10 @@ impl Families {
         };
         let mut names: HashMap<u128, u32> = HashMap::new();
         let mut seen = vec![false; count];
+        let mut any_known = AnyKnown::default();
         each_row(Table::open(path)?, &FAMILIES, context, |table, row| {
             let document = documents.of(table, &row[0])?;
+            any_known.see(document, documents, table, &row[0]);
             if row[1].is_empty() {
                 return Err(table.bad("a family", "an empty field"));
             }
@@ -216,6 +218,7 @@ impl Families {
             families.members[number as usize] += 1;
             Ok(())
         })?;
+        any_known.check()?;
         Ok(families)
     }
 
