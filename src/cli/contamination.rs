@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::report::page::{self, PAGE_FILE};
 use crate::report::rows::Rows;
-use crate::report::unread;
+use crate::report::{in_shell, unread};
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::words::shell_word;
 use lookalike_tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, SetReport, check_corpus,
     run as contamination,
@@ -159,12 +158,11 @@ impl Options {
         let Some(output) = output.filter(|_| to_drop > 0 && !is_piped) else {
             return String::new();
         };
-        let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
-        let inputs: Vec<String> = inputs.iter().map(|input| word(input)).collect();
+        let inputs: Vec<String> = inputs.iter().map(|input| in_shell(input)).collect();
         format!(
             "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
             inputs.join(" "),
-            word(&output.join(DROP_FILE)),
+            in_shell(&output.join(DROP_FILE)),
             counted(to_drop, "document")
         )
     }

@@ -15,6 +15,7 @@ use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, percent};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{self, Captured, Catalogue, Names};
+use lookalike_engine::document;
 use lookalike_engine::pipeline;
 use lookalike_store::disk;
 use lookalike_store::workspace::Cost;
@@ -343,7 +344,12 @@ impl Command for Options {
                 text += "pairs that share only words of a row above come after the others\n";
             }
             let first = pairs.first().filter(|_| self.report.is_none());
-            text += &searched(&workspace, length, first.map(|pair| &pair.names))?;
+            let name = |document| document::name_of(&workspace, document, context);
+            let first = match first.map(|pair| pair.documents) {
+                Some([a, b]) => Some([name(a)?, name(b)?]),
+                None => None,
+            };
+            text += &searched(&workspace, length, first.as_ref())?;
             Ok(text)
         })?;
         if let Some(page) = &self.report {

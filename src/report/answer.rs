@@ -590,7 +590,7 @@ pub(super) fn each_length(collection: &Workspace, mut take: impl FnMut(&str, u64
 }
 
 /// A path as a word of a shell command, which no program takes for a flag.
-pub(super) fn in_shell(path: &Path) -> String {
+pub(crate) fn in_shell(path: &Path) -> String {
     let path = match path.as_os_str().as_encoded_bytes().starts_with(b"-") {
         true => Cow::from(Path::new(".").join(path)),
         false => Cow::from(path),

@@ -894,3 +894,45 @@ fn hostile_pairs_take_bounded_time() {
     let seconds = begun.elapsed().as_secs_f64();
     assert!(seconds < 120.0, "{seconds:.1} s");
 }
+
+/// Without a list of pairs, the clusters keep pairs that only may reach the threshold: `show` has
+/// those that do.
+#[test]
+fn pairs_that_form_clusters_reach_the_threshold() {
+    let directory = common::temporary();
+    let input = directory.path().join("in.jsonl");
+    let texts = ["a c e d d", "d c e b", "c b a", "e e b c"];
+    let line = |(n, text): (usize, &&str)| json!({"id": format!("d{n}"), "text": text}).to_string();
+    let lines: Vec<String> = texts.iter().enumerate().map(line).collect();
+    fs::write(&input, lines.join("\n")).unwrap();
+    let flags = [
+        "--threshold",
+        "0.5",
+        "--shingle-size",
+        "1",
+        "--pairs",
+        "none",
+    ];
+    let made = Made::new("run", &[&input], &flags);
+    let shown: Value =
+        serde_json::from_str(&printed(["show", &made.out(), "d0", "--json"])).unwrap();
+    assert_eq!(shown["pairs"]["total"], 1, "{shown}");
+    assert_eq!(shown["pairs"]["listed"][0]["docno"], "d1", "{shown}");
+}
+
+/// The command that shows a pair names its documents so that it finds them.
+#[test]
+fn the_next_step_names_documents_that_share_a_docno_by_their_places() {
+    let directory = common::temporary();
+    let at = directory.path();
+    let line = json!({"id": 1, "text": "a b c d e f g h i j k l m n"}).to_string();
+    for folder in ["x", "y"] {
+        fs::create_dir(at.join(folder)).unwrap();
+        fs::write(at.join(folder).join("a.jsonl"), &line).unwrap();
+    }
+    let out = at.join("out").display().to_string();
+    let [x, y] = ["x", "y"].map(|folder| at.join(folder).display().to_string());
+    printed(["run", &x, &y, "-o", &out, "-q"]);
+    let said = printed(["passages", &out, "--length", "5"]);
+    assert!(said.contains(" x/a.jsonl:1 y/a.jsonl:1 "), "{said}");
+}

@@ -874,7 +874,7 @@ fn large_integers_keep_their_order() {
     ] {
         let out = format!("out{}", condition.len());
         let warned = said(at, &format!("run in.jsonl -o {out} --where {condition}"));
-        let found = warned.contains("2 values of tid with more than 16 digits, such as \"17500000");
+        let found = warned.contains("2 values of tid with too many digits, such as \"17500000");
         assert_eq!(found, warns, "{warned}");
     }
 }

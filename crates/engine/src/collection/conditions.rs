@@ -99,9 +99,9 @@ pub fn check(
         }
         if rounded > 0 {
             warn(format!(
-                "{} of {field} with more than 16 digits, such as {long:?}; a comparison with a \
-                 number or of a calculation takes them for the nearest number of 64 bits, which \
-                 has about 16",
+                "{} of {field} with too many digits, such as {long:?}; a comparison with a number \
+                 or of a calculation takes them for the nearest number of 64 bits, which has about \
+                 16",
                 counted(rounded, "value"),
             ));
         }

@@ -246,7 +246,8 @@ fn pairs_of(
     most: usize,
     context: &Context<'_>,
 ) -> Result<PairFacts> {
-    let measure = entry.config.measure;
+    let (measure, criterion) = (entry.config.measure, entry.config.criterion());
+    let all = entry.config.pairs != Pairs::None;
     let sampled = sizes_of_pairs(workspace)?;
     let mut total = 0;
     // The bits of positive values sort like the values: the most similar first.
@@ -260,6 +261,10 @@ fn pairs_of(
             _ if pair.b == document => pair.a,
             _ => return Ok(()),
         };
+        // If pairs are not listed, the links of the clusters may be below the threshold.
+        if !all && !criterion.reached(pair.shared.into(), a.into(), b.into()) {
+            return Ok(());
+        }
         total += 1;
         let value = measure.value(pair.amount(measure), a.into(), b.into());
         best.offer((Reverse(value.to_bits()), other, pair));
@@ -278,7 +283,7 @@ fn pairs_of(
     });
     Ok(PairFacts {
         measure: measure.column(),
-        all: entry.config.pairs != Pairs::None,
+        all,
         pairs: Listed {
             total,
             listed: listed.collect::<Result<_>>()?,

@@ -45,6 +45,17 @@ const NEAR_ENOUGH: f64 = 0.85;
 /// Docnos that are compared with an unknown name.
 const COMPARED: u32 = 1_000_000;
 
+/// The name by which [`find`] finds a document: its docno, or its place if others have it too.
+///
+/// # Errors
+/// Those of reading.
+pub fn name_of(workspace: &Workspace, number: u32, context: &Context<'_>) -> Result<String> {
+    let found = located(workspace, number, context)?;
+    let docno = &found.record.docno;
+    let is_it = find(workspace, docno, context).is_ok_and(|other| other.number == number);
+    Ok(if is_it { docno.clone() } else { found.place() })
+}
+
 /// Finds a document.
 ///
 /// # Errors

@@ -41,7 +41,7 @@ use serde::Serialize;
 
 pub use compare::{Both, CompareConfig, Side, compare};
 pub use facts::{Facts, Known, NamedDocument, facts};
-pub use find::{find, stored};
+pub use find::{find, name_of, stored};
 pub use folded::Folded;
 pub use inputs::{READER_BYTES, Reread, Wanted, read_again, record_bytes};
 pub use named::{ShownDocument, look_up};
