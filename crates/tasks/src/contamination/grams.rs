@@ -319,15 +319,14 @@ impl<'g> Finder<'g> {
     fn look_long(&mut self, tokens: Tokens<'_>, grams: usize) {
         let set = self.grams;
         let Some(filter) = &set.long else { return };
-        let stretch = |token: usize, length: usize| stretch(tokens, token, length);
         // The place of the first stretch that is looked up, from the beginning of the portion.
         let mut probe = (set.step - self.before % set.step) % set.step;
         while probe + 1 < grams + set.step {
-            if let Some(bytes) = stretch(probe, set.q)
+            if let Some(bytes) = tokens.run(probe, set.q)
                 && filter.may_have(xxh3_64(bytes))
             {
                 for token in (probe + 1).saturating_sub(set.step)..grams.min(probe + 1) {
-                    if let Some(bytes) = stretch(token, set.n) {
+                    if let Some(bytes) = tokens.run(token, set.n) {
                         self.look(bytes, xxh3_64(bytes), token, false);
                     }
                 }
@@ -343,7 +342,7 @@ impl<'g> Finder<'g> {
             return;
         };
         for token in 0..starts {
-            let Some(bytes) = stretch(tokens, token, lengths[0]) else {
+            let Some(bytes) = tokens.run(token, lengths[0]) else {
                 return;
             };
             let hash = xxh3_64(bytes);
@@ -351,21 +350,13 @@ impl<'g> Finder<'g> {
                 continue;
             }
             for &length in lengths {
-                let Some(bytes) = stretch(tokens, token, length) else {
+                let Some(bytes) = tokens.run(token, length) else {
                     break;
                 };
                 self.look(bytes, xxh3_64(bytes), token, true);
             }
         }
     }
-}
-
-/// The bytes of `length` tokens from `token` on, if the portion has them.
-#[inline]
-fn stretch(tokens: Tokens<'_>, token: usize, length: usize) -> Option<&[u8]> {
-    let start = *tokens.starts.get(token)?;
-    let end = *tokens.starts.get(token + length)?;
-    tokens.bytes.get(start..end.saturating_sub(1))
 }
 
 impl TokenConsumer for Finder<'_> {
@@ -379,7 +370,6 @@ impl TokenConsumer for Finder<'_> {
             return tokens.bytes.len();
         }
         self.before += grams;
-        let next = tokens.starts.get(grams).copied().unwrap_or(0);
-        next.min(tokens.bytes.len())
+        tokens.offset(grams)
     }
 }

@@ -184,9 +184,8 @@ struct Collect<'t> {
 
 impl TokenConsumer for Collect<'_> {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
-        let all = tokens.bytes.len();
-        let before_last = tokens.starts.last().copied().unwrap_or(0);
-        let done = if last { all } else { before_last.min(all) };
+        let bytes = tokens.whole(last);
+        let done = bytes.len();
         let space = usize::from(last && !tokens.is_empty());
         self.over |= done + space > self.room;
         if self.over {
@@ -194,7 +193,6 @@ impl TokenConsumer for Collect<'_> {
         }
         self.room -= done + space;
         let base = self.text.len();
-        let bytes = tokens.bytes.get(..done).unwrap_or_default();
         self.text.extend_from_slice(bytes);
         self.text.extend(std::iter::repeat_n(b' ', space));
         let next = tokens.starts.iter().skip(1);
