@@ -81,7 +81,7 @@ pub(super) struct Found<'s, 'c, T> {
 }
 
 /// Items that a thread collects before it takes the sorter.
-const ITEMS: usize = 16 << 10;
+pub(super) const ITEMS: usize = 16 << 10;
 
 impl<'s, 'c, T: Item> Found<'s, 'c, T> {
     fn new(sorter: &'s UnitSort<'c, T>) -> Found<'s, 'c, T> {

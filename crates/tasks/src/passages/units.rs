@@ -32,7 +32,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::cuts::Blocks;
 use super::gaps::Gaps;
-use super::grams::Hashed;
+use super::grams::{Hashed, ITEMS};
 use super::places::{Place, Repeat, Repeats};
 use super::repeats::{REPEATS, Search, UNITS};
 use super::{STAGE, Stats};
@@ -45,8 +45,6 @@ use lookalike_text::parse::{Parser, TokenConsumer, Tokens};
 
 /// Bits of a key for the number of tokens.
 const COUNT_BITS: u32 = 32;
-/// Units that a thread collects before it takes the sorter.
-const ITEMS: usize = 16 << 10;
 
 keywords! {
     /// What is compared.
