@@ -87,7 +87,10 @@ impl PairMatches {
             let ranges = self.matches.iter().map(|m| (begin(m), m.tokens));
             let mut ranges: Vec<_> = ranges.collect();
             ranges.sort_unstable();
-            Covered::of(ranges.into_iter().map(|(at, tokens)| at..at + tokens))
+            let mut covered = Covered::default();
+            let all = ranges.into_iter();
+            all.for_each(|(at, tokens)| covered.add(at..at + tokens));
+            covered.tokens
         };
         (self.tokens_a, self.tokens_b) = (covered(|m| m.a), covered(|m| m.b));
     }
@@ -117,12 +120,6 @@ struct Covered {
 }
 
 impl Covered {
-    fn of(ranges: impl Iterator<Item = Range<u32>>) -> u64 {
-        let mut covered = Covered::default();
-        ranges.for_each(|range| covered.add(range));
-        covered.tokens
-    }
-
     fn add(&mut self, range: Range<u32>) {
         let begin = range.start.max(self.end);
         if begin < range.end {
