@@ -15,6 +15,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::items::{NONE, TestSets};
+use lookalike_base::bits::Bits;
 use lookalike_text::parse::{TokenConsumer, Tokens};
 
 /// Bits of a filter for each sequence in it, before the number is rounded up to a power of two. Two
@@ -244,9 +245,8 @@ pub(super) struct Place {
 pub(super) struct Finder<'g> {
     grams: &'g Grams,
     sets: &'g TestSets,
-    /// One bit for each class: the document has it.
-    has: Vec<u64>,
-    /// The classes that it has.
+    /// The classes that the document has, as a set and as a list.
+    pub has: Bits,
     pub classes: Vec<u32>,
     /// The places of long classes, and the places of short ones, in order; at most [`MOST_PLACES`]
     /// of both, if places are kept.
@@ -265,7 +265,7 @@ impl<'g> Finder<'g> {
         Finder {
             grams,
             sets,
-            has: vec![0; grams.len().div_ceil(64)],
+            has: Bits::new(grams.len()),
             classes: Vec::new(),
             long: Vec::new(),
             short: Vec::new(),
@@ -275,15 +275,10 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// Whether the document has a class.
-    pub(super) fn has(&self, class: u32) -> bool {
-        self.has[class as usize / 64] >> (class % 64) & 1 == 1
-    }
-
     /// Forgets the document.
     pub(super) fn clear(&mut self) {
         for class in self.classes.drain(..) {
-            self.has[class as usize / 64] = 0;
+            self.has.remove(class);
         }
         self.long.clear();
         self.short.clear();
@@ -295,8 +290,7 @@ impl<'g> Finder<'g> {
         let Ok(class) = self.grams.find(self.sets, hash, bytes) else {
             return;
         };
-        if !self.has(class) {
-            self.has[class as usize / 64] |= 1 << (class % 64);
+        if self.has.insert(class) {
             self.classes.push(class);
         }
         if !self.keep {

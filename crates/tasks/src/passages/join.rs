@@ -20,6 +20,7 @@ use super::places::{Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::sweep::Run;
 use lookalike_base::Result;
+use lookalike_base::bits::Bits;
 
 /// The most pieces of the matches of a pair.
 pub(crate) const MOST_PIECES: usize = 1 << 20;
@@ -162,7 +163,7 @@ struct Marks<'l> {
     line: &'l Line,
     /// The number of k-grams before each range.
     before: Vec<u64>,
-    bits: Vec<u64>,
+    marked: Bits,
 }
 
 impl Marks<'_> {
@@ -177,7 +178,7 @@ impl Marks<'_> {
         Marks {
             line,
             before,
-            bits: vec![0; count.div_ceil(64) as usize],
+            marked: Bits::new(count as usize),
         }
     }
 
@@ -192,15 +193,9 @@ impl Marks<'_> {
     fn mark(&mut self, part: &Range<u64>) {
         let number = self.number(part.start);
         for n in number..number + (part.end - part.start) {
-            if let Some(bits) = self.bits.get_mut((n / 64) as usize) {
-                *bits |= 1 << (n % 64);
-            }
+            // The k-grams of a line are those of one document.
+            self.marked.insert(n as u32);
         }
-    }
-
-    fn has(&self, number: u64) -> bool {
-        let bits = self.bits.get((number / 64) as usize);
-        bits.is_some_and(|bits| bits >> (number % 64) & 1 == 1)
     }
 }
 
@@ -361,7 +356,7 @@ impl<'a> Joiner<'a> {
         for repeat in &self.own {
             let number = marks.number(repeat.line().0);
             for n in 0..repeat.count {
-                if marks.has(number + u64::from(n)) {
+                if marks.marked.contains(number as u32 + n) {
                     let at = repeat.place.token + n;
                     of_held.add(at..at + length);
                 }
