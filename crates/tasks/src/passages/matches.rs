@@ -21,7 +21,6 @@
 //! says so, and has the covered tokens all the same.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use super::chain;
 use super::gaps::Gaps;
@@ -38,6 +37,7 @@ use super::{
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
 use lookalike_base::error::refuse;
+use lookalike_base::least::Least;
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Unit;
@@ -167,17 +167,13 @@ pub(super) fn write_boilerplate(
         format!("{} of boilerplate (--top)", counted(top, "passage"))
     })?;
     // Those in the most groups, the last one of them first.
-    let mut best = BinaryHeap::with_capacity(top as usize + 1);
+    let mut best = Least::new(top as usize);
     runs.each(|run| {
-        let order = (Reverse(run.groups), Reverse(run.end - run.begin), run.begin);
-        best.push(order);
-        if best.len() as u64 > top {
-            best.pop();
-        }
+        best.offer((Reverse(run.groups), Reverse(run.end - run.begin), run.begin));
         Ok(())
     })?;
     let commons: Vec<Run> = best
-        .into_sorted_vec()
+        .sorted()
         .into_iter()
         .map(|(Reverse(groups), Reverse(length), begin)| Run {
             begin,
