@@ -8,7 +8,7 @@ use crate::report::rows::Rows;
 use crate::report::unread;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::words::shell_word;
+use lookalike_base::words::{listed, shell_word};
 use lookalike_tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, SetReport, check_corpus,
     run as contamination,
@@ -160,10 +160,9 @@ impl Options {
             return String::new();
         };
         let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
-        let inputs: Vec<String> = inputs.iter().map(|input| word(input)).collect();
         format!(
             "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
-            inputs.join(" "),
+            listed(" ", inputs, |input| word(input)),
             word(&output.join(DROP_FILE)),
             counted(to_drop, "document")
         )
@@ -218,9 +217,8 @@ fn table_of(set: &SetReport) -> String {
         ("without words", fields.empty),
         ("missing", fields.missing),
     ];
-    let counts: Vec<String> = (counts.iter().filter(|(_, n)| *n > 0))
-        .map(|(what, n)| format!("{} {what}", count(*n)))
-        .collect();
-    let _ = writeln!(out, "  fields: {}", counts.join(", "));
+    let counts = counts.iter().filter(|(_, n)| *n > 0);
+    let counts = listed(", ", counts, |(what, n)| format!("{} {what}", count(*n)));
+    let _ = writeln!(out, "  fields: {counts}");
     out
 }

@@ -10,7 +10,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
-use lookalike_base::words::{flag_word, words};
+use lookalike_base::words::{flag_word, listed, words};
 use lookalike_text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use lookalike_text::read::{
     FileRecords, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind,
@@ -519,17 +519,16 @@ pub(super) fn warnings(sets: &[SetReport], config: &ContaminationConfig) -> Vec<
             ("without words", set.fields.empty),
         ];
         let reasons = reasons.iter().filter(|(_, n)| *n > 0);
-        let reasons = reasons.map(|(reason, n)| format!("{} {reason}", count(*n)));
-        let reasons: Vec<String> = reasons.collect();
+        let each = |(reason, n): &(&str, u64)| format!("{} {reason}", count(*n));
+        let reasons = listed(", ", reasons, each);
         if !reasons.is_empty() {
             let what = match config.least {
                 1 => String::new(),
                 least => format!(" (at least {})", counted(least.into(), "word")),
             };
             lines.push(format!(
-                "warning: {}: fields that are not looked for{what}: {}",
-                set.name,
-                reasons.join(", ")
+                "warning: {}: fields that are not looked for{what}: {reasons}",
+                set.name
             ));
         }
     }
