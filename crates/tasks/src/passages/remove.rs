@@ -633,9 +633,9 @@ impl Side<'_> {
             // The numbers of kept files are used in their own directory.
             None => self.out.insert(directory.create(&self.name, self.number)?),
         };
-        let mut bytes = lookalike_store::to_json(line, &out.path)?;
-        bytes.push(b'\n');
-        out.write_all(&bytes).map_err(Error::io("write", &out.path))
+        let line = lookalike_store::json::line(line, &out.path)?;
+        out.write_all(line.as_bytes())
+            .map_err(Error::io("write", &out.path))
     }
 }
 
