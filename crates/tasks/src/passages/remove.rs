@@ -732,8 +732,8 @@ impl Cutter<'_> {
             let text = self.text.get(first..end).unwrap_or_default();
             let within = within(&document.ranges.bytes, first..first + text.len());
             let parse = &self.collection.shingle.parse;
-            let found = cuts(text, parse, &within, self.config.align);
-            for TextCut { cut, tokens } in &found.cuts {
+            let (found, count) = cuts(text, parse, &within, self.config.align);
+            for TextCut { cut, tokens } in &found {
                 let line = RemovedLine {
                     file: &self.input.docno,
                     record: document.record,
@@ -752,12 +752,12 @@ impl Cutter<'_> {
                 self.summary.removed_tokens += u64::from(tokens.end - tokens.start);
                 self.summary.removed_bytes += cut.range.len() as u64;
             }
-            let shifted = found.cuts.into_iter().map(|TextCut { cut, .. }| Cut {
+            let shifted = found.into_iter().map(|TextCut { cut, .. }| Cut {
                 range: cut.range.start + hidden..cut.range.end + hidden,
                 space: cut.space,
             });
             all.push(shifted.collect());
-            token += found.tokens;
+            token += count;
             begin += whole.len() + 1;
         }
         if u64::from(token) != document.facts.words {
