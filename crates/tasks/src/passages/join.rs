@@ -108,9 +108,8 @@ struct Piece {
 
 /// Whether k-grams, by first occurrence, all lie in one common passage.
 fn is_common(commons: &[Run], range: &Range<u64>) -> bool {
-    let after = commons.partition_point(|run| run.begin <= range.start);
-    let run = after.checked_sub(1).and_then(|at| commons.get(at));
-    run.is_some_and(|run| run.end >= range.end)
+    let before = &commons[..commons.partition_point(|run| run.begin <= range.start)];
+    before.last().is_some_and(|run| run.end >= range.end)
 }
 
 /// The tokens that some ranges cover, which come in the order of their beginnings.
