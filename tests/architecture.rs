@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3321, 0, 309]),
+    ("base", [3324, 0, 310]),
     ("store", [7745, 1, 605]),
     ("source", [2893, 0, 64]),
-    ("text", [21631, 8, 566]),
-    ("rewrite", [2933, 0, 139]),
+    ("text", [21650, 8, 569]),
+    ("rewrite", [2931, 0, 139]),
     ("engine", [22799, 7, 1306]),
-    ("methods", [3162, 0, 95]),
-    ("tasks", [21947, 12, 1151]),
-    ("lab", [10855, 2, 593]),
-    ("lookalike", [12850, 4, 360]),
+    ("methods", [3156, 0, 95]),
+    ("tasks", [21810, 12, 1145]),
+    ("lab", [10849, 2, 593]),
+    ("lookalike", [12847, 4, 360]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -8,6 +8,7 @@ use crate::report::rows::Rows;
 use crate::report::{in_shell, unread};
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, counted};
+use lookalike_base::words::listed;
 use lookalike_tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, SetReport, check_corpus,
     run as contamination,
@@ -158,10 +159,10 @@ impl Options {
         let Some(output) = output.filter(|_| to_drop > 0 && !is_piped) else {
             return String::new();
         };
-        let inputs: Vec<String> = inputs.iter().map(|input| in_shell(input)).collect();
         format!(
-            "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
-            inputs.join(" "),
+            "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}
+",
+            listed(" ", inputs, |input| in_shell(input)),
             in_shell(&output.join(DROP_FILE)),
             counted(to_drop, "document")
         )
@@ -216,9 +217,8 @@ fn table_of(set: &SetReport) -> String {
         ("without words", fields.empty),
         ("missing", fields.missing),
     ];
-    let counts: Vec<String> = (counts.iter().filter(|(_, n)| *n > 0))
-        .map(|(what, n)| format!("{} {what}", count(*n)))
-        .collect();
-    let _ = writeln!(out, "  fields: {}", counts.join(", "));
+    let counts = counts.iter().filter(|(_, n)| *n > 0);
+    let counts = listed(", ", counts, |(what, n)| format!("{} {what}", count(*n)));
+    let _ = writeln!(out, "  fields: {counts}");
     out
 }

@@ -9,6 +9,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::measure::Measure;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline;
+use lookalike_rewrite::output;
 use lookalike_store::remote;
 use lookalike_store::workspace::Cost;
 use lookalike_tasks::audit::AuditConfig;
@@ -398,7 +399,9 @@ impl Options {
         let page = report::place_audit(kept, "report", page, review, &taken)?;
         for (parameter, file) in [("report", Some(page.as_path())), ("verdicts", review)] {
             let Some(file) = file else { continue };
-            dedup::check_outside_inputs(parameter, file, &self.collection.input.inputs)?;
+            for input in &self.collection.input.inputs {
+                output::check_outside(parameter, file, input)?;
+            }
         }
         Ok(Some(page))
     }

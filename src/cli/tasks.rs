@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
-use lookalike_base::words::shell_word;
+use lookalike_base::words::{listed, shell_word};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline::JoinParameters;
 use lookalike_rewrite::output;
@@ -172,13 +172,10 @@ impl Command for PlanOptions {
             let addresses = choice.paths.iter().filter(|path| remote::is_address(path));
             let mut hosts: BTreeSet<PathBuf> = addresses.map(|path| remote::host(path)).collect();
             hosts.remove(&remote::host(&flags.output));
-            let hosts: Vec<_> = hosts.iter().map(|host| host.to_string_lossy()).collect();
+            let hosts = listed(",", &hosts, |host| host.to_string_lossy().into_owned());
             let allow = match hosts.is_empty() {
                 true => String::new(),
-                false => {
-                    let hosts = hosts.join(",");
-                    format!("export LOOKALIKE_ALLOW_STORE={}\n      ", shell_word(&hosts))
-                }
+                false => format!("export LOOKALIKE_ALLOW_STORE={}\n      ", shell_word(&hosts)),
             };
             Ok(format!(
                 "{}\n\nNext: {allow}lookalike tasks run {exchange} --task I, for I from 0 to {}\n      \

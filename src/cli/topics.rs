@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 
 use clap::{Arg, Command};
+use lookalike_base::words::listed;
 use lookalike_methods::{self as methods, Entry};
 
 /// Arguments with files that are read as documents, which may be objects of a store.
@@ -74,11 +75,11 @@ pub(super) fn folded(command: Command, path: &str) -> Command {
             folded && has(ids, argument.get_id().as_str())
         };
         let flags = command.get_arguments().filter(is_named);
-        let flags = flags.filter_map(|flag| Some(format!("--{}", flag.get_long()?)));
-        let flags: Vec<String> = flags.collect();
+        let flags = flags.filter_map(Arg::get_long);
+        let flags = listed(", ", flags, |flag| format!("--{flag}"));
         if !flags.is_empty() {
             names.push(name);
-            let _ = writeln!(more, "  {name}: {}", flags.join(", "));
+            let _ = writeln!(more, "  {name}: {flags}");
         }
     }
     let command = command.mut_args(|argument| {
@@ -130,8 +131,8 @@ pub(super) fn page(program: &Command, name: &str) -> Option<Command> {
 
 /// The description of the method that the arguments name together with `--help`, if they do.
 pub(super) fn asked_for_help(arguments: impl Iterator<Item = OsString>) -> Option<String> {
-    let words = arguments.map(|word| word.to_string_lossy().replace("--method=", "--method\n"));
-    let words = words.collect::<Vec<_>>().join("\n");
+    let parted = |word: OsString| word.to_string_lossy().replace("--method=", "--method\n");
+    let words = listed("\n", arguments, parted);
     let asked = words.lines().any(|word| word == "--help" || word == "-h");
     let mut spec = words
         .lines()

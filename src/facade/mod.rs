@@ -16,6 +16,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::pipeline::{self, Summary};
+use lookalike_store::checkpoint;
 use lookalike_store::disk::{self, Scratch};
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::dedup::{self, DedupConfig, DedupSummary};
@@ -283,7 +284,7 @@ impl Collection {
         let mut workspace = pipeline::open_texts(&self.directory)?;
         pipeline::catalogued(&mut workspace, &context)?;
         let stats = passages::run(&mut workspace, config, Then::End, &context)?;
-        passages::end(&mut workspace)?;
+        checkpoint::end(&mut workspace)?;
         Ok(stats)
     }
 

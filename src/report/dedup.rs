@@ -162,7 +162,7 @@ pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     rows.any(name, summary.companions);
     let name = "  of these, leave a revisit record";
     rows.any(name, summary.revisits);
-    rows.count("records kept", summary.records_kept());
+    rows.count("records kept", records - removed);
     let references = &summary.references;
     let name = "  duplicates to which revisit records refer";
     rows.any(name, references.kept);

@@ -20,6 +20,11 @@ impl Bits {
         *word != before
     }
 
+    /// Removes a number.
+    pub fn remove(&mut self, number: u32) {
+        self.0[number as usize / 64] &= !(1 << (number % 64));
+    }
+
     /// Whether a number is in the set.
     pub fn contains(&self, number: u32) -> bool {
         self.0[number as usize / 64] >> (number % 64) & 1 == 1

@@ -224,9 +224,8 @@ impl JudgedTopic {
     fn of(judgements: &Judgements, clusters: &Clusters) -> Vec<JudgedTopic> {
         let mut topics: Vec<JudgedTopic> = Vec::new();
         topics.resize_with(judgements.topics.len(), JudgedTopic::default);
-        let place = |topic: u32| topic as usize;
         for judgement in &judgements.all {
-            let topic = &mut topics[place(judgement.topic)];
+            let topic = &mut topics[judgement.topic as usize];
             topic.documents.insert(judgement.key, judgement.grade);
             topic.given.push(judgement.grade);
             let most = topic.units.entry(unit(clusters, judgement.key));
@@ -234,7 +233,7 @@ impl JudgedTopic {
             *most = (*most).max(judgement.grade);
         }
         for judgement in &judgements.all {
-            let topic = &mut topics[place(judgement.topic)];
+            let topic = &mut topics[judgement.topic as usize];
             topic
                 .unified
                 .push(topic.units[&unit(clusters, judgement.key)]);

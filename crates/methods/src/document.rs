@@ -49,21 +49,16 @@ struct Held {
 
 impl TokenConsumer for Held {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
-        let Some((&end, starts)) = tokens.starts.split_last() else {
-            return 0;
-        };
-        // Takes whole tokens, each with the space after it. The last token may continue, so the
-        // parser passes it again.
-        let done = if last { tokens.bytes.len() } else { end };
+        // The last token may continue, so the parser passes it again.
+        let bytes = tokens.whole(last);
         let offset = self.bytes.len();
-        self.starts
-            .extend(starts.iter().map(|start| offset + start));
-        self.bytes
-            .extend_from_slice(&tokens.bytes[..done.min(tokens.bytes.len())]);
+        let starts = tokens.starts.iter().take(tokens.len());
+        self.starts.extend(starts.map(|start| offset + start));
+        self.bytes.extend_from_slice(bytes);
         if last {
             self.bytes.push(b' ');
         }
-        done.min(tokens.bytes.len())
+        bytes.len()
     }
 }
 

@@ -352,18 +352,7 @@ impl Signatures {
             }
         }
     }
-}
 
-/// The signature of the terms at these places.
-pub(super) fn sign(terms: &Terms, mut chosen: Vec<usize>) -> u64 {
-    chosen.sort_unstable();
-    let mut chosen = chosen.into_iter().peekable();
-    let lines = terms.lines().enumerate();
-    let lines = lines.filter(|(at, _)| chosen.next_if_eq(at).is_some());
-    signature(lines.map(|(_, line)| line))
-}
-
-impl Signatures {
     /// The places of the terms to hash with lexicon k, or `None` if the document is rejected.
     pub(super) fn chosen(&self, known: &[(u64, u32)], k: u64) -> Option<Vec<usize>> {
         let method = &self.method;
@@ -414,6 +403,15 @@ impl Signatures {
         let method = &self.method;
         mix(fingerprint ^ mix(method.seed ^ mix(k))) >= method.removed_below
     }
+}
+
+/// The signature of the terms at these places.
+pub(super) fn sign(terms: &Terms, mut chosen: Vec<usize>) -> u64 {
+    chosen.sort_unstable();
+    let mut chosen = chosen.into_iter().peekable();
+    let lines = terms.lines().enumerate();
+    let lines = lines.filter(|(at, _)| chosen.next_if_eq(at).is_some());
+    signature(lines.map(|(_, line)| line))
 }
 
 #[cfg(test)]

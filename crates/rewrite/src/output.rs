@@ -30,7 +30,7 @@ use lookalike_base::workers::share;
 use lookalike_base::{Error, Result};
 pub use lookalike_store::workspace::PRIVATE;
 use lookalike_store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
-use lookalike_store::{disk, received, remote};
+use lookalike_store::{disk, json, received, remote};
 use lookalike_text::read::InputFile;
 
 /// What a directory was made from.
@@ -231,9 +231,7 @@ impl OutputDirectory {
             .flatten()
         {
             let path = private.join(STATE_FILE);
-            let mut line = lookalike_store::to_json(&state, &path)?;
-            line.push(b'\n');
-            disk::put(&path, &line)?;
+            disk::put(&path, json::line(&state, &path)?.as_bytes())?;
             // Without this sync, the directory could have files but no mark after a power cut.
             disk::sync_parent(&path)?;
         }

@@ -1,7 +1,7 @@
 //! The frame around the sections of a page, and helpers that several sections use.
 
 use super::markup::{
-    Markup, Render, digest_source, harmless_json, html, json_block, plain, script, style, visible,
+    Markup, Render, digest_source, harmless_json, html, json_block, own, plain, visible,
 };
 use lookalike_base::Result;
 use lookalike_base::numbers::counted;
@@ -54,7 +54,7 @@ impl<'f> Frame<'f> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="referrer" content="no-referrer";
                     title { (plain(self.title)) }
-                    (style(STYLE))
+                    style { (own(STYLE)) }
                 }
                 body {
                     header {
@@ -68,7 +68,7 @@ impl<'f> Frame<'f> {
                     }
                     main {}
                     footer { (visible(self.program)) ". This page loads nothing from the network." }
-                    @if let Some(source) = self.script { (script(source)) }
+                    @if let Some(source) = self.script { script { (own(source)) } }
                 }
             }
         }

@@ -146,14 +146,9 @@ pub(super) fn end(element: &'static str) -> Markup {
     PreEscaped(format!("</{element}>"))
 }
 
-/// A style sheet of this program.
-pub(super) fn style(sheet: &'static str) -> Markup {
-    html! { style { (PreEscaped(sheet)) } }
-}
-
-/// A script of this program.
-pub(super) fn script(source: &'static str) -> Markup {
-    html! { script { (PreEscaped(source)) } }
+/// A style sheet or script of this program.
+pub(super) fn own(text: &'static str) -> PreEscaped<&'static str> {
+    PreEscaped(text)
 }
 
 /// The source of a style or script in a Content-Security-Policy: the digest of its text.

@@ -8,6 +8,7 @@ use crate::report::wording::{Wording, group_name};
 use lookalike_base::ids::Threshold;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::count;
+use lookalike_base::words::listed;
 use lookalike_engine::pipeline::Summary;
 
 /// The section with the sizes of the documents; nothing without documents.
@@ -76,9 +77,8 @@ fn columns(what: &str, columns: &[Column], at: f64, mark: &str) -> Markup {
     let greatest = greatest.unwrap_or(0).max(1) as f64;
     let step = (WIDTH - LEFT) / columns.len().max(1) as f64;
     let every = columns.len().div_ceil(LABELLED).max(1);
-    let each = columns.iter();
-    let each = each.map(|column| format!("{}: {}", column.label, column.value));
-    let label = format!("{what}: {}", each.collect::<Vec<_>>().join(", "));
+    let each = |column: &Column| format!("{}: {}", column.label, column.value);
+    let label = format!("{what}: {}", listed(", ", columns, each));
     // Every positive value is visible.
     let least = |value: u64| if value > 0 { 1.0 } else { 0.0 };
     let high = |value| (value as f64 / greatest * (BASE - TOP)).max(least(value));

@@ -18,7 +18,7 @@ use lookalike_store::{
 use lookalike_text::read::{Reason, Reject, SaidOnce};
 
 /// The stored facts about a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, BorrowDecode, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, BorrowDecode, Serialize)]
 #[bincode(decode_context = "u16")]
 pub struct DocumentRecord<S = String>
 where

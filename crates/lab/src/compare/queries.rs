@@ -355,6 +355,12 @@ pub fn of_method(
     let worth = right as f64 - cost as f64 * row.wrong as f64;
     row.utility = (!counts.is_empty()).then(|| worth / counts.len() as f64);
     drop(counts);
+    // The number of clusters of several documents, and of those that are pure.
+    let of_several = |sizes: &[u32], impure: &Bits| {
+        let several = (0..).zip(sizes).filter(|(_, size)| **size > 1);
+        let pure = several.clone().filter(|(root, _)| !impure.contains(*root));
+        (several.count() as u64, pure.count() as u64)
+    };
     // The size of each cluster, and whether it is pure: so far, and by label.
     let roots = clusters.roots();
     let mut sizes = vec![0u32; documents];
@@ -367,10 +373,7 @@ pub fn of_method(
             impure.insert(root);
         }
     }
-    for (root, &size) in (0..).zip(&sizes) {
-        row.clusters += u64::from(size > 1);
-        row.pure += u64::from(size > 1 && !impure.contains(root));
-    }
+    (row.clusters, row.pure) = of_several(&sizes, &impure);
     if labels.is_some() {
         // The label of each cluster, and the number of its labelled documents.
         let mut first = vec![NONE; documents];
@@ -389,10 +392,7 @@ pub fn of_method(
             }
             sizes[root as usize] += 1;
         }
-        for (root, &size) in (0..).zip(&sizes) {
-            row.labelled += u64::from(size > 1);
-            row.pure_by_label += u64::from(size > 1 && !impure.contains(root));
-        }
+        (row.labelled, row.pure_by_label) = of_several(&sizes, &impure);
     }
     Ok(row)
 }

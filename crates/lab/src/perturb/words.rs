@@ -52,15 +52,13 @@ pub(super) fn each_piece(
     }
     impl<A: FnMut(Piece<'_>)> TokenConsumer for Pieces<A> {
         fn take(&mut self, tokens: Tokens<'_>, _: bool) -> usize {
-            let done = tokens.starts.last().copied().unwrap_or(0);
-            let done = done.min(tokens.bytes.len());
-            let bytes = tokens.bytes.get(..done).unwrap_or_default();
-            let bytes = bytes.strip_suffix(b" ").unwrap_or(bytes);
+            let whole = tokens.whole(false);
+            let bytes = whole.strip_suffix(b" ").unwrap_or(whole);
             if !bytes.is_empty() {
                 let gap = std::mem::replace(&mut self.gap, b" ");
                 (self.act)(Piece { gap, bytes, tokens });
             }
-            done
+            whole.len()
         }
     }
     let facts = parser.parse(document, &mut Pieces { act, gap: b"" });

@@ -6,6 +6,7 @@ use crate::report::grid::{Grid, three};
 use lookalike::report::terminal::{tabled, wrapped};
 use lookalike_base::budget::ByteSize;
 use lookalike_base::numbers::{self, count, counted};
+use lookalike_base::words::listed;
 
 /// Limit on the ground truths side by side in a table of the terminal.
 const TRUTHS_IN_A_TABLE: usize = 2;
@@ -34,9 +35,9 @@ impl<'s> Named<'s> {
 
     /// The parameters as `n = 100, k = 4`; empty if there are none.
     pub(crate) fn values(&self) -> String {
-        let each = self.parameters.iter();
-        let each = each.map(|(name, value)| format!("{name} = {value}"));
-        each.collect::<Vec<_>>().join(", ")
+        listed(", ", &self.parameters, |(name, value)| {
+            format!("{name} = {value}")
+        })
     }
 
     /// The name, and the parameters after a space.

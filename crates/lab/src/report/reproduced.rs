@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::reproduce::{Cell, Claim, Exhibit, Finding, Form, Paper};
 use lookalike::report::terminal::wrapped;
 use lookalike_base::numbers::counted;
+use lookalike_base::words::listed;
 use lookalike_store::table;
 
 /// What `reproduce.json` says.
@@ -63,14 +64,10 @@ fn plain(cell: &Cell, form: Form) -> String {
 
 /// An exhibit as a table with tabs.
 pub(crate) fn exhibit_tsv(exhibit: &Exhibit) -> String {
-    let names = exhibit.columns.iter().map(|column| column.name.as_str());
-    let mut out = names.collect::<Vec<_>>().join("\t") + "\n";
+    let mut out = listed("\t", &exhibit.columns, |column| column.name.clone()) + "\n";
     for row in &exhibit.rows {
         let cells = row.iter().zip(&exhibit.columns);
-        let cells: Vec<String> = cells
-            .map(|(cell, column)| plain(cell, column.form))
-            .collect();
-        out.push_str(&cells.join("\t"));
+        out += &listed("\t", cells, |(cell, column)| plain(cell, column.form));
         out.push('\n');
     }
     out

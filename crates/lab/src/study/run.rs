@@ -439,7 +439,7 @@ impl Trials<'_> {
             trial,
             cost,
         };
-        let json = serde_json::to_vec(&kept).map_err(|e| Error::io("encode", &path)(e.into()))?;
+        let json = store::to_json(&kept, &path)?;
         self.base.put_other(&name, &json)?;
         Ok(kept)
     }

@@ -32,8 +32,8 @@ use lookalike_base::{Error, Result};
 use lookalike_engine::document::{
     Folded, READER_BYTES, Reread, ShownDocument, read_again, record_bytes,
 };
-use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
+use lookalike_store::{disk, json};
 use lookalike_text::read::lines::{Lines, shorten};
 
 /// The most bytes of a text in the file. White space is folded before.
@@ -289,8 +289,7 @@ pub fn write(
             correct: None,
             note: "",
         };
-        out.put(&lookalike_store::to_json(&line, path)?)?;
-        out.put(b"\n")?;
+        out.put(json::line(&line, path)?.as_bytes())?;
     }
     out.finish()?;
     disk::sync_parent(path)

@@ -15,6 +15,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::items::{NONE, TestSets};
+use lookalike_base::bits::Bits;
 use lookalike_text::parse::{TokenConsumer, Tokens};
 
 /// Bits of a filter for each sequence in it, before the number is rounded up to a power of two. Two
@@ -244,9 +245,8 @@ pub(super) struct Place {
 pub(super) struct Finder<'g> {
     grams: &'g Grams,
     sets: &'g TestSets,
-    /// One bit for each class: the document has it.
-    has: Vec<u64>,
-    /// The classes that it has.
+    /// The classes that the document has, as a set and as a list.
+    pub has: Bits,
     pub classes: Vec<u32>,
     /// The places of long classes, and the places of short ones, in order; at most [`MOST_PLACES`]
     /// of both, if places are kept.
@@ -265,7 +265,7 @@ impl<'g> Finder<'g> {
         Finder {
             grams,
             sets,
-            has: vec![0; grams.len().div_ceil(64)],
+            has: Bits::new(grams.len()),
             classes: Vec::new(),
             long: Vec::new(),
             short: Vec::new(),
@@ -275,15 +275,10 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// Whether the document has a class.
-    pub(super) fn has(&self, class: u32) -> bool {
-        self.has[class as usize / 64] >> (class % 64) & 1 == 1
-    }
-
     /// Forgets the document.
     pub(super) fn clear(&mut self) {
         for class in self.classes.drain(..) {
-            self.has[class as usize / 64] = 0;
+            self.has.remove(class);
         }
         self.long.clear();
         self.short.clear();
@@ -295,8 +290,7 @@ impl<'g> Finder<'g> {
         let Ok(class) = self.grams.find(self.sets, hash, bytes) else {
             return;
         };
-        if !self.has(class) {
-            self.has[class as usize / 64] |= 1 << (class % 64);
+        if self.has.insert(class) {
             self.classes.push(class);
         }
         if !self.keep {
@@ -319,15 +313,14 @@ impl<'g> Finder<'g> {
     fn look_long(&mut self, tokens: Tokens<'_>, grams: usize) {
         let set = self.grams;
         let Some(filter) = &set.long else { return };
-        let stretch = |token: usize, length: usize| stretch(tokens, token, length);
         // The place of the first stretch that is looked up, from the beginning of the portion.
         let mut probe = (set.step - self.before % set.step) % set.step;
         while probe + 1 < grams + set.step {
-            if let Some(bytes) = stretch(probe, set.q)
+            if let Some(bytes) = tokens.run(probe, set.q)
                 && filter.may_have(xxh3_64(bytes))
             {
                 for token in (probe + 1).saturating_sub(set.step)..grams.min(probe + 1) {
-                    if let Some(bytes) = stretch(token, set.n) {
+                    if let Some(bytes) = tokens.run(token, set.n) {
                         self.look(bytes, xxh3_64(bytes), token, false);
                     }
                 }
@@ -343,7 +336,7 @@ impl<'g> Finder<'g> {
             return;
         };
         for token in 0..starts {
-            let Some(bytes) = stretch(tokens, token, lengths[0]) else {
+            let Some(bytes) = tokens.run(token, lengths[0]) else {
                 return;
             };
             let hash = xxh3_64(bytes);
@@ -351,21 +344,13 @@ impl<'g> Finder<'g> {
                 continue;
             }
             for &length in lengths {
-                let Some(bytes) = stretch(tokens, token, length) else {
+                let Some(bytes) = tokens.run(token, length) else {
                     break;
                 };
                 self.look(bytes, xxh3_64(bytes), token, true);
             }
         }
     }
-}
-
-/// The bytes of `length` tokens from `token` on, if the portion has them.
-#[inline]
-fn stretch(tokens: Tokens<'_>, token: usize, length: usize) -> Option<&[u8]> {
-    let start = *tokens.starts.get(token)?;
-    let end = *tokens.starts.get(token + length)?;
-    tokens.bytes.get(start..end.saturating_sub(1))
 }
 
 impl TokenConsumer for Finder<'_> {
@@ -379,7 +364,6 @@ impl TokenConsumer for Finder<'_> {
             return tokens.bytes.len();
         }
         self.before += grams;
-        let next = tokens.starts.get(grams).copied().unwrap_or(0);
-        next.min(tokens.bytes.len())
+        tokens.offset(grams)
     }
 }

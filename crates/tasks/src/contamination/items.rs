@@ -10,7 +10,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
-use lookalike_base::words::{flag_word, words};
+use lookalike_base::words::{flag_word, listed, words};
 use lookalike_text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use lookalike_text::read::{
     FileRecords, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind,
@@ -184,9 +184,8 @@ struct Collect<'t> {
 
 impl TokenConsumer for Collect<'_> {
     fn take(&mut self, tokens: Tokens<'_>, last: bool) -> usize {
-        let all = tokens.bytes.len();
-        let before_last = tokens.starts.last().copied().unwrap_or(0);
-        let done = if last { all } else { before_last.min(all) };
+        let bytes = tokens.whole(last);
+        let done = bytes.len();
         let space = usize::from(last && !tokens.is_empty());
         self.over |= done + space > self.room;
         if self.over {
@@ -194,7 +193,6 @@ impl TokenConsumer for Collect<'_> {
         }
         self.room -= done + space;
         let base = self.text.len();
-        let bytes = tokens.bytes.get(..done).unwrap_or_default();
         self.text.extend_from_slice(bytes);
         self.text.extend(std::iter::repeat_n(b' ', space));
         let next = tokens.starts.iter().skip(1);
@@ -521,17 +519,16 @@ pub(super) fn warnings(sets: &[SetReport], config: &ContaminationConfig) -> Vec<
             ("without words", set.fields.empty),
         ];
         let reasons = reasons.iter().filter(|(_, n)| *n > 0);
-        let reasons = reasons.map(|(reason, n)| format!("{} {reason}", count(*n)));
-        let reasons: Vec<String> = reasons.collect();
+        let each = |(reason, n): &(&str, u64)| format!("{} {reason}", count(*n));
+        let reasons = listed(", ", reasons, each);
         if !reasons.is_empty() {
             let what = match config.least {
                 1 => String::new(),
                 least => format!(" (at least {})", counted(least.into(), "word")),
             };
             lines.push(format!(
-                "warning: {}: fields that are not looked for{what}: {}",
-                set.name,
-                reasons.join(", ")
+                "warning: {}: fields that are not looked for{what}: {reasons}",
+                set.name
             ));
         }
     }

@@ -19,27 +19,25 @@ pub(super) struct Run<'s> {
 
 /// The places of a document's classes, by class.
 pub(super) struct ByClass<'f> {
-    /// In the order of the document.
-    long: &'f [Place],
-    /// Their numbers, by class and then in the order of the document.
+    /// Has the long ones, in the order of the document.
+    found: &'f Finder<'f>,
+    /// The numbers of the long ones, by class and then in the order of the document.
     order: Vec<u32>,
     /// By class, then in the order of the document.
     short: Vec<Place>,
-    more: bool,
 }
 
 impl<'f> ByClass<'f> {
-    pub(super) fn new(finder: &'f Finder<'_>) -> ByClass<'f> {
-        let long = &finder.long[..];
+    pub(super) fn new(found: &'f Finder<'f>) -> ByClass<'f> {
+        let long = &found.long;
         let mut order: Vec<u32> = (0..long.len() as u32).collect();
         order.sort_unstable_by_key(|&at| (long[at as usize].class, at));
-        let mut short = finder.short.clone();
+        let mut short = found.short.clone();
         short.sort_unstable_by_key(|place| (place.class, place.token));
         ByClass {
-            long,
+            found,
             order,
             short,
-            more: finder.more,
         }
     }
 
@@ -66,7 +64,7 @@ impl<'f> ByClass<'f> {
                 return (runs, false);
             }
         }
-        (runs, !self.more)
+        (runs, !self.found.more)
     }
 
     fn of_short<'s>(&self, grams: &Grams, field: &'s Field, runs: &mut Vec<Run<'s>>) {
@@ -94,18 +92,19 @@ impl<'f> ByClass<'f> {
             let class = class.flatten();
             place.is_some_and(|place| place.token == document && Some(place.class) == class)
         };
+        let long = &self.found.long;
         for token in field.tokens.clone() {
             let Some(class) = grams.class_at(token) else {
                 return;
             };
-            let lower = |at: &u32| self.long[*at as usize].class < class;
+            let lower = |at: &u32| long[*at as usize].class < class;
             for &at in &self.order[self.order.partition_point(lower)..] {
                 let at = at as usize;
-                let place = &self.long[at];
+                let place = &long[at];
                 if place.class != class {
                     break;
                 }
-                let before = at.checked_sub(1).and_then(|at| self.long.get(at));
+                let before = at.checked_sub(1).and_then(|at| long.get(at));
                 if let (Some(left), Some(document)) =
                     (token.checked_sub(1), place.token.checked_sub(1))
                     && same(left, before, document)
@@ -113,11 +112,7 @@ impl<'f> ByClass<'f> {
                     continue;
                 }
                 let mut more = 1;
-                while same(
-                    token + more,
-                    self.long.get(at + more),
-                    place.token + more as u32,
-                ) {
+                while same(token + more, long.get(at + more), place.token + more as u32) {
                     more += 1;
                 }
                 runs.push(Run {

@@ -316,7 +316,7 @@ impl<'a> Search<'a> {
                 let Some(class) = self.grams.class_at(token) else {
                     break;
                 };
-                if !finder.has(class) {
+                if !finder.has.contains(class) {
                     continue;
                 }
                 let begin = token.max(end);

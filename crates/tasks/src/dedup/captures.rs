@@ -93,13 +93,6 @@ impl Captures {
     }
 }
 
-/// A request or metadata record, and the records that it is linked to.
-struct Companion {
-    offset: u64,
-    length: u64,
-    links: Vec<u64>,
-}
-
 /// Places of the requests and metadata of the removed records of a file, in order. `is_removed`
 /// says whether the document at an offset is removed; it is called with rising offsets.
 ///
@@ -113,6 +106,7 @@ pub(super) fn companions(
 ) -> Result<Vec<(u64, u64)>> {
     let mut records = FileRecords::open(input, 0, config, STAGE, context.stop);
     let mut removed: HashSet<u64> = HashSet::new();
+    // The place of each request or metadata record, and the records that it is linked to.
     let mut companions = Vec::new();
     while let Some((record, bytes)) = records.next_record()? {
         if record.kind != RecordKind::Warc {
@@ -120,18 +114,12 @@ pub(super) fn companions(
         }
         let (kind, links) = warc_links(bytes);
         if kind.eq_ignore_ascii_case(b"request") || kind.eq_ignore_ascii_case(b"metadata") {
-            companions.push(Companion {
-                offset: record.source.offset,
-                length: record.source.length,
-                links,
-            });
+            let place = (record.source.offset, record.source.length);
+            companions.push((place, links));
         } else if is_removed(record.source.offset)? {
             removed.extend(links);
         }
     }
-    companions.retain(|companion| companion.links.iter().any(|link| removed.contains(link)));
-    Ok(companions
-        .into_iter()
-        .map(|companion| (companion.offset, companion.length))
-        .collect())
+    companions.retain(|(_, links)| links.iter().any(|link| removed.contains(link)));
+    Ok(companions.into_iter().map(|(place, _)| place).collect())
 }

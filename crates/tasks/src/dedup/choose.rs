@@ -1,7 +1,6 @@
 //! Which documents are kept, which are removed, and the survivor of each removed one.
 
 use super::captures::Captures;
-use super::listed::Listed;
 use super::order::Ranks;
 use super::policy::Rule;
 use super::star::{self, OpenDocuments};
@@ -134,7 +133,7 @@ pub struct Choice {
     /// The documents without words.
     empty: Bits,
     /// The documents that are removed before the choice.
-    listed: Option<Listed>,
+    listed: Option<Bits>,
     /// The documents that are kept whatever the rule says, because a `revisit` record refers to them.
     pub(super) referred: Option<Bits>,
     /// The documents whose records are damaged.
@@ -162,7 +161,7 @@ impl Choice {
         config: &DedupConfig,
         criterion: Criterion,
         pairs: bool,
-        listed: Option<Listed>,
+        listed: Option<Bits>,
         ranks: &Ranks,
     ) -> Result<Choice> {
         let (workspace, context) = (choosing.workspace, choosing.context);
@@ -209,7 +208,7 @@ impl Choice {
         // Directories made by version 0.1 take documents without words for duplicates of each
         // other.
         for document in 0..documents {
-            if choice.is_empty(document as u32) {
+            if choice.empty.contains(document as u32) {
                 choice.representatives[document] = document as u32;
             }
         }
@@ -236,13 +235,9 @@ impl Choice {
         self.representatives.len() as u32
     }
 
-    fn is_empty(&self, document: u32) -> bool {
-        self.empty.contains(document)
-    }
-
     fn is_listed(&self, document: u32) -> bool {
         let listed = self.listed.as_ref();
-        listed.is_some_and(|listed| listed.has(document))
+        listed.is_some_and(|listed| listed.contains(document))
     }
 
     /// The preferred document with the words of a representative; [`NONE`] if all are listed.
@@ -293,7 +288,7 @@ impl Choice {
         if self.is_listed(document) {
             return removed(Removal::Listed, None, 0);
         }
-        if self.is_empty(document) {
+        if self.empty.contains(document) {
             return match self.drop_empty {
                 true => removed(Removal::Empty, None, 0),
                 false => None,
@@ -371,7 +366,7 @@ impl Choice {
         which: Identical,
         ranks: &Ranks,
     ) -> Result<()> {
-        let counts = |document: &u32| !self.is_empty(*document) && !self.is_listed(*document);
+        let counts = |document: &u32| !self.empty.contains(*document) && !self.is_listed(*document);
         let mut equal = Bits::new(self.representatives.len());
         for (document, &first) in (0..).zip(&self.representatives) {
             if document != first {
@@ -536,7 +531,7 @@ impl Choice {
     /// Whether a document stands for a class with words that has a document to keep.
     fn is_ranked(&self, class: u32) -> bool {
         let is_class = self.representatives[class as usize] == class;
-        is_class && !self.is_empty(class) && self.preferred(class) != NONE
+        is_class && !self.empty.contains(class) && self.preferred(class) != NONE
     }
 
     /// Keeps the preferred document of each cluster.

@@ -2,12 +2,13 @@
 
 use super::choose::{self, Choice};
 use super::choosing::Choosing;
-use super::listed::Listed;
+use super::listed;
 use super::places::Places;
 use super::policy::{Policy, Rule};
 use super::referred::{self, References, Referred};
 use super::{DedupConfig, STAGE, order, star, values};
 use lookalike_base::Result;
+use lookalike_base::bits::Bits;
 use lookalike_base::ids::with_keys;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::counted;
@@ -63,7 +64,7 @@ impl<'d> Decided<'d> {
         let extent = Catalogue::extent(workspace)?;
         let listing = config.remove.is_some();
         let listed_bytes = match listing {
-            true => Listed::bytes(documents, inputs.len() as u64),
+            true => listed::bytes(documents, inputs.len() as u64),
             false => 0,
         };
         let star_bytes = match config.rule == Rule::Star && !choose::lists_pairs(workspace) {
@@ -91,9 +92,9 @@ impl<'d> Decided<'d> {
         let names = Catalogue::names(workspace, &context.budget)?;
         let first = collection::against(&workspace.manifest).files as usize;
         let listed = (config.remove.as_ref())
-            .map(|list| Listed::read(list, inputs, first, &places, &names, context))
+            .map(|list| listed::read(list, inputs, first, &places, &names, context))
             .transpose()?;
-        let mut list = listed.as_ref().map(Listed::digest);
+        let mut list = listed.as_ref().map(Bits::digest);
         let choosing = Choosing {
             workspace,
             inputs,

@@ -321,11 +321,6 @@ impl DedupSummary {
         self.documents + self.rejected + self.skipped
     }
 
-    /// Records of all kinds that are kept.
-    pub fn records_kept(&self) -> u64 {
-        self.records() - self.records_removed()
-    }
-
     /// Records of all kinds that are removed.
     pub fn records_removed(&self) -> u64 {
         self.removed_documents() + self.rejected_dropped + self.companions
@@ -380,20 +375,6 @@ fn check(
         true => Ok(()),
         false => search::check_links(config),
     }
-}
-
-/// Refuses a file, given by `parameter`, that is an input or lies in one: the next call would read
-/// it.
-///
-/// # Errors
-/// `BadParameter`; `Io`.
-pub fn check_outside_inputs(
-    parameter: &'static str,
-    file: &Path,
-    inputs: &[PathBuf],
-) -> Result<()> {
-    let mut inputs = inputs.iter();
-    inputs.try_for_each(|input| output::check_outside(parameter, file, input))
 }
 
 /// How the inputs are written again.

@@ -13,7 +13,7 @@ use super::{DedupConfig, DedupSummary};
 use lookalike_base::{Error, Result};
 use lookalike_rewrite::output::{PRIVATE, State};
 use lookalike_store::workspace::Workspace;
-use lookalike_store::{disk, received, remote};
+use lookalike_store::{disk, json, received, remote};
 
 /// The name of the record.
 const FILE: &str = "source.json";
@@ -68,9 +68,7 @@ impl DedupSource {
             disk::copy(list, &list_of(kept).0, || Ok(()))?;
         }
         let path = kept.join(PRIVATE).join(FILE);
-        let mut line = lookalike_store::to_json(self, &path)?;
-        line.push(b'\n');
-        disk::put(&path, &line)?;
+        disk::put(&path, json::line(self, &path)?.as_bytes())?;
         disk::sync_parent(&path)
     }
 

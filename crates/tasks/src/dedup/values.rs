@@ -13,6 +13,7 @@ use lookalike_base::memory::Credit;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::{Context, Silent};
 use lookalike_base::threads::lock;
+use lookalike_base::words::listed;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::InputRecord;
 use lookalike_store::Rows;
@@ -151,8 +152,9 @@ impl Seen {
         let mut counts: Vec<_> = self.counts.iter().collect();
         counts.sort_by_key(|(value, count)| (Reverse(**count), *value));
         let named = counts.iter().take(VALUES_NAMED);
-        let named = named.map(|(value, n)| format!("{value} ({})", count(**n)));
-        let named = named.collect::<Vec<_>>().join(", ");
+        let named = listed(", ", named, |(value, n)| {
+            format!("{value} ({})", count(**n))
+        });
         Some(format!("{none}; its most frequent values: {named}"))
     }
 }

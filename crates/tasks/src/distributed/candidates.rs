@@ -22,17 +22,19 @@ const ROWS_BYTES: usize = 4 << 20;
 /// its fingerprints before the key.
 type Entry = [u64; 4];
 
-/// Makes pairs, without repetitions as far as memory reaches.
-pub(super) struct Pairs {
+/// Makes pairs, without repetitions as far as memory reaches. As a task, it makes those of long
+/// lists, and passes the others on.
+pub struct Blocks {
     criterion: Criterion,
     look_up: bool,
     pairs: Vec<[u64; 2]>,
-    pub block: usize,
+    pub(super) block: usize,
 }
 
-impl Pairs {
-    fn new(config: &Config) -> Self {
-        Pairs {
+impl Blocks {
+    /// A task without rows yet.
+    pub fn new(config: &Config) -> Self {
+        Blocks {
             criterion: config.criterion,
             look_up: config.look_up,
             pairs: Vec::new(),
@@ -154,7 +156,7 @@ pub struct Candidates {
     merge: Merge<5>,
     /// The part of each source.
     parts: Vec<u32>,
-    pub(super) pairs: Pairs,
+    pub(super) pairs: Blocks,
     places: u32,
 }
 
@@ -164,7 +166,7 @@ impl Candidates {
         Candidates {
             merge: Merge::new(STAGE, &config.scratch, config.memory),
             parts: Vec::new(),
-            pairs: Pairs::new(config),
+            pairs: Blocks::new(config),
             places: config.places,
         }
     }
@@ -206,20 +208,6 @@ impl Stage for Candidates {
     }
 }
 
-/// Makes the pairs of long lists, and passes the others on.
-pub struct Blocks {
-    pairs: Pairs,
-}
-
-impl Blocks {
-    /// A task without rows yet.
-    pub fn new(config: &Config) -> Self {
-        Blocks {
-            pairs: Pairs::new(config),
-        }
-    }
-}
-
 impl Stage for Blocks {
     fn take(&mut self, place: u32, blob: &[u8], out: &mut Vec<Row>) -> Result<()> {
         match blob.first() {
@@ -239,8 +227,8 @@ impl Stage for Blocks {
                     return Err(bad(STAGE, format!("blocks of {BLOCK} documents"), most));
                 }
                 match large.is_empty() {
-                    true => self.pairs.within(&small, out),
-                    false => self.pairs.between(&small, &large, out),
+                    true => self.within(&small, out),
+                    false => self.between(&small, &large, out),
                 }
             }
             kind => return Err(unexpected(STAGE, kind.copied())),
@@ -249,7 +237,7 @@ impl Stage for Blocks {
     }
 
     fn step(&mut self, out: &mut Vec<Row>) -> Result<bool> {
-        self.pairs.send(out);
+        self.send(out);
         Ok(false)
     }
 }

@@ -93,8 +93,6 @@ impl Intake {
         let facts = self
             .shingler
             .shingle_keeping(&document, NO_RANGE, &mut set, &mut self.text);
-        let text = &self.text;
-        let mut record = Vec::with_capacity(text.len() + id.len() + 64);
         let kept = self.rule.as_ref().map_or(String::new(), |rule| {
             let fields = rule.condition.fields().iter().zip(fields);
             let values = fields.map(|(field, value)| match &**field {
@@ -103,14 +101,13 @@ impl Intake {
             });
             serde_json::Value::from(values.collect::<Vec<_>>()).to_string()
         });
-        if facts.words > 0 {
-            record.push(side as u8);
-            record.push(self.groups.group(facts.words));
-            put_bytes(&mut record, id);
-            put_bytes(&mut record, &self.rank(facts.words, values));
-            put_bytes(&mut record, kept.as_bytes());
-            put_bytes(&mut record, text);
-        }
+        let record = match facts.words {
+            0 => Vec::new(),
+            words => {
+                let rank = self.rank(words, values);
+                self.record(side, words, [id, &rank, kept.as_bytes(), &self.text])
+            }
+        };
         self.bytes += record.len();
         self.open.push((record, kept));
         if self.open.len() >= TOGETHER || self.shingler.undigested_bytes() >= TOGETHER_BYTES {
@@ -131,13 +128,7 @@ impl Intake {
         id: &[u8],
         out: &mut Vec<Row>,
     ) -> Result<()> {
-        let mut record = Vec::with_capacity(text.len() + id.len() + 8);
-        record.push(Side::Any as u8);
-        record.push(self.groups.group(words));
-        put_bytes(&mut record, id);
-        put_bytes(&mut record, &[]);
-        put_bytes(&mut record, &[]);
-        put_bytes(&mut record, text);
+        let record = self.record(Side::Any, words, [id, &[], &[], text]);
         self.bytes += record.len();
         self.records
             .push((part_of_digest(&digest, self.places), digest, record));
@@ -145,6 +136,17 @@ impl Intake {
             true => self.send(out),
             false => Ok(()),
         }
+    }
+
+    /// The record of a document. `parts` are its identifier, its rank, the values of the condition,
+    /// and its text.
+    fn record(&self, side: Side, words: u64, parts: [&[u8]; 4]) -> Vec<u8> {
+        let mut record = Vec::with_capacity(parts.map(<[u8]>::len).iter().sum::<usize>() + 24);
+        record.extend([side as u8, self.groups.group(words)]);
+        for part in parts {
+            put_bytes(&mut record, part);
+        }
+        record
     }
 
     /// Sends the rest.

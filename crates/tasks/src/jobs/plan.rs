@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
 use crate::distributed::Config;
 use lookalike_base::byte_size::ByteSize;
@@ -22,7 +22,7 @@ use lookalike_engine::sample::Sampling;
 use lookalike_rewrite::again;
 use lookalike_store::received::is_part;
 use lookalike_store::workspace::{InputEntry, Skipped, check_address, refuse_below_another};
-use lookalike_store::{disk, received, remote};
+use lookalike_store::{disk, json, received, remote};
 use lookalike_text::read::{InputFile, Inputs};
 
 use super::exchange::{Leaving, names, remove_left};
@@ -222,16 +222,15 @@ impl Plan {
                 entry: input.entry(),
                 odd: input.odd_path,
             };
-            lines.extend(lookalike_store::to_json(&line, &exchange.join(INPUTS))?);
-            lines.push(b'\n');
+            lines.extend(json::line(&line, exchange.join(INPUTS))?.into_bytes());
         }
-        let list = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&lines));
+        let list = format!("{:016x}", xxh3_64(&lines));
         let path = exchange.join(PLAN);
         let written = planned.written(list);
-        let mut bytes = lookalike_store::json::pretty(&written, &path)?.into_bytes();
+        let mut bytes = json::pretty(&written, &path)?.into_bytes();
         bytes.push(b'\n');
         match Plan::read(exchange) {
-            Ok(there) if there.digest == digest_of(&bytes) => return Ok(there),
+            Ok(there) if there.digest == xxh3_128(&bytes) => return Ok(there),
             Ok(_) => {
                 let limit = "it has another plan; give a new place, or the same parameters";
                 return refuse("output", exchange.display(), limit);
@@ -289,7 +288,7 @@ impl Plan {
         Ok(Plan {
             exchange: exchange.into(),
             written,
-            digest: digest_of(&bytes),
+            digest: xxh3_128(&bytes),
         })
     }
 
@@ -486,10 +485,6 @@ impl Plan {
 /// The name of the rows of a task.
 fn rows_of(number: u32) -> String {
     format!("{number:05}.rows")
-}
-
-fn digest_of(bytes: &[u8]) -> u128 {
-    xxhash_rust::xxh3::xxh3_128(bytes)
 }
 
 /// Numbers in ascending order as ranges, the first of them.

@@ -48,21 +48,14 @@ pub(super) struct TextCut {
     pub tokens: Range<u32>,
 }
 
-/// The cuts of a text, and the number of its tokens.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cuts {
-    pub cuts: Vec<TextCut>,
-    pub tokens: u32,
-}
-
 /// What is cut out of a text whose `removable` ranges of bytes are in order, and begin and end with
-/// tokens.
+/// tokens; and the number of the text's tokens.
 pub(super) fn cuts(
     text: &str,
     parse: &ParseConfig,
     removable: &[Range<usize>],
     align: Align,
-) -> Cuts {
+) -> (Vec<TextCut>, u32) {
     let mut cutter = Cutter {
         text,
         parse,
@@ -112,10 +105,7 @@ pub(super) fn cuts(
         let tokens = 0..token;
         cuts = vec![TextCut { cut, tokens }];
     }
-    Cuts {
-        cuts,
-        tokens: token,
-    }
+    (cuts, token)
 }
 
 /// The removable ranges that are left.

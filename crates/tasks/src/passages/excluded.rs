@@ -29,19 +29,17 @@ pub(super) fn find(
     (excluded, config): (&Excluded, &ShingleConfig),
 ) -> Result<Repeats> {
     let gaps = search.of_units(GAPS, false, |unit, parser, sort| {
-        let mut found = Finder {
-            excluded,
-            config,
-            document: 0,
-            at: 0,
-            end: 0,
-            left_out: 0,
-            gaps: Vec::new(),
-        };
         let wanted = |number| search.only.is_none_or(|only| only.has(number));
         search.reread.each(unit, wanted, |document, _, raw| {
-            (found.document, found.at) = (document, 0);
-            (found.end, found.left_out) = (0, 0);
+            let mut found = Finder {
+                excluded,
+                config,
+                document,
+                at: 0,
+                end: 0,
+                left_out: 0,
+                gaps: Vec::new(),
+            };
             parser.parse(raw, &mut found);
             sort.push(&mut found.gaps)
         })

@@ -50,9 +50,8 @@ impl<'g> Gaps<'g> {
 
     /// The number in the whole text of a word that remains.
     pub fn at(&self, token: u32) -> u32 {
-        let after = self.all.partition_point(|gap| gap.place.token <= token);
-        let last = after.checked_sub(1).and_then(|last| self.all.get(last));
-        token + last.map_or(0, |gap| gap.first.token)
+        let before = &self.all[..self.all.partition_point(|gap| gap.place.token <= token)];
+        token + before.last().map_or(0, |gap| gap.first.token)
     }
 
     /// Where some words that remain begin in the whole text, and the words from the first of them

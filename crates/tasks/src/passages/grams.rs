@@ -81,7 +81,7 @@ pub(super) struct Found<'s, 'c, T> {
 }
 
 /// Items that a thread collects before it takes the sorter.
-const ITEMS: usize = 16 << 10;
+pub(super) const ITEMS: usize = 16 << 10;
 
 impl<'s, 'c, T: Item> Found<'s, 'c, T> {
     fn new(sorter: &'s UnitSort<'c, T>) -> Found<'s, 'c, T> {
@@ -207,9 +207,10 @@ impl<'s, 'c> Stretches<'s, 'c> {
 
     /// Puts out the stretch of the k-grams from `first` to `last`.
     fn close(&mut self, first: u64, last: u64, anchor: u64, tokens: &Tokens<'_>) {
-        let bytes = between(tokens, self.kept, first, last + self.length);
-        let content = xxh3_64(bytes) >> (64 - CONTENT_BITS);
         let count = last - first + 1;
+        let length = last + self.length - first;
+        let bytes = tokens.run((first - self.kept) as usize, length as usize);
+        let content = xxh3_64(bytes.unwrap_or_default()) >> (64 - CONTENT_BITS);
         let anchor = anchor >> (64 - CONTENT_BITS);
         let content = u128::from(anchor) << CONTENT_BITS | u128::from(content);
         self.found.items.push(Stretch {
@@ -220,22 +221,6 @@ impl<'s, 'c> Stretches<'s, 'c> {
             },
         });
     }
-}
-
-/// The canonical text of the tokens `first..end`. `kept` is the number of the first token in
-/// `tokens`.
-fn between<'a>(tokens: &Tokens<'a>, kept: u64, first: u64, end: u64) -> &'a [u8] {
-    let at = |token: u64| tokens.starts.get((token - kept) as usize).copied();
-    let range = at(first).zip(at(end));
-    // There is a space between a token and the next start.
-    let bytes = range.and_then(|(from, to)| tokens.bytes.get(from..to.saturating_sub(1)));
-    bytes.unwrap_or_default()
-}
-
-/// The offset of a token in `tokens`, whose first token is `kept`.
-fn offset(tokens: &Tokens<'_>, kept: u64, token: u64) -> usize {
-    let start = tokens.starts.get((token - kept) as usize).copied();
-    start.unwrap_or(usize::MAX).min(tokens.bytes.len())
 }
 
 impl TokenConsumer for Stretches<'_, '_> {
@@ -254,7 +239,7 @@ impl TokenConsumer for Stretches<'_, '_> {
         }
         let next = (self.seen + 1).saturating_sub(self.length);
         let kept = self.open.map_or(next, |(first, _)| first);
-        let consumed = offset(&tokens, self.kept, kept);
+        let consumed = tokens.offset((kept - self.kept) as usize);
         self.kept = kept;
         consumed
     }
@@ -330,9 +315,9 @@ impl TokenConsumer for Grams<'_, '_> {
                 next = at.min(end);
                 break;
             }
-            let bytes = between(&tokens, self.kept, at, at + self.length);
+            let bytes = tokens.run((at - self.kept) as usize, self.length as usize);
             self.found.items.push(Hashed {
-                hash: xxh3_128(bytes),
+                hash: xxh3_128(bytes.unwrap_or_default()),
                 place: Place {
                     document: self.document,
                     token: from,
@@ -344,7 +329,7 @@ impl TokenConsumer for Grams<'_, '_> {
         if last {
             return tokens.bytes.len();
         }
-        let consumed = offset(&tokens, self.kept, next);
+        let consumed = tokens.offset((next - self.kept) as usize);
         self.kept = next;
         consumed
     }

@@ -20,6 +20,7 @@ use super::places::{Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::sweep::Run;
 use lookalike_base::Result;
+use lookalike_base::bits::Bits;
 
 /// The most pieces of the matches of a pair.
 pub(crate) const MOST_PIECES: usize = 1 << 20;
@@ -87,7 +88,10 @@ impl PairMatches {
             let ranges = self.matches.iter().map(|m| (begin(m), m.tokens));
             let mut ranges: Vec<_> = ranges.collect();
             ranges.sort_unstable();
-            Covered::of(ranges.into_iter().map(|(at, tokens)| at..at + tokens))
+            let mut covered = Covered::default();
+            let all = ranges.into_iter();
+            all.for_each(|(at, tokens)| covered.add(at..at + tokens));
+            covered.tokens
         };
         (self.tokens_a, self.tokens_b) = (covered(|m| m.a), covered(|m| m.b));
     }
@@ -104,9 +108,8 @@ struct Piece {
 
 /// Whether k-grams, by first occurrence, all lie in one common passage.
 fn is_common(commons: &[Run], range: &Range<u64>) -> bool {
-    let after = commons.partition_point(|run| run.begin <= range.start);
-    let run = after.checked_sub(1).and_then(|at| commons.get(at));
-    run.is_some_and(|run| run.end >= range.end)
+    let before = &commons[..commons.partition_point(|run| run.begin <= range.start)];
+    before.last().is_some_and(|run| run.end >= range.end)
 }
 
 /// The tokens that some ranges cover, which come in the order of their beginnings.
@@ -117,12 +120,6 @@ struct Covered {
 }
 
 impl Covered {
-    fn of(ranges: impl Iterator<Item = Range<u32>>) -> u64 {
-        let mut covered = Covered::default();
-        ranges.for_each(|range| covered.add(range));
-        covered.tokens
-    }
-
     fn add(&mut self, range: Range<u32>) {
         let begin = range.start.max(self.end);
         if begin < range.end {
@@ -165,7 +162,7 @@ struct Marks<'l> {
     line: &'l Line,
     /// The number of k-grams before each range.
     before: Vec<u64>,
-    bits: Vec<u64>,
+    marked: Bits,
 }
 
 impl Marks<'_> {
@@ -180,7 +177,7 @@ impl Marks<'_> {
         Marks {
             line,
             before,
-            bits: vec![0; count.div_ceil(64) as usize],
+            marked: Bits::new(count as usize),
         }
     }
 
@@ -195,15 +192,9 @@ impl Marks<'_> {
     fn mark(&mut self, part: &Range<u64>) {
         let number = self.number(part.start);
         for n in number..number + (part.end - part.start) {
-            if let Some(bits) = self.bits.get_mut((n / 64) as usize) {
-                *bits |= 1 << (n % 64);
-            }
+            // The k-grams of a line are those of one document.
+            self.marked.insert(n as u32);
         }
-    }
-
-    fn has(&self, number: u64) -> bool {
-        let bits = self.bits.get((number / 64) as usize);
-        bits.is_some_and(|bits| bits >> (number % 64) & 1 == 1)
     }
 }
 
@@ -364,7 +355,7 @@ impl<'a> Joiner<'a> {
         for repeat in &self.own {
             let number = marks.number(repeat.line().0);
             for n in 0..repeat.count {
-                if marks.has(number + u64::from(n)) {
+                if marks.marked.contains(number as u32 + n) {
                     let at = repeat.place.token + n;
                     of_held.add(at..at + length);
                 }

@@ -21,7 +21,6 @@
 //! says so, and has the covered tokens all the same.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use super::chain;
 use super::gaps::Gaps;
@@ -31,13 +30,14 @@ use super::located::{ListedMatch, Places, TEXT_BYTES, next_bytes};
 use super::places::{Place, Repeats};
 use super::repeats::Search;
 use super::reuses::{Reuses, dates};
-use super::sweep::{Grouping, Run, sweep};
+use super::sweep::{Run, sweep};
 use super::tables::{How, create, numbers_of, pair_row, place_row, share};
 use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
 use lookalike_base::error::refuse;
+use lookalike_base::least::Least;
 use lookalike_base::memory::Credit;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Unit;
@@ -110,7 +110,6 @@ pub(super) fn write(
         ..*search
     };
     let mut pairs = search.sorter("pairs", 4)?;
-    let grouping = Grouping(None);
     let (mut count, mut tried) = (0u64, Tried::default());
     let push = |one: u32, other: u32| {
         if search
@@ -128,7 +127,7 @@ pub(super) fn write(
             false => require_space(search, count, config),
         }
     };
-    let runs = sweep(search, repeats, grouping, config.max_documents, push)?;
+    let runs = sweep(search, repeats, None, config.max_documents, push)?;
     if let Some(conditions) = search.conditions {
         conditions.undecided(workspace, &tried, search.context)?;
     }
@@ -142,7 +141,7 @@ pub(super) fn write(
     stats.common = commons.len() as u64;
     let one = ("max-documents", config.max_documents.to_string());
     let how = &[how, &[one]].concat();
-    let mut files = write_common(workspace, search, &commons, repeats, grouping, how)?;
+    let mut files = write_common(workspace, search, &commons, repeats, None, how)?;
     let pairs = pairs.finish()?.unique();
     files.extend(write_matches(
         workspace, search, repeats, &commons, pairs, how, stats,
@@ -160,7 +159,7 @@ pub(super) fn write_boilerplate(
     stats: &mut Stats,
 ) -> Result<Vec<ResultFile>> {
     let groups = Groups::read(workspace, search, &boilerplate.by)?;
-    let grouping = Grouping(Some(&groups));
+    let grouping = Some(&groups);
     let runs = sweep(search, repeats, grouping, 1, |_, _| Ok(()))?;
     stats.boilerplate = runs.count();
     let top = runs.count().min(boilerplate.top.into());
@@ -168,17 +167,13 @@ pub(super) fn write_boilerplate(
         format!("{} of boilerplate (--top)", counted(top, "passage"))
     })?;
     // Those in the most groups, the last one of them first.
-    let mut best = BinaryHeap::with_capacity(top as usize + 1);
+    let mut best = Least::new(top as usize);
     runs.each(|run| {
-        let order = (Reverse(run.groups), Reverse(run.end - run.begin), run.begin);
-        best.push(order);
-        if best.len() as u64 > top {
-            best.pop();
-        }
+        best.offer((Reverse(run.groups), Reverse(run.end - run.begin), run.begin));
         Ok(())
     })?;
     let commons: Vec<Run> = best
-        .into_sorted_vec()
+        .sorted()
         .into_iter()
         .map(|(Reverse(groups), Reverse(length), begin)| Run {
             begin,
@@ -195,7 +190,7 @@ fn occurrences(
     search: &Search<'_, '_>,
     runs: &[Run],
     repeats: &Repeats,
-    grouping: Grouping<'_>,
+    grouping: Option<&Groups>,
 ) -> Result<(Sorted<Occurrence>, Vec<u64>)> {
     let mut sorter = search.sorter("occurrences", 4)?;
     let mut gaps = Gaps::new(search.gaps);
@@ -203,7 +198,7 @@ fn occurrences(
     let mut by_begin: Vec<(&Run, u32)> = runs.iter().zip(0..).collect();
     by_begin.sort_unstable_by_key(|(run, _)| run.begin);
     repeats.each(search.context, |repeat| {
-        if grouping.of(repeat.place.document).is_none() {
+        if grouping.is_some_and(|groups| groups.of(repeat.place.document).is_none()) {
             return Ok(());
         }
         let (begin, end) = repeat.line();
@@ -233,11 +228,11 @@ fn write_common(
     search: &Search<'_, '_>,
     commons: &[Run],
     repeats: &Repeats,
-    grouping: Grouping<'_>,
+    grouping: Option<&Groups>,
     how: &How,
 ) -> Result<Vec<ResultFile>> {
     let names = Catalogue::names(workspace, &search.context.budget)?;
-    let files = match grouping.0 {
+    let files = match grouping {
         Some(_) => [BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE],
         None => [COMMON_FILE, COMMON_PLACES_FILE],
     };
@@ -260,7 +255,7 @@ fn write_common(
         listed.push(&occurrence)?;
     }
     drop(occurrences);
-    let shown = grouping.0.map_or(0, |_| commons.len());
+    let shown = grouping.map_or(0, |_| commons.len());
     let (mut located, texts) = places.located(search, shown)?;
     let runs = commons.iter().zip(firsts).zip(counts);
     for (rank, ((run, (place, end)), places)) in runs.enumerate() {
@@ -272,7 +267,7 @@ fn write_common(
     }
     listed.each(|found: Occurrence| {
         let (place, bytes) = (found.place, next_bytes(&mut located)?);
-        let group = grouping.0.map(|groups| groups.name(place.document));
+        let group = grouping.map(|groups| groups.name(place.document));
         let first = [Some(found.rank.into()), group.map(Cell::Text)];
         let first: Vec<Cell<'_>> = first.into_iter().flatten().collect();
         let end = place.token + found.tokens;

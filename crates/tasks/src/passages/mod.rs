@@ -93,7 +93,7 @@ use lookalike_engine::collection::{
 };
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::shingle::Excluded;
-use lookalike_store::checkpoint::{self, Checkpoints, LastSearch};
+use lookalike_store::checkpoint::{Checkpoints, LastSearch};
 use lookalike_store::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, ResultFile, Workspace};
 use lookalike_store::{digest_of, disk};
 use lookalike_text::parse::TokenKind;
@@ -494,14 +494,6 @@ fn check_collection(collection: &CollectionConfig) -> Result<()> {
         return refuse("tokens", given, "passages consist of words; use words");
     }
     Ok(())
-}
-
-/// Ends a search for [`Then::Remove`] whose copies are written.
-///
-/// # Errors
-/// Those of writing the manifest.
-pub fn end(workspace: &mut Workspace) -> Result<()> {
-    checkpoint::end(workspace)
 }
 
 /// The steps that write result files.

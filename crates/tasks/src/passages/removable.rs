@@ -8,7 +8,7 @@ use super::shown::numbers;
 use super::{REMOVABLE_FILE, STAGE};
 use lookalike_base::Result;
 use lookalike_base::progress::Context;
-use lookalike_engine::collection::each_place;
+use lookalike_engine::collection::{DocumentRecord, InputRecord, InputRecords, each_place};
 use lookalike_engine::table::Table;
 use lookalike_store::SetAside;
 use lookalike_store::disk::Scratch;
@@ -132,10 +132,12 @@ impl Removable {
         largest.max().unwrap_or(0)
     }
 
-    /// Reads the ranges of a file.
-    pub fn reader(&self, file: u32) -> FileRanges<'_> {
+    /// Reads the documents of a file, with their ranges.
+    pub fn documents(&self, file: u32) -> FileDocuments<'_> {
         let needs = self.of(file);
-        FileRanges {
+        FileDocuments {
+            file,
+            record: 0,
             all: &self.ranges,
             place: needs.start,
             left: needs.changing,
@@ -144,22 +146,50 @@ impl Removable {
     }
 }
 
-/// Reads the ranges of one file.
-pub(super) struct FileRanges<'r> {
+/// A document of a file, and what is removable of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Document {
+    pub record: u64,
+    pub facts: Box<DocumentRecord>,
+    pub ranges: Ranges,
+}
+
+impl Document {
+    /// Whether it loses all its tokens.
+    pub fn is_emptied(&self) -> bool {
+        self.facts.words > 0 && self.ranges.tokens == self.facts.words
+    }
+}
+
+/// The place in the documents of a file, and in their ranges.
+pub(super) struct FileDocuments<'r> {
+    file: u32,
+    record: u64,
     all: &'r SetAside<(u64, Ranges)>,
     place: u64,
     left: u64,
     next: Option<(u64, Ranges)>,
 }
 
-impl FileRanges<'_> {
-    /// The ranges of the document in a record; records rise.
-    pub fn of(&mut self, record: u64) -> Result<Ranges> {
-        if self.next.is_none() && self.left > 0 {
-            self.next = Some(self.all.next(&mut self.place)?);
-            self.left -= 1;
+impl FileDocuments<'_> {
+    /// The next document among the entries.
+    pub fn next(&mut self, entries: &mut InputRecords<'_>) -> Result<Option<Document>> {
+        while let Some(entry) = entries.next_of(self.file)? {
+            self.record += 1;
+            let InputRecord::Document(_, facts) = entry else {
+                continue;
+            };
+            if self.next.is_none() && self.left > 0 {
+                self.next = Some(self.all.next(&mut self.place)?);
+                self.left -= 1;
+            }
+            let next = self.next.take_if(|(its, _)| *its == self.record);
+            return Ok(Some(Document {
+                record: self.record,
+                facts,
+                ranges: next.unwrap_or_default().1,
+            }));
         }
-        let next = self.next.take_if(|(its, _)| *its == record);
-        Ok(next.map_or_else(Ranges::default, |(_, ranges)| ranges))
+        Ok(None)
     }
 }

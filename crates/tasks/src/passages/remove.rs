@@ -46,7 +46,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::cuts::{Align, TextCut, cuts};
-use super::removable::{FileRanges, Ranges, Removable};
+use super::removable::{Document, FileDocuments, Removable};
 use super::{REMOVABLE_FILE, STAGE};
 use crate::dedup::{self, Unusable};
 use lookalike_base::memory::Credit;
@@ -338,50 +338,6 @@ struct Removal<'p> {
     summary: Mutex<RemovalSummary>,
 }
 
-/// A document of a file, and what is removable of it.
-#[derive(Clone, Debug, Default)]
-struct Document {
-    record: u64,
-    docno: String,
-    words: u64,
-    offset: u64,
-    length: u64,
-    ranges: Ranges,
-}
-
-impl Document {
-    /// Whether it loses all its tokens.
-    fn is_emptied(&self) -> bool {
-        self.words > 0 && self.ranges.tokens == self.words
-    }
-}
-
-/// The place in the documents of a file.
-struct FileDocuments<'p> {
-    file: u32,
-    record: u64,
-    ranges: FileRanges<'p>,
-}
-
-impl FileDocuments<'_> {
-    fn next(&mut self, entries: &mut InputRecords<'_>) -> Result<Option<Document>> {
-        while let Some(entry) = entries.next_of(self.file)? {
-            self.record += 1;
-            if let InputRecord::Document(_, document) = entry {
-                return Ok(Some(Document {
-                    record: self.record,
-                    words: document.words,
-                    offset: document.offset,
-                    length: document.length,
-                    docno: document.docno,
-                    ranges: self.ranges.of(self.record)?,
-                }));
-            }
-        }
-        Ok(None)
-    }
-}
-
 impl<'p> Edit for Removal<'p> {
     type Records = InputRecords<'p>;
     type File<'f>
@@ -417,7 +373,7 @@ impl<'p> Edit for Removal<'p> {
         Ok(FileRemoval {
             removal: self,
             entries,
-            documents: self.documents(number),
+            documents: self.removable.documents(number),
             current: Document::default(),
             rows: rows.transpose()?,
             cutter: Cutter {
@@ -447,14 +403,6 @@ impl<'p> Edit for Removal<'p> {
 }
 
 impl<'p> Removal<'p> {
-    fn documents(&self, file: u32) -> FileDocuments<'p> {
-        FileDocuments {
-            file,
-            record: 0,
-            ranges: self.removable.reader(file),
-        }
-    }
-
     /// Adds the counts of a file.
     fn count(&self, part: &RemovalSummary) {
         lock(&self.summary).add(part);
@@ -462,7 +410,7 @@ impl<'p> Removal<'p> {
 
     /// Whether a document is left out.
     fn is_dropped(&self, document: &Document) -> bool {
-        self.config.empty == Unusable::Drop && (document.words == 0 || document.is_emptied())
+        self.config.empty == Unusable::Drop && (document.facts.words == 0 || document.is_emptied())
     }
 
     /// The place for the removed text of a file.
@@ -499,8 +447,8 @@ impl FileEdit for FileRemoval<'_, '_> {
         let kept = !self.removal.is_dropped(&document);
         self.cutter.count(&document, !kept);
         let span = Span {
-            offset: document.offset,
-            length: document.length,
+            offset: document.facts.offset,
+            length: document.facts.length,
             action: match document.ranges.bytes.is_empty() {
                 false => Action::Change { kept },
                 true if kept => Action::Keep,
@@ -561,7 +509,7 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
         let read = &removal.collection.read;
         let mut rows = RowRemoval {
             entries: removal.open(number),
-            documents: removal.documents(number),
+            documents: removal.removable.documents(number),
             records: FileRecords::open(input, number, read, STAGE, removal.context.stop),
             columns: Vec::new(),
             later: Vec::new(),
@@ -611,7 +559,7 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
             if document.ranges.bytes.is_empty() {
                 continue;
             }
-            let is_last = document.offset == row;
+            let is_last = document.facts.offset == row;
             let first = self.cut(&document, is_last, cutter)?;
             if is_last {
                 return Ok(Some(first));
@@ -628,12 +576,12 @@ impl<'f, 'p> RowRemoval<'f, 'p> {
         written: bool,
         cutter: &mut Cutter<'_>,
     ) -> Result<(u128, Vec<Cut>)> {
-        let Some((record, bytes)) = self.records.reach(document.offset)? else {
-            return Err(cutter.changed(&document.docno));
+        let Some((record, bytes)) = self.records.reach(document.facts.offset)? else {
+            return Err(cutter.changed(&document.facts.docno));
         };
         let raw = match interpret(record, bytes, &cutter.collection.read) {
             Interpreted::Document(raw) => raw,
-            _ => return Err(cutter.changed(&document.docno)),
+            _ => return Err(cutter.changed(&document.facts.docno)),
         };
         let parts = match &record.kind {
             RecordKind::Row(fields) if !fields.parts.is_empty() => &fields.parts[..],
@@ -685,9 +633,9 @@ impl Side<'_> {
             // The numbers of kept files are used in their own directory.
             None => self.out.insert(directory.create(&self.name, self.number)?),
         };
-        let mut bytes = lookalike_store::to_json(line, &out.path)?;
-        bytes.push(b'\n');
-        out.write_all(&bytes).map_err(Error::io("write", &out.path))
+        let line = lookalike_store::json::line(line, &out.path)?;
+        out.write_all(line.as_bytes())
+            .map_err(Error::io("write", &out.path))
     }
 }
 
@@ -719,7 +667,7 @@ impl Cutter<'_> {
     fn record(&mut self, document: &Document, bytes: Vec<u8>, is_json: bool) -> Result<Vec<u8>> {
         let read = &self.collection.read;
         let Some(raw) = document_of(is_json, &self.input.docno, &bytes, read) else {
-            return Err(self.changed(&document.docno));
+            return Err(self.changed(&document.facts.docno));
         };
         if !is_json {
             let text = String::from_utf8_lossy(&bytes);
@@ -730,7 +678,7 @@ impl Cutter<'_> {
             let limit = format!(
                 "the text of {} cannot be found in its record again ({error}); name its field with \
                  --text-field",
-                document.docno
+                document.facts.docno
             );
             refuse(&self.input.path, limit)
         })?;
@@ -747,7 +695,7 @@ impl Cutter<'_> {
         parts: &[S],
     ) -> Result<Vec<Vec<Cut>>> {
         let about = |why: &str| {
-            let limit = format!("{} of {}; {why}", document.docno, self.input.docno);
+            let limit = format!("{} of {}; {why}", document.facts.docno, self.input.docno);
             refuse(&self.input.path, limit)
         };
         if raw.content.is_markup() {
@@ -771,7 +719,7 @@ impl Cutter<'_> {
             body.is_some_and(|body| is_blanked(body, part.as_ref().as_bytes()))
         };
         if !same || !parts.iter().all(is_part) {
-            return Err(self.changed(&document.docno));
+            return Err(self.changed(&document.facts.docno));
         }
         let (mut begin, mut token) = (0usize, 0u32);
         let mut all = Vec::new();
@@ -784,12 +732,12 @@ impl Cutter<'_> {
             let text = self.text.get(first..end).unwrap_or_default();
             let within = within(&document.ranges.bytes, first..first + text.len());
             let parse = &self.collection.shingle.parse;
-            let found = cuts(text, parse, &within, self.config.align);
-            for TextCut { cut, tokens } in &found.cuts {
+            let (found, count) = cuts(text, parse, &within, self.config.align);
+            for TextCut { cut, tokens } in &found {
                 let line = RemovedLine {
                     file: &self.input.docno,
                     record: document.record,
-                    docno: &document.docno,
+                    docno: &document.facts.docno,
                     begin_byte: first + cut.range.start,
                     end_byte: first + cut.range.end,
                     begin_token: token + tokens.start,
@@ -804,16 +752,16 @@ impl Cutter<'_> {
                 self.summary.removed_tokens += u64::from(tokens.end - tokens.start);
                 self.summary.removed_bytes += cut.range.len() as u64;
             }
-            let shifted = found.cuts.into_iter().map(|TextCut { cut, .. }| Cut {
+            let shifted = found.into_iter().map(|TextCut { cut, .. }| Cut {
                 range: cut.range.start + hidden..cut.range.end + hidden,
                 space: cut.space,
             });
             all.push(shifted.collect());
-            token += found.tokens;
+            token += count;
             begin += whole.len() + 1;
         }
-        if u64::from(token) != document.words {
-            return Err(self.changed(&document.docno));
+        if u64::from(token) != document.facts.words {
+            return Err(self.changed(&document.facts.docno));
         }
         self.summary.changed += u64::from(self.summary.ranges > any);
         Ok(all)

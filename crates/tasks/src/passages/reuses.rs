@@ -171,9 +171,7 @@ impl Reuses {
         let reuses = self.all.into_iter().zip(roots).collect();
         Ok((reuses, places, of_clusters, counts))
     }
-}
 
-impl Reuses {
     /// Writes the tables of the reuses, of their matches, and of their clusters. `listed` has the
     /// matches, and `places` where they are.
     pub fn write(

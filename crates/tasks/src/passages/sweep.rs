@@ -1,8 +1,9 @@
 //! Goes through all repeated k-grams by first occurrence, and finds which documents share them.
 //!
 //! # In and out
-//! In: the repeats, and the group of each document ([`Grouping`]). Out: the pairs of groups that
-//! share a k-gram in few groups, and the runs of k-grams that each occur in many ([`Runs`]).
+//! In: the repeats, and the group of each document; without groups, each document is one. Out: the
+//! pairs of groups that share a k-gram in few groups, and the runs of k-grams that each occur in
+//! many ([`Runs`]).
 //!
 //! # Algorithm
 //! 1. A repeat is an interval of k-grams by first occurrence. The intervals are sorted by group,
@@ -35,16 +36,6 @@ use lookalike_store::{List, Sort, Sorted};
 /// Bytes of memory for each union that may be active where k-grams occur in few groups: in the
 /// heap, and among the new ones.
 pub(super) const ACTIVE_BYTES: u64 = 2 * size_of::<(u64, u32)>() as u64;
-
-/// The unit of counting: documents, or their groups. Documents without a group do not count.
-#[derive(Clone, Copy)]
-pub(super) struct Grouping<'g>(pub Option<&'g Groups>);
-
-impl Grouping<'_> {
-    pub fn of(self, document: u32) -> Option<u32> {
-        self.0.map_or(Some(document), |groups| groups.of(document))
-    }
-}
 
 item! {
     /// A maximal run of k-grams that each occur in many groups.
@@ -250,11 +241,13 @@ impl<P: FnMut(u32, u32) -> Result<()>> Sweep<'_, P> {
 fn unions(
     search: &Search<'_, '_>,
     repeats: &Repeats,
-    grouping: Grouping<'_>,
+    grouping: Option<&Groups>,
 ) -> Result<Sorted<United>> {
     let mut by_group = search.sorter("by-group", 4)?;
     repeats.each(search.context, |repeat| {
-        let Some(group) = grouping.of(repeat.place.document) else {
+        let document = repeat.place.document;
+        // Documents without a group do not count.
+        let Some(group) = grouping.map_or(Some(document), |groups| groups.of(document)) else {
             return Ok(());
         };
         let (begin, _) = repeat.line();
@@ -292,7 +285,7 @@ fn unions(
 pub(super) fn sweep(
     search: &Search<'_, '_>,
     repeats: &Repeats,
-    grouping: Grouping<'_>,
+    grouping: Option<&Groups>,
     most: u32,
     pair: impl FnMut(u32, u32) -> Result<()>,
 ) -> Result<Runs> {

@@ -15,7 +15,7 @@ use lookalike_engine::collection::{self, CollectionConfig};
 use lookalike_engine::excluded::excluded;
 use lookalike_engine::pipeline::{self, InputChoice};
 use lookalike_rewrite::output;
-use lookalike_store::checkpoint::LastSearch;
+use lookalike_store::checkpoint::{self, LastSearch};
 use lookalike_store::workspace::{OutputKind, Workspace, output_kind};
 use lookalike_text::parse::TokenKind;
 
@@ -123,7 +123,7 @@ impl Task<'_> {
             remove(&workspace, &passages, how, outputs, context)
         };
         let removal = self.remove.as_ref().map(remove).transpose()?;
-        super::end(&mut workspace)?;
+        checkpoint::end(&mut workspace)?;
         Ok(Done {
             found,
             removal,

@@ -32,7 +32,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::cuts::Blocks;
 use super::gaps::Gaps;
-use super::grams::Hashed;
+use super::grams::{Hashed, ITEMS};
 use super::places::{Place, Repeat, Repeats};
 use super::repeats::{REPEATS, Search, UNITS};
 use super::{STAGE, Stats};
@@ -45,8 +45,6 @@ use lookalike_text::parse::{Parser, TokenConsumer, Tokens};
 
 /// Bits of a key for the number of tokens.
 const COUNT_BITS: u32 = 32;
-/// Units that a thread collects before it takes the sorter.
-const ITEMS: usize = 16 << 10;
 
 keywords! {
     /// What is compared.
@@ -111,12 +109,7 @@ impl TokenConsumer for UnitHash {
             self.hash = xxh3_128(tokens.bytes);
             return tokens.bytes.len();
         }
-        // The last token, and the space before it, may be incomplete.
-        let complete = tokens.starts.last().copied().unwrap_or_default();
-        let bytes = match last {
-            true => tokens.bytes,
-            false => tokens.bytes.get(..complete).unwrap_or_default(),
-        };
+        let bytes = tokens.whole(last);
         let hash = self.begun.get_or_insert_default();
         hash.update(bytes);
         self.hash = hash.digest128();

@@ -537,7 +537,7 @@ impl<K: Key> LookUp<'_, '_, K> {
     fn by_index(&self, indexed: &Indexed<'_>) -> Result<Vec<Best>> {
         let (batch, context) = (self.batch, self.context);
         let threads = context.budget.threads.min(self.queries.len());
-        let together = self.together / threads as u64 / indexed.bytes_together();
+        let together = self.together / threads as u64 / indexed.index.bytes_read();
         let groups = batch.groups(self.queries.clone(), threads as u64, together);
         let groups = Queue::new(groups);
         let work = |_| -> Result<Vec<(usize, Best)>> {

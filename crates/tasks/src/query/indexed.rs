@@ -27,7 +27,7 @@ pub(super) struct Asked {
 /// The index of a collection, and its sets.
 pub(super) struct Indexed<'a> {
     workspace: &'a Workspace,
-    index: Index,
+    pub index: Index,
     pub documents: IndexedDocuments,
     count: u64,
     /// The files of sets that were needed so far, if all of them may be open.
@@ -59,11 +59,6 @@ impl<'a> Indexed<'a> {
             documents,
             files,
         }))
-    }
-
-    /// The most bytes for each key that is looked up together with others.
-    pub(super) fn bytes_together(&self) -> u64 {
-        self.index.bytes_read()
     }
 
     /// Reads a document's set.

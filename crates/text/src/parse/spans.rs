@@ -370,10 +370,9 @@ mod tests {
 
     impl TokenConsumer for Collected {
         fn take(&mut self, tokens: Tokens<'_>, _: bool) -> usize {
-            let done = tokens.starts.last().copied().unwrap_or(0);
-            let done = done.min(tokens.bytes.len());
-            self.0.extend_from_slice(&tokens.bytes[..done]);
-            done
+            let whole = tokens.whole(false);
+            self.0.extend_from_slice(whole);
+            whole.len()
         }
     }
 

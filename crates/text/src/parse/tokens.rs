@@ -83,6 +83,32 @@ impl<'a> Tokens<'a> {
         self.len() == 0
     }
 
+    /// The offset of a token in `bytes`, or their end if it is not complete.
+    pub fn offset(&self, token: usize) -> usize {
+        let start = self.starts.get(token).copied();
+        start.unwrap_or(usize::MAX).min(self.bytes.len())
+    }
+
+    /// The complete tokens, each with the space after it. Of the `last` portion, all of it.
+    pub fn whole(&self, last: bool) -> &'a [u8] {
+        match last {
+            true => self.bytes,
+            false => self
+                .bytes
+                .get(..self.offset(self.len()))
+                .unwrap_or_default(),
+        }
+    }
+
+    /// `count` tokens from `first` on, joined by one space, if all of them are complete.
+    #[inline]
+    pub fn run(&self, first: usize, count: usize) -> Option<&'a [u8]> {
+        let start = *self.starts.get(first)?;
+        let end = *self.starts.get(first + count)?;
+        // There is a space between a token and the next start.
+        self.bytes.get(start..end.saturating_sub(1))
+    }
+
     /// Every window of `count` consecutive tokens, joined by one space.
     pub fn windows(&self, count: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let bytes = self.bytes;

@@ -1,4 +1,4 @@
-//! Reads all files again to verify them, and prints their records.
+//! Reads the program's directories and files, checks every byte, and prints their records as text.
 
 use lookalike_base::ids::Key;
 use lookalike_base::numbers::{count, counted};
