@@ -160,8 +160,7 @@ impl Options {
             return String::new();
         };
         format!(
-            "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}
-",
+            "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
             listed(" ", inputs, |input| in_shell(input)),
             in_shell(&output.join(DROP_FILE)),
             counted(to_drop, "document")

@@ -154,3 +154,27 @@ fn parameters_that_do_not_fit_are_refused() {
         assert!(!place.join("out").exists());
     }
 }
+
+/// A line that the parser passes on in several portions, most of which end between two tokens, has
+/// each token once.
+#[test]
+fn tokens_of_a_long_line_count_once() {
+    let home = temporary();
+    let place = home.path();
+    let line = "a. . . b. . . ".repeat(100_000);
+    let record = |id: &str| serde_json::json!({"id": id, "text": format!("{id}\n{line}\n{id} c")});
+    fs::write(
+        place.join("in.jsonl"),
+        format!("{}\n{}\n", record("d0"), record("d1")),
+    )
+    .unwrap();
+    passages(place, "in.jsonl -o out --unit line");
+    let found = ranges(&place.join("out"), "spans.tsv");
+    let found = found
+        .lines()
+        .map(|row| row.split('\t').take(3).collect::<Vec<_>>());
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [["d0", "1", "200001"], ["d1", "1", "200001"]]
+    );
+}
