@@ -62,6 +62,12 @@ pub fn reserve(buffer: &mut Vec<u8>, more: usize) {
     }
 }
 
+/// Appends bytes to a buffer that grows as [`reserve`] says.
+pub fn append(buffer: &mut Vec<u8>, bytes: &[u8]) {
+    reserve(buffer, bytes.len());
+    buffer.extend_from_slice(bytes);
+}
+
 /// The parts of a budget that are in use. Parts that do not fit are counted but not kept, so that the
 /// refusal can state the least budget that is enough.
 #[derive(Clone, Copy, Debug)]
