@@ -159,13 +159,12 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
     }
 
     fn open(&mut self) -> Result<&mut SegmentWriter> {
-        if self.open.is_none() {
-            let place = (&*self.committer.directory, self.committer.parameters);
-            let number = self.unit.part(self.segments);
-            let open = SegmentWriter::create(place, number, self.config, K::BYTES)?;
-            self.open = Some(open);
-        }
-        self.open.as_mut().ok_or(Error::no_stage(DIRECTORY, STAGE))
+        let place = (&*self.committer.directory, self.committer.parameters);
+        let number = self.unit.part(self.segments);
+        Ok(match &mut self.open {
+            Some(open) => open,
+            none => none.insert(SegmentWriter::create(place, number, self.config, K::BYTES)?),
+        })
     }
 
     pub(super) fn push(&mut self, done: Done) -> Result<()> {
@@ -193,10 +192,8 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
             let stored = !self.seen.seen(&document.md5);
             kept.push((stored, set, text));
         }
-        self.open()?;
-        let Some(open) = &mut self.open else {
-            return Ok(());
-        };
+        let config = self.config;
+        let open = self.open()?;
         for (document, (stored, set, text)) in batch.documents.iter().zip(kept) {
             if stored {
                 open.sets.put(set)?;
@@ -205,7 +202,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
                     open.stats.text += text.len() as u64;
                 }
             }
-            push_document(open, document, stored, self.config)?;
+            push_document(open, document, stored, config)?;
         }
         push_rest(open, &batch)
     }
@@ -246,10 +243,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
             push_document(open, &document, stored, config)?;
         }
         self.shingler = Shingler::new(&self.config.shingle);
-        match &mut self.open {
-            Some(open) => push_rest(open, &out),
-            None => Ok(()),
-        }
+        push_rest(self.open()?, &out)
     }
 
     fn commit(&mut self, next: Cursor) -> Result<()> {
