@@ -132,14 +132,17 @@ impl Spot {
         open_at(self.at(), &self.name, flags)
     }
 
+    /// Whether a link of this name is followed.
+    fn follow(&self) -> OFlags {
+        match self.ours {
+            true => OFlags::NOFOLLOW,
+            false => OFlags::empty(),
+        }
+    }
+
     /// Opens the directory of this name. Messages call it `path`.
     fn directory(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-        let follow = if self.ours {
-            OFlags::NOFOLLOW
-        } else {
-            OFlags::empty()
-        };
-        let opened = self.open(flags | OFlags::DIRECTORY | follow);
+        let opened = self.open(flags | OFlags::DIRECTORY | self.follow());
         opened.map_err(|error| self.misplaced(path, DIRECTORY).unwrap_or(error))
     }
 
@@ -228,11 +231,7 @@ pub(super) fn again(file: &fs::File) -> io::Result<fs::File> {
 /// Opens a regular file for reading. Outside claimed directories a link is followed.
 pub(super) fn open_regular(path: &Path) -> io::Result<fs::File> {
     let spot = Spot::of(path)?;
-    let follow = match spot.ours {
-        true => OFlags::NOFOLLOW,
-        false => OFlags::empty(),
-    };
-    Ok(spot.regular(path, OFlags::RDONLY | follow)?.0.into())
+    Ok(spot.regular(path, OFlags::RDONLY | spot.follow())?.0.into())
 }
 
 /// The type of what has this name, for messages. No link is followed.
