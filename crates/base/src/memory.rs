@@ -115,6 +115,7 @@ pub struct Credit {
     changed: Condvar,
 }
 
+#[derive(Default)]
 struct State {
     left: u64,
     /// The number of requests, and how many of them have been served.
@@ -128,9 +129,7 @@ impl Credit {
         Credit {
             state: Mutex::new(State {
                 left: most,
-                asked: 0,
-                served: 0,
-                closed: false,
+                ..State::default()
             }),
             most,
             changed: Condvar::new(),
