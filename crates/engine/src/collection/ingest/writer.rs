@@ -10,9 +10,8 @@ use lookalike_base::ids::Key;
 use lookalike_base::progress::Stop;
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::workspace::{Places, Workspace};
 use lookalike_text::read::{Batch, Interpreted, Reason, Record, interpret};
-use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::stats::add_field;
@@ -54,8 +53,7 @@ pub(super) struct Committer<'a> {
     workspace: Mutex<&'a mut Workspace>,
     waiting: Mutex<Waiting>,
     stop: &'a Stop,
-    directory: PathBuf,
-    parameters: u128,
+    places: Places,
 }
 
 #[derive(Default)]
@@ -67,8 +65,7 @@ struct Waiting {
 impl<'a> Committer<'a> {
     pub(super) fn new(workspace: &'a mut Workspace, stop: &'a Stop) -> Committer<'a> {
         Committer {
-            directory: workspace.path(DIRECTORY),
-            parameters: workspace.collection_parameters(),
+            places: workspace.places().clone(),
             workspace: Mutex::new(workspace),
             waiting: Mutex::default(),
             stop,
@@ -137,9 +134,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
     ) -> Result<Self> {
         let mut seen = SeenLately::new(config);
         for segment in committed {
-            let path = committer.directory.join(&segment.documents.name);
-            let parameters = Some(committer.parameters);
-            let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+            let mut documents = DocumentReader::of(&committer.places, segment)?;
             while let Some(document) = documents.next()? {
                 seen.seen(&document.md5);
             }
@@ -159,7 +154,8 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
     }
 
     fn open(&mut self) -> Result<&mut SegmentWriter> {
-        let place = (&*self.committer.directory, self.committer.parameters);
+        let places = &self.committer.places;
+        let place = (&*places.path(DIRECTORY), places.parameters);
         let number = self.unit.part(self.segments);
         Ok(match &mut self.open {
             Some(open) => open,
