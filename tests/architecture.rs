@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3321, 0, 309]),
-    ("store", [7745, 1, 605]),
-    ("source", [2893, 0, 64]),
-    ("text", [21631, 8, 566]),
-    ("rewrite", [2933, 0, 139]),
-    ("engine", [22799, 7, 1306]),
+    ("base", [3324, 0, 310]),
+    ("store", [7704, 1, 602]),
+    ("source", [2888, 0, 64]),
+    ("text", [21620, 8, 565]),
+    ("rewrite", [2929, 0, 139]),
+    ("engine", [22766, 7, 1303]),
     ("methods", [3162, 0, 95]),
     ("tasks", [21947, 12, 1151]),
     ("lab", [10855, 2, 593]),
-    ("lookalike", [12850, 4, 360]),
+    ("lookalike", [12851, 4, 360]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
