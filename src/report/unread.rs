@@ -20,7 +20,8 @@ fn unread_files(workspace: &Workspace, first: u32) -> Result<Vec<String>> {
     let mut inputs = InputList::open(workspace.directory())?;
     each_unread(workspace, |reject| {
         if reject.source.file >= first {
-            unread.add_reject(inputs.path_of(reject.source.file)?, &reject);
+            let name = inputs.path_of(reject.source.file)?;
+            unread.add(name, reject.reason, &reject.detail);
         }
         Ok(())
     })?;

@@ -62,6 +62,12 @@ pub fn reserve(buffer: &mut Vec<u8>, more: usize) {
     }
 }
 
+/// Appends bytes to a buffer that grows as [`reserve`] says.
+pub fn append(buffer: &mut Vec<u8>, bytes: &[u8]) {
+    reserve(buffer, bytes.len());
+    buffer.extend_from_slice(bytes);
+}
+
 /// The parts of a budget that are in use. Parts that do not fit are counted but not kept, so that the
 /// refusal can state the least budget that is enough.
 #[derive(Clone, Copy, Debug)]
@@ -109,6 +115,7 @@ pub struct Credit {
     changed: Condvar,
 }
 
+#[derive(Default)]
 struct State {
     left: u64,
     /// The number of requests, and how many of them have been served.
@@ -122,9 +129,7 @@ impl Credit {
         Credit {
             state: Mutex::new(State {
                 left: most,
-                asked: 0,
-                served: 0,
-                closed: false,
+                ..State::default()
             }),
             most,
             changed: Condvar::new(),

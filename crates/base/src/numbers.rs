@@ -32,8 +32,8 @@ pub fn push_decimal(out: &mut String, n: u64) {
 }
 
 /// Whether a number is not worth a place in a stored record.
-pub fn is_zero(n: &u64) -> bool {
-    *n == 0
+pub fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
+    *n == N::default()
 }
 
 /// A number with what it counts: `1 file`, `2,000 files`, `3 copies`.

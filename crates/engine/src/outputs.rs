@@ -192,8 +192,7 @@ pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
             _ => Ok(()),
         };
     }
-    let parent = output.parent().filter(|parent| *parent != Path::new(""));
-    let parent = parent.unwrap_or(Path::new("."));
+    let parent = disk::directory_of(output);
     let what = match disk::real(parent)? {
         None => "does not exist; create it first",
         Some(real) if !disk::is_directory(&real)? => "is not a directory",
@@ -278,7 +277,7 @@ fn check_as(parameter: &'static str, output: &Path, of: Home<'_>) -> Result<bool
     };
     workspace::check_address(parameter, output)?;
     let refuse = |limit: String| refuse(parameter, output.display(), limit + "; give another file");
-    let place = |path: &Path| match (path.file_name(), parent_of(path)?) {
+    let place = |path: &Path| match (path.file_name(), disk::real(disk::directory_of(path))?) {
         (Some(name), parent) => Ok(Some((name.to_os_string(), parent))),
         (None, _) => Ok(None),
     };
@@ -398,12 +397,6 @@ pub fn refuse_inside(directory: &Path, parameter: &'static str, read: &Path) -> 
         }
         _ => Ok(()),
     }
-}
-
-/// The real path of the directory of a path, if there is one.
-fn parent_of(path: &Path) -> Result<Option<PathBuf>> {
-    let parent = path.parent().filter(|parent| *parent != Path::new(""));
-    disk::real(parent.unwrap_or(Path::new(".")))
 }
 
 /// The output directory, if there is one, in which a file of this name in `parent` must not be

@@ -7,7 +7,7 @@ use crate::collection::{
 use crate::join::{JoinConfig, Pair, PairsEntry, open_pairs};
 use crate::merge::PostingsEntry;
 use crate::pipeline::{self, JoinParameters};
-use crate::sample::{SampleEntry, Sampling};
+use crate::sample::{SampleEntry, Sampling, Selection};
 use crate::sort::RunsEntry;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
@@ -53,14 +53,10 @@ fn over(
     criterion: Criterion,
 ) -> Result<Workspace> {
     let theirs = &base.manifest;
-    let complete = theirs
-        .get::<PostingsEntry>()
-        .filter(|postings| postings.complete)
-        .filter(|postings| {
-            postings
-                .selection
-                .is_some_and(|s| s.criterion.serves(criterion))
-        });
+    let complete = theirs.get::<PostingsEntry>().filter(|postings| {
+        let serves = |selection: Selection| selection.criterion.serves(criterion);
+        postings.complete && postings.selection.is_some_and(serves)
+    });
     let sample = theirs.get::<SampleEntry>();
     let sample = sample.filter(|sample| sample.sampling == *sampling);
     let shared = complete.zip(sample);

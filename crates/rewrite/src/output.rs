@@ -79,12 +79,8 @@ impl OutputDirectory {
         }
         refuse_below_another(parameter, directory)?;
         let refused = |limit| refuse(parameter, directory.display(), limit);
-        let above = (directory.ancestors().skip(1))
-            .map(|above| match above.as_os_str().is_empty() {
-                true => Path::new("."),
-                false => above,
-            })
-            .find(|above| disk::is_directory(above).unwrap_or(true));
+        let mut above = directory.ancestors().map(disk::directory_of);
+        let above = above.find(|above| disk::is_directory(above).unwrap_or(true));
         if above.is_some_and(|above| !disk::is_writable(above)) {
             return refused("it cannot be created there; give another place");
         }

@@ -7,7 +7,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::gzip::Gzip;
 use super::input::Input;
 use super::{Fault, RATIO_FREE_BYTES, Reason, exceeds, lacks_memory};
-use lookalike_base::memory::reserve;
+use lookalike_base::memory::append;
 
 /// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
 /// bodies.
@@ -46,8 +46,7 @@ pub fn inflate_body(
                 format!("more than {limit} bytes after its content encoding is undone"),
             ));
         }
-        reserve(&mut out, made);
-        out.extend_from_slice(&step[..made]);
+        append(&mut out, &step[..made]);
     }
 }
 

@@ -112,7 +112,7 @@ impl Member for Xz {
 
 /// Finds the ends of the blocks of a stream by the lengths of the chunks of LZMA2, which is the last
 /// filter of every block (section 5.3.1).
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Walk {
     /// Bytes of the block so far.
     block: u64,
@@ -128,9 +128,10 @@ struct Walk {
     ended: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Walking {
     /// Before a block.
+    #[default]
     Block,
     /// Before a chunk.
     Chunk,
@@ -148,13 +149,8 @@ impl Walk {
             kind => 4 << ((kind - 1) / 3),
         };
         Walk {
-            block: 0,
-            skip: 0,
-            head: [0; 6],
-            length: 0,
-            state: Walking::Block,
             check,
-            ended: false,
+            ..Walk::default()
         }
     }
 
@@ -180,7 +176,7 @@ impl Walk {
                 *self = Walk {
                     ended,
                     check,
-                    ..Walk::new(0)
+                    ..Walk::default()
                 };
                 break;
             }

@@ -56,15 +56,10 @@ impl Aside {
     /// Appends bytes. Returns their offset.
     pub fn put(&self, bytes: &[u8]) -> Result<u64> {
         let mut state = lock(&self.state);
-        let State {
-            file,
-            written,
-            waiting,
-        } = &mut *state;
-        let offset = *written + waiting.len() as u64;
-        waiting.extend_from_slice(bytes);
-        let most = file.as_ref().map_or(self.most, |_| self.most.min(BUFFER));
-        if waiting.len() > most {
+        let offset = state.written + state.waiting.len() as u64;
+        state.waiting.extend_from_slice(bytes);
+        let most = (state.file.as_ref()).map_or(self.most, |_| self.most.min(BUFFER));
+        if state.waiting.len() > most {
             self.write(&mut state, BUFFER)?;
         }
         Ok(offset)
@@ -81,21 +76,16 @@ impl Aside {
 
     /// Writes what waits to the file, and keeps room for this number of bytes.
     fn write(&self, state: &mut State, kept: usize) -> Result<()> {
-        let State {
-            file,
-            written,
-            waiting,
-        } = state;
-        let out = match file {
+        let out = match &mut state.file {
             Some(file) => file,
-            None => file.insert(disk::unnamed(&self.directory)?),
+            none => none.insert(disk::unnamed(&self.directory)?),
         };
-        out.seek(SeekFrom::Start(*written))
-            .and_then(|_| out.write_all(waiting))
+        out.seek(SeekFrom::Start(state.written))
+            .and_then(|_| out.write_all(&state.waiting))
             .map_err(Error::io("write a temporary file in", &self.directory))?;
-        *written += waiting.len() as u64;
-        waiting.clear();
-        waiting.shrink_to(kept);
+        state.written += state.waiting.len() as u64;
+        state.waiting.clear();
+        state.waiting.shrink_to(kept);
         Ok(())
     }
 

@@ -164,6 +164,7 @@ impl Writer {
 }
 
 /// The part of a sort that does not depend on the type of its items.
+#[derive(Default)]
 pub struct Parts {
     place: PathBuf,
     /// Whether the parts are kept, and so must be durable.
@@ -187,15 +188,10 @@ impl Parts {
         let items = (memory.as_len() / ITEM_BYTES).max(LEAST_ITEMS);
         Parts {
             place: place.to_path_buf(),
-            lasting: false,
-            parameters: 0,
             capacity: disk::buffer(place, items),
             files: limits::files_left(1).clamp(2, MOST_FILES) as usize,
-            buffer: Vec::new(),
-            pushed: 0,
             next: 1,
-            parts: Vec::new(),
-            merged: Vec::new(),
+            ..Parts::default()
         }
     }
 

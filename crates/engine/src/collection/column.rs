@@ -36,7 +36,8 @@ impl Column {
 
     /// Reads a column part.
     pub fn load(path: &Path, parameters: u128, info: &PartInfo) -> Result<Column> {
-        ColumnReader::open(path, parameters, info)?.column()
+        let part = PartReader::open(path, Kind::Column, Some(parameters), Some(info))?;
+        ColumnReader::of(part, std::iter::empty())?.column()
     }
 
     /// The number of documents.
@@ -167,12 +168,6 @@ pub struct ColumnReader {
 }
 
 impl ColumnReader {
-    /// Opens a column of one part.
-    pub fn open(path: &Path, parameters: u128, info: &PartInfo) -> Result<ColumnReader> {
-        let part = PartReader::open(path, Kind::Column, Some(parameters), Some(info))?;
-        ColumnReader::of(part, std::iter::empty())
-    }
-
     /// A column of these parts.
     pub(super) fn of(
         part: PartReader,

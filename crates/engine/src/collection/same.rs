@@ -51,7 +51,7 @@ impl SharedTexts {
     /// The digest of a document that shares its words, if it is known.
     pub fn digest(&self, document: u32) -> Option<u64> {
         let digest = self.digests[self.places.get(document)? as usize];
-        (!digest.is_unknown()).then(|| u64::from_le_bytes(digest.to_bytes()))
+        (!digest.is_unknown()).then(|| u64::from_le_bytes(digest.0))
     }
 
     /// Compares two different documents that have the same words.

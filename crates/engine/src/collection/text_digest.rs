@@ -40,16 +40,6 @@ impl TextDigest {
         Since(hash.max(1).to_le_bytes())
     }
 
-    /// The bytes of a digest that may be unknown.
-    pub fn to_bytes(self) -> [u8; 8] {
-        self.0
-    }
-
-    /// Reads what [`TextDigest::to_bytes`] made.
-    pub fn from_bytes(bytes: [u8; 8]) -> TextDigest {
-        Since(bytes)
-    }
-
     /// Whether the text was read by a program that made no digest.
     pub(crate) fn is_unknown(&self) -> bool {
         self.0 == [0; 8]

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::lists::sum;
 use super::{DIRECTORY, IndexEntry, Level, STAGE};
 use crate::collection::{
-    self, Captured, Catalogue, DocumentView, SegmentEntry, TextDigest, each_document_of,
+    self, Captured, Catalogue, DocumentView, SegmentEntry, Since, TextDigest, each_document_of,
 };
 use lookalike_base::ids::{Key as _, with_keys};
 use lookalike_base::progress::Context;
@@ -58,7 +58,7 @@ impl Facts {
         out[44..48].copy_from_slice(&self.name.1.to_le_bytes());
         out[48..56].copy_from_slice(&self.name.0.to_le_bytes());
         out[56..64].copy_from_slice(&self.name_sum.to_le_bytes());
-        out[64..].copy_from_slice(&self.text.to_bytes());
+        out[64..].copy_from_slice(&self.text.0);
         let check = sum(document.into(), &out[8..]);
         out[..8].copy_from_slice(&check.to_le_bytes());
         out
@@ -77,7 +77,7 @@ impl Facts {
         let text = bytes.get(FACTS_BEFORE_TEXT..).unwrap_or_default();
         let text = text
             .try_into()
-            .map_or_else(|_| TextDigest::default(), TextDigest::from_bytes);
+            .map_or_else(|_| TextDigest::default(), Since);
         Ok(Facts {
             md5,
             text,

@@ -50,6 +50,7 @@ use crate::sample::estimate::{Expected, Meetings};
 use lookalike_base::Result;
 use lookalike_base::ids::Key;
 use lookalike_base::measure::Criterion;
+use lookalike_base::numbers::is_zero;
 use lookalike_base::process::counters_in_large_pages;
 use lookalike_base::progress::Stop;
 use lookalike_base::random::mix_key;
@@ -118,12 +119,8 @@ pub struct Selection {
     pub packed: bool,
     /// Keys whose counters stop are counted in one of this number of documents. If it is 0, as in
     /// directories of versions before, these keys are in no order.
-    #[serde(default, skip_serializing_if = "is_none_counted")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub frequent_in: u32,
-}
-
-fn is_none_counted(frequent_in: &u32) -> bool {
-    *frequent_in == 0
 }
 
 impl Selection {

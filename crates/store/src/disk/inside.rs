@@ -33,7 +33,7 @@ use rustix::fs::ResolveFlags;
 use rustix::fs::{self as sys, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::Destination;
+use super::{Destination, directory_of};
 use lookalike_base::error::WrongFileType;
 
 /// Expected type of an opened file, for messages.
@@ -132,14 +132,17 @@ impl Spot {
         open_at(self.at(), &self.name, flags)
     }
 
+    /// Whether a link of this name is followed.
+    fn follow(&self) -> OFlags {
+        match self.ours {
+            true => OFlags::NOFOLLOW,
+            false => OFlags::empty(),
+        }
+    }
+
     /// Opens the directory of this name. Messages call it `path`.
     fn directory(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-        let follow = if self.ours {
-            OFlags::NOFOLLOW
-        } else {
-            OFlags::empty()
-        };
-        let opened = self.open(flags | OFlags::DIRECTORY | follow);
+        let opened = self.open(flags | OFlags::DIRECTORY | self.follow());
         opened.map_err(|error| self.misplaced(path, DIRECTORY).unwrap_or(error))
     }
 
@@ -228,11 +231,7 @@ pub(super) fn again(file: &fs::File) -> io::Result<fs::File> {
 /// Opens a regular file for reading. Outside claimed directories a link is followed.
 pub(super) fn open_regular(path: &Path) -> io::Result<fs::File> {
     let spot = Spot::of(path)?;
-    let follow = match spot.ours {
-        true => OFlags::NOFOLLOW,
-        false => OFlags::empty(),
-    };
-    Ok(spot.regular(path, OFlags::RDONLY | follow)?.0.into())
+    Ok(spot.regular(path, OFlags::RDONLY | spot.follow())?.0.into())
 }
 
 /// The type of what has this name, for messages. No link is followed.
@@ -270,8 +269,7 @@ pub(super) fn destination(path: &Path) -> io::Result<Destination> {
             FileType::Symlink => {}
             other => return Err(wrong(path, WRITABLE, called(other))),
         }
-        let above = at.parent().filter(|above| *above != Path::new(""));
-        let above = above.unwrap_or(Path::new("."));
+        let above = directory_of(&at);
         // The links of /proc do not lead to a path: an open file may have another name by now, or
         // none, as a pipe.
         if fs::canonicalize(above)?.starts_with("/proc") {
@@ -434,15 +432,8 @@ pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
         left: Vec<(OsString, FileType)>,
     }
     let spot = Spot::of(path)?;
-    let above = spot
-        .name
-        .parent()
-        .filter(|above| !above.as_os_str().is_empty());
-    let above = open_at(
-        spot.at(),
-        above.unwrap_or(Path::new(".")),
-        ENTER | OFlags::DIRECTORY,
-    )?;
+    let above = directory_of(&spot.name);
+    let above = open_at(spot.at(), above, ENTER | OFlags::DIRECTORY)?;
     let enter = |at: BorrowedFd<'_>, name: &OsStr| -> io::Result<Level> {
         let directory = open_unmounted(at, name.as_ref()).map_err(|error| match error {
             Errno::XDEV => io::Error::other(MOUNTED),

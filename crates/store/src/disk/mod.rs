@@ -531,6 +531,11 @@ fn parent(path: &Path) -> Option<&Path> {
         })
 }
 
+/// The directory in which a path is a name; the current one if the path names no other.
+pub fn directory_of(path: &Path) -> &Path {
+    parent(path).unwrap_or(Path::new("."))
+}
+
 /// Makes the name of a path durable.
 pub fn sync_parent(path: &Path) -> Result<()> {
     if remote::is_address(path) {
@@ -608,8 +613,7 @@ impl Scratch {
     /// contains the name of the file ([`remove_left`]).
     pub fn beside(path: &Path) -> Result<Scratch> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let place = parent(path).unwrap_or(Path::new("."));
-        Scratch::named(place, &format!("{TEMPORARY}{name}-"))
+        Scratch::named(directory_of(path), &format!("{TEMPORARY}{name}-"))
     }
 
     /// Creates it by the name of `parent`, as a claim knows it: the paths of `tempfile` are

@@ -43,19 +43,11 @@ pub use failure::{failed, is_failure, is_stop, number_of, stopped};
 #[cfg(feature = "remote")]
 pub use object::{Object, Window};
 #[cfg(feature = "remote")]
-pub use stores::configure;
+pub use stores::{below, configure, list, metadata};
 #[cfg(feature = "remote")]
-pub use stores::metadata;
-#[cfg(feature = "remote")]
-pub use stores::{below, list};
-#[cfg(feature = "remote")]
-pub use upload::Upload;
-#[cfg(feature = "remote")]
-pub use upload::{abort, check_writable, memory_of_upload};
+pub use upload::{Upload, abort, check_writable, memory_of_upload};
 #[cfg(not(feature = "remote"))]
-pub use without::Upload;
-#[cfg(not(feature = "remote"))]
-pub use without::{abort, below, check_writable, list, memory_of_upload};
+pub use without::{Upload, abort, below, check_writable, list, memory_of_upload};
 
 /// Is told the id of an upload of several parts before the first of them is sent. What a killed
 /// command leaves unfinished can then be aborted by the next one.

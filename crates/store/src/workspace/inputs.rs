@@ -75,14 +75,10 @@ pub struct InputEntry {
     #[serde(deserialize_with = "received::input")]
     pub name: String,
     /// The bytes of the name before the path below the argument that led to it.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub below: usize,
     /// Size, time and digest; `None` for standard input and for files that cannot be read.
     pub identity: Option<FileIdentity>,
-}
-
-fn is_nothing(bytes: &usize) -> bool {
-    *bytes == 0
 }
 
 impl InputEntry {

@@ -27,7 +27,7 @@ pub(crate) const MANIFEST_FORMAT: u32 = 2;
 pub(crate) const FIRST_FORMAT: u32 = 1;
 
 /// The whole of `manifest.json`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of this file's format.
     pub format: u32,
@@ -112,17 +112,12 @@ impl Manifest {
             format: MANIFEST_FORMAT,
             program: program(),
             collection_digest: store::digest_text(parameters),
-            inputs: Default::default(),
-            origin: None,
-            base: None,
-            method: None,
             records: Records {
                 kinds,
                 all: BTreeMap::new(),
             },
-            others: Vec::new(),
-            costs: Default::default(),
             parameters,
+            ..Manifest::default()
         }
     }
 

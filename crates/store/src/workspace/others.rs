@@ -102,8 +102,7 @@ impl Workspace {
     /// and for names that belong to the workspace or to result files.
     pub fn other_name(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
-        let parent = path.parent().filter(|parent| *parent != Path::new(""));
-        let parent = disk::canonical(parent.unwrap_or(Path::new("."))).ok()?;
+        let parent = disk::canonical(disk::directory_of(path)).ok()?;
         let mut results = self.manifest.result_files();
         let taken = [MANIFEST_FILE, LOCK_FILE, INPUTS_FILE].contains(&name)
             || results.any(|file| file.name == name);

@@ -208,11 +208,10 @@ pub fn missing(path: &Path) -> Error {
 pub(super) fn near(path: &Path, fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?.to_lowercase();
     let parent = path.parent()?;
-    let place = match parent.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => parent,
-    };
-    let entries = disk::entries(place).ok()?.take(COMPARED).flatten();
+    let entries = disk::entries(disk::directory_of(path))
+        .ok()?
+        .take(COMPARED)
+        .flatten();
     let alike = entries.filter_map(|entry| {
         let other = entry.file_name().into_string().ok()?;
         let alike = strsim::jaro_winkler(&name, &other.to_lowercase());

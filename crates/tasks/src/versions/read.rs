@@ -224,7 +224,7 @@ impl Captures<'_> {
                 };
                 (text, address) = (*of, document.url.take());
                 capture.docno = std::mem::take(&mut document.docno);
-                (capture.body, capture.text) = (xxh3_128(&raw.body), document.text.to_bytes());
+                (capture.body, capture.text) = (xxh3_128(&raw.body), document.text.0);
             }
             Some(InputRecord::Rejected(reject)) => {
                 let answered = (reject.reason, &reject.detail);

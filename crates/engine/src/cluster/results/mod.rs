@@ -121,7 +121,7 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let (digest, lists) = (pairs.digest.clone(), pairs.lists());
     let listed = pairs.config.pairs != Pairs::None;
     let listed = listed.then_some(pairs.stats.pairs);
-    if exist(workspace, &digest) {
+    if workspace.matches::<ResultsEntry>(|of| of.digest == digest && exist(workspace, &of.files)) {
         return Ok(());
     }
     tables::remove_stale(workspace, &digest)?;
@@ -172,11 +172,10 @@ pub fn run(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     workspace.commit(&[])
 }
 
-/// Whether the complete results of the pairs with this digest exist.
-fn exist(workspace: &Workspace, digest: &str) -> bool {
+/// Whether these files exist as they were written.
+fn exist(workspace: &Workspace, files: &[ResultFile]) -> bool {
     let complete = |file| check_file(workspace.directory(), file).is_ok();
-    let results = workspace.manifest.get::<ResultsEntry>();
-    results.is_some_and(|results| results.digest == digest && results.files.iter().all(complete))
+    files.iter().all(complete)
 }
 
 /// The data from which the result files are made.

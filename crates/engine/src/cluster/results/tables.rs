@@ -10,13 +10,13 @@ use lookalike_base::Result;
 use lookalike_base::progress::Context;
 use lookalike_store::disk;
 use lookalike_store::table::TABLE_BYTES;
-use lookalike_store::workspace::{ResultFile, StageRecord, Workspace, check_file};
+use lookalike_store::workspace::{ResultFile, StageRecord, Workspace};
 use serde::{Deserialize, Serialize};
 
 use super::clusters::clusters_table;
 use super::documents::documents_table;
 use super::pairs::pairs_table;
-use super::{Clustered, TABLES};
+use super::{Clustered, TABLES, exist};
 
 /// The files of this step. The last one is there if pairs are to be reviewed.
 pub const TABLE_FILES: [&str; 4] = [
@@ -48,9 +48,7 @@ impl StageRecord for TablesEntry {
 pub fn write_tables(workspace: &mut Workspace, context: &Context<'_>) -> Result<()> {
     let pairs = workspace.record::<PairsEntry>("join")?;
     let (digest, lists) = (pairs.digest.clone(), pairs.lists());
-    let complete = |file| check_file(workspace.directory(), file).is_ok();
-    let tables = workspace.manifest.get::<TablesEntry>();
-    if tables.is_some_and(|tables| tables.digest == digest && tables.files.iter().all(complete)) {
+    if workspace.matches::<TablesEntry>(|of| of.digest == digest && exist(workspace, &of.files)) {
         return Ok(());
     }
     if workspace.manifest.take::<TablesEntry>().is_some() {

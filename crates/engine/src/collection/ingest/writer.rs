@@ -10,9 +10,8 @@ use lookalike_base::ids::Key;
 use lookalike_base::progress::Stop;
 use lookalike_base::threads::lock;
 use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::workspace::{Places, Workspace};
 use lookalike_text::read::{Batch, Interpreted, Reason, Record, interpret};
-use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::stats::add_field;
@@ -54,8 +53,7 @@ pub(super) struct Committer<'a> {
     workspace: Mutex<&'a mut Workspace>,
     waiting: Mutex<Waiting>,
     stop: &'a Stop,
-    directory: PathBuf,
-    parameters: u128,
+    places: Places,
 }
 
 #[derive(Default)]
@@ -67,8 +65,7 @@ struct Waiting {
 impl<'a> Committer<'a> {
     pub(super) fn new(workspace: &'a mut Workspace, stop: &'a Stop) -> Committer<'a> {
         Committer {
-            directory: workspace.path(DIRECTORY),
-            parameters: workspace.collection_parameters(),
+            places: workspace.places().clone(),
             workspace: Mutex::new(workspace),
             waiting: Mutex::default(),
             stop,
@@ -137,9 +134,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
     ) -> Result<Self> {
         let mut seen = SeenLately::new(config);
         for segment in committed {
-            let path = committer.directory.join(&segment.documents.name);
-            let parameters = Some(committer.parameters);
-            let mut documents = DocumentReader::open(&path, parameters, Some(&segment.documents))?;
+            let mut documents = DocumentReader::of(&committer.places, segment)?;
             while let Some(document) = documents.next()? {
                 seen.seen(&document.md5);
             }
@@ -159,13 +154,13 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
     }
 
     fn open(&mut self) -> Result<&mut SegmentWriter> {
-        if self.open.is_none() {
-            let place = (&*self.committer.directory, self.committer.parameters);
-            let number = self.unit.part(self.segments);
-            let open = SegmentWriter::create(place, number, self.config, K::BYTES)?;
-            self.open = Some(open);
-        }
-        self.open.as_mut().ok_or(Error::no_stage(DIRECTORY, STAGE))
+        let places = &self.committer.places;
+        let place = (&*places.path(DIRECTORY), places.parameters);
+        let number = self.unit.part(self.segments);
+        Ok(match &mut self.open {
+            Some(open) => open,
+            none => none.insert(SegmentWriter::create(place, number, self.config, K::BYTES)?),
+        })
     }
 
     pub(super) fn push(&mut self, done: Done) -> Result<()> {
@@ -193,10 +188,8 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
             let stored = !self.seen.seen(&document.md5);
             kept.push((stored, set, text));
         }
-        self.open()?;
-        let Some(open) = &mut self.open else {
-            return Ok(());
-        };
+        let config = self.config;
+        let open = self.open()?;
         for (document, (stored, set, text)) in batch.documents.iter().zip(kept) {
             if stored {
                 open.sets.put(set)?;
@@ -205,7 +198,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
                     open.stats.text += text.len() as u64;
                 }
             }
-            push_document(open, document, stored, self.config)?;
+            push_document(open, document, stored, config)?;
         }
         push_rest(open, &batch)
     }
@@ -246,10 +239,7 @@ impl<'i, 'a, K: Key> SegmentsWriter<'i, 'a, K> {
             push_document(open, &document, stored, config)?;
         }
         self.shingler = Shingler::new(&self.config.shingle);
-        match &mut self.open {
-            Some(open) => push_rest(open, &out),
-            None => Ok(()),
-        }
+        push_rest(self.open()?, &out)
     }
 
     fn commit(&mut self, next: Cursor) -> Result<()> {

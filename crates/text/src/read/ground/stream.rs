@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::bytes::spaces;
 use super::record::SourceSpan;
-use lookalike_base::memory::reserve;
+use lookalike_base::memory::append;
 use lookalike_base::wide::{Wide, WideDecoder};
 use lookalike_source::{Fault, Reason, STEP, Source};
 
@@ -211,9 +211,10 @@ impl<'b> Sink<'b> {
     pub fn take(&mut self, stream: &mut Stream, n: usize) {
         let room = self.limit.saturating_sub(self.begun.length).min(n as u64) as usize;
         if room > 0 {
-            reserve(self.bytes, room);
-            self.bytes
-                .extend_from_slice(&stream.buffer[stream.start..stream.start + room]);
+            append(
+                self.bytes,
+                &stream.buffer[stream.start..stream.start + room],
+            );
         }
         self.pass(stream, n);
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::fields::{advised, suggested};
-use super::record::Reject;
 use lookalike_base::numbers::count;
 use lookalike_source::Reason;
 
@@ -46,11 +45,6 @@ impl Unread {
         if self.suggests.is_none() && suggested(detail).is_some() {
             self.suggests = Some(detail.into());
         }
-    }
-
-    /// As [`Unread::add`], for a file whose first reject is known.
-    pub fn add_reject(&mut self, name: &str, reject: &Reject) {
-        self.add(name, reject.reason, &reject.detail);
     }
 
     /// A warning for each reason, and what to do; nothing if there are no such files. `list` is the

@@ -68,7 +68,7 @@ use super::ground::outcome::{Interpreter, Outcome, head_of, refused};
 use super::ground::record::{ContentKind, Marks, Message, RawDocument};
 use super::look::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
 use super::web::archive::Fields;
-use lookalike_base::memory::reserve;
+use lookalike_base::memory::append;
 use lookalike_base::wide::{LOOK, Wide};
 use lookalike_base::words::words;
 use lookalike_source::Reason;
@@ -928,8 +928,7 @@ impl Walk<'_> {
         let broken = decode(body, header.transfer, self.mbox, &mut |piece| {
             self.decoded += piece.len() as u64;
             if self.decoded <= self.most {
-                reserve(&mut bytes, piece.len());
-                bytes.extend_from_slice(piece);
+                append(&mut bytes, piece);
             }
         });
         if broken {
@@ -1141,8 +1140,7 @@ fn text_of_part(
     let (mut decoded, mut rest, mut mbox) = (Vec::new(), bytes, mbox);
     if transfer != Transfer::AsIs {
         broken = decode(bytes, transfer, mbox, &mut |piece| {
-            reserve(&mut decoded, piece.len());
-            decoded.extend_from_slice(piece);
+            append(&mut decoded, piece)
         });
         (rest, mbox) = (&decoded, false);
     }
@@ -1360,10 +1358,8 @@ struct Look {
 
 fn look(bytes: &[u8], kind: Kind, transfer: Transfer, mbox: bool) -> Look {
     let mut text = Vec::new();
-    let (broken, file) = text_of_part(bytes, kind, transfer, mbox, &mut |piece| {
-        reserve(&mut text, piece.len());
-        text.extend_from_slice(piece);
-    });
+    let mut push = |piece: &[u8]| append(&mut text, piece);
+    let (broken, file) = text_of_part(bytes, kind, transfer, mbox, &mut push);
     let visible = Visible::whole(&text, kind == Kind::Markup);
     Look {
         ascii: text.is_ascii(),
@@ -1391,8 +1387,7 @@ impl Text {
         let piece = &*escape(piece, self.escaped);
         self.length += piece.len() as u64;
         if self.length <= self.most {
-            reserve(&mut self.bytes, piece.len());
-            self.bytes.extend_from_slice(piece);
+            append(&mut self.bytes, piece);
         }
     }
 }

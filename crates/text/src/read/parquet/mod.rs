@@ -50,7 +50,7 @@ use crate::read::ground::record::{
     Batch, Field, Marks, Origin, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
 use crate::read::ground::resolve::{Texts, is_null, take_each, usual_of};
-use lookalike_base::memory::reserve;
+use lookalike_base::memory::append;
 use lookalike_base::numbers::counted;
 use lookalike_source::{Fault, ReadAt, Reason};
 
@@ -655,8 +655,7 @@ impl ParquetFramer {
         let add = |bytes: &[u8], out: &mut Vec<u8>| {
             let room = limit.saturating_sub((out.len() - start) as u64);
             let n = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
-            reserve(out, n);
-            out.extend_from_slice(&bytes[..n]);
+            append(out, &bytes[..n]);
         };
         chosen.texts(at, columns, |bytes| {
             if is_null(&self.config.null, bytes) {

@@ -48,8 +48,24 @@ impl<'b> Fields<'b> {
     /// In the struct of a footer, the numbers of children of the schema's nodes, in depth-first
     /// order.
     pub(crate) fn schema_children(&mut self) -> Result<Vec<u64>, &'static str> {
+        const SCHEMA: i64 = 2;
+        const NUM_CHILDREN: i64 = 5;
         let mut children = Vec::new();
-        self.schema(&mut children).map_err(Stop::text)?;
+        self.fields(&mut |footer, field, kind| match field {
+            SCHEMA => footer.structs(kind, &mut |nodes, _| {
+                let mut found = 0;
+                nodes.structure(None, 0, &mut |field, value, within| {
+                    if (field, within) == (NUM_CHILDREN, None) {
+                        found = value.unwrap_or_default();
+                    }
+                })?;
+                let found = u64::try_from(found);
+                children.push(found.map_err(|_| Stop::Wrong("a negative number of children"))?);
+                Ok(())
+            }),
+            _ => footer.value(kind, 0),
+        })
+        .map_err(Stop::text)?;
         Ok(children)
     }
 
@@ -78,25 +94,6 @@ impl<'b> Fields<'b> {
         })
         .map_err(Stop::text)?;
         Ok(found)
-    }
-
-    fn schema(&mut self, children: &mut Vec<u64>) -> Result<(), Stop> {
-        const SCHEMA: i64 = 2;
-        const NUM_CHILDREN: i64 = 5;
-        self.fields(&mut |footer, field, kind| match field {
-            SCHEMA => footer.structs(kind, &mut |nodes, _| {
-                let mut found = 0;
-                nodes.structure(None, 0, &mut |field, value, within| {
-                    if (field, within) == (NUM_CHILDREN, None) {
-                        found = value.unwrap_or_default();
-                    }
-                })?;
-                let found = u64::try_from(found);
-                children.push(found.map_err(|_| Stop::Wrong("a negative number of children"))?);
-                Ok(())
-            }),
-            _ => footer.value(kind, 0),
-        })
     }
 
     /// Calls `act` with the number and the type of each field of a struct, whose value it passes
