@@ -87,10 +87,19 @@ fn is_nothing(bytes: &usize) -> bool {
 
 impl InputEntry {
     /// The paths at which the file may be, the likeliest first. A relative path depends on the
-    /// working directory, and an absolute one does not survive a move of the files.
+    /// working directory, and an absolute one does not survive a move of the files. A path in which
+    /// bytes were replaced is none of them: another file may have it.
     pub fn places(&self) -> impl Iterator<Item = &Path> {
-        let places = self.real.iter().chain([&self.path]);
+        let path = Some(&self.path).filter(|_| !self.is_altered());
+        let places = self.real.iter().chain(path);
         places.map(Path::new)
+    }
+
+    /// Whether bytes of the path that are not UTF-8 were replaced.
+    pub fn is_altered(&self) -> bool {
+        let has = |path: &String| path.contains(char::REPLACEMENT_CHARACTER);
+        let is_address = || remote::is_address(Path::new(&self.path));
+        has(&self.path) && !self.real.as_ref().map_or_else(is_address, has)
     }
 
     /// Whether nothing is in its places any more, as after a move of all inputs. Without an absolute

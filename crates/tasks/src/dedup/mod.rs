@@ -483,7 +483,7 @@ pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
             return refuse("INPUT", path, limit);
         }
         if input.path.to_str().is_none() && input.problem.is_none() {
-            return Err(not_utf8(&input.path.to_string_lossy()));
+            return Err(again::not_utf8(&input.path.to_string_lossy()));
         }
     }
     Ok(())
@@ -498,12 +498,6 @@ fn check_name(name: &str, path: &str) -> Result<()> {
         ))),
         false => Ok(()),
     }
-}
-
-/// The list of inputs holds text, from which such a file cannot be found again.
-fn not_utf8(path: &str) -> Error {
-    Error::parameter("INPUT", path)
-        .because("its path is not UTF-8, so it cannot be found again; rename it")
 }
 
 /// Memory of a thread that compares payloads: a record is in memory, and once more without its
@@ -527,12 +521,6 @@ pub(crate) fn listed_inputs(
             continue;
         }
         let input = again::listed(entry)?;
-        if entry.identity.is_some()
-            && entry.path.contains('\u{fffd}')
-            && !again::is_regular(&input.path)
-        {
-            return Err(not_utf8(&entry.path));
-        }
         check(inputs.len() + 1, entry, &input)?;
         inputs.push(input);
     }
