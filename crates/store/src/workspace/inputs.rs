@@ -3,7 +3,7 @@
 //! The list is separate from the manifest because it can have millions of lines, and every commit
 //! rewrites the manifest.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -109,9 +109,23 @@ impl InputEntry {
         self.real.is_some() && self.places().all(gone)
     }
 
+    /// What tells the file from others, the surest first. An altered path needs the name, in which no
+    /// byte is replaced: as it is, or below the argument.
+    fn keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let altered = self.is_altered();
+        let key = |name: &str| match altered {
+            true => Cow::from(format!("{}\0{name}", self.path)),
+            false => Cow::from(&self.path),
+        };
+        let below = self.name.get(self.below..).unwrap_or_default();
+        let real = self.real.iter().map(Cow::from);
+        real.chain([self.name.as_str(), below].map(key))
+    }
+
     /// Whether two entries name the same file.
-    fn is_at_place_of(&self, other: &InputEntry) -> bool {
-        self.path == other.path || self.real.is_some() && self.real == other.real
+    pub fn is_at_place_of(&self, other: &InputEntry) -> bool {
+        self.keys()
+            .any(|key| other.keys().any(|other| other == key))
     }
 }
 
@@ -386,18 +400,15 @@ pub struct Arranged {
 pub fn arrange(directory: &Path, given: &[InputEntry], all: bool) -> Result<Arranged> {
     let mut places = HashMap::with_capacity(given.len());
     for (place, entry) in given.iter().enumerate() {
-        places.entry(entry.path.as_str()).or_insert(place);
-        if let Some(real) = &entry.real {
-            places.insert(real, place);
+        for key in entry.keys() {
+            places.entry(key).or_insert(place);
         }
     }
     let mut arranged = Arranged::default();
     let mut listed = vec![false; given.len()];
     let mut list = InputList::open(directory)?;
     while let Some(old) = list.next()? {
-        let found = old.real.iter().chain([&old.path]);
-        let found = found.filter_map(|path| places.get(path.as_str())).next();
-        match found {
+        match old.keys().find_map(|key| places.get(&*key)) {
             Some(&place) => {
                 check_same(old, &given[place])?;
                 listed[place] = true;
@@ -501,8 +512,8 @@ pub fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
     let mut all = InputList::open(directory)?;
     let (mut lines, mut places) = (0, HashSet::new());
     // Appended lines are new: the same bytes twice are damage.
-    while let Ok(Some(line)) = all.next()
-        && places.insert(xxh3_64(line.path.as_bytes()))
+    while let Ok(Some(_)) = all.next()
+        && places.insert(xxh3_64(&all.line))
     {
         lines += 1;
     }
