@@ -325,12 +325,17 @@ fn contamination_replaces_only_what_it_wrote() {
 
     // Known by the lock file: neither by names, nor by what the report is called.
     let perturb = "$L lab perturb in --recipe cherkasova -q -o";
+    fs::write(at.join("j.txt"), "1 0 d1 1\n1 0 d3 0\n").unwrap();
+    let qrels = "$L lab qrels j.txt --clusters base -q -o";
+    let transfer = "$L lab transfer --labels j.txt --from base --to base -q -o";
     for (command, name) in [
         (search, "drop.tsv"),
         (search, "report.html"),
         (search, "contamination.json"),
         (search, "items.tsv.tmp"),
         (perturb, "truth.tsv"),
+        (qrels, "contradictions.jsonl"),
+        (transfer, "contradictions.jsonl"),
     ] {
         done(at, "mkdir o");
         fs::write(at.join("o").join(name), "{\"ngram\": 13}\n").unwrap();
@@ -355,6 +360,18 @@ fn contamination_replaces_only_what_it_wrote() {
             at,
             &format!("{search} o && test -s o/contamination.json && rm -r o"),
         );
+    }
+
+    // Their own files are replaced, and not each other's, which have the same names.
+    for _ in 0..2 {
+        done(at, &format!("{qrels} q; {transfer} t"));
+        for (command, says) in [
+            (format!("{qrels} t"), "it contains transferred.tsv"),
+            (format!("{transfer} q"), "it contains qrels"),
+        ] {
+            let said = refused(at, &command);
+            assert!(said.contains(says), "{said}");
+        }
     }
 
     // Files of one search are no outputs of another command.
@@ -503,10 +520,6 @@ fn output_directories_are_told_from_others() {
     done(at, "$L run in/a.jsonl -o o --quiet");
     done(at, "$L query o in --quiet");
     done(at, "$L add o in --quiet");
-    done(
-        at,
-        "$L lab qrels <(echo 1 0 d1 1) --clusters base -o in --quiet && rm in/qrels",
-    );
     assert!(refused(at, "$L query in in").contains("another program wrote its manifest.json"));
     let said = refused(at, "$L run base/pairs.tsv -o in");
     assert!(

@@ -143,24 +143,6 @@ pub fn check_files<'n>(
     Ok(())
 }
 
-/// Refuses a directory that has one of these files and lacks `first`, which every earlier command
-/// gave its name before the others.
-pub fn check_earlier<'n>(
-    directory: &Path,
-    first: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Result<()> {
-    if disk::is_gone(&directory.join(first))? {
-        for name in names {
-            if !disk::is_gone(&directory.join(name))? {
-                let limit = format!("{name} in it is not of this command; give another directory");
-                return refuse("output", directory.display(), limit);
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Refuses a file whose name ends in another way than with one of these endings. Without an ending,
 /// it is a table in TSV.
 pub fn check_ending(parameter: &'static str, output: &Path, endings: &[&str]) -> Result<()> {
