@@ -214,6 +214,32 @@ fn outputs_stay_out_of_other_output_directories() {
     let at = place.path();
     fs::write(at.join("j.txt"), "1 0 d1 1\n").unwrap();
     fs::write(
+/// Manual pages replaced the user's files, wrote through links out of the directory, and waited for
+/// FIFOs.
+#[test]
+fn manual_pages_replace_only_manual_pages() {
+    let place = common::temporary();
+    let at = place.path();
+    for program in ["$L", "$L lab"] {
+        let man = format!("{program} man man");
+        done(at, &format!("{man} && {man} && mv man pages && mkdir man"));
+        let page = "man/$(ls pages | tail -n 1)";
+        for (make, says) in [
+            ("echo mine >", "lookalike did not write this file"),
+            ("echo mine > mine; ln -s ../mine", "a symbolic link"),
+            ("ln -s nowhere", "a symbolic link"),
+            ("mkfifo", "a FIFO"),
+            ("mkdir", "a directory"),
+        ] {
+            done(at, &format!("{make} {page}"));
+            let said = refused(at, &man);
+            assert!(said.contains(says), "{said}");
+            done(at, &format!("test $(ls man | wc -l) = 1; rm -r {page}"));
+        }
+        done(at, "test $(cat mine) = mine && rm -r man pages mine");
+    }
+}
+
         at.join("t.csv"),
         format!("id,question\nq,\"{}\"\n", words(2)),
     )
