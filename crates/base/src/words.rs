@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::utf8::is_deceptive;
+use super::utf8::is_hidden;
 
 /// The words of a text, which single spaces separate, as a list that the compiler makes. `N` is
 /// their number.
@@ -39,7 +39,7 @@ pub fn shell_word(value: &str) -> Cow<'_, str> {
     if !value.is_empty() && value.chars().all(plain) {
         return value.into();
     }
-    match value.contains(|c: char| c.is_control() || is_deceptive(c)) {
+    match value.contains(|c: char| c.is_control() || is_hidden(c)) {
         true => ansi_word(value.as_bytes()).into(),
         false => format!("'{}'", value.replace('\'', r"'\''")).into(),
     }
