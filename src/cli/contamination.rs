@@ -8,7 +8,7 @@ use crate::report::rows::Rows;
 use crate::report::unread;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::words::shell_word;
+use lookalike_base::words::path_word;
 use lookalike_tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, SetReport, check_corpus,
     run as contamination,
@@ -159,12 +159,11 @@ impl Options {
         let Some(output) = output.filter(|_| to_drop > 0 && !is_piped) else {
             return String::new();
         };
-        let word = |path: &Path| shell_word(&path.to_string_lossy()).into_owned();
-        let inputs: Vec<String> = inputs.iter().map(|input| word(input)).collect();
+        let inputs: Vec<String> = inputs.iter().map(|input| path_word(input)).collect();
         format!(
             "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
             inputs.join(" "),
-            word(&output.join(DROP_FILE)),
+            path_word(&output.join(DROP_FILE)),
             counted(to_drop, "document")
         )
     }

@@ -117,7 +117,7 @@ fn outputs_that_are_taken_are_refused() {
     refused(
         &place,
         "dedup --from links -o new",
-        "run --from DIR --pairs all",
+        "`lookalike run --from links --pairs all`",
     );
     let parted = "--where a.file!=b.file --quiet";
     done(&place, &format!("run in -o parted {parted}"));

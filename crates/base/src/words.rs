@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::path::Path;
 
 use super::utf8::is_hidden;
 
@@ -45,6 +46,18 @@ pub fn shell_word(value: &str) -> Cow<'_, str> {
     }
 }
 
+/// A path as a word of a shell command, which no program takes for a flag.
+pub fn path_word(path: &Path) -> String {
+    let path = match path.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        true => Cow::from(Path::new(".").join(path)),
+        false => Cow::from(path),
+    };
+    match path.to_str() {
+        Some(path) => shell_word(path).into_owned(),
+        None => ansi_word(path.as_os_str().as_encoded_bytes()),
+    }
+}
+
 /// A flag with its value, which is not taken for another flag.
 pub fn flag_word(flag: &str, value: &str) -> String {
     let between = if value.starts_with('-') { '=' } else { ' ' };
@@ -52,7 +65,7 @@ pub fn flag_word(flag: &str, value: &str) -> String {
 }
 
 /// Bytes as bash, zsh and ksh take them, without any that cannot be seen: `$'a\033b'`.
-pub fn ansi_word(value: &[u8]) -> String {
+fn ansi_word(value: &[u8]) -> String {
     let mut word = String::from("$'");
     for &byte in value {
         match byte {

@@ -16,7 +16,7 @@ use super::{ResultFile, Workspace};
 use crate::disk::{self, AtomicFile, Metadata};
 use crate::{json, received, remote};
 use lookalike_base::numbers::{counted, is_zero};
-use lookalike_base::words::shell_word;
+use lookalike_base::words::{path_word, shell_word};
 use lookalike_base::{Error, Result};
 
 /// Name of the list of inputs in an output directory.
@@ -439,7 +439,7 @@ fn gone(directory: &Path, old: &InputEntry) -> Error {
     let help = format!(
         "put it back where it was and repeat the command, or start in a new directory with -o; \
          `lookalike run --from {}` searches what was read, without the inputs",
-        shell_word(&directory.display().to_string())
+        path_word(directory)
     );
     let what = format!(" holds results of other inputs: {what}, and is gone");
     Error::of(directory, what, help)
@@ -452,7 +452,7 @@ pub fn other_inputs(directory: &Path, what: String) -> Error {
         true => String::new(),
         false => format!(
             ", or add the new inputs to it with `lookalike add {} INPUT...`",
-            directory.display()
+            path_word(directory)
         ),
     };
     let help = format!(
