@@ -163,6 +163,13 @@ fn outputs_replace_only_regular_files() {
             "rm node.tmp; test -z \"$(find . -name '*.lookalike.tmp')\"",
         );
     }
+    // A name as long as names can be, and what is left of a file that cannot be written.
+    done(
+        at,
+        "n=$(printf 'n%.0s' {1..255}); $L report base -o $n; rm $n",
+    );
+    refused(at, "(ulimit -f 2; exec $L report base -o node2)");
+    done(at, "test -z \"$(ls -A | grep -e node2 -e lookalike.tmp)\"");
     // A link like that of standard output. The file may have more in it.
     symlink("/proc/self/fd/1", at.join("out")).unwrap();
     fs::write(at.join("log"), "more\n").unwrap();

@@ -174,16 +174,29 @@ pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
             _ => Ok(()),
         };
     }
-    let parent = output.parent().filter(|parent| *parent != Path::new(""));
-    let parent = parent.unwrap_or(Path::new("."));
-    let what = match disk::real(parent)? {
-        None => "does not exist; create it first",
-        Some(real) if !disk::is_directory(&real)? => "is not a directory",
-        Some(real) if !disk::is_writable(&real) => "cannot be written to; give another place",
-        Some(_) => return destination(parameter, output, output).map(|_| ()),
+    let refuse = |limit: String| refuse(parameter, output.display(), limit);
+    let text = output.as_os_str().as_encoded_bytes();
+    let is_file = |name: &OsStr| text.ends_with(name.as_encoded_bytes());
+    if !output.file_name().is_some_and(is_file) {
+        return refuse("it is the name of a directory; give a file".into());
+    }
+    let check = |path: &Path| {
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        let parent = parent.unwrap_or(Path::new("."));
+        let what = match disk::real(parent)? {
+            None => "does not exist; create it first",
+            Some(real) if !disk::is_directory(&real)? => "is not a directory",
+            Some(real) if !disk::is_writable(&real) => "cannot be written to; give another place",
+            Some(_) => return Ok(()),
+        };
+        refuse(format!("{} {what}", parent.display()))
     };
-    Err(Error::parameter(parameter, output.display())
-        .because(format!("{} {what}", parent.display())))
+    check(output)?;
+    // A link is kept, so its target is what must have a place.
+    match destination(parameter, output, output)? {
+        Destination::File(target) => check(&target),
+        Destination::Through(_) => Ok(()),
+    }
 }
 
 /// Refuses an output, given by `parameter`, in place of a file that begins in none of these ways, so
@@ -325,7 +338,11 @@ fn check_replaced(
     // A file that is written under a temporary name also replaces something.
     let mut replaced = BTreeSet::new();
     for path in [target, &disk::temporary(target)] {
-        replaced.extend(disk::identity(path).map_err(Error::io("inspect", path))?);
+        match disk::identity(path) {
+            // The temporary name may be too long, and then nothing has it.
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidFilename && path != target => {}
+            found => replaced.extend(found.map_err(Error::io("inspect", path))?),
+        }
     }
     let is_address = remote::is_address(target);
     if replaced.is_empty() && !is_address {
