@@ -417,7 +417,8 @@ impl Rewriting<'_> {
         if let Some(list) = &self.config.remove {
             listed::check(list)?;
         }
-        output::check_outputs(inputs, work, self.outputs)
+        output::check_outputs(inputs, work, self.outputs)?;
+        source::path_from(self.outputs.0, work).map(drop)
     }
 
     /// Refuses inputs whose formats do not fit the parameters, before they are read.
@@ -587,6 +588,7 @@ pub fn run(
         workspace, &inputs, config, criterion, pairs, beside, context,
     )?;
 
+    source::path_from(outputs.0, workspace.directory())?;
     costs.insert("choose", meter.cost());
     if decided.references.removed > 0 {
         let refer = counted(decided.references.removed, "revisit record");
