@@ -327,6 +327,12 @@ fn names_that_cannot_be_written_are_refused_first() {
         }
     }
 
+    for name in ["removed.jsonl", "referred.jsonl"] {
+        fs::write(place.join(name), LINES).unwrap();
+        let line = format!("dedup {name} -o kept --removed r");
+        refused(&place, &line, "the name of the file with the reasons");
+    }
+
     let deep = format!("deep/{}a.jsonl", "a/".repeat(256));
     fs::create_dir_all(place.join(&deep).parent().unwrap()).unwrap();
     fs::write(place.join(&deep), LINES).unwrap();

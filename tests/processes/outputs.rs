@@ -214,13 +214,6 @@ fn files_of_a_directory_replace_no_links() {
     }
 }
 
-/// Nothing is written into what another command made, or into what the same command is to make.
-#[test]
-fn outputs_stay_out_of_other_output_directories() {
-    let place = made();
-    let at = place.path();
-    fs::write(at.join("j.txt"), "1 0 d1 1\n").unwrap();
-    fs::write(
 /// Manual pages replaced the user's files, wrote through links out of the directory, and waited for
 /// FIFOs.
 #[test]
@@ -247,6 +240,13 @@ fn manual_pages_replace_only_manual_pages() {
     }
 }
 
+/// Nothing is written into what another command made, or into what the same command is to make.
+#[test]
+fn outputs_stay_out_of_other_output_directories() {
+    let place = made();
+    let at = place.path();
+    fs::write(at.join("j.txt"), "1 0 d1 1\n").unwrap();
+    fs::write(
         at.join("t.csv"),
         format!("id,question\nq,\"{}\"\n", words(2)),
     )
@@ -655,6 +655,11 @@ fn messages_say_what_to_do() {
     fs::write(at.join("empty"), "").unwrap();
     let big = (0..9000).map(|n| format!("{{\"id\":{n},\"text\":\"text number {n}\"}}\n"));
     fs::write(at.join("big.jsonl"), big.collect::<String>()).unwrap();
+    let two = "{\"text\":\"one two\"}\n{\"text\":\"one\"}\n";
+    fs::write(at.join("x.jsonl"), two).unwrap();
+    symlink("nodir", at.join("nowhere")).unwrap();
+    symlink("nodir/page.html", at.join("page-nowhere")).unwrap();
+    let nowhere = "nowhere is a symbolic link to something that does not exist; create that, or";
     // A program that reads object stores asks them first.
     let (here, of_stores): (_, &[&str]) = match cfg!(feature = "remote") {
         true => ("give a directory or file here", &[]),
@@ -780,6 +785,66 @@ fn messages_say_what_to_do() {
             "; did you mean id?",
         ),
         ("dedup in -o k2 --keep nothing", "is not a policy"),
+        // What cannot be made is refused before anything is read.
+        ("export graph base -o new/", "it is the name of a directory; give a file"),
+        ("export graph base -o new/.", "it is the name of a directory; give a file"),
+        ("report base -o page-nowhere", "./nodir does not exist; create it first"),
+        ("run in -o nowhere", nowhere),
+        ("stage ingest in -o nowhere", nowhere),
+        ("dedup in -o nowhere", nowhere),
+        ("dedup in -o k2 --removed nowhere/r", nowhere),
+        ("dedup in -o k3 --work nowhere", nowhere),
+        ("passages in -o nowhere", nowhere),
+        ("tasks plan in --tasks 1 -o nowhere", nowhere),
+        ("lab perturb in -o nowhere", nowhere),
+        ("man nowhere", nowhere),
+        // What is written down is text.
+        (
+            "run in -o $'w\\xe9' -q && $L run x.jsonl -o o --against $'w\\xe9'",
+            "path is not UTF-8",
+        ),
+        ("dedup in -o $'k\\xe9'", "path of its work directory is not UTF-8"),
+        ("dedup in -o k2 --work $'v\\xe9'", "path of its work directory is not UTF-8"),
+        (
+            "dedup --from $'w\\xe9' -o k2",
+            "path of its work directory is not UTF-8",
+        ),
+        // What a message says is so.
+        (
+            "dedup in -o k2 --drop page-nowhere",
+            "no such file or directory: page-nowhere\n  help: it is a symbolic link to something that \
+             does not exist",
+        ),
+        (
+            "run x.jsonl -o x -q; tac x.jsonl > y; touch -r x.jsonl y; mv y x.jsonl; \
+             $L passages x --length 2",
+            "x.jsonl has something else at offset 19, had the document x.jsonl:2 there\n",
+        ),
+        // What a message advises can be pasted.
+        (
+            "run in/a.jsonl -o 'my base' -q && $L run k -o 'my base'",
+            "`lookalike add 'my base' INPUT...`",
+        ),
+        (
+            "tasks plan in --tasks 1 -o 'my ex' | grep \"tasks run 'my ex' --task\" && \
+             $L tasks finish 'my ex' -o o",
+            "`lookalike tasks status 'my ex'`",
+        ),
+        (
+            "run in -o 'my links' --pairs none -q && $L export graph 'my links'",
+            "error: DIR my links is not possible: its pairs were not listed; list them: `lookalike run \
+             --from 'my links' --pairs all`",
+        ),
+        (
+            "export versions 'my links'",
+            "error: DIR my links is not possible: its pairs by resemblance are not listed; find them: \
+             `lookalike run --from 'my links' --score",
+        ),
+        (
+            "run in -o sampled --sampling 1/2 -q; $L export versions sampled",
+            "error: DIR sampled is not possible: its pairs are not all exact pairs; find them: \
+             `lookalike run --from sampled --sampling full`",
+        ),
     ]
     .into_iter()
     .chain(of_stores)

@@ -206,6 +206,9 @@ pub fn missing(path: &Path) -> Error {
         Ok(()) => Error::Other {
             message: format!("no such file or directory: {}", path.display()),
             help: match near(path, |_| true) {
+                Some(near) if near == path => {
+                    "it is a symbolic link to something that does not exist; check that".into()
+                }
                 Some(near) => format!("did you mean {}?", near.display()),
                 None => "check the path".into(),
             },

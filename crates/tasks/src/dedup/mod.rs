@@ -339,12 +339,7 @@ fn check(
     inputs: &[InputFile],
     removed: Option<&Path>,
 ) -> Result<()> {
-    let evidence = evidence::file_names(config.results);
-    let mut names = inputs.iter().map(|input| input.docno.as_str());
-    if let (Some(_), Some(evidence)) = (removed, names.find(|name| evidence.contains(name))) {
-        let limit = "an input has the name of the file with the reasons; rename the input";
-        return refuse("removed", evidence, limit);
-    }
+    check_evidence(config, inputs, removed)?;
     if removed.is_some() && config.form == Form::Annotated {
         return refuse("removed", "--annotate", "annotated files have every record");
     }
@@ -428,6 +423,7 @@ impl Rewriting<'_> {
     fn check_inputs(self, inputs: &[InputFile]) -> Result<()> {
         self.check_memory(inputs)?;
         check_names(inputs)?;
+        check_evidence(self.config, inputs, self.outputs.1)?;
         objects::check_keys(output::named(self.outputs), inputs)?;
         formats::check(self, inputs)?;
         formats::check_fields(self, inputs)
@@ -469,6 +465,23 @@ impl Rewriting<'_> {
         let sending = self.memory_of_objects(inputs, true);
         let copying = rewrite::least_memory(inputs, outputs, there.saturating_sub(sending));
         (copying + sending).max(reading)
+    }
+}
+
+/// Refuses inputs whose removed records would be in the file with the reasons.
+fn check_evidence(
+    config: &DedupConfig,
+    inputs: &[InputFile],
+    removed: Option<&Path>,
+) -> Result<()> {
+    let evidence = evidence::file_names(config.results);
+    let mut names = inputs.iter().map(|input| input.docno.as_str());
+    match (removed, names.find(|name| evidence.contains(name))) {
+        (Some(_), Some(name)) => {
+            let limit = "an input has the name of the file with the reasons; rename the input";
+            refuse("removed", name, limit)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -575,6 +588,7 @@ pub fn run(
         context,
     };
     of.check_link()?;
+    source::path_from(outputs.0, workspace.directory())?;
     output::check_places(workspace.directory(), own, outputs, context.stop)?;
     objects::check_keys(output::named(outputs), own)?;
     formats::check(of, own)?;
@@ -588,7 +602,6 @@ pub fn run(
         workspace, &inputs, config, criterion, pairs, beside, context,
     )?;
 
-    source::path_from(outputs.0, workspace.directory())?;
     costs.insert("choose", meter.cost());
     if decided.references.removed > 0 {
         let refer = counted(decided.references.removed, "revisit record");
