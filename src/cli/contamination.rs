@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::report::page::{self, PAGE_FILE};
 use crate::report::rows::Rows;
-use crate::report::{in_shell, unread};
+use crate::report::unread;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, counted};
-use lookalike_base::words::listed;
+use lookalike_base::words::{listed, path_word};
 use lookalike_tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, SetReport, check_corpus,
     run as contamination,
@@ -161,8 +161,8 @@ impl Options {
         };
         format!(
             "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
-            listed(" ", inputs, |input| in_shell(input)),
-            in_shell(&output.join(DROP_FILE)),
+            listed(" ", inputs, |input| path_word(input)),
+            path_word(&output.join(DROP_FILE)),
             counted(to_drop, "document")
         )
     }

@@ -302,7 +302,7 @@ impl Command for Options {
                 let workspace = pipeline::open(directory)?;
                 if page.is_some() {
                     // The page has the clusters.
-                    dedup::check_pairs(&workspace)?;
+                    dedup::check_pairs("from", &workspace)?;
                 }
                 workspace
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use lookalike_base::error::refuse;
-use lookalike_base::words::shell_word;
+use lookalike_base::words::{path_word, shell_word};
 use lookalike_engine::collection;
 use lookalike_engine::document::{self, CompareConfig, Compared};
 use lookalike_engine::outputs::{self, Home};
@@ -186,7 +186,7 @@ impl PairPlace {
         let limit = match known[..] {
             [name] => format!(
                 "the row{of} has one document, not two; show it: `lookalike show {} {}`",
-                shell_word(&workspace.directory().display().to_string()),
+                path_word(workspace.directory()),
                 shell_word(name)
             ),
             [] if is_empty => format!("the row{of} has no document; its columns say what is known"),

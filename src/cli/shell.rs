@@ -36,6 +36,9 @@ pub struct ManOptions<P: Program> {
     program: PhantomData<P>,
 }
 
+/// How every manual page of this program and of its laboratory begins.
+const PAGE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH lookalike";
+
 /// A word that lasts as long as the process, which ends when it has printed the script.
 fn lasting(word: &str) -> &'static str {
     word.to_string().leak()
@@ -86,7 +89,6 @@ impl<P: Program> Run for ManOptions<P> {
     fn main(&self, _: &Setup, _: &dyn Host) -> Result<ExitCode> {
         let directory = &self.directory;
         outputs::check_directory("DIR", directory)?;
-        disk::create_directory(directory)?;
         let mut command = described::<P>().disable_help_subcommand(true);
         command.build();
         let inner = command
@@ -95,10 +97,15 @@ impl<P: Program> Run for ManOptions<P> {
         // The `help` of commands within a command is none of ours.
         let inner = inner.filter(|command| command.get_name() != "help");
         let all = [&command].into_iter().chain(command.get_subcommands());
-        for command in all.chain(inner) {
-            let man = Man::new(command.clone());
-            let path = directory.join(man.get_filename());
-            let mut page = Vec::new();
+        let all = all.chain(inner).map(|command| Man::new(command.clone()));
+        let all: Vec<Man> = all.collect();
+        let place = |man: &Man| directory.join(man.get_filename());
+        for man in &all {
+            outputs::check_unnamed("DIR", &place(man), &[PAGE])?;
+        }
+        disk::create_directory(directory)?;
+        for man in all {
+            let (path, mut page) = (place(&man), Vec::new());
             man.render(&mut page).map_err(Error::io("write", &path))?;
             // The text after the flags has the same title in every page, so give it the right one.
             let page = String::from_utf8_lossy(&page)

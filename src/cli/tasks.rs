@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use lookalike_base::error::refuse;
 use lookalike_base::numbers::counted;
-use lookalike_base::words::{listed, shell_word};
+use lookalike_base::words::{listed, path_word, shell_word};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline::JoinParameters;
 use lookalike_rewrite::output;
@@ -167,7 +167,7 @@ impl Command for PlanOptions {
             steps: jobs::Step::ALL.map(jobs::Step::text).to_vec(),
         };
         out.result(&printed, || {
-            let exchange = flags.output.display();
+            let exchange = path_word(&flags.output);
             // The command line of a task names the exchange, and no other place.
             let addresses = choice.paths.iter().filter(|path| remote::is_address(path));
             let mut hosts: BTreeSet<PathBuf> = addresses.map(|path| remote::host(path)).collect();
@@ -219,7 +219,7 @@ impl Command for StatusOptions {
                 lines.push(line.trim_end().into());
             }
             if states.iter().all(|state| state.missing.is_empty()) {
-                let exchange = self.exchange.display();
+                let exchange = path_word(&self.exchange);
                 lines.push(format!("\nNext: lookalike tasks finish {exchange} -o DIR"));
             }
             Ok(lines.join("\n") + "\n")

@@ -1,6 +1,5 @@
 //! The answer at the end of a command: what was read, what was found, and what to do next.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use super::wording::Wording;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::utf8::cut_after;
-use lookalike_base::words::{ansi_word, flag_word, listed, shell_word};
+use lookalike_base::words::{flag_word, listed, path_word, shell_word};
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::document::stored;
@@ -266,7 +265,7 @@ pub(super) fn not_used(collection: &Workspace, directory: &Path, out: &mut Strin
 /// What to do if the documents are perhaps not those that were meant.
 pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     let rejects = results.join("rejects.jsonl");
-    let list = in_shell(&rejects);
+    let list = path_word(&rejects);
     let no_text = summary.ingest.rejected.get(Reason::MissingText.text());
     let no_text = no_text.is_some_and(|&n| n > summary.ingest.documents);
     let rejected: u64 = summary.ingest.rejected.values().sum();
@@ -349,7 +348,7 @@ struct Line {
 
 /// The command that the situation suggests.
 fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Option<String>> {
-    let place = in_shell(results);
+    let place = path_word(results);
     let join = summary.join.as_ref();
     if join.is_some_and(|join| join.undecided.is_some()) {
         let next = format!("lookalike run --from {place} --where 'EXPR', with another condition");
@@ -472,7 +471,7 @@ fn other_copies(kept: &Path) -> String {
         .chain(given.map(|(_, flag)| format!(" --{flag}")))
         .collect();
     let other = PathBuf::from(format!("{}-2", kept.display()));
-    format!("{}{flags}", in_shell(&other))
+    format!("{}{flags}", path_word(&other))
 }
 
 /// The flags that name the programs of a collection, without which no command runs them.
@@ -546,7 +545,7 @@ pub(crate) fn searched(
         }
     }
     not_used(collection, directory, &mut out)?;
-    let (programs, place) = (programs(collection), in_shell(directory));
+    let (programs, place) = (programs(collection), path_word(directory));
     let _ = match (length, first) {
         (Some(_), Some(_)) if shows_passages(collection)? => writeln!(
             out,
@@ -587,16 +586,4 @@ pub(super) fn each_length(collection: &Workspace, mut take: impl FnMut(&str, u64
         take(document.docno, document.words);
         Ok(())
     })
-}
-
-/// A path as a word of a shell command, which no program takes for a flag.
-pub(crate) fn in_shell(path: &Path) -> String {
-    let path = match path.as_os_str().as_encoded_bytes().starts_with(b"-") {
-        true => Cow::from(Path::new(".").join(path)),
-        false => Cow::from(path),
-    };
-    match path.to_str() {
-        Some(path) => shell_word(path).into_owned(),
-        None => ansi_word(path.as_os_str().as_encoded_bytes()),
-    }
 }

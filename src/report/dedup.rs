@@ -3,10 +3,11 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::answer::{doubt, gone_for, in_shell, named, not_used, programs};
+use super::answer::{doubt, gone_for, named, not_used, programs};
 use super::rows::{Rows, part_of};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
+use lookalike_base::words::path_word;
 use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline::Summary;
 use lookalike_store::workspace::Workspace;
@@ -80,7 +81,7 @@ pub(crate) fn deduplicated(
     }
     // Lists have no page, and a page needs clusters; one that was asked for follows.
     if config.form == Form::Records && gone > 0 && has_pairs && page.is_none() {
-        let (kept, programs) = (in_shell(kept), programs(workspace));
+        let (kept, programs) = (path_word(kept), programs(workspace));
         let _ = writeln!(
             out,
             "Next: lookalike report {kept}{programs}   # shows what was removed, and why"

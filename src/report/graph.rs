@@ -28,6 +28,7 @@ use lookalike_base::budget::PROCESS_BYTES;
 use lookalike_base::keywords::keywords;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
+use lookalike_base::words::path_word;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{Captured, Catalogue, has_captures};
 use lookalike_engine::join::{
@@ -84,8 +85,13 @@ pub fn graph(
 ) -> Result<()> {
     let pairs = workspace.record::<PairsEntry>("join")?;
     if pairs.config.pairs == Pairs::None {
-        return Err(Error::parameter("graph", workspace.directory().display())
-            .because("its pairs were not listed (`--pairs none`)"));
+        let directory = workspace.directory();
+        let from = path_word(directory);
+        return Err(
+            Error::parameter("DIR", directory.display()).because(format!(
+                "its pairs were not listed; list them: `lookalike run --from {from} --pairs all`"
+            )),
+        );
     }
     let measure = pairs.config.measure;
     let documents = Catalogue::extent(workspace)?.documents;

@@ -233,6 +233,53 @@ fn a_directory_works_from_everywhere() {
     );
 }
 
+/// Two names with the same altered path were taken for one file, which had changed.
+#[test]
+fn names_that_are_not_utf8_are_told_apart() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = crate::common::temporary();
+    let place = place.path();
+    let put = |name: &[u8], words: &str| {
+        let path = place.join(OsStr::from_bytes(name));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, words).unwrap();
+    };
+    put(b"in/caf\xe8.txt", "one two three");
+    put(b"in/caf\xe9.txt", "four");
+    put(b"both/\xe8/a.txt", "five six seven");
+    put(b"both/\xe9/a.txt", "eight");
+    for of in ["in", "both"] {
+        done(place, &format!("run {of} -o of-{of}"));
+        let list = place.join(format!("of-{of}/inputs.jsonl"));
+        let before = fs::read(&list).unwrap();
+        done(place, &format!("run {of} -o of-{of}"));
+        done(place, &format!("add of-{of} {of}"));
+        assert_eq!(fs::read(&list).unwrap(), before);
+    }
+    put(b"in/caf\xea.txt", "nine ten");
+    done(place, "add of-in in");
+    done(place, "run in -o of-in");
+    assert_eq!(rows_of(&place.join("of-in"), "documents.tsv").len(), 3);
+    // The arguments themselves.
+    for again in [false, true] {
+        let arguments = [
+            &b"run"[..],
+            b"both/\xe8",
+            b"both/\xe9",
+            b"-o",
+            b"of-arguments",
+        ];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+        command
+            .current_dir(place)
+            .args(arguments.map(OsStr::from_bytes));
+        let output = command.output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{again}: {message}");
+    }
+}
+
 /// It removed the results, and `report` refused until `cluster` was run.
 #[test]
 fn join_leaves_complete_results() {

@@ -117,7 +117,7 @@ fn outputs_that_are_taken_are_refused() {
     refused(
         &place,
         "dedup --from links -o new",
-        "run --from DIR --pairs all",
+        "`lookalike run --from links --pairs all`",
     );
     let parted = "--where a.file!=b.file --quiet";
     done(&place, &format!("run in -o parted {parted}"));
@@ -313,7 +313,25 @@ fn names_that_cannot_be_written_are_refused_first() {
     fs::write(other.join("a.jsonl"), LINES).unwrap();
     refused(&place, "dedup other -o kept", "is not UTF-8");
     done(&place, "run other -o second --quiet");
-    refused(&place, "dedup --from second -o kept", "is not UTF-8");
+    // A file whose name is the altered one was written in place of the input.
+    for there in [false, true] {
+        if there {
+            fs::write(other.join("\u{fffd}.jsonl"), LINES).unwrap();
+        }
+        for command in [
+            "dedup --from second -o kept",
+            "passages second --length 5",
+            "export versions second --by id",
+        ] {
+            refused(&place, command, "is not UTF-8");
+        }
+    }
+
+    for name in ["removed.jsonl", "referred.jsonl"] {
+        fs::write(place.join(name), LINES).unwrap();
+        let line = format!("dedup {name} -o kept --removed r");
+        refused(&place, &line, "the name of the file with the reasons");
+    }
 
     let deep = format!("deep/{}a.jsonl", "a/".repeat(256));
     fs::create_dir_all(place.join(&deep).parent().unwrap()).unwrap();

@@ -163,6 +163,13 @@ fn outputs_replace_only_regular_files() {
             "rm node.tmp; test -z \"$(find . -name '*.lookalike.tmp')\"",
         );
     }
+    // A name as long as names can be, and what is left of a file that cannot be written.
+    done(
+        at,
+        "n=$(printf 'n%.0s' {1..255}); $L report base -o $n; rm $n",
+    );
+    refused(at, "(ulimit -f 2; exec $L report base -o node2)");
+    done(at, "test -z \"$(ls -A | grep -e node2 -e lookalike.tmp)\"");
     // A link like that of standard output. The file may have more in it.
     symlink("/proc/self/fd/1", at.join("out")).unwrap();
     fs::write(at.join("log"), "more\n").unwrap();
@@ -204,6 +211,32 @@ fn files_of_a_directory_replace_no_links() {
             at,
             "test -L o/* && test $(cat precious) = precious && rm -r o",
         );
+    }
+}
+
+/// Manual pages replaced the user's files, wrote through links out of the directory, and waited for
+/// FIFOs.
+#[test]
+fn manual_pages_replace_only_manual_pages() {
+    let place = common::temporary();
+    let at = place.path();
+    for program in ["$L", "$L lab"] {
+        let man = format!("{program} man man");
+        done(at, &format!("{man} && {man} && mv man pages && mkdir man"));
+        let page = "man/$(ls pages | tail -n 1)";
+        for (make, says) in [
+            ("echo mine >", "lookalike did not write this file"),
+            ("echo mine > mine; ln -s ../mine", "a symbolic link"),
+            ("ln -s nowhere", "a symbolic link"),
+            ("mkfifo", "a FIFO"),
+            ("mkdir", "a directory"),
+        ] {
+            done(at, &format!("{make} {page}"));
+            let said = refused(at, &man);
+            assert!(said.contains(says), "{said}");
+            done(at, &format!("test $(ls man | wc -l) = 1; rm -r {page}"));
+        }
+        done(at, "test $(cat mine) = mine && rm -r man pages mine");
     }
 }
 
@@ -325,12 +358,17 @@ fn contamination_replaces_only_what_it_wrote() {
 
     // Known by the lock file: neither by names, nor by what the report is called.
     let perturb = "$L lab perturb in --recipe cherkasova -q -o";
+    fs::write(at.join("j.txt"), "1 0 d1 1\n1 0 d3 0\n").unwrap();
+    let qrels = "$L lab qrels j.txt --clusters base -q -o";
+    let transfer = "$L lab transfer --labels j.txt --from base --to base -q -o";
     for (command, name) in [
         (search, "drop.tsv"),
         (search, "report.html"),
         (search, "contamination.json"),
         (search, "items.tsv.tmp"),
         (perturb, "truth.tsv"),
+        (qrels, "contradictions.jsonl"),
+        (transfer, "contradictions.jsonl"),
     ] {
         done(at, "mkdir o");
         fs::write(at.join("o").join(name), "{\"ngram\": 13}\n").unwrap();
@@ -355,6 +393,18 @@ fn contamination_replaces_only_what_it_wrote() {
             at,
             &format!("{search} o && test -s o/contamination.json && rm -r o"),
         );
+    }
+
+    // Their own files are replaced, and not each other's, which have the same names.
+    for _ in 0..2 {
+        done(at, &format!("{qrels} q; {transfer} t"));
+        for (command, says) in [
+            (format!("{qrels} t"), "it contains transferred.tsv"),
+            (format!("{transfer} q"), "it contains qrels"),
+        ] {
+            let said = refused(at, &command);
+            assert!(said.contains(says), "{said}");
+        }
     }
 
     // Files of one search are no outputs of another command.
@@ -503,10 +553,6 @@ fn output_directories_are_told_from_others() {
     done(at, "$L run in/a.jsonl -o o --quiet");
     done(at, "$L query o in --quiet");
     done(at, "$L add o in --quiet");
-    done(
-        at,
-        "$L lab qrels <(echo 1 0 d1 1) --clusters base -o in --quiet && rm in/qrels",
-    );
     assert!(refused(at, "$L query in in").contains("another program wrote its manifest.json"));
     let said = refused(at, "$L run base/pairs.tsv -o in");
     assert!(
@@ -609,6 +655,11 @@ fn messages_say_what_to_do() {
     fs::write(at.join("empty"), "").unwrap();
     let big = (0..9000).map(|n| format!("{{\"id\":{n},\"text\":\"text number {n}\"}}\n"));
     fs::write(at.join("big.jsonl"), big.collect::<String>()).unwrap();
+    let two = "{\"text\":\"one two\"}\n{\"text\":\"one\"}\n";
+    fs::write(at.join("x.jsonl"), two).unwrap();
+    symlink("nodir", at.join("nowhere")).unwrap();
+    symlink("nodir/page.html", at.join("page-nowhere")).unwrap();
+    let nowhere = "nowhere is a symbolic link to something that does not exist; create that, or";
     // A program that reads object stores asks them first.
     let (here, of_stores): (_, &[&str]) = match cfg!(feature = "remote") {
         true => ("give a directory or file here", &[]),
@@ -734,6 +785,66 @@ fn messages_say_what_to_do() {
             "; did you mean id?",
         ),
         ("dedup in -o k2 --keep nothing", "is not a policy"),
+        // What cannot be made is refused before anything is read.
+        ("export graph base -o new/", "it is the name of a directory; give a file"),
+        ("export graph base -o new/.", "it is the name of a directory; give a file"),
+        ("report base -o page-nowhere", "./nodir does not exist; create it first"),
+        ("run in -o nowhere", nowhere),
+        ("stage ingest in -o nowhere", nowhere),
+        ("dedup in -o nowhere", nowhere),
+        ("dedup in -o k2 --removed nowhere/r", nowhere),
+        ("dedup in -o k3 --work nowhere", nowhere),
+        ("passages in -o nowhere", nowhere),
+        ("tasks plan in --tasks 1 -o nowhere", nowhere),
+        ("lab perturb in -o nowhere", nowhere),
+        ("man nowhere", nowhere),
+        // What is written down is text.
+        (
+            "run in -o $'w\\xe9' -q && $L run x.jsonl -o o --against $'w\\xe9'",
+            "path is not UTF-8",
+        ),
+        ("dedup in -o $'k\\xe9'", "path of its work directory is not UTF-8"),
+        ("dedup in -o k2 --work $'v\\xe9'", "path of its work directory is not UTF-8"),
+        (
+            "dedup --from $'w\\xe9' -o k2",
+            "path of its work directory is not UTF-8",
+        ),
+        // What a message says is so.
+        (
+            "dedup in -o k2 --drop page-nowhere",
+            "no such file or directory: page-nowhere\n  help: it is a symbolic link to something that \
+             does not exist",
+        ),
+        (
+            "run x.jsonl -o x -q; tac x.jsonl > y; touch -r x.jsonl y; mv y x.jsonl; \
+             $L passages x --length 2",
+            "x.jsonl has something else at offset 19, had the document x.jsonl:2 there\n",
+        ),
+        // What a message advises can be pasted.
+        (
+            "run in/a.jsonl -o 'my base' -q && $L run k -o 'my base'",
+            "`lookalike add 'my base' INPUT...`",
+        ),
+        (
+            "tasks plan in --tasks 1 -o 'my ex' | grep \"tasks run 'my ex' --task\" && \
+             $L tasks finish 'my ex' -o o",
+            "`lookalike tasks status 'my ex'`",
+        ),
+        (
+            "run in -o 'my links' --pairs none -q && $L export graph 'my links'",
+            "error: DIR my links is not possible: its pairs were not listed; list them: `lookalike run \
+             --from 'my links' --pairs all`",
+        ),
+        (
+            "export versions 'my links'",
+            "error: DIR my links is not possible: its pairs by resemblance are not listed; find them: \
+             `lookalike run --from 'my links' --score",
+        ),
+        (
+            "run in -o sampled --sampling 1/2 -q; $L export versions sampled",
+            "error: DIR sampled is not possible: its pairs are not all exact pairs; find them: \
+             `lookalike run --from sampled --sampling full`",
+        ),
     ]
     .into_iter()
     .chain(of_stores)

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::byte_size::ByteSize;
 use crate::numbers::counted;
+use crate::words::path_word;
 
 /// The result of every function of this library that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -593,7 +594,7 @@ impl Error {
             Error::Other { help, .. } => help.clone(),
             Error::BadLine { hint, .. } => format!("correct the line; {hint}"),
             Error::StageMissing { path, stage } => {
-                let path = path.display();
+                let path = path_word(path);
                 let command = match *stage {
                     "cluster" => "stage cluster",
                     "study" => "lab study",

@@ -19,10 +19,20 @@ pub fn is_deceptive(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}' | '\u{fff9}'..='\u{fffb}')
 }
 
+/// Whether this character is deceptive, or takes no room, so that names which differ by it look
+/// alike. The joiners U+200C and U+200D do so too, but words of several scripts need them.
+pub fn is_hidden(c: char) -> bool {
+    is_deceptive(c)
+        || matches!(
+            c,
+            '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+        )
+}
+
 /// Appends a character of a name or text that comes from elsewhere, for a terminal: escaped if it
-/// controls the terminal or is deceptive.
+/// controls the terminal or is hidden.
 pub fn push_visible(c: char, out: &mut String) {
-    if is_deceptive(c) {
+    if is_hidden(c) {
         let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
     } else if c.is_control() {
         for byte in c.encode_utf8(&mut [0; 4]).bytes() {
@@ -34,10 +44,9 @@ pub fn push_visible(c: char, out: &mut String) {
 }
 
 /// As [`push_visible`], for lines of this program that contain such names: ends of lines and tabs
-/// are kept, and deceptive characters are escaped only if `deceptive`.
-pub fn visible_lines(lines: &str, deceptive: bool) -> Cow<'_, str> {
-    let hidden =
-        |c: char| c != '\n' && c != '\t' && (c.is_control() || deceptive && is_deceptive(c));
+/// are kept, and hidden characters are escaped only if `all`.
+pub fn visible_lines(lines: &str, all: bool) -> Cow<'_, str> {
+    let hidden = |c: char| c != '\n' && c != '\t' && (c.is_control() || all && is_hidden(c));
     if !lines.contains(hidden) {
         return lines.into();
     }
@@ -278,12 +287,20 @@ mod tests {
         let line = "a\u{202e}b\u{2066}\tc\u{1b}[2J\u{9b}\n";
         let escaped = "a\\u{202e}b\\u{2066}\tc\\x1b[2J\\xc2\\x9b\n";
         assert_eq!(visible_lines(line, true), escaped);
+        let alike = visible_lines(
+            "d1\u{ad}\u{180e}\u{200b}\u{2060}\u{feff}\u{200c}\u{200d}",
+            true,
+        );
+        assert_eq!(
+            alike,
+            "d1\\u{ad}\\u{180e}\\u{200b}\\u{2060}\\u{feff}\u{200c}\u{200d}"
+        );
         let data = "a\u{202e}b\u{2066}\tc\\x1b[2J\\xc2\\x9b\n";
         assert_eq!(visible_lines(line, false), data);
         for c in '\0'..=char::MAX {
             let text = c.to_string();
             let shown = visible_lines(&text, true);
-            let hidden = |c: char| is_deceptive(c) || c.is_control() && !"\n\t".contains(c);
+            let hidden = |c: char| is_hidden(c) || c.is_control() && !"\n\t".contains(c);
             assert!(!shown.contains(hidden), "{c:?}");
         }
     }

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::path::Path;
 
-use super::utf8::is_deceptive;
+use super::utf8::is_hidden;
 
 /// The words of a text, which single spaces separate, as a list that the compiler makes. `N` is
 /// their number.
@@ -39,9 +40,21 @@ pub fn shell_word(value: &str) -> Cow<'_, str> {
     if !value.is_empty() && value.chars().all(plain) {
         return value.into();
     }
-    match value.contains(|c: char| c.is_control() || is_deceptive(c)) {
+    match value.contains(|c: char| c.is_control() || is_hidden(c)) {
         true => ansi_word(value.as_bytes()).into(),
         false => format!("'{}'", value.replace('\'', r"'\''")).into(),
+    }
+}
+
+/// A path as a word of a shell command, which no program takes for a flag.
+pub fn path_word(path: &Path) -> String {
+    let path = match path.as_os_str().as_encoded_bytes().starts_with(b"-") {
+        true => Cow::from(Path::new(".").join(path)),
+        false => Cow::from(path),
+    };
+    match path.to_str() {
+        Some(path) => shell_word(path).into_owned(),
+        None => ansi_word(path.as_os_str().as_encoded_bytes()),
     }
 }
 
@@ -52,7 +65,7 @@ pub fn flag_word(flag: &str, value: &str) -> String {
 }
 
 /// Bytes as bash, zsh and ksh take them, without any that cannot be seen: `$'a\033b'`.
-pub fn ansi_word(value: &[u8]) -> String {
+fn ansi_word(value: &[u8]) -> String {
     let mut word = String::from("$'");
     for &byte in value {
         match byte {

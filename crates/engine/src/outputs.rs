@@ -143,24 +143,6 @@ pub fn check_files<'n>(
     Ok(())
 }
 
-/// Refuses a directory that has one of these files and lacks `first`, which every earlier command
-/// gave its name before the others.
-pub fn check_earlier<'n>(
-    directory: &Path,
-    first: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Result<()> {
-    if disk::is_gone(&directory.join(first))? {
-        for name in names {
-            if !disk::is_gone(&directory.join(name))? {
-                let limit = format!("{name} in it is not of this command; give another directory");
-                return refuse("output", directory.display(), limit);
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Refuses a file whose name ends in another way than with one of these endings. Without an ending,
 /// it is a table in TSV.
 pub fn check_ending(parameter: &'static str, output: &Path, endings: &[&str]) -> Result<()> {
@@ -192,15 +174,28 @@ pub fn check_place(parameter: &'static str, output: &Path) -> Result<()> {
             _ => Ok(()),
         };
     }
-    let parent = disk::directory_of(output);
-    let what = match disk::real(parent)? {
-        None => "does not exist; create it first",
-        Some(real) if !disk::is_directory(&real)? => "is not a directory",
-        Some(real) if !disk::is_writable(&real) => "cannot be written to; give another place",
-        Some(_) => return destination(parameter, output, output).map(|_| ()),
+    let refuse = |limit: String| refuse(parameter, output.display(), limit);
+    let text = output.as_os_str().as_encoded_bytes();
+    let is_file = |name: &OsStr| text.ends_with(name.as_encoded_bytes());
+    if !output.file_name().is_some_and(is_file) {
+        return refuse("it is the name of a directory; give a file".into());
+    }
+    let check = |path: &Path| {
+        let parent = disk::directory_of(path);
+        let what = match disk::real(parent)? {
+            None => "does not exist; create it first",
+            Some(real) if !disk::is_directory(&real)? => "is not a directory",
+            Some(real) if !disk::is_writable(&real) => "cannot be written to; give another place",
+            Some(_) => return Ok(()),
+        };
+        refuse(format!("{} {what}", parent.display()))
     };
-    Err(Error::parameter(parameter, output.display())
-        .because(format!("{} {what}", parent.display())))
+    check(output)?;
+    // A link is kept, so its target is what must have a place.
+    match destination(parameter, output, output)? {
+        Destination::File(target) => check(&target),
+        Destination::Through(_) => Ok(()),
+    }
 }
 
 /// Refuses an output, given by `parameter`, in place of a file that begins in none of these ways, so
@@ -342,7 +337,11 @@ fn check_replaced(
     // A file that is written under a temporary name also replaces something.
     let mut replaced = BTreeSet::new();
     for path in [target, &disk::temporary(target)] {
-        replaced.extend(disk::identity(path).map_err(Error::io("inspect", path))?);
+        match disk::identity(path) {
+            // The temporary name may be too long, and then nothing has it.
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidFilename && path != target => {}
+            found => replaced.extend(found.map_err(Error::io("inspect", path))?),
+        }
     }
     let is_address = remote::is_address(target);
     if replaced.is_empty() && !is_address {

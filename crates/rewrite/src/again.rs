@@ -13,8 +13,14 @@ pub fn standard_input() -> Error {
     Error::parameter("INPUT", "-").because(limit)
 }
 
+/// The list of inputs holds text, from which such a file cannot be found again.
+pub fn not_utf8(path: &str) -> Error {
+    Error::parameter("INPUT", path)
+        .because("its path is not UTF-8, so it cannot be found again; rename it")
+}
+
 /// Whether a path leads to a file that can be copied.
-pub fn is_regular(path: &Path) -> bool {
+pub(crate) fn is_regular(path: &Path) -> bool {
     disk::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
@@ -25,6 +31,9 @@ pub fn listed(entry: &InputEntry) -> Result<InputFile> {
         return Err(standard_input());
     }
     let path = entry.places().find(|path| is_regular(path));
+    if path.is_none() && entry.identity.is_some() && entry.is_altered() {
+        return Err(not_utf8(&entry.path));
+    }
     let problem = match path.is_some() || entry.identity.is_some() {
         true => None,
         false => Some((Reason::Unreadable, String::new())),

@@ -4,9 +4,9 @@ use super::Page;
 use super::frame::Section;
 use super::markup::{Markup, html};
 use super::pairs::{marks, one_pair};
-use crate::report::answer::in_shell;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::{count, counted};
+use lookalike_base::words::path_word;
 use lookalike_engine::join::closest::{MOST_FINGERPRINTS, Search};
 use lookalike_text::parse::TokenKind;
 
@@ -56,7 +56,7 @@ pub(super) fn closest(page: &Page<'_>) -> Markup {
 fn advice(page: &Page<'_>) -> Vec<(String, String)> {
     let mut advice = Vec::new();
     let directory = page.config.directory.as_deref().unwrap_or("DIR");
-    let from = format!("--from {}", in_shell(directory.as_ref()));
+    let from = format!("--from {}", path_word(directory.as_ref()));
     let chosen = &page.chosen.of_pairs;
     let nothing = chosen.searched == Some(Search::Complete) && chosen.below.is_empty();
     let measure = page.wording.measure;

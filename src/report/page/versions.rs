@@ -15,7 +15,7 @@ use lookalike_base::memory::Memory;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 use lookalike_base::utf8::cut_after;
-use lookalike_base::words::shell_word;
+use lookalike_base::words::{path_word, shell_word};
 use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::versions::{Capture, Change, Crawl, Version, VersionsSummary};
@@ -81,7 +81,7 @@ pub(crate) fn write(
     memory.check(|| format!("a page of {}", counted(rows.len() as u64, "version")))?;
     let page = VersionsPage {
         config,
-        directory: shell_word(&workspace.directory().display().to_string()).into_owned(),
+        directory: path_word(workspace.directory()),
         documents,
         read,
     };

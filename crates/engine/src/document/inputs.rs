@@ -7,14 +7,13 @@ use lookalike_base::progress::Context;
 use lookalike_base::workers::share;
 use lookalike_base::{Error, Result};
 use lookalike_source::lasting;
-use lookalike_store::disk;
+use lookalike_store::disk::{self, Metadata};
 use lookalike_store::workspace::{InputEntry, InputList, Workspace};
 use lookalike_text::parse::{OLDEST_TOKEN_RULE, ParseConfig, Parser, TokenKind};
 use lookalike_text::read::{
     FileRecords, InputFile, Interpreted, RawDocument, Record, RecordKind, Reject, interpret,
 };
 use std::cmp::Reverse;
-use std::path::Path;
 
 /// Buffers of a reader, and of its decompressor.
 pub const READER_BYTES: u64 = 16 << 20;
@@ -108,7 +107,6 @@ pub fn read_again(
 
 /// The input of an entry of the list if it is still there; otherwise the reason why it is not read.
 fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
-    let mut path = Path::new(&entry.path);
     let Some(identity) = &entry.identity else {
         return Ok(Err(if entry.path == "-" {
             "it was read from standard input, which cannot be read again".into()
@@ -116,14 +114,21 @@ fn open(entry: &InputEntry) -> Result<std::result::Result<InputFile, String>> {
             format!("{} could not be read", entry.path)
         }));
     };
-    let mut found = disk::metadata(path);
-    for other in entry.places() {
-        let there = disk::metadata(other);
-        if there.as_ref().is_ok_and(|there| there.is_file()) {
-            (path, found) = (other, there);
+    let mut found = None;
+    for place in entry.places() {
+        let there = disk::metadata(place);
+        let is_file = there.as_ref().is_ok_and(Metadata::is_file);
+        found = Some((place, there));
+        if is_file {
             break;
         }
     }
+    let Some((path, found)) = found else {
+        let path = &entry.path;
+        return Ok(Err(format!(
+            "the path {path} is not UTF-8, so it cannot be found again"
+        )));
+    };
     Ok(match found {
         Err(error) if !lasting(&error) => return Err(error).map_err(Error::io("inspect", path)),
         Err(error) => {

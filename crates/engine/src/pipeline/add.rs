@@ -357,10 +357,7 @@ fn listed(workspace: &Workspace, given: &Inputs, places: &[usize]) -> Result<Vec
     let mut places = places.iter().map(|&place| &given[place]).peekable();
     let mut files = Vec::new();
     while let Some(entry) = list.next()? {
-        let same = |input: &&InputFile| {
-            let given = input.entry();
-            given.path == entry.path || given.real.is_some() && given.real == entry.real
-        };
+        let same = |input: &&InputFile| entry.is_at_place_of(&input.entry());
         files.push(match places.next_if(same) {
             Some(input) => {
                 let mut input = input.clone();

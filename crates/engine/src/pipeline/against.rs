@@ -76,6 +76,10 @@ pub fn run_against(
     if inputs.is_empty() {
         return Err(Error::NoInput { paths: Vec::new() });
     }
+    if old.to_str().is_none() {
+        let limit = "its path is not UTF-8, so it could not be found again; rename it";
+        return refuse("against", old.display(), limit);
+    }
     context.budget.check()?;
     config.check()?;
     let new = disk::is_gone(&out.join(MANIFEST_FILE))?;

@@ -18,6 +18,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::ids::with_keys;
 use lookalike_base::measure::Criterion;
 use lookalike_base::progress::Context;
+use lookalike_base::words::path_word;
 use lookalike_base::{Error, Result};
 use lookalike_source::lasting;
 use lookalike_store::checkpoint::{Checkpoint, LastSearch};
@@ -253,8 +254,9 @@ pub fn ingest(
     if is_piped(inputs) && collection::ingested(&workspace.manifest) {
         let limit = format!(
             "standard input cannot be compared with the inputs of {}; use `lookalike run \
-                 --from {0}` to find pairs with other parameters, or start in a new directory",
-            out.display()
+                 --from {}` to find pairs with other parameters, or start in a new directory",
+            out.display(),
+            path_word(out)
         );
         return refuse("INPUT", "-", limit);
     }

@@ -11,6 +11,7 @@ use lookalike_methods::{METHODS, Spec};
 
 use lookalike::cli::command::{Args, Command, Context, Out, Result};
 use lookalike_base::Error;
+use lookalike_base::words::path_word;
 
 /// Methods whose pairs are the ground truth by default.
 const TRUTHS: [&str; 2] = ["shingles", "cosine"];
@@ -118,7 +119,7 @@ fn alone(spec: &Spec, directory: &Path, context: &Context<'_>) -> Result<()> {
         return Err(Error::Interrupted { stage: "compare" });
     }
     // The method has printed its error.
-    let what = format!("lookalike lab method {spec} {}", directory.display());
+    let what = format!("lookalike lab method {spec} {}", path_word(directory));
     let help = "see its message above; repeat the same command to continue";
     Err(Error::other(format!("`{what}` failed: {status}"), help))
 }

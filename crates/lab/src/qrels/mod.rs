@@ -113,6 +113,7 @@ use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_engine::{outputs, pipeline};
 use lookalike_store::disk::{self, AtomicFile};
+use lookalike_store::workspace::OwnDirectory;
 use lookalike_text::read::uncompressed;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -136,6 +137,8 @@ const FIXED_BYTES: u64 = 8 << 20;
 pub const CONTRADICTIONS_FILE: &str = "contradictions.jsonl";
 /// The deduplicated qrels.
 pub(crate) const QRELS_FILE: &str = "qrels";
+/// The links of `transfer`, whose other files have the same names as those of `qrels`.
+pub(crate) const TRANSFERRED_FILE: &str = "transferred.tsv";
 
 /// The cluster number of a document that is in no cluster.
 const NONE: u32 = u32::MAX;
@@ -187,15 +190,9 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
 
     let counts = judgements.counts(&config.qrels, &clusters);
     let mut report = QrelsReport::new(config, &judgements, counts);
-    let output = config.output.as_ref();
-    let create = |name: &str| {
-        let file = output.map(|output| AtomicFile::create(&output.join(name)));
-        file.transpose()
-    };
-    if let Some(output) = output {
-        disk::create_lasting_directory(output)?;
-        disk::claim(output);
-    }
+    let create = |output| OwnDirectory::create(output, CONTRADICTIONS_FILE, |_| false);
+    let output = config.output.as_deref().map(create).transpose()?;
+    let create = |name: &str| output.as_ref().map(|output| output.file(name)).transpose();
     let mut contradictions = create(CONTRADICTIONS_FILE)?;
     let mut qrels = create(QRELS_FILE)?;
     let given = (&judgements, &clusters);
@@ -245,12 +242,11 @@ pub fn run(config: &QrelsConfig, context: &Context<'_>) -> Result<QrelsReport> {
         report.runs.push(run.thin(given, file.as_mut())?);
         files.extend(file.map(|file| file.close(true)).transpose()?);
     }
-    // The two files by which the next command recognises the directory come first.
     for file in files {
         file.finish()?;
     }
-    if let Some(output) = output {
-        disk::sync_directory(output)?;
+    if let Some(output) = &output {
+        disk::sync_directory(output.path())?;
     }
     Ok(report)
 }
@@ -360,9 +356,12 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
             return refuse("run", path.display(), limit + "; give it another name");
         }
     }
-    let files = || files.iter().map(String::as_str);
-    outputs::check_files(output, files(), &[], &reads)?;
-    outputs::check_earlier(output, CONTRADICTIONS_FILE, files())
+    outputs::check_files(output, files.iter().map(String::as_str), &[], &reads)?;
+    // An earlier command may have had other rankings.
+    let there = |name: &str| disk::exists(&output.join(name));
+    let earlier = there(CONTRADICTIONS_FILE)? && !there(TRANSFERRED_FILE)?;
+    let is_ours = |name: &str| earlier || files.contains(name);
+    OwnDirectory::look(output, is_ours, "qrels")
 }
 
 /// The memory of judgements and what belongs to them, and how their reading is stopped.

@@ -96,9 +96,6 @@ pub use config::{LabelsFormat, TransferConfig, TransferReport};
 
 const STAGE: &str = "transfer";
 
-/// Each label that a document gets, with the document that it comes from.
-pub(crate) const TRANSFERRED_FILE: &str = "transferred.tsv";
-
 /// Bytes of memory of a link or a decision: 16, three times while a table grows.
 const LINK_BYTES: u64 = 48;
 /// Bytes of memory of an exact duplicate of a document that gets a label: 8, three times.
@@ -391,7 +388,7 @@ fn write(
             }
         }
     }
-    out.finish(config)?;
+    out.finish()?;
     let line = format!(
         "transfer: {} of {} labels transferred; contradictions: {}",
         report.transferred, report.labels, report.contradictions

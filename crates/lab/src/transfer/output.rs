@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::labels::Labels;
 use super::links::{Candidate, Decision, Links, resemblance};
-use super::{LabelsFormat, TRANSFERRED_FILE, TransferConfig, TransferReport};
-use crate::qrels::{CONTRADICTIONS_FILE, key_of};
+use super::{LabelsFormat, TransferConfig, TransferReport};
+use crate::qrels::{CONTRADICTIONS_FILE, QRELS_FILE, TRANSFERRED_FILE, key_of};
 use lookalike_base::Result;
 use lookalike_engine::outputs;
 use lookalike_store::disk::{self, AtomicFile};
 use lookalike_store::table::cell;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::workspace::{OwnDirectory, Workspace};
 
 /// Bytes of memory of a label that is written, if several documents have the same docno: 32, and
 /// what a table takes while it grows.
@@ -28,7 +28,14 @@ pub(super) fn check_output(
     collections: [&Workspace; 2],
 ) -> Result<()> {
     outputs::check_files(output, names(labels), &collections, &[path])?;
-    outputs::check_earlier(output, CONTRADICTIONS_FILE, names(labels))
+    // `qrels` also writes files of these names.
+    let there = |name: &str| disk::exists(&output.join(name));
+    let theirs = there(QRELS_FILE)? && !there(TRANSFERRED_FILE)?;
+    let is_ours = |name: &str| match name {
+        QRELS_FILE => !theirs,
+        _ => name.starts_with("labels.") || names(labels).contains(&name),
+    };
+    OwnDirectory::look(output, is_ours, "transfer")
 }
 
 /// The names of the files.
@@ -41,6 +48,7 @@ fn names(labels: &Labels) -> [&'static str; 3] {
 pub(super) struct Outputs {
     /// The labels, the transferred ones with their links, and the contradictions.
     files: Vec<AtomicFile>,
+    directory: Option<OwnDirectory>,
     /// The topics, subtopics and docnos of the written labels, if docnos repeat.
     seen: Option<HashSet<(u32, u32, u128)>>,
 }
@@ -50,12 +58,13 @@ impl Outputs {
         let Some(output) = &config.output else {
             return Ok(Outputs::default());
         };
-        disk::create_lasting_directory(output)?;
-        disk::claim(output);
-        let create = |name| AtomicFile::create(&output.join(name));
-        let files = names(labels).into_iter().map(create);
-        let files = files.collect::<Result<_>>()?;
-        Ok(Outputs { files, seen: None })
+        let directory = OwnDirectory::create(output, CONTRADICTIONS_FILE, |_| false)?;
+        let files = names(labels).map(|name| directory.file(name)).into_iter();
+        Ok(Outputs {
+            files: files.collect::<Result<_>>()?,
+            directory: Some(directory),
+            seen: None,
+        })
     }
 
     /// Writes the candidates of a document that have different labels.
@@ -169,13 +178,11 @@ impl Outputs {
         }
     }
 
-    pub(crate) fn finish(self, config: &TransferConfig) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         for file in self.files.into_iter().rev() {
             file.finish()?;
         }
-        match &config.output {
-            Some(output) => disk::sync_directory(output),
-            None => Ok(()),
-        }
+        let directory = self.directory.iter().map(OwnDirectory::path);
+        directory.map(disk::sync_directory).collect()
     }
 }

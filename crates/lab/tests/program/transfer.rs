@@ -970,7 +970,7 @@ fn nothing_is_replaced_that_is_read_or_belongs_to_a_collection() {
         (with("labels", "out"), "an input of the collection"),
         (
             with("labels", "mine"),
-            "labels.txt in it is not of this command",
+            "labels.txt, and no lock file of an earlier transfer",
         ),
     ] {
         let error = transfer(&config, &Run::default()).unwrap_err();

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::FileType;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::remote;
 use lookalike_base::budget::ByteSize;
@@ -386,12 +387,19 @@ pub fn temporary(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// The longest name to which [`unlike_others`] adds 15 bytes: file systems take 255.
+const MOST_NAME: usize = 240;
+
 /// As [`temporary`], where other programs also write: a name that none of them uses.
 fn unlike_others(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".lookalike.tmp");
-    path.with_file_name(name)
+    let name = path.file_name().unwrap_or_default();
+    let mut unlike = std::ffi::OsString::from(".");
+    match name.len() > MOST_NAME {
+        true => unlike.push(format!("{:016x}", xxh3_64(name.as_encoded_bytes()))),
+        false => unlike.push(name),
+    }
+    unlike.push(".lookalike.tmp");
+    path.with_file_name(unlike)
 }
 
 /// Creates a file for writing. First removes a leftover of the same name from a killed command. If
@@ -1071,6 +1079,18 @@ pub fn destination(path: &Path) -> Result<Destination> {
     inspect().map_err(Error::io("write to", path))
 }
 
+/// The name of a file that is incomplete, and whether it is removed if it gets no other: no later
+/// command would find it.
+struct Temporary(PathBuf, bool);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if self.1 {
+            let _ = inside::remove(&self.0);
+        }
+    }
+}
+
 /// A text or JSON result. It is buffered and written under a temporary name. `finish` makes it
 /// durable and renames it. A device or FIFO that the user names is written to directly. An object
 /// of a store is there after `finish`, and nothing of it before.
@@ -1079,7 +1099,7 @@ pub struct AtomicFile {
     pub(crate) path: PathBuf,
     /// The temporary and the final name; `None` if the bytes go to an object, or through to a
     /// device or FIFO.
-    names: Option<(PathBuf, PathBuf)>,
+    names: Option<(Temporary, PathBuf)>,
     out: BufWriter<File>,
     pub(crate) hash: xxhash_rust::xxh3::Xxh3,
     pub(crate) bytes: u64,
@@ -1093,11 +1113,13 @@ impl AtomicFile {
                 (create_object(path, 0, None)?, None)
             }
             Destination::File(target) => {
-                let temporary = match inside::is_claimed(path) {
-                    true => temporary(&target),
-                    false => unlike_others(&target),
+                let is_lost = !inside::is_claimed(path);
+                let temporary = match is_lost {
+                    true => unlike_others(&target),
+                    false => temporary(&target),
                 };
-                (create(&temporary)?, Some((temporary, target)))
+                let file = create(&temporary)?;
+                (file, Some((Temporary(temporary, is_lost), target)))
             }
             Destination::Through(target) => {
                 let open = || faults::doing(Op::Create, path, None, || inside::write_to(&target));
@@ -1112,10 +1134,11 @@ impl AtomicFile {
     pub(crate) fn of_part(path: &Path) -> Result<Self> {
         let temporary = temporary(path);
         let file = create(&temporary)?;
-        Ok(AtomicFile::of(path, file, Some((temporary, path.into()))))
+        let names = (Temporary(temporary, false), path.into());
+        Ok(AtomicFile::of(path, file, Some(names)))
     }
 
-    fn of(path: &Path, file: File, names: Option<(PathBuf, PathBuf)>) -> Self {
+    fn of(path: &Path, file: File, names: Option<(Temporary, PathBuf)>) -> Self {
         AtomicFile {
             path: path.to_path_buf(),
             names,
@@ -1174,15 +1197,16 @@ impl AtomicFile {
 /// A file that is complete and has no final name yet.
 pub struct Closed {
     path: PathBuf,
-    names: Option<(PathBuf, PathBuf)>,
+    names: Option<(Temporary, PathBuf)>,
     of: (u64, u64),
 }
 
 impl Closed {
     /// Gives the file its final name. Returns size and checksum.
-    pub fn finish(self) -> Result<(u64, u64)> {
-        if let Some((temporary, target)) = &self.names {
-            rename(temporary, target)?;
+    pub fn finish(mut self) -> Result<(u64, u64)> {
+        if let Some((temporary, target)) = &mut self.names {
+            rename(&temporary.0, target)?;
+            temporary.1 = false;
             if *target != self.path {
                 // The caller syncs the directory of the link.
                 sync_parent(target)?;

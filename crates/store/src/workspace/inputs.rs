@@ -3,7 +3,7 @@
 //! The list is separate from the manifest because it can have millions of lines, and every commit
 //! rewrites the manifest.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::{ResultFile, Workspace};
 use crate::disk::{self, AtomicFile, Metadata};
 use crate::{json, received, remote};
 use lookalike_base::numbers::{counted, is_zero};
-use lookalike_base::words::shell_word;
+use lookalike_base::words::{path_word, shell_word};
 use lookalike_base::{Error, Result};
 
 /// Name of the list of inputs in an output directory.
@@ -83,10 +83,19 @@ pub struct InputEntry {
 
 impl InputEntry {
     /// The paths at which the file may be, the likeliest first. A relative path depends on the
-    /// working directory, and an absolute one does not survive a move of the files.
+    /// working directory, and an absolute one does not survive a move of the files. A path in which
+    /// bytes were replaced is none of them: another file may have it.
     pub fn places(&self) -> impl Iterator<Item = &Path> {
-        let places = self.real.iter().chain([&self.path]);
+        let path = Some(&self.path).filter(|_| !self.is_altered());
+        let places = self.real.iter().chain(path);
         places.map(Path::new)
+    }
+
+    /// Whether bytes of the path that are not UTF-8 were replaced.
+    pub fn is_altered(&self) -> bool {
+        let has = |path: &String| path.contains(char::REPLACEMENT_CHARACTER);
+        let is_address = || remote::is_address(Path::new(&self.path));
+        has(&self.path) && !self.real.as_ref().map_or_else(is_address, has)
     }
 
     /// Whether nothing is in its places any more, as after a move of all inputs. Without an absolute
@@ -96,9 +105,23 @@ impl InputEntry {
         self.real.is_some() && self.places().all(gone)
     }
 
+    /// What tells the file from others, the surest first. An altered path needs the name, in which no
+    /// byte is replaced: as it is, or below the argument.
+    fn keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let altered = self.is_altered();
+        let key = |name: &str| match altered {
+            true => Cow::from(format!("{}\0{name}", self.path)),
+            false => Cow::from(&self.path),
+        };
+        let below = self.name.get(self.below..).unwrap_or_default();
+        let real = self.real.iter().map(Cow::from);
+        real.chain([self.name.as_str(), below].map(key))
+    }
+
     /// Whether two entries name the same file.
-    fn is_at_place_of(&self, other: &InputEntry) -> bool {
-        self.path == other.path || self.real.is_some() && self.real == other.real
+    pub fn is_at_place_of(&self, other: &InputEntry) -> bool {
+        self.keys()
+            .any(|key| other.keys().any(|other| other == key))
     }
 }
 
@@ -373,18 +396,15 @@ pub struct Arranged {
 pub fn arrange(directory: &Path, given: &[InputEntry], all: bool) -> Result<Arranged> {
     let mut places = HashMap::with_capacity(given.len());
     for (place, entry) in given.iter().enumerate() {
-        places.entry(entry.path.as_str()).or_insert(place);
-        if let Some(real) = &entry.real {
-            places.insert(real, place);
+        for key in entry.keys() {
+            places.entry(key).or_insert(place);
         }
     }
     let mut arranged = Arranged::default();
     let mut listed = vec![false; given.len()];
     let mut list = InputList::open(directory)?;
     while let Some(old) = list.next()? {
-        let found = old.real.iter().chain([&old.path]);
-        let found = found.filter_map(|path| places.get(path.as_str())).next();
-        match found {
+        match old.keys().find_map(|key| places.get(&*key)) {
             Some(&place) => {
                 check_same(old, &given[place])?;
                 listed[place] = true;
@@ -415,7 +435,7 @@ fn gone(directory: &Path, old: &InputEntry) -> Error {
     let help = format!(
         "put it back where it was and repeat the command, or start in a new directory with -o; \
          `lookalike run --from {}` searches what was read, without the inputs",
-        shell_word(&directory.display().to_string())
+        path_word(directory)
     );
     let what = format!(" holds results of other inputs: {what}, and is gone");
     Error::of(directory, what, help)
@@ -428,7 +448,7 @@ pub fn other_inputs(directory: &Path, what: String) -> Error {
         true => String::new(),
         false => format!(
             ", or add the new inputs to it with `lookalike add {} INPUT...`",
-            directory.display()
+            path_word(directory)
         ),
     };
     let help = format!(
@@ -488,8 +508,8 @@ pub fn check(directory: &Path, entry: &InputsEntry) -> Result<()> {
     let mut all = InputList::open(directory)?;
     let (mut lines, mut places) = (0, HashSet::new());
     // Appended lines are new: the same bytes twice are damage.
-    while let Ok(Some(line)) = all.next()
-        && places.insert(xxh3_64(line.path.as_bytes()))
+    while let Ok(Some(_)) = all.next()
+        && places.insert(xxh3_64(&all.line))
     {
         lines += 1;
     }

@@ -119,8 +119,18 @@ pub fn refuse_below_another(parameter: &'static str, directory: &Path) -> Result
     refuse_held(parameter, directory)
 }
 
-/// As [`refuse_below_another`], for a place that may be an address.
+/// As [`refuse_below_another`], for a place that may be an address. Also refuses what cannot be made,
+/// because a link there leads to nothing.
 pub fn refuse_held(parameter: &'static str, directory: &Path) -> Result<()> {
+    let here = |at: &&Path| !at.as_os_str().is_empty() && !remote::is_address(directory);
+    for at in directory.ancestors().take_while(here) {
+        if !disk::exists(at)? && !disk::is_gone(at)? {
+            let what = "is a symbolic link to something that does not exist; create that, or give \
+                        another directory";
+            let limit = format!("{} {what}", at.display());
+            return Err(Error::parameter(parameter, directory.display()).because(limit));
+        }
+    }
     match holder(&resolved(directory)?)? {
         None => Ok(()),
         Some((holder, _)) => Err(Error::parameter(parameter, directory.display()).because(
@@ -196,6 +206,9 @@ pub fn missing(path: &Path) -> Error {
         Ok(()) => Error::Other {
             message: format!("no such file or directory: {}", path.display()),
             help: match near(path, |_| true) {
+                Some(near) if near == path => {
+                    "it is a symbolic link to something that does not exist; check that".into()
+                }
                 Some(near) => format!("did you mean {}?", near.display()),
                 None => "check the path".into(),
             },

@@ -51,6 +51,7 @@ use lookalike_base::measure::Criterion;
 use lookalike_base::memory::Memory;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::{Context, Silent, Unit};
+use lookalike_base::words::path_word;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection;
 use lookalike_engine::document::{ShownDocument, look_up};
@@ -164,7 +165,7 @@ pub fn audit(
     context: &Context<'_>,
 ) -> Result<Audit> {
     let (source, digest) = DedupSource::read(kept)?;
-    let criterion = dedup::check_pairs(workspace)?;
+    let criterion = dedup::check_pairs("DIR", workspace)?;
     let inputs = dedup::inputs_of(workspace)?;
     let read = &collection::config(&workspace.manifest).read;
     let reader = dedup::values::memory_of_reader(read);
@@ -256,9 +257,11 @@ pub fn audit(
 }
 
 fn changed(kept: &Path, workspace: &Workspace) -> Error {
-    let work = workspace.directory().display();
+    let work = workspace.directory();
     Error::parameter("DIR", kept.display()).because(format!(
-        "it was made from an earlier state of the work directory {work}, before `lookalike add` or a \
-             search changed it; make a new one: `lookalike dedup --from {work} -o OTHER`"
+        "it was made from an earlier state of the work directory {}, before `lookalike add` or a \
+             search changed it; make a new one: `lookalike dedup --from {} -o OTHER`",
+        work.display(),
+        path_word(work)
     ))
 }

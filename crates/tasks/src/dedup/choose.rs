@@ -11,6 +11,7 @@ use lookalike_base::keywords::keywords;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::progress::Context;
 use lookalike_base::union_find::UnionFind;
+use lookalike_base::words::path_word;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{
     self, Catalogue, MappedSets, Sameness, SharedTexts, TextDigest, each_document,
@@ -711,7 +712,7 @@ pub(super) fn lists_pairs(workspace: &Workspace) -> bool {
 /// The criterion of a deduplication. Refuses pairs from which it does not follow what may go, if
 /// they are `needed` ([`super::needs_pairs`]).
 pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion> {
-    match check_pairs(workspace) {
+    match check_pairs("from", workspace) {
         // It only names the column of the resemblance, which is empty.
         Err(Error::StageMissing { .. }) if !needed && workspace.manifest.method.is_none() => {
             Ok(JoinConfig::default().criterion())
@@ -720,8 +721,8 @@ pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion
     }
 }
 
-/// Refuses pairs from which it does not follow what may go.
-pub fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
+/// Refuses pairs from which it does not follow what may go. The parameter `given` names the directory.
+pub fn check_pairs(given: &'static str, workspace: &Workspace) -> Result<Criterion> {
     let config = &workspace.record::<PairsEntry>("join")?.config;
     // Estimated or missing pairs say neither what may go nor what is left.
     let full = workspace.matches::<SampleEntry>(|sample| sample.sampling == Sampling::Full);
@@ -739,5 +740,7 @@ pub fn check_pairs(workspace: &Workspace) -> Result<Criterion> {
     } else {
         return Ok(config.criterion());
     };
-    Err(Error::parameter("from", workspace.directory().display()).because(limit))
+    let directory = workspace.directory();
+    let limit = limit.replace("DIR", &path_word(directory));
+    Err(Error::parameter(given, directory.display()).because(limit))
 }

@@ -334,12 +334,7 @@ fn check(
     inputs: &[InputFile],
     removed: Option<&Path>,
 ) -> Result<()> {
-    let evidence = evidence::file_names(config.results);
-    let mut names = inputs.iter().map(|input| input.docno.as_str());
-    if let (Some(_), Some(evidence)) = (removed, names.find(|name| evidence.contains(name))) {
-        let limit = "an input has the name of the file with the reasons; rename the input";
-        return refuse("removed", evidence, limit);
-    }
+    check_evidence(config, inputs, removed)?;
     if removed.is_some() && config.form == Form::Annotated {
         return refuse("removed", "--annotate", "annotated files have every record");
     }
@@ -398,7 +393,8 @@ impl Rewriting<'_> {
         if let Some(list) = &self.config.remove {
             listed::check(list)?;
         }
-        output::check_outputs(inputs, work, self.outputs)
+        output::check_outputs(inputs, work, self.outputs)?;
+        source::path_from(self.outputs.0, work).map(drop)
     }
 
     /// Refuses inputs whose formats do not fit the parameters, before they are read.
@@ -408,6 +404,7 @@ impl Rewriting<'_> {
     fn check_inputs(self, inputs: &[InputFile]) -> Result<()> {
         self.check_memory(inputs)?;
         check_names(inputs)?;
+        check_evidence(self.config, inputs, self.outputs.1)?;
         objects::check_keys(output::named(self.outputs), inputs)?;
         formats::check(self, inputs)?;
         formats::check_fields(self, inputs)
@@ -452,6 +449,23 @@ impl Rewriting<'_> {
     }
 }
 
+/// Refuses inputs whose removed records would be in the file with the reasons.
+fn check_evidence(
+    config: &DedupConfig,
+    inputs: &[InputFile],
+    removed: Option<&Path>,
+) -> Result<()> {
+    let evidence = evidence::file_names(config.results);
+    let mut names = inputs.iter().map(|input| input.docno.as_str());
+    match (removed, names.find(|name| evidence.contains(name))) {
+        (Some(_), Some(name)) => {
+            let limit = "an input has the name of the file with the reasons; rename the input";
+            refuse("removed", name, limit)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Refuses inputs that cannot be written again under their names.
 pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
     for input in inputs {
@@ -464,7 +478,7 @@ pub(crate) fn check_names(inputs: &[InputFile]) -> Result<()> {
             return refuse("INPUT", path, limit);
         }
         if input.path.to_str().is_none() && input.problem.is_none() {
-            return Err(not_utf8(&input.path.to_string_lossy()));
+            return Err(again::not_utf8(&input.path.to_string_lossy()));
         }
     }
     Ok(())
@@ -479,12 +493,6 @@ fn check_name(name: &str, path: &str) -> Result<()> {
         ))),
         false => Ok(()),
     }
-}
-
-/// The list of inputs holds text, from which such a file cannot be found again.
-fn not_utf8(path: &str) -> Error {
-    Error::parameter("INPUT", path)
-        .because("its path is not UTF-8, so it cannot be found again; rename it")
 }
 
 /// Memory of a thread that compares payloads: a record is in memory, and once more without its
@@ -508,12 +516,6 @@ pub(crate) fn listed_inputs(
             continue;
         }
         let input = again::listed(entry)?;
-        if entry.identity.is_some()
-            && entry.path.contains('\u{fffd}')
-            && !again::is_regular(&input.path)
-        {
-            return Err(not_utf8(&entry.path));
-        }
         check(inputs.len() + 1, entry, &input)?;
         inputs.push(input);
     }
@@ -567,6 +569,7 @@ pub fn run(
         context,
     };
     of.check_link()?;
+    source::path_from(outputs.0, workspace.directory())?;
     output::check_places(workspace.directory(), own, outputs, context.stop)?;
     objects::check_keys(output::named(outputs), own)?;
     formats::check(of, own)?;

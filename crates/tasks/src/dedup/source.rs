@@ -10,9 +10,9 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{DedupConfig, DedupSummary};
-use lookalike_base::{Error, Result};
+use lookalike_base::error::{Error, Result, refuse};
 use lookalike_rewrite::output::{PRIVATE, State};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::workspace::{Workspace, resolved};
 use lookalike_store::{disk, json, received, remote};
 
 /// The name of the record.
@@ -161,16 +161,25 @@ fn shortened(path: &Path) -> PathBuf {
     short
 }
 
-/// The path that leads from one place to another.
-fn path_from(from: &Path, to: &Path) -> Result<String> {
-    let (from, to) = (real(from)?, real(to)?);
-    if remote::is_address(&from) {
-        return Ok(to.to_string_lossy().into_owned());
-    }
-    let both = from.components().zip(to.components());
-    let common = both.take_while(|(a, b)| a == b).count();
-    let up = from.components().skip(common).map(|_| OsStr::new(".."));
-    let down = to.components().skip(common).map(Component::as_os_str);
-    let path: PathBuf = up.chain(down).collect();
-    Ok(path.to_string_lossy().into_owned())
+/// The path that leads from one place to another. They need not be there yet.
+///
+/// # Errors
+/// `BadParameter` if it is not UTF-8: [`DedupSource`] is text.
+pub(super) fn path_from(kept: &Path, work: &Path) -> Result<String> {
+    let (from, to) = (resolved(kept)?, resolved(work)?);
+    let path = match remote::is_address(&from) {
+        true => to,
+        false => {
+            let both = from.components().zip(to.components());
+            let common = both.take_while(|(a, b)| a == b).count();
+            let up = from.components().skip(common).map(|_| OsStr::new(".."));
+            let down = to.components().skip(common).map(Component::as_os_str);
+            up.chain(down).collect()
+        }
+    };
+    path.into_os_string().into_string().or_else(|_| {
+        let limit = "the path of its work directory is not UTF-8, so that could not be found again; \
+                     give another directory, or another --work";
+        refuse("output", kept.display(), limit)
+    })
 }

@@ -14,6 +14,7 @@ use lookalike_base::error::refuse;
 use lookalike_base::ids::FingerprintKind;
 use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
+use lookalike_base::words::path_word;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{CollectionConfig, SegmentEntry};
 use lookalike_engine::join::{JoinConfig, Pairs};
@@ -454,7 +455,7 @@ impl Plan {
                     break;
                 }
                 if begun.elapsed() >= wait {
-                    let exchange = self.exchange.display();
+                    let exchange = path_word(&self.exchange);
                     let tasks = counted(missing.len() as u64, "task");
                     let help = format!(
                         "run them first; `lookalike tasks status {exchange}` lists what can run, and \

@@ -659,7 +659,7 @@ impl Cutter<'_> {
     }
 
     fn changed(&self, what: &str) -> Error {
-        let expected = format!("had {what} when it was read");
+        let expected = format!("{what} when it was read");
         Error::input_changed(&self.input.path, expected, "another text")
     }
 

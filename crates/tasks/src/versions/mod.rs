@@ -58,6 +58,7 @@ use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::{Context, Unit};
 use lookalike_base::ratio::Ratio;
 use lookalike_base::threads::lock;
+use lookalike_base::words::path_word;
 use lookalike_engine::collection::{self, Catalogue, MappedSets, each_document};
 use lookalike_engine::document::{READER_BYTES, record_bytes};
 use lookalike_engine::join::{List, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
@@ -308,14 +309,15 @@ pub fn versions(
 
 /// Refuses a directory whose pairs are not all pairs by resemblance.
 fn check(workspace: &Workspace) -> Result<()> {
-    let criterion = check_pairs(workspace)?;
+    let criterion = check_pairs("DIR", workspace)?;
     let listed = workspace.matches::<PairsEntry>(|pairs| pairs.config.pairs != Pairs::None);
-    let unfit = |limit| refuse("DIR", workspace.directory().display(), limit);
+    let unfit = |limit: &str| refuse("DIR", workspace.directory().display(), limit);
     if criterion.measure != Measure::Resemblance || !listed {
-        return unfit(
-            "its pairs by resemblance are not listed; find them: `lookalike run --from DIR \
+        return unfit(&format!(
+            "its pairs by resemblance are not listed; find them: `lookalike run --from {} \
              --score resemblance --pairs all`",
-        );
+            path_word(workspace.directory())
+        ));
     }
     if collection::config(&workspace.manifest).condition.is_some() {
         return unfit(
@@ -667,7 +669,7 @@ impl Captures<'_> {
             .shingle
             .fingerprint;
         let sets = with_keys!(kind, K => MappedSets::open::<K>(self.workspace, mapped))?;
-        let threshold = check_pairs(self.workspace)?.threshold;
+        let threshold = check_pairs("DIR", self.workspace)?.threshold;
         let representatives = Catalogue::representatives(self.workspace)?;
         let class = |it: &Visit| representatives.of(it.text);
         let moves = self.moves(&pages, whole, class)?;

@@ -264,8 +264,8 @@ impl<'a> Reread<'a> {
         let input = self.inputs.get(document.file as usize);
         let path = input.map(|input| input.path.clone()).unwrap_or_default();
         let DocumentRecord { docno, offset, .. } = document;
-        let expected = format!("had the document {docno} at offset {offset}");
-        Error::input_changed(path, expected, "something else there")
+        let found = format!("something else at offset {offset}");
+        Error::input_changed(path, format!("the document {docno} there"), found)
     }
 }
 
