@@ -478,6 +478,17 @@ fn json_values_are_not_held_as_a_tree() {
     .rejected(TEXT)
     .check();
     case("a.jsonl", format!("{{{fields}\"id\":1,\"text\":\"a\"}}"), 1).check();
+    // What a warning or a reject looks for took the square of the number of fields.
+    let texts = "\"text\":[\"a b\",\"c d\"]";
+    case("a.jsonl", format!("{{{fields}\"id\":1,{texts}}}"), 1).check();
+    let messages = format!("{{\"id\":1,\"messages\":[{{{fields}\"content\":\"a b\"}}]}}");
+    case("a.jsonl", messages, 0).rejected(TEXT).check();
+    let words: String = (0..100).map(|i| format!("\"w{i}\":\"v\",")).collect();
+    let objects: String = (0..250)
+        .map(|i| format!("\"o{i}\":{{{words}\"z\":1}},"))
+        .collect();
+    let cut = "\"text\":\"one two three four five ...\"";
+    case("a.jsonl", format!("{{{objects}\"id\":1,{cut}}}"), 1).check();
     case(
         "a.jsonl",
         list("\"id\":1,\"text\":\"a\"", ",\"text\":\"b\"", ""),

@@ -393,7 +393,7 @@ fn columnar(text: &str, name: &str, column: &Value) -> Option<(Reason, String)> 
     if texts.iter().filter(|text| is_words(text)).count() < 2 {
         return None;
     }
-    let members = members(text, |_| true).ok()?;
+    let members = first_members(text, &ID_FIELDS);
     let has_id = |id: &&str| named(&members, id).is_some_and(|id| id.kind != Kind::List);
     let is_column = |value: &Value| value.kind == Kind::List && list(value).len() == count;
     let mut others = members.iter().filter(|(other, _)| other != name);
@@ -406,11 +406,19 @@ fn columnar(text: &str, name: &str, column: &Value) -> Option<(Reason, String)> 
     (!ID_FIELDS.iter().any(has_id)).then_some((Reason::PerhapsSeveral, detail))
 }
 
-/// The texts of an object, with their paths.
+/// The first members of an object, for a message, and those with these names; none if it is malformed.
+fn first_members<'t>(object: &'t str, names: &[&str]) -> Members<'t> {
+    let left = Cell::new(MOST);
+    let more = || left.replace(left.get().saturating_sub(1)) > 0;
+    members(object, |name| names.contains(&name) || more()).unwrap_or_default()
+}
+
+/// The first texts of an object, with their paths: each costs a pass over the object.
 fn texts_of(object: &str) -> Vec<(String, String)> {
     let known = known_fields(object).into_iter();
     let texts = known
         .filter(|known| known.text.is_some())
+        .take(MOST)
         .filter_map(|known| {
             let text = JsonObject.field(object.as_bytes(), &known.path)?;
             Some((known.path, text))
@@ -429,9 +437,7 @@ fn known_fields(text: &str) -> Vec<Known> {
 }
 
 fn add_fields(object: &str, prefix: &str, depth: usize, known: &mut Vec<Known>) {
-    let left = Cell::new(MOST);
-    let more = |_: &str| left.replace(left.get().saturating_sub(1)) > 0;
-    for (name, value) in members(object, more).unwrap_or_default() {
+    for (name, value) in first_members(object, &[]) {
         if known.len() >= MOST * MOST {
             return;
         }
