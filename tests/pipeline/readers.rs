@@ -1562,9 +1562,15 @@ fn other_values_in_an_array_of_json() {
         (format!("[{a},[{b}],{c}]"), "ddd"),
         (format!("[{a},[{b},{c}]]\n"), "ddd"),
         (format!("[{a}]\n[{b}]\n{c}"), "ddd"),
+        // The array was cut off between objects, without a line.
+        (format!("[{a},{b},"), "ddr"),
+        (format!("[{a},[{b}\n"), "ddr"),
+        (format!("[{a},null,{b}] [{c}\n "), "drddr"),
     ] {
         let outcome = read("x", &text);
         assert_eq!(outcome.order, order, "{text}: {outcome:?}");
+        let is_cut = outcome.reasons().last() == Some(&Reason::Truncated);
+        assert_eq!(is_cut, order.ends_with('r'), "{text}");
     }
 }
 
