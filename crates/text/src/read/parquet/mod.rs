@@ -49,7 +49,7 @@ use crate::read::ground::outcome::HEAD;
 use crate::read::ground::record::{
     Batch, Field, Marks, Origin, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
-use crate::read::ground::resolve::{Texts, is_null, take_each, usual_of};
+use crate::read::ground::resolve::{Texts, is_null, no_docno, take_each, usual_of};
 use lookalike_base::memory::reserve;
 use lookalike_base::numbers::counted;
 use lookalike_source::{Fault, ReadAt, Reason};
@@ -554,6 +554,7 @@ impl ParquetFramer {
         let absent = self.absent.iter().cloned();
         row.notices
             .extend(absent.map(|absent| (Reason::MissingField, absent)));
+        (row.notices).extend(no_docno(&self.config).filter(|_| docno.is_none()));
         if row.parts.len() < 2 {
             row.parts.clear();
         }
