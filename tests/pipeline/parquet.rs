@@ -544,6 +544,7 @@ fn columns_that_are_no_text_and_blank_values_are_passed_over() {
         required group m (MAP) { repeated group key_value {
             required binary key (STRING); required binary value (STRING); } }
         required group s { required binary x (STRING); } optional double k;
+        required binary twin (STRING); required binary twin (STRING);
         required group part { optional binary text; required binary content (STRING);
             required binary html (STRING); } }";
     written(&path, schema, |group| {
@@ -554,6 +555,8 @@ fn columns_that_are_no_text_and_blank_values_are_passed_over() {
             "v",
             "y",
             "k",
+            "one",
+            "two",
             "null",
             "c<",
             "<p>h",
@@ -581,6 +584,11 @@ fn columns_that_are_no_text_and_blank_values_are_passed_over() {
         ("a|b", "f:1: the text"),
         // JSON and tables gave this line, and Parquet did not.
         ("b", "f:1: the text; no docno: no k"),
+        // Rows that differ in the second were copies of each other.
+        (
+            "twin",
+            "f:1: one; part of a field left out: twin has another column of this name, and the first one counts",
+        ),
         ("a|b,m.key_value[].value", "f:1: the text v"),
         // The next column of a part, as in JSON.
         (
@@ -592,7 +600,7 @@ fn columns_that_are_no_text_and_blank_values_are_passed_over() {
         (
             "b,m",
             "f:1: the text; field of --text-field missing: m is of type map, not string; it has a (string), b \
-             (string), m.key_value[].key (string), m.key_value[].value (string), s.x (string), k (number), \
+             (string), m.key_value[].key (string), m.key_value[].value (string), s.x (string), k (number), twin (string), twin (string), \
              part.text (bytes), part.content (string), part.html (string); did you mean the column m.key_value[].value?",
         ),
     ] {

@@ -251,6 +251,8 @@ pub(super) struct Chosen {
     pub beneath: bool,
     /// A column of this object that is not in the text.
     pub beside: Option<String>,
+    /// Whether another column has its path.
+    pub twin: bool,
     /// The lists on the way to it, unless all their elements are taken.
     lists: Vec<List>,
     /// The definition level from which on the list is there that the path ends with, and the lists
@@ -349,7 +351,10 @@ impl<'s> Columns<'s> {
             chosen.push(new(Role::Condition, leaf));
         }
         let all = |list: &List| matches!(list.taken, Taken::All);
+        let path_of = |leaf| self.schema.column(leaf).path().clone();
+        let mut others = leaf + 1..self.schema.num_columns();
         chosen.push(Chosen {
+            twin: others.any(|other| path_of(other) == path_of(leaf)),
             present: way.present,
             part: way.part.filter(|_| !way.is_alone),
             beneath: way.part.is_some() || !way.lists.is_empty(),

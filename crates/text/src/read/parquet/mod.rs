@@ -535,6 +535,9 @@ impl ParquetFramer {
                 row.notices
                     .push((Reason::PartsLeft, format!("{path} has {what}")))
             };
+            if chosen.twin {
+                left("another column of this name, and the first one counts".to_string());
+            }
             if without > 0 {
                 left(format!("{} without text", counted(without as u64, "part")));
             }
