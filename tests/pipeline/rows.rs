@@ -399,6 +399,23 @@ fn rows_that_do_not_fit_their_header_are_reported() {
     assert_eq!(found.notices, [few]);
     let many = "4 cells; the table has 3 columns; a cell with the delimiter needs quotes";
     assert_eq!(found.rejected, [(Reason::BadRow, 14, 9, many.into())]);
+    // `cat a.csv b.csv`: the second header was a document called id, or U+FEFF and id.
+    for (name, table) in [
+        ("t.csv", "id,text\n1,a\nid,text\ntext,b text\n"),
+        (
+            "t.csv",
+            "id,text\r\n1,a\r\n\u{feff}\"id\",\"text\"\r\ntext,b text",
+        ),
+        (
+            "t.tsv",
+            "\u{feff}text\tid\na\t1\n\u{feff}text\tid\nb text\ttext\n",
+        ),
+        ("t.csv", "id,text\n1,a\ntext,b text\n\u{feff}id,text"),
+    ] {
+        let found = read(name, table);
+        assert_eq!(found.all(), [("1", "a"), ("text", "b text")], "{table}");
+        assert_eq!(found.reasons(), [Reason::BadRow], "{table}");
+    }
     let found = read_with(
         "t.csv",
         "id,text\n1,abcdefgh\n2,b\n",

@@ -8,6 +8,7 @@ pub(super) mod frame_table;
 use std::borrow::Cow;
 use std::convert::Infallible;
 
+use super::ground::bytes::MARK;
 use super::ground::config::ReadConfig;
 use super::ground::dialect::{Dialect, Mark, RowEnd, Scan};
 use super::ground::fields::{
@@ -351,6 +352,18 @@ impl Table {
             };
             cells.filter_map(text).collect()
         })
+    }
+
+    /// Whether a row repeats the header, as in tables that were put one after the other, perhaps with a
+    /// byte order mark. Only if its texts may be their names, all its cells are looked at.
+    fn is_header(&self, row: &[u8], picked: &Picked<'_>, texts: &[usize]) -> bool {
+        let is_name = |&at: &usize| {
+            // The texts are some of the columns.
+            let (cell, name) = (picked.get(at).unwrap_or_default(), &*self.columns[at]);
+            cell.ends_with(name.as_bytes()) && cell.len() <= name.len() + MARK.len()
+        };
+        let row = row.strip_prefix(MARK).unwrap_or(row);
+        texts.iter().all(is_name) && self.dialect.cells(row) == self.columns
     }
 
     fn pick<'r>(&self, row: &'r [u8], wanted: &[usize]) -> Picked<'r> {
@@ -794,6 +807,9 @@ impl Interpreter for Table {
         notices.extend(missing);
         if texts.is_empty() {
             return refused(Reason::MissingText, self.without_text(bytes));
+        }
+        if self.is_header(bytes, &picked, &texts) {
+            return refused(Reason::BadRow, "it repeats the header".into());
         }
         let url = picked.name(&self.urls).map(Cow::Owned);
         let title = picked.name(&self.titles);
