@@ -221,6 +221,18 @@ fn a_table_without_a_text_is_no_document() {
         read("t.csv", "# a comment\nid,text\n1,a\n").refused(),
         "its first row has 1 cell and the next 2; remove what precedes the names of the columns"
     );
+    // A name that is a number, and not the column of this number.
+    let table = "id,b,7,d,e,f,g\n1,,yes it is,2,3,4,5\n";
+    let detail = read("t.csv", table).refused().to_string();
+    assert!(
+        detail.ends_with("; the longest text is in \"7\""),
+        "{detail}"
+    );
+    let config = with(|config| config.text_field = Some("\"7\"".into()));
+    assert_eq!(
+        read_with("t.csv", table, &config).all(),
+        [("1", "yes it is")]
+    );
     let long = format!("\"{}", "word ".repeat(20_000));
     assert_eq!(read("t.csv", long).reasons(), [Reason::BadRow]);
     assert_eq!(read("t.csv", "\n\n").refused(), "it has no row");

@@ -424,7 +424,8 @@ impl<'p> Level<'p> for &[String] {
 
     fn find(&self, path: &'p FieldPath<'p>) -> Option<usize> {
         column(self, path.literal.trim()).or_else(|| match &path.steps[..] {
-            [Step::Name(name)] => column(self, name),
+            // In quotes, a number is a name.
+            [Step::Name(name)] => named(self, name),
             _ => None,
         })
     }
@@ -495,7 +496,10 @@ fn known_columns(dialect: Dialect, columns: Vec<String>, body: &[u8], ended: boo
         .into_iter()
         .zip(seen)
         .map(|(path, (kind, length))| Known {
-            path: quoted(&path).into_owned(),
+            path: match path.parse::<usize>() {
+                Ok(_) => format!("\"{path}\""),
+                Err(_) => quoted(&path).into_owned(),
+            },
             kind: KINDS[kind].into(),
             text: (kind == 3).then_some(length),
         });
