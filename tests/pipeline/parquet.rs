@@ -593,7 +593,7 @@ fn columns_that_are_no_text_and_blank_values_are_passed_over() {
         // The next column of a part, as in JSON.
         (
             "part",
-            "f:1: c<; part of a field left out: part has objects of which only the text counts, not html",
+            "f:1: c<; part of a field left out: part has objects of which only the text counts, not html where it has a value",
         ),
         ("part.content,part.html", "f:1: c&lt; <p>h"),
         ("part.text|part.html", "f:1: <p>h"),

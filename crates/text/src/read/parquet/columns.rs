@@ -19,10 +19,11 @@ use crate::read::ground::config::ReadConfig;
 use crate::read::ground::fields::{
     FieldPath, ID_FIELDS, Known, Step, TYPE_FIELDS, URL_FIELDS, quoted, short,
 };
-use crate::read::ground::record::Field;
+use crate::read::ground::record::{Field, Notice};
 use crate::read::ground::resolve::{Level, Names, Texts};
 use crate::read::json::values::{PART_FACTS, PART_TEXTS};
-use lookalike_source::ReadAt;
+use lookalike_base::numbers::counted;
+use lookalike_source::{ReadAt, Reason};
 
 fn repeated(node: &Type) -> bool {
     let info = node.get_basic_info();
@@ -859,6 +860,22 @@ impl Chosen {
             first.get_or_insert(value);
         });
         column.name(first?, most)
+    }
+
+    /// Lines about what is not in the text of a row, of whose objects `without` have no text.
+    pub fn left_out(&self, without: usize, has_text: bool) -> impl Iterator<Item = Notice> {
+        let twin = "another column of this name, and the first one counts";
+        let parts = || format!("{} without text", counted(without as u64, "part"));
+        let beside = self.beside.as_ref().filter(|_| has_text).map(|beside| {
+            format!("objects of which only the text counts, not {beside} where it has a value")
+        });
+        let left = [
+            self.twin.then(|| twin.into()),
+            (without > 0).then(parts),
+            beside,
+        ];
+        let line = move |what: String| (Reason::PartsLeft, format!("{} has {what}", self.path));
+        left.into_iter().flatten().map(line)
     }
 
     /// Calls `act` with the text of each value of the row that is taken. Returns whether the list is

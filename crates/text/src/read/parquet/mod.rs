@@ -530,22 +530,7 @@ impl ParquetFramer {
                 (out, start),
                 &mut row.marks,
             );
-            let path = &chosen.path;
-            let mut left = |what| {
-                row.notices
-                    .push((Reason::PartsLeft, format!("{path} has {what}")))
-            };
-            if chosen.twin {
-                left("another column of this name, and the first one counts".to_string());
-            }
-            if without > 0 {
-                left(format!("{} without text", counted(without as u64, "part")));
-            }
-            if let Some(beside) = chosen.beside.as_ref().filter(|_| text != before) {
-                left(format!(
-                    "objects of which only the text counts, not {beside}"
-                ));
-            }
+            (row.notices).extend(chosen.left_out(without, text != before));
             // A null value does not even add a separator.
             if let Some(part) = row.parts.get_mut(number).filter(|_| text != before) {
                 *part = Some(begin..out.len() - start);
