@@ -881,7 +881,7 @@ class Builder:
              3, ["J0", "J0", "J2"], {"docno not unique": 1})
         case("invalid-utf8.jsonl", good[0] + good[1].replace(b"file", b"f\xffle"),
              "A byte that is not UTF-8 in the second of two lines.",
-             2, ["J0", "J1"], {"invalid bytes replaced": 1})
+             2, ["J0", "J1"], {"wrong charset declared": 1})
 
         ids = [re.search(rb"Message-ID: <(.*)>", data).group(1).decode() for data in messages]
         line = b"From sender@lists.example Wed Jan  1 00:00:00 2025\n"

@@ -160,6 +160,62 @@ fn the_text_as_read_is_compared() {
     assert!(said.contains("The documents are identical"), "{said}");
 }
 
+/// Different bytes in the place of one U+FFFD were `identical`, and so were texts of JSON in another
+/// charset than UTF-8.
+#[test]
+fn what_is_replaced_is_compared() {
+    let (_guard, place) = place(&[]);
+    let json = |text: &[u8]| [&b"{\"text\":\""[..], text, b"\"}\n"].concat();
+    let mail = |text: &[u8]| {
+        let head = "Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n\
+                    --b\nContent-Type: text/plain; charset=utf-8\n\n";
+        let last = b"\n--b\nContent-Type: text/plain; charset=latin1\n\nfin\xe9\n--b--\n";
+        [head.as_bytes(), text, last].concat()
+    };
+    let plain = |text: &[u8]| text.to_vec();
+    let csv = |text: &[u8]| [b"id,text\n1,", text, b"\n"].concat();
+    let damaged = |byte: &[u8]| ["l'été à la mer du côté ".as_bytes(), byte, b" de l'eau"].concat();
+    let [first, other] = [&b"\xff"[..], b"\xfe"].map(damaged);
+    let wraps: [(&str, &dyn Fn(&[u8]) -> Vec<u8>); 4] = [
+        ("jsonl", &json),
+        ("eml", &mail),
+        ("txt", &plain),
+        ("csv", &csv),
+    ];
+    for (name, wrap) in wraps {
+        fs::create_dir(place.join(name)).unwrap();
+        for (number, text) in [&first, &other, &first].into_iter().enumerate() {
+            fs::write(place.join(format!("{name}/{number}.{name}")), wrap(text)).unwrap();
+        }
+    }
+    // Half a surrogate pair, and Latin-1 in JSON, whose words differ.
+    let (cote, cute) = (json(b"la c\xf4te de la mer"), json(b"la c\xfbte de la mer"));
+    let halves = [r"one two \ud83d", r"one two \ud83e", r"one two \ud83d"];
+    let halves = halves.map(|text| json(text.as_bytes())).concat();
+    for (name, bytes) in [
+        ("half.jsonl", halves),
+        ("latin.jsonl", [&cote[..], &cute, &cote].concat()),
+    ] {
+        fs::write(place.join(name), bytes).unwrap();
+    }
+    for (input, rows) in [
+        ("jsonl", &["same words", "identical"][..]),
+        ("eml", &["same words", "identical"]),
+        ("txt", &["same words", "identical"]),
+        ("csv", &["same words", "identical"]),
+        ("half.jsonl", &["same words", "identical"]),
+        ("latin.jsonl", &["identical"]),
+    ] {
+        done(&place, &format!("run {input} -o {input}.run --quiet"));
+        let found = rows_of(&place.join(format!("{input}.run")), "exact-duplicates.tsv");
+        let found: Vec<_> = found
+            .iter()
+            .filter_map(|row| row.rsplit('\t').next())
+            .collect();
+        assert_eq!(found, rows, "{input}");
+    }
+}
+
 /// Additions and documents of another collection are compared like others.
 #[test]
 fn additions_and_other_collections_are_told_apart() {

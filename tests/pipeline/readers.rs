@@ -1562,9 +1562,15 @@ fn other_values_in_an_array_of_json() {
         (format!("[{a},[{b}],{c}]"), "ddd"),
         (format!("[{a},[{b},{c}]]\n"), "ddd"),
         (format!("[{a}]\n[{b}]\n{c}"), "ddd"),
+        // The array was cut off between objects, without a line.
+        (format!("[{a},{b},"), "ddr"),
+        (format!("[{a},[{b}\n"), "ddr"),
+        (format!("[{a},null,{b}] [{c}\n "), "drddr"),
     ] {
         let outcome = read("x", &text);
         assert_eq!(outcome.order, order, "{text}: {outcome:?}");
+        let is_cut = outcome.reasons().last() == Some(&Reason::Truncated);
+        assert_eq!(is_cut, order.ends_with('r'), "{text}");
     }
 }
 
@@ -1764,9 +1770,32 @@ fn json_fields() {
     let lone = one(r#"{"id": "1", "text": "a\ud83d b \ud83d\ude00 \\ud83d"}"#);
     assert_eq!(lone.documents[0].text(), "a\u{fffd} b \u{1f600} \\ud83d");
     assert_eq!(lone.documents[0].notices, [Reason::InvalidBytes]);
-    let outcome = read("x.jsonl", b"{\"id\": \"1\", \"text\": \"a\xff\"}");
-    assert_eq!(outcome.documents[0].text(), "a\u{fffd}");
-    assert_eq!(outcome.documents[0].notices, [Reason::InvalidBytes]);
+    // What is not UTF-8 is left as it is for the rules of charsets, unless it is damaged UTF-8.
+    let (charset, bytes) = (Reason::WrongCharset, Reason::InvalidBytes);
+    for (text, body, notice) in [
+        (&b"a\xff"[..], &b"a\xff"[..], charset),
+        (b"a\xe9\\n\\u20ac", b"a\xe9\n\xe2\x82\xac", charset),
+        ("ééé\u{fffd}".as_bytes(), "ééé\u{fffd}".as_bytes(), charset),
+        (
+            b"\xc3\xa9\xc3\xa9\xc3\xa9\xff",
+            "ééé\u{fffd}".as_bytes(),
+            bytes,
+        ),
+    ] {
+        let name: &[u8] = if notice == charset { b"\xf4\xf4" } else { b"1" };
+        let object = [b"{\"id\": \"", name, b"\", \"text\": \"", text, b"\"}"].concat();
+        let found = &read("x.jsonl", &object).documents[0];
+        assert_eq!((&*found.body, &found.notices[..]), (body, &[notice][..]));
+        let is_utf8 = std::str::from_utf8(body).is_ok();
+        assert_eq!(found.charset.is_some(), is_utf8, "{}", found.text());
+        assert_eq!(found.docno, if notice == charset { "ôô" } else { "1" });
+    }
+    // Where the values of a field of HTML begin, in bytes.
+    let object = b"{\"html\": [\"<p>\xe9\xe9\", \"<p>b\"], \"title\": \"x\"}";
+    assert_eq!(
+        read("x.jsonl", object).documents[0].body,
+        b"<p>\xe9\xe9\n<p>b"
+    );
     // Nesting overflows no stack, neither in a field that is passed over nor in one that is wanted.
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     assert_eq!(

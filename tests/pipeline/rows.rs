@@ -221,6 +221,18 @@ fn a_table_without_a_text_is_no_document() {
         read("t.csv", "# a comment\nid,text\n1,a\n").refused(),
         "its first row has 1 cell and the next 2; remove what precedes the names of the columns"
     );
+    // A name that is a number, and not the column of this number.
+    let table = "id,b,7,d,e,f,g\n1,,yes it is,2,3,4,5\n";
+    let detail = read("t.csv", table).refused().to_string();
+    assert!(
+        detail.ends_with("; the longest text is in \"7\""),
+        "{detail}"
+    );
+    let config = with(|config| config.text_field = Some("\"7\"".into()));
+    assert_eq!(
+        read_with("t.csv", table, &config).all(),
+        [("1", "yes it is")]
+    );
     let long = format!("\"{}", "word ".repeat(20_000));
     assert_eq!(read("t.csv", long).reasons(), [Reason::BadRow]);
     assert_eq!(read("t.csv", "\n\n").refused(), "it has no row");
@@ -399,6 +411,23 @@ fn rows_that_do_not_fit_their_header_are_reported() {
     assert_eq!(found.notices, [few]);
     let many = "4 cells; the table has 3 columns; a cell with the delimiter needs quotes";
     assert_eq!(found.rejected, [(Reason::BadRow, 14, 9, many.into())]);
+    // `cat a.csv b.csv`: the second header was a document called id, or U+FEFF and id.
+    for (name, table) in [
+        ("t.csv", "id,text\n1,a\nid,text\ntext,b text\n"),
+        (
+            "t.csv",
+            "id,text\r\n1,a\r\n\u{feff}\"id\",\"text\"\r\ntext,b text",
+        ),
+        (
+            "t.tsv",
+            "\u{feff}text\tid\na\t1\n\u{feff}text\tid\nb text\ttext\n",
+        ),
+        ("t.csv", "id,text\n1,a\ntext,b text\n\u{feff}id,text"),
+    ] {
+        let found = read(name, table);
+        assert_eq!(found.all(), [("1", "a"), ("text", "b text")], "{table}");
+        assert_eq!(found.reasons(), [Reason::BadRow], "{table}");
+    }
     let found = read_with(
         "t.csv",
         "id,text\n1,abcdefgh\n2,b\n",

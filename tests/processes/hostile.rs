@@ -478,6 +478,17 @@ fn json_values_are_not_held_as_a_tree() {
     .rejected(TEXT)
     .check();
     case("a.jsonl", format!("{{{fields}\"id\":1,\"text\":\"a\"}}"), 1).check();
+    // What a warning or a reject looks for took the square of the number of fields.
+    let texts = "\"text\":[\"a b\",\"c d\"]";
+    case("a.jsonl", format!("{{{fields}\"id\":1,{texts}}}"), 1).check();
+    let messages = format!("{{\"id\":1,\"messages\":[{{{fields}\"content\":\"a b\"}}]}}");
+    case("a.jsonl", messages, 0).rejected(TEXT).check();
+    let words: String = (0..100).map(|i| format!("\"w{i}\":\"v\",")).collect();
+    let objects: String = (0..250)
+        .map(|i| format!("\"o{i}\":{{{words}\"z\":1}},"))
+        .collect();
+    let cut = "\"text\":\"one two three four five ...\"";
+    case("a.jsonl", format!("{{{objects}\"id\":1,{cut}}}"), 1).check();
     case(
         "a.jsonl",
         list("\"id\":1,\"text\":\"a\"", ",\"text\":\"b\"", ""),
@@ -526,10 +537,10 @@ fn bytes_that_are_no_characters() {
         .noticed(REPLACED)
         .check();
     case("a.jsonl", json(b"\\n"), 1).check();
-    // Each becomes three bytes, more than a document may have.
+    // Each may become two bytes, more than a document may have.
     case("a.jsonl", json(b"\xff"), 0).rejected(LARGE).check();
     case("a.jsonl", *b"{\"id\":1,\"text\":\"a \xed\xa0\x80\"}", 1)
-        .noticed(REPLACED)
+        .noticed(&[("wrong charset declared", 1)])
         .check();
     let wide = [&b"\xff\xfe"[..], &b"a\0 \0".repeat(500_000), b"a"].concat();
     case("wide.txt", wide, 1).noticed(REPLACED).check();

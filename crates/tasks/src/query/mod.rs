@@ -522,6 +522,7 @@ impl<K: Key> Batches<'_, '_, K> {
             unnamed: document.unnamed,
             charset: document.charset.map(|charset| charset.into_owned().into()),
             body: Cow::Owned(document.body.into_owned()),
+            replaced: document.replaced,
             begins: document.begins,
             notices: document.notices,
             element: document.element,

@@ -36,9 +36,10 @@ use encoding_rs::{
     Decoder, DecoderResult, EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE,
     WINDOWS_1252, X_USER_DEFINED,
 };
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::doubt;
-use crate::read::{Kind, Tag, Tags, find_any_case, in_its_order, is_one_of};
+use crate::read::{Kind, Tag, Tags, find_any_case, in_its_order, is_damaged_utf8, is_one_of};
 use crate::read::{Notice, RawDocument, Reason};
 use lookalike_base::wide::{self, Wide};
 use lookalike_base::words::words;
@@ -310,17 +311,6 @@ fn escapes_in(text: &[u8]) -> Option<Escapes> {
     None
 }
 
-/// Whether most of the non-ASCII bytes are in UTF-8.
-fn is_damaged_utf8(text: &[u8]) -> bool {
-    let (mut characters, mut damages) = (0u64, 0u64);
-    for chunk in text.utf8_chunks() {
-        let leads = chunk.valid().bytes().filter(|&byte| byte >= 0xc0);
-        characters += leads.count() as u64;
-        damages += u64::from(!chunk.invalid().is_empty());
-    }
-    characters > 2 * damages
-}
-
 /// The charset of a label, or a notice that there is none.
 fn of_label(label: &[u8], source: &str, notices: &mut Vec<Notice>) -> Option<&'static Encoding> {
     let label = label.trim_ascii();
@@ -523,11 +513,14 @@ fn label_in_content(content: &[u8]) -> Option<&[u8]> {
 pub(super) struct Decoding<'a> {
     decoder: Decoder,
     input: &'a [u8],
-    /// Number of bytes of the body before `input`.
+    /// Number of bytes of `input` that are decoded, and of the body before `input`.
+    read: usize,
     before: usize,
     done: bool,
     /// Offset in the body of the first byte that is invalid in the charset.
     first_malformed: Option<usize>,
+    /// A hash of the bytes that were replaced.
+    replaced: u64,
 }
 
 impl<'a> Decoding<'a> {
@@ -536,9 +529,11 @@ impl<'a> Decoding<'a> {
         Decoding {
             decoder: coding.new_decoder_without_bom_handling(),
             input,
+            read: 0,
             before,
             done: false,
             first_malformed: None,
+            replaced: 0,
         }
     }
 
@@ -551,21 +546,20 @@ impl<'a> Decoding<'a> {
         while !self.done && out.len() - written >= 16 {
             let room = out.len() - REPLACEMENT.len();
             let (result, read, wrote) = self.decoder.decode_to_utf8_without_replacement(
-                self.input,
+                &self.input[self.read..],
                 &mut out[written..room],
                 true,
             );
-            self.input = &self.input[read..];
-            self.before += read;
+            self.read += read;
             written += wrote;
             match result {
                 DecoderResult::InputEmpty => self.done = true,
                 DecoderResult::OutputFull => break,
                 DecoderResult::Malformed(length, after) => {
-                    let at = self
-                        .before
-                        .saturating_sub(usize::from(length) + usize::from(after));
-                    self.first_malformed.get_or_insert(at);
+                    let end = self.read.saturating_sub(after.into());
+                    let at = end.saturating_sub(length.into());
+                    self.replaced = xxh3_64_with_seed(&self.input[at..end], self.replaced);
+                    self.first_malformed.get_or_insert(self.before + at);
                     out[written..written + REPLACEMENT.len()].copy_from_slice(REPLACEMENT);
                     written += REPLACEMENT.len();
                 }
@@ -574,9 +568,11 @@ impl<'a> Decoding<'a> {
         written
     }
 
-    /// To be called after the last piece: the notice if bytes were replaced.
-    pub(super) fn notice(&self, charset: &Charset) -> Option<Notice> {
+    /// To be called after the last piece: the notice if bytes were replaced, which `replaced` has a
+    /// hash of.
+    pub(super) fn notice(&self, charset: &Charset, replaced: &mut u64) -> Option<Notice> {
         let at = self.first_malformed?;
+        *replaced = replaced.rotate_left(1) ^ self.replaced;
         let (name, source) = (charset.coding.name(), charset.source);
         Some((
             Reason::InvalidBytes,
@@ -688,6 +684,7 @@ mod tests {
             };
             body.extend_from_slice(b"\xff\xff\x81");
             let expected = encoding.decode_without_bom_handling(&body).0;
+            let mut first = None;
             for room in [16, 17, 40, 5000] {
                 let charset = Charset {
                     coding: encoding,
@@ -707,7 +704,9 @@ mod tests {
                     found.extend_from_slice(&out[..length]);
                 }
                 assert!(found == expected.as_bytes(), "{label} {room}");
-                assert!(decoding.notice(&charset).is_some());
+                let mut replaced = 0;
+                assert!(decoding.notice(&charset, &mut replaced).is_some());
+                assert!(*first.get_or_insert(replaced) == replaced && replaced != 0);
             }
         }
     }

@@ -138,7 +138,8 @@ pub struct ParseFacts {
     /// The source charset, by its name in the Encoding standard.
     pub charset: &'static str,
     /// The xxh3 hash of the text as read: decoded to UTF-8, without a byte order mark at its start
-    /// and without markup. A tag that separates words counts as a line feed.
+    /// and without markup. A tag that separates words counts as a line feed. If bytes were replaced by
+    /// U+FFFD, a hash of these bytes follows the text.
     pub text: u64,
     /// Problems with the charset. The caller fills in source and docno.
     pub notices: Vec<Notice>,
@@ -254,6 +255,8 @@ struct Source {
     detector: bool,
     scan: Scan,
     decoded: Vec<u8>,
+    /// A hash of what U+FFFD replaces in the document; 0 for nothing.
+    replaced: u64,
 }
 
 impl Source {
@@ -265,6 +268,7 @@ impl Source {
     ) -> (&'static str, Vec<Notice>) {
         let mut notices = Vec::new();
         let charset = charset::decide(document, self.detector, &mut notices);
+        self.replaced = document.replaced;
         let mut begin = charset.start;
         let mut invalid = None;
         let begins = document.begins.iter().copied();
@@ -300,7 +304,7 @@ impl Source {
         let mut decoding = Decoding::of(charset.coding, text, at);
         loop {
             match decoding.next_piece(&mut self.decoded) {
-                0 => return decoding.notice(charset),
+                0 => return decoding.notice(charset, &mut self.replaced),
                 length => sink.text(&self.decoded[..length]),
             }
         }
@@ -341,7 +345,7 @@ impl Source {
             let reading: &mut dyn Read = &mut decoding;
             let reader = IoReader::new_with_buffer(reading, &mut decoded);
             self.tokens(reader, &mut Any(sink));
-            invalid = decoding.notice(charset);
+            invalid = decoding.notice(charset, &mut self.replaced);
             self.decoded = decoded;
         }
         self.unread(text, &again, &mut Any(sink));
@@ -458,6 +462,7 @@ impl Parser {
                 detector: config.detector,
                 scan: Scan::default(),
                 decoded: Vec::new(),
+                replaced: 0,
             },
             hash: Box::default(),
             canonical: Canonical::new(&config.of("")),
@@ -584,6 +589,9 @@ impl Parser {
         consumer: &mut dyn TokenConsumer,
     ) -> ParseFacts {
         let words = self.canonical.finish(consumer);
+        if self.source.replaced != 0 {
+            self.hash.update(&self.source.replaced.to_le_bytes());
+        }
         let title = fold_title(&String::from_utf8_lossy(&self.source.scan.title))
             .or_else(|| fold_title(document.title.as_deref().unwrap_or_default()));
         ParseFacts {

@@ -105,7 +105,7 @@ mod table;
 mod web;
 
 pub use each::{Coming, FileRecords, each_as_it_comes, each_interpreted, retracted};
-pub(crate) use ground::bytes::{find_any_case, in_its_order, is_one_of};
+pub(crate) use ground::bytes::{find_any_case, in_its_order, is_damaged_utf8, is_one_of};
 pub use ground::config::{
     DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, READ_RULE, ReadConfig, UrlGlobs, WARC_TYPES,
 };

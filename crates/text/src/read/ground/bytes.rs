@@ -17,6 +17,17 @@ pub(crate) fn in_its_order(declared: &'static Encoding, text: &[u8]) -> &'static
     }
 }
 
+/// Whether most of the non-ASCII bytes are in UTF-8.
+pub(crate) fn is_damaged_utf8(text: &[u8]) -> bool {
+    let (mut characters, mut damages) = (0u64, 0u64);
+    for chunk in text.utf8_chunks() {
+        let leads = chunk.valid().bytes().filter(|&byte| byte >= 0xc0);
+        characters += leads.count() as u64;
+        damages += u64::from(!chunk.invalid().is_empty());
+    }
+    characters > 2 * damages
+}
+
 /// The number of white-space characters that these bytes begin with.
 pub(crate) fn spaces(bytes: &[u8]) -> usize {
     let is_space = |byte: &&u8| byte.is_ascii_whitespace();

@@ -125,8 +125,9 @@ impl<'p> FieldPath<'p> {
 
     /// The names on the way, whatever elements of lists the path takes.
     fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
-        self.steps.iter().filter_map(|step| match step {
-            Step::Name(name) if step.number().is_none() => Some(&**name),
+        let alone = self.steps.len() == 1;
+        self.steps.iter().filter_map(move |step| match step {
+            Step::Name(name) if alone || step.number().is_none() => Some(&**name),
             _ => None,
         })
     }
@@ -339,10 +340,12 @@ fn forms(path: &str) -> Vec<String> {
     [number].into_iter().chain(without).collect()
 }
 
-/// Whether a path names an element by its number.
+/// Whether a path names an element, or one of the fields of an object, by its number. The field of a
+/// record may be called by a number.
 fn is_numbered(path: &str) -> bool {
     let path = FieldPath::one(path).unwrap_or_else(|_| FieldPath::whole(path));
-    path.steps.iter().any(|step| step.number().is_some())
+    let mut steps = path.steps.iter();
+    path.steps.len() > 1 && steps.any(|step| step.number().is_some())
 }
 
 /// The field that the detail of a reject suggests.
@@ -576,7 +579,11 @@ impl<'p> Parser<'p> {
             }
             return Err(self.unexpected("`=` and a value"));
         }
+        let before = self.text.get(..self.at).unwrap_or_default();
         self.at += 1;
+        if before.ends_with(['!', '<', '>', '~']) || self.peek() == Some(b'=') {
+            return Err(self.unexpected("`=` and no other comparison"));
+        }
         let value = self.name(b"]")?;
         if self.peek() != Some(b']') {
             return Err(self.unexpected("`]`"));
@@ -678,12 +685,18 @@ mod tests {
         for text in [
             "", ".", "a.", ".a", "a..b", "a,", ",a", "a,,b", "[0]", "a[", "a[x", "a[x]", "a[x=",
             "a[x=]", "a[=x]", "a[0", "a[0x]", "a]b[", "\"a", "\"a\"b", "a\\", "a[x=y", "a[]b",
-            "a[0]b", "a|", "|a", "a||b",
+            "a[0]b", "a|", "|a", "a||b", "a[b!=c]", "a[b>=c]", "a[b==c]",
         ] {
             assert!(FieldPath::all(text).is_err(), "{text}");
         }
         let error = FieldPath::all("m[-1].c").unwrap_err();
         assert!(error.starts_with("expected a number from 0"), "{error}");
+        let error = FieldPath::all("m[role!=user].c").unwrap_err();
+        assert!(
+            error.starts_with("expected `=` and no other comparison before `u`"),
+            "{error}"
+        );
+        assert!(FieldPath::all(r#"m["role!"="=user"].c"#).is_ok());
     }
 
     #[test]
@@ -772,6 +785,11 @@ mod tests {
             assert!(detail.starts_with(&what), "{detail}");
             assert_eq!(suggested(&detail), Some(meant), "{detail}");
         }
+        // Of fields with numbers as names, one alone is called what it is.
+        let alone = [known("7", "string", Some(9)), known("k", "string", Some(1))];
+        assert_eq!(suggested(&no_text(None, &["text"], &alone)), Some("7"));
+        let rows = ["7", "8"].map(|path| known(path, "string", Some(9)));
+        assert_eq!(suggested(&no_text(None, &["text"], &rows)), None);
         let numbered = [
             known("text.0", "string", Some(9)),
             known("1.text", "string", Some(9)),

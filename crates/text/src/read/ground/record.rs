@@ -321,6 +321,8 @@ pub struct RawDocument<'a> {
     pub charset: Option<Cow<'a, str>>,
     /// The body, in its own charset, with transfer and content encodings undone.
     pub body: Cow<'a, [u8]>,
+    /// A hash of what the source has in place of characters U+FFFD of the body; 0 for nothing.
+    pub replaced: u64,
     /// Where the values of a body of markup begin, but the first: what one does not close ends with
     /// it.
     pub begins: Vec<usize>,

@@ -170,7 +170,7 @@ impl Framer for JsonFramer {
     }
 
     /// An object begins between two records, whatever precedes the bytes, if it is first on its line,
-    /// after a line that does not end with a comma or an opening bracket.
+    /// after a line that does not end with a comma, an opening bracket or a mark.
     ///
     /// Inside a string, the line end ends the record. Inside an object, the brace does
     /// ([`Braces::may_open`]), or a mark before it. Inside a top-level array, objects are separated by
@@ -182,7 +182,8 @@ impl Framer for JsonFramer {
             let line = &bytes[at + 1..];
             let line = line.strip_prefix(&[SEPARATOR][..]).unwrap_or(line);
             let line = line.strip_prefix(MARK).unwrap_or(line);
-            let begins = line.first() == Some(&b'{') && !matches!(last, b',' | b'[');
+            // A comma may also precede marks.
+            let begins = line.first() == Some(&b'{') && !b",[\x1e\xbf".contains(last);
             begins.then_some(bytes.len() - line.len())
         })
     }
@@ -206,6 +207,11 @@ impl Framer for JsonFramer {
         let mut separated = std::mem::take(&mut self.separated);
         loop {
             match stream.skip_space(1).first().copied() {
+                None if self.in_array && !stream.cut() => {
+                    (self.in_array, self.inner) = (false, 0);
+                    let what = "the stream ends inside the array around the records";
+                    return Step::rejected(Reason::Truncated, what);
+                }
                 None => return Step::End,
                 Some(b'{') => {
                     // So that what precedes such an object does not matter ([`Framer::certain_begin`]).

@@ -13,6 +13,7 @@ use self::values::{
     Kind, Malformed, Members, Objects, Reached, Start, Value, decode, elements, is_part, members,
     named, reach, text_of,
 };
+use super::ground::bytes::is_damaged_utf8;
 use super::ground::config::ReadConfig;
 use super::ground::fields::{
     DATE_FIELDS, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted, short,
@@ -21,6 +22,7 @@ use super::ground::outcome::{Interpreter, Outcome};
 use super::ground::record::{Marks, Notice, RawDocument};
 use super::ground::resolve::{Names, Texts, beside, is_null, no_docno, take_each};
 use lookalike_source::Reason;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Members of an object and elements of a list that are looked at for a message.
 const MOST: usize = 256;
@@ -187,8 +189,8 @@ impl Interpreter for JsonObject {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         // Checking alone is several times as fast as replacing, which is rarely needed.
         let read = match std::str::from_utf8(bytes) {
-            Ok(text) => read(text, config),
-            Err(_) => read_replaced(bytes, config),
+            Ok(text) => read(text, false, config),
+            Err(_) => read_other(bytes, config),
         };
         match read {
             Ok((parts, body)) => Outcome::Document(RawDocument { body, ..parts }),
@@ -226,7 +228,7 @@ impl Interpreter for JsonObject {
 
     /// A string, a number or a truth value; `None` if there is none, or this is not JSON.
     fn field(&self, bytes: &[u8], path: &str) -> Option<String> {
-        let text = String::from_utf8_lossy(bytes);
+        let (text, _) = as_text(bytes);
         let names = Names::of(Some(path), &[]);
         let members = members(&text, |name| names.want(name)).ok()?;
         first(&names, &text, &members, |text, value| match value.kind {
@@ -236,7 +238,7 @@ impl Interpreter for JsonObject {
     }
 
     fn known(&self, bytes: &[u8]) -> Vec<Known> {
-        known_fields(&String::from_utf8_lossy(bytes))
+        known_fields(&as_text(bytes).0)
     }
 
     fn date(&self, bytes: &[u8]) -> Option<String> {
@@ -250,26 +252,59 @@ impl Interpreter for JsonObject {
 /// A document and its body, or why there is none, perhaps with its docno.
 type Read<'t> = Result<(RawDocument<'static>, Cow<'t, [u8]>), (Option<String>, Notice)>;
 
+/// An object as text. If it is in another charset than UTF-8, which its text decides later as in a
+/// table, each byte is the character of this number (`true`).
+fn as_text(bytes: &[u8]) -> (Cow<'_, str>, bool) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (text.into(), false),
+        Err(_) if is_damaged_utf8(bytes) => (String::from_utf8_lossy(bytes), false),
+        Err(_) => (encoding_rs::mem::decode_latin1(bytes), true),
+    }
+}
+
 /// Reads an object that is not UTF-8.
-fn read_replaced(bytes: &[u8], config: &ReadConfig) -> Read<'static> {
-    // An invalid byte becomes three bytes.
-    let lengths = bytes.utf8_chunks();
-    let lengths =
-        lengths.map(|chunk| chunk.valid().len() + 3 * usize::from(!chunk.invalid().is_empty()));
-    let length: usize = lengths.sum();
-    if length as u64 > config.max_document.0 {
+fn read_other(bytes: &[u8], config: &ReadConfig) -> Read<'static> {
+    let length = bytes.len() + bytes.iter().filter(|byte| !byte.is_ascii()).count();
+    if length as u64 > config.max_document.0 && !is_damaged_utf8(bytes) {
         let detail = format!("{length} bytes as UTF-8");
         return Err((None, (Reason::TooLarge, detail)));
     }
-    let text = String::from_utf8_lossy(bytes);
-    let (mut parts, body) = read(&text, config)?;
-    let not_utf8 = (Reason::InvalidBytes, "not UTF-8".to_string());
-    parts.notices.insert(0, not_utf8);
+    let (text, is_other) = as_text(bytes);
+    let (mut parts, body) = read(&text, is_other, config)?;
+    let reason = match is_other {
+        true => Reason::WrongCharset,
+        false => Reason::InvalidBytes,
+    };
+    let detail = "JSON is UTF-8, but this object is not";
+    parts.notices.insert(0, (reason, detail.into()));
+    if !is_other && memchr::memmem::find(&body, "\u{fffd}".as_bytes()).is_some() {
+        let invalid = bytes.utf8_chunks().map(|chunk| chunk.invalid());
+        let hash = |seed, invalid: &[u8]| xxh3_64_with_seed(invalid, seed);
+        parts.replaced = invalid.fold(parts.replaced, hash);
+    }
     Ok((parts, Cow::Owned(body.into_owned())))
 }
 
-/// Reads an object as a document.
-fn read<'t>(text: &'t str, config: &ReadConfig) -> Read<'t> {
+/// The bytes of a text whose characters they are, and where its values begin in them.
+fn bytes_of(text: &str, marks: &mut Marks) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut values = marks.values.iter_mut().peekable();
+    for (at, c) in text.char_indices() {
+        while let Some((begin, _)) = values.next_if(|(begin, _)| *begin <= at) {
+            *begin = bytes.len();
+        }
+        match u8::try_from(c) {
+            Ok(byte) => bytes.push(byte),
+            // It was escaped.
+            Err(_) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    values.for_each(|(begin, _)| *begin = bytes.len());
+    bytes
+}
+
+/// Reads an object as a document; see [`as_text`].
+fn read<'t>(text: &'t str, is_other: bool, config: &ReadConfig) -> Read<'t> {
     let bad = |error: Malformed| (None, (Reason::BadJson, error.to_string()));
     let names = [
         Names::of(config.id_field.as_deref(), &ID_FIELDS),
@@ -303,7 +338,7 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Read<'t> {
         let what = "an escape that JSON does not have";
         return Err(bad(Malformed { at, what }));
     }
-    if body.half {
+    if body.replaced != 0 {
         notices.push((Reason::InvalidBytes, "half a surrogate pair".to_string()));
     }
     let Some(found) = found else {
@@ -318,18 +353,21 @@ fn read<'t>(text: &'t str, config: &ReadConfig) -> Read<'t> {
     let name = found.field.or(config.text_field.as_deref());
     notices.extend(name.and_then(|name| columnar(text, name, named(&members, name)?)));
     let kind = kind.map(|kind| kind.to_ascii_lowercase());
-    let marks = body.marks;
+    let (mut marks, replaced) = (body.marks, body.replaced);
     let mut body = match body.text {
+        text if is_other => Cow::Owned(bytes_of(&text, &mut marks)),
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
         Cow::Owned(text) => Cow::Owned(text.into_bytes()),
     };
+    let is_utf8 = !is_other || std::str::from_utf8(&body).is_ok();
     let content = marks.content(kind.as_deref(), &mut body, config);
     let (content, begins) = content.map_err(|refusal| (Some(docno.clone()), refusal))?;
     let parts = RawDocument {
         url: url.map(Cow::Owned),
         title: title.map(Cow::Owned),
-        charset: Some("utf-8".into()),
+        charset: is_utf8.then(|| "utf-8".into()),
         begins,
+        replaced,
         fields: found.field.into_iter().map(Cow::Borrowed).collect(),
         notices,
         ..RawDocument::of(docno.into(), content, Cow::default())
@@ -355,7 +393,7 @@ fn columnar(text: &str, name: &str, column: &Value) -> Option<(Reason, String)> 
     if texts.iter().filter(|text| is_words(text)).count() < 2 {
         return None;
     }
-    let members = members(text, |_| true).ok()?;
+    let members = first_members(text, &ID_FIELDS);
     let has_id = |id: &&str| named(&members, id).is_some_and(|id| id.kind != Kind::List);
     let is_column = |value: &Value| value.kind == Kind::List && list(value).len() == count;
     let mut others = members.iter().filter(|(other, _)| other != name);
@@ -368,11 +406,19 @@ fn columnar(text: &str, name: &str, column: &Value) -> Option<(Reason, String)> 
     (!ID_FIELDS.iter().any(has_id)).then_some((Reason::PerhapsSeveral, detail))
 }
 
-/// The texts of an object, with their paths.
+/// The first members of an object, for a message, and those with these names; none if it is malformed.
+fn first_members<'t>(object: &'t str, names: &[&str]) -> Members<'t> {
+    let left = Cell::new(MOST);
+    let more = || left.replace(left.get().saturating_sub(1)) > 0;
+    members(object, |name| names.contains(&name) || more()).unwrap_or_default()
+}
+
+/// The first texts of an object, with their paths: each costs a pass over the object.
 fn texts_of(object: &str) -> Vec<(String, String)> {
     let known = known_fields(object).into_iter();
     let texts = known
         .filter(|known| known.text.is_some())
+        .take(MOST)
         .filter_map(|known| {
             let text = JsonObject.field(object.as_bytes(), &known.path)?;
             Some((known.path, text))
@@ -391,9 +437,7 @@ fn known_fields(text: &str) -> Vec<Known> {
 }
 
 fn add_fields(object: &str, prefix: &str, depth: usize, known: &mut Vec<Known>) {
-    let left = Cell::new(MOST);
-    let more = |_: &str| left.replace(left.get().saturating_sub(1)) > 0;
-    for (name, value) in members(object, more).unwrap_or_default() {
+    for (name, value) in first_members(object, &[]) {
         if known.len() >= MOST * MOST {
             return;
         }
@@ -465,7 +509,8 @@ struct Body<'t> {
     /// The bytes of the text, which can be more than are kept.
     length: u64,
     marks: Marks,
-    half: bool,
+    /// A hash of the strings with half a surrogate pair; 0 if there are none.
+    replaced: u64,
     /// Where a string begins that has an escape that JSON does not have.
     bad_escape: Option<usize>,
 }
@@ -493,7 +538,9 @@ impl<'t> Body<'t> {
         }
         if escaped {
             let odd = decode(literal, out);
-            self.half |= odd.half;
+            if odd.half {
+                self.replaced = xxh3_64_with_seed(literal.as_bytes(), self.replaced);
+            }
             if odd.escape {
                 self.bad_escape.get_or_insert(value.place.start);
             }

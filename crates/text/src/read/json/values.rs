@@ -297,15 +297,17 @@ pub(crate) fn elements(text: &str, list: &Value, most: usize) -> Vec<Value> {
 
 /// Whether an object is a part of a text, and nothing else: it has a text, and facts about it.
 pub(crate) fn is_part(text: &str, object: &Value) -> bool {
-    let members = members(object.text(text), |_| true).unwrap_or_default();
-    let is = |names: &[&str]| members.iter().any(|(name, _)| names.contains(&&**name));
-    is(&["type", "text"])
-        && is(&PART_TEXTS)
-        && members.iter().all(|(name, _)| {
-            [&PART_TEXTS[..], &PART_FACTS, &PART_QUOTES]
-                .iter()
-                .any(|known| known.contains(&&**name))
-        })
+    let (mut is_typed, mut has_text, mut has_others) = (false, false, false);
+    let read = each_member(text, object.place.start, |name, _| {
+        let name = text_of(text, name);
+        let is = |names: &[&str]| names.contains(&&*name);
+        is_typed |= is(&["type", "text"]);
+        has_text |= is(&PART_TEXTS);
+        has_others |= ![&PART_TEXTS[..], &PART_FACTS, &PART_QUOTES]
+            .into_iter()
+            .any(is);
+    });
+    read.is_ok() && is_typed && has_text && !has_others
 }
 
 /// The value of the last member of this name.
@@ -335,7 +337,8 @@ pub(crate) fn text_of<'t>(text: &'t str, value: &Value) -> Cow<'t, str> {
 /// Members of an object: those that were wanted, by their names.
 pub(crate) type Members<'t> = Vec<(Cow<'t, str>, Value)>;
 
-/// The members of an object whose names are wanted. The last of a repeated name counts.
+/// The members of an object whose names are wanted, of which there must be few: each is compared with
+/// those before it. The last of a repeated name counts.
 ///
 /// A byte order mark or a record separator (RFC 7464) may precede the object.
 pub(crate) fn members<'t>(text: &'t str, wanted: impl Fn(&str) -> bool) -> Result<Members<'t>> {

@@ -72,6 +72,7 @@ use lookalike_base::memory::append;
 use lookalike_base::wide::{LOOK, Wide};
 use lookalike_base::words::words;
 use lookalike_source::Reason;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
 const MOST_DEPTH: usize = 16;
@@ -611,6 +612,9 @@ impl TextPart {
         });
         bad |= decode_into(text, &mut decoder, b"", true);
         if bad {
+            self.each(message, &mut |piece| {
+                text.replaced = xxh3_64_with_seed(piece, text.replaced);
+            });
             notices.add(Reason::InvalidBytes, || {
                 format!("a part is not in {}", encoding.name())
             });
@@ -1380,6 +1384,8 @@ struct Text {
     most: u64,
     /// The text that arrives is put into markup.
     escaped: bool,
+    /// A hash of the parts that are not in their charsets; 0 if there are none.
+    replaced: u64,
 }
 
 impl Text {
@@ -1517,6 +1523,7 @@ impl Interpreter for Message {
             charset: charset.map(Cow::Owned),
             begins: if markup { marks.begins() } else { Vec::new() },
             notices: notices.0,
+            replaced: text.replaced,
             ..RawDocument::of(docno, ContentKind::of(markup), text.bytes.into())
         })
     }

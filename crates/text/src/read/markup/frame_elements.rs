@@ -354,11 +354,12 @@ impl ElementFramer {
         };
         let offset = cursor.offset();
         let endless = &mut self.endless[aside as usize];
-        // A look ahead may have been beyond this place.
-        let known = match endless.contains(&offset) {
-            true => usize::try_from(endless.end - offset).unwrap_or(most),
-            false => 0,
+        // A look ahead may have been beyond this place, and the next one begins before it again.
+        let (begin, known) = match endless.contains(&offset) {
+            true => (endless.start, endless.end - offset),
+            false => (offset, 0),
         };
+        let known = usize::try_from(known).unwrap_or(most);
         let mut seen = TAG;
         loop {
             let bytes = cursor.look(seen);
@@ -381,7 +382,7 @@ impl ElementFramer {
         }
         self.doctype &= aside != Aside::Doctype;
         // The last bytes of what was searched may begin an end.
-        *endless = offset..offset + (most - 3) as u64;
+        *endless = begin..offset + (most - 3) as u64;
         Some(1)
     }
 
@@ -434,6 +435,26 @@ fn whole_tag(bytes: &[u8]) -> Option<usize> {
                     return None;
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_source::{Input, Source};
+
+    /// Each record searched up to 1 MiB for the end of the same section again.
+    #[test]
+    fn what_has_no_end_is_searched_once() {
+        let bytes = "<row><![CDATA[".repeat(1000).into_bytes();
+        let source = Source::plain(Input::new(Box::new(std::io::Cursor::new(bytes))));
+        let mut stream = Stream::new(Ok(source), 1000);
+        let mut framer = ElementFramer::new("row", Prolog::default());
+        for _ in 0..900 {
+            let mut out = Vec::new();
+            framer.step(&mut stream, &mut Sink::new(&mut out, 1 << 20, None));
+            assert_eq!(framer.endless[Aside::Cdata as usize].start, 5);
         }
     }
 }

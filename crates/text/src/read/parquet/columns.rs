@@ -19,10 +19,11 @@ use crate::read::ground::config::ReadConfig;
 use crate::read::ground::fields::{
     FieldPath, ID_FIELDS, Known, Step, TYPE_FIELDS, URL_FIELDS, quoted, short,
 };
-use crate::read::ground::record::Field;
+use crate::read::ground::record::{Field, Notice};
 use crate::read::ground::resolve::{Level, Names, Texts};
 use crate::read::json::values::{PART_FACTS, PART_TEXTS};
-use lookalike_source::ReadAt;
+use lookalike_base::numbers::counted;
+use lookalike_source::{ReadAt, Reason};
 
 fn repeated(node: &Type) -> bool {
     let info = node.get_basic_info();
@@ -251,6 +252,8 @@ pub(super) struct Chosen {
     pub beneath: bool,
     /// A column of this object that is not in the text.
     pub beside: Option<String>,
+    /// Whether another column has its path.
+    pub twin: bool,
     /// The lists on the way to it, unless all their elements are taken.
     lists: Vec<List>,
     /// The definition level from which on the list is there that the path ends with, and the lists
@@ -349,7 +352,10 @@ impl<'s> Columns<'s> {
             chosen.push(new(Role::Condition, leaf));
         }
         let all = |list: &List| matches!(list.taken, Taken::All);
+        let path_of = |leaf| self.schema.column(leaf).path().clone();
+        let mut others = leaf + 1..self.schema.num_columns();
         chosen.push(Chosen {
+            twin: others.any(|other| path_of(other) == path_of(leaf)),
             present: way.present,
             part: way.part.filter(|_| !way.is_alone),
             beneath: way.part.is_some() || !way.lists.is_empty(),
@@ -854,6 +860,22 @@ impl Chosen {
             first.get_or_insert(value);
         });
         column.name(first?, most)
+    }
+
+    /// Lines about what is not in the text of a row, of whose objects `without` have no text.
+    pub fn left_out(&self, without: usize, has_text: bool) -> impl Iterator<Item = Notice> {
+        let twin = "another column of this name, and the first one counts";
+        let parts = || format!("{} without text", counted(without as u64, "part"));
+        let beside = self.beside.as_ref().filter(|_| has_text).map(|beside| {
+            format!("objects of which only the text counts, not {beside} where it has a value")
+        });
+        let left = [
+            self.twin.then(|| twin.into()),
+            (without > 0).then(parts),
+            beside,
+        ];
+        let line = move |what: String| (Reason::PartsLeft, format!("{} has {what}", self.path));
+        left.into_iter().flatten().map(line)
     }
 
     /// Calls `act` with the text of each value of the row that is taken. Returns whether the list is

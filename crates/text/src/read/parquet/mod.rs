@@ -49,7 +49,7 @@ use crate::read::ground::outcome::HEAD;
 use crate::read::ground::record::{
     Batch, Field, Marks, Origin, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
-use crate::read::ground::resolve::{Texts, is_null, take_each, usual_of};
+use crate::read::ground::resolve::{Texts, is_null, no_docno, take_each, usual_of};
 use lookalike_base::memory::append;
 use lookalike_base::numbers::counted;
 use lookalike_source::{Fault, ReadAt, Reason};
@@ -530,19 +530,7 @@ impl ParquetFramer {
                 (out, start),
                 &mut row.marks,
             );
-            let path = &chosen.path;
-            let mut left = |what| {
-                row.notices
-                    .push((Reason::PartsLeft, format!("{path} has {what}")))
-            };
-            if without > 0 {
-                left(format!("{} without text", counted(without as u64, "part")));
-            }
-            if let Some(beside) = chosen.beside.as_ref().filter(|_| text != before) {
-                left(format!(
-                    "objects of which only the text counts, not {beside}"
-                ));
-            }
+            (row.notices).extend(chosen.left_out(without, text != before));
             // A null value does not even add a separator.
             if let Some(part) = row.parts.get_mut(number).filter(|_| text != before) {
                 *part = Some(begin..out.len() - start);
@@ -554,6 +542,7 @@ impl ParquetFramer {
         let absent = self.absent.iter().cloned();
         row.notices
             .extend(absent.map(|absent| (Reason::MissingField, absent)));
+        (row.notices).extend(no_docno(&self.config).filter(|_| docno.is_none()));
         if row.parts.len() < 2 {
             row.parts.clear();
         }

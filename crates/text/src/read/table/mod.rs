@@ -8,6 +8,7 @@ pub(super) mod frame_table;
 use std::borrow::Cow;
 use std::convert::Infallible;
 
+use super::ground::bytes::MARK;
 use super::ground::config::ReadConfig;
 use super::ground::dialect::{Dialect, Mark, RowEnd, Scan};
 use super::ground::fields::{
@@ -353,6 +354,18 @@ impl Table {
         })
     }
 
+    /// Whether a row repeats the header, as in tables that were put one after the other, perhaps with a
+    /// byte order mark. Only if its texts may be their names, all its cells are looked at.
+    fn is_header(&self, row: &[u8], picked: &Picked<'_>, texts: &[usize]) -> bool {
+        let is_name = |&at: &usize| {
+            // The texts are some of the columns.
+            let (cell, name) = (picked.get(at).unwrap_or_default(), &*self.columns[at]);
+            cell.ends_with(name.as_bytes()) && cell.len() <= name.len() + MARK.len()
+        };
+        let row = row.strip_prefix(MARK).unwrap_or(row);
+        texts.iter().all(is_name) && self.dialect.cells(row) == self.columns
+    }
+
     fn pick<'r>(&self, row: &'r [u8], wanted: &[usize]) -> Picked<'r> {
         let mut picked = self.dialect.pick(row, self.columns.len(), wanted);
         for (_, cell) in &mut picked.cells {
@@ -411,7 +424,8 @@ impl<'p> Level<'p> for &[String] {
 
     fn find(&self, path: &'p FieldPath<'p>) -> Option<usize> {
         column(self, path.literal.trim()).or_else(|| match &path.steps[..] {
-            [Step::Name(name)] => column(self, name),
+            // In quotes, a number is a name.
+            [Step::Name(name)] => named(self, name),
             _ => None,
         })
     }
@@ -482,7 +496,10 @@ fn known_columns(dialect: Dialect, columns: Vec<String>, body: &[u8], ended: boo
         .into_iter()
         .zip(seen)
         .map(|(path, (kind, length))| Known {
-            path: quoted(&path).into_owned(),
+            path: match path.parse::<usize>() {
+                Ok(_) => format!("\"{path}\""),
+                Err(_) => quoted(&path).into_owned(),
+            },
             kind: KINDS[kind].into(),
             text: (kind == 3).then_some(length),
         });
@@ -794,6 +811,9 @@ impl Interpreter for Table {
         notices.extend(missing);
         if texts.is_empty() {
             return refused(Reason::MissingText, self.without_text(bytes));
+        }
+        if self.is_header(bytes, &picked, &texts) {
+            return refused(Reason::BadRow, "it repeats the header".into());
         }
         let url = picked.name(&self.urls).map(Cow::Owned);
         let title = picked.name(&self.titles);
