@@ -38,14 +38,10 @@ use encoding_rs::{
 };
 
 use super::doubt;
-use crate::read::{Kind, Tag, Tags, find_any_case, in_its_order, is_one_of};
+use crate::read::{Kind, PRESCAN_BYTES, Tags, in_its_order, is_one_of, label_of};
 use crate::read::{Notice, RawDocument, Reason};
 use lookalike_base::wide::{self, Wide};
 use lookalike_base::words::words;
-
-/// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
-/// unless nothing else does.
-const PRESCAN_BYTES: usize = 1024;
 
 /// Bytes passed to the detector. That is enough text for a confident guess, and the detector reads
 /// only about ten megabytes a second.
@@ -482,41 +478,6 @@ fn labels(text: &[u8], late: bool) -> impl Iterator<Item = &[u8]> {
             }
         }
     })
-}
-
-/// The label that a `<meta>` tag declares. The first of several attributes with the same name counts.
-fn label_of<'a>(tag: &Tag<'a>) -> Option<&'a [u8]> {
-    let value = |wanted: &[u8]| tag.attribute(|name| name.eq_ignore_ascii_case(wanted));
-    let pragma = || {
-        value(b"http-equiv")?
-            .eq_ignore_ascii_case(b"content-type")
-            .then_some(())
-    };
-    value(b"charset").or_else(|| pragma().and_then(|()| label_in_content(value(b"content")?)))
-}
-
-/// The label in `text/html; charset=label` (HTML standard, "extracting a character encoding").
-fn label_in_content(content: &[u8]) -> Option<&[u8]> {
-    let mut rest = content;
-    loop {
-        rest = &rest[find_any_case(rest, b"charset")? + 7..];
-        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
-            continue;
-        };
-        let value = value.trim_ascii_start();
-        return match value.first()? {
-            &quote @ (b'"' | b'\'') => {
-                let end = memchr::memchr(quote, &value[1..])?;
-                Some(&value[1..=end])
-            }
-            _ => {
-                let end = value
-                    .iter()
-                    .position(|&b| b.is_ascii_whitespace() || b == b';');
-                Some(&value[..end.unwrap_or(value.len())])
-            }
-        };
-    }
 }
 
 /// Decodes in pieces, so that memory never has two copies of a large body.
