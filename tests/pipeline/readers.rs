@@ -1140,6 +1140,25 @@ fn http_responses() {
         (broken.text(), broken.notices),
         ("hellozz\r\n".into(), vec![Reason::BadChunks])
     );
+    // Bytes behind the last chunk were lost in silence.
+    for (body, text, broken) in [
+        ("5\r\nhello\r\n0\r\nA: b\r\n c\r\n\r\n", "hello", false),
+        ("5\r\nhello\r\n0", "hello0", true),
+        ("0\r\n\r\n", "", false),
+        (
+            "5\r\nhello\r\n0\r\n\r\n6\r\n world\r\n0\r\n\r\n",
+            "hello0\r\n\r\n6\r\n world\r\n0\r\n\r\n",
+            true,
+        ),
+        ("5\nhello\n0\napples\n", "hello0\napples\n", true),
+        ("0\napples\n1\npear\n", "0\napples\n1\npear\n", true),
+        ("0\na: b\n", "0\na: b\n", true),
+    ] {
+        let found = chunks(body);
+        let reasons = [Reason::BadChunks];
+        assert_eq!(found.text(), text, "{body:?}");
+        assert_eq!(found.notices, reasons[..usize::from(broken)], "{body:?}");
+    }
     let huge = chunks("5\r\nhello\r\nffffffffffffff\r\nx");
     assert_eq!(huge.notices, [Reason::BadChunks]);
 
@@ -1152,10 +1171,17 @@ fn http_responses() {
     assert!(coded("gzip", &zipped).documents[0].notices.is_empty());
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
     zlib.write_all(b"<p>page</p>").unwrap();
-    assert_eq!(
-        coded("deflate", &zlib.finish().unwrap()).documents[0].text(),
-        "<p>page</p>"
-    );
+    let mut zlib = zlib.finish().unwrap();
+    for (more, notices) in [
+        (&b""[..], &[][..]),
+        (b"\0\r\n", &[]),
+        (b"x", &[Reason::BadContentEncoding]),
+    ] {
+        zlib.extend(more);
+        let outcome = coded("deflate", &zlib);
+        assert_eq!(outcome.documents[0].text(), "<p>page</p>");
+        assert_eq!(outcome.notices(), notices, "{more:?}");
+    }
     let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
     raw.write_all(&b"<p>page</p> ".repeat(9)).unwrap();
     let outcome = coded("deflate", &raw.finish().unwrap());
@@ -1460,6 +1486,9 @@ fn bodies_compressed_by_brotli_and_zstd() {
                 || outcome.reasons() == [Reason::NotText],
             "{coding}: {outcome:?}"
         );
+        let outcome = coded(coding, &[body, &b"more"[..]].concat(), &default);
+        assert_eq!(outcome.documents[0].text(), text, "{coding}");
+        assert_eq!(outcome.notices(), [Reason::BadContentEncoding], "{coding}");
         let twice = coded(&format!("gzip, {coding}"), body, &default);
         assert_eq!(twice.order.len(), 1, "{coding}");
     }

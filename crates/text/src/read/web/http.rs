@@ -271,16 +271,19 @@ fn dechunk(body: &[u8]) -> Option<Chunks> {
     let mut out = Vec::new();
     let mut at = 0;
     loop {
-        let Some((start, length)) = chunk_at(body, at) else {
+        let chunk = chunk_at(body, at);
+        if let Some((start, 0)) = chunk
+            && is_trailer(&body[start..], at > 0)
+        {
+            return Some((out, None));
+        }
+        let Some((start, length)) = chunk.filter(|chunk| chunk.1 > 0) else {
             if at == 0 {
                 return None;
             }
             out.extend_from_slice(&body[at..]);
             return Some((out, Some(at)));
         };
-        if length == 0 {
-            return Some((out, None));
-        }
         match start.checked_add(length).filter(|&end| end <= body.len()) {
             Some(end) => {
                 if at == 0 {
@@ -300,6 +303,14 @@ fn dechunk(body: &[u8]) -> Option<Chunks> {
             None => return None,
         }
     }
+}
+
+/// Whether nothing but a trailer follows the last chunk: an empty line, before which there may be
+/// `fields`.
+fn is_trailer(rest: &[u8], fields: bool) -> bool {
+    let mut trailer = Fields::new(if fields { rest } else { b"" });
+    let end = trailer.body();
+    trailer.odd.is_none() && rest[end..].trim_ascii().is_empty()
 }
 
 /// The chunk whose size line begins at `at`: the offset and the number of its bytes.
