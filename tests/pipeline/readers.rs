@@ -1119,6 +1119,43 @@ fn http_responses() {
     assert_eq!(read_http(b"").reasons(), [Reason::BadHttp]);
     assert_eq!(read_http(b"HTTP/1.1 200\nx-a: b").documents[0].text(), "");
 
+    // What a crawler or a server cut off became equal to other documents in silence.
+    for (head, detail) in [
+        ("200 OK\r\nContent-Length: 8", None),
+        ("200 OK\r\nContent-Length: 2", None),
+        (
+            "200 OK\r\nContent-Length: 9\r\nContent-Encoding: identity",
+            None,
+        ),
+        ("200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: x", None),
+        (
+            "200 OK\r\nContent-Length: 9",
+            Some("4 of 9 bytes by Content-Length"),
+        ),
+        (
+            "206 Partial Content\r\nContent-Range: bytes 0-3/9",
+            Some("HTTP status 206: bytes 0-3/9"),
+        ),
+    ] {
+        let outcome = read_http(format!("HTTP/1.1 {head}\r\n\r\ntext").as_bytes());
+        let document = &outcome.documents[0];
+        assert_eq!(
+            document.details.first().map(|detail| &**detail),
+            detail,
+            "{head}"
+        );
+        assert!(
+            document
+                .notices
+                .iter()
+                .all(|reason| *reason == Reason::Truncated)
+        );
+    }
+    let truncated = warc("1", "text").replace("WARC-Type", "WARC-Truncated: time\r\nWARC-Type");
+    let outcome = read("x", truncated);
+    assert_eq!(outcome.notices(), [Reason::Truncated]);
+    assert_eq!(outcome.documents[0].details, ["WARC-Truncated: time"]);
+
     let head = "HTTP/1.1 200 OK\r\nTRANSFER-encoding: Chunked\r\n\r\n";
     let chunks = |body: &str| {
         read_http((head.to_string() + body).as_bytes())
@@ -3562,11 +3599,11 @@ const REAL_FILES: &[Expected] = &[
     ("formats/clueweb/anserini-cw12-artificial.warc.gz", 1, 1, &[], &[]),
     ("formats/clueweb/cw09-en0000-00-sample.warc.gz", 23, 1, &[], &[]),
     ("formats/clueweb/cw12-0000tw-00-sample.warc", 2, 1, &[(Reason::HttpStatus, 2)], &[(Reason::WrongLength, 1)]),
-    ("formats/commoncrawl/CC-MAIN-2015-11-sample-00000.warc.gz", 4, 10, &[], &[(Reason::BadContentEncoding, 3)]),
-    ("formats/commoncrawl/CC-MAIN-2015-11-sample-00336.warc.gz", 16, 38, &[(Reason::NotText, 2)], &[(Reason::BadContentEncoding, 11)]),
+    ("formats/commoncrawl/CC-MAIN-2015-11-sample-00000.warc.gz", 4, 10, &[], &[(Reason::Truncated, 3), (Reason::BadContentEncoding, 3)]),
+    ("formats/commoncrawl/CC-MAIN-2015-11-sample-00336.warc.gz", 16, 38, &[(Reason::NotText, 2)], &[(Reason::Truncated, 5), (Reason::BadContentEncoding, 11)]),
     ("formats/commoncrawl/anserini-cc-news.warc.gz", 1, 1, &[], &[]),
     ("formats/commoncrawl/anserini-cc-news.warc.wet.gz", 1, 1, &[], &[]),
-    ("formats/commoncrawl/cc-2008-small-sample.arc.gz", 125, 1, &[(Reason::HttpStatus, 14), (Reason::NotText, 6)], &[(Reason::BadChunks, 33), (Reason::BadContentEncoding, 14)]),
+    ("formats/commoncrawl/cc-2008-small-sample.arc.gz", 125, 1, &[(Reason::HttpStatus, 14), (Reason::NotText, 6)], &[(Reason::Truncated, 2), (Reason::BadChunks, 33), (Reason::BadContentEncoding, 14)]),
     ("formats/commoncrawl/jwarc-cc.warc.gz", 1, 0, &[], &[]),
     ("formats/json/anserini-beir-segment1.jsonl.gz", 2, 0, &[], &[]),
     ("formats/json/anserini-c4-train.json.gz", 2, 0, &[], &[]),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::archive::Fields;
+use super::archive::{Fields, field_after_line, number};
 use crate::read::ground::bytes::{begins_any_case, first_line, text_of, trim_front};
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::convert::Converter;
@@ -19,6 +19,7 @@ use lookalike_source::{BodyStream, Reason, inflate_body};
 pub(crate) struct Head<'a> {
     pub mime: Option<String>,
     pub charset: Option<Cow<'a, str>>,
+    length: Option<u64>,
     transfer: Option<Cow<'a, str>>,
     /// The first codings, in the order of application, and the number of codings in all: a header
     /// may repeat the field a million times.
@@ -50,6 +51,8 @@ impl<'a> Head<'a> {
             let value = &value[..value.len().min(MOST_VALUE)];
             if name.eq_ignore_ascii_case(b"content-type") && !value.is_empty() {
                 head.set_content_type(text_of(value));
+            } else if name.eq_ignore_ascii_case(b"content-length") {
+                head.length = number(value);
             } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
                 head.transfer = Some(text_of(value));
             } else if name.eq_ignore_ascii_case(b"content-encoding") {
@@ -98,6 +101,9 @@ const MOST_VALUE: usize = 64 << 10;
 
 /// Maximum number of stacked content codings that are undone; in practice there are up to two.
 const MOST_CODINGS: usize = 4;
+
+/// Bytes of line ends that a body may lack at its end.
+const LINE_ENDS: u64 = 4;
 
 /// A body that is text or becomes text.
 pub(crate) type Body<'a> = (RawDocument<'a>, Option<Converter>);
@@ -154,6 +160,8 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
         None => None,
     };
     head.notices.extend(bad.map(|bad| (Reason::BadChunks, bad)));
+    let cut = cut_off(block, &head).map(|cut| (Reason::Truncated, cut));
+    head.notices.extend(cut);
     if head.coding_count > MOST_CODINGS {
         let detail = format!(
             "{} content encodings, at most {MOST_CODINGS} are undone",
@@ -169,6 +177,22 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
         return Err((Reason::TooLarge, detail));
     }
     deliver(body, head, config)
+}
+
+/// Why a body is a part of what the server has, if it is. Archives keep the length of an encoded
+/// body although they decode it, and lose line ends.
+fn cut_off(block: &[u8], head: &Head<'_>) -> Option<String> {
+    if status_of(first_line(block)) == Some(206) {
+        let range = field_after_line(block, "Content-Range").unwrap_or_default();
+        return Some(format!(
+            "HTTP status 206: {}",
+            range.chars().take(80).collect::<String>()
+        ));
+    }
+    let encoded = head.transfer.is_some() || head.coding_count > 0;
+    let (found, stated) = (block.len() - head.body, head.length.filter(|_| !encoded)?);
+    (stated > found as u64 + LINE_ENDS)
+        .then(|| format!("{found} of {stated} bytes by Content-Length"))
 }
 
 /// The body of a response without its transfer coding; `None` if the coding is broken. A body that
