@@ -1022,6 +1022,24 @@ fn charsets_are_decided_in_order() {
             vec![WrongCharset],
         ),
         (
+            "a guess",
+            b"one two \xb0\xb9".to_vec(),
+            Text,
+            None,
+            "windows-1250",
+            "one two ą".into(),
+            vec![DoubtfulText],
+        ),
+        (
+            "another guess with the same words",
+            b"one two \xb0\xb1".to_vec(),
+            Text,
+            None,
+            "ISO-8859-2",
+            "one two ą".into(),
+            vec![DoubtfulText],
+        ),
+        (
             "utf-8 by header, then meta",
             with(&meta("shift_jis"), encode("shift_jis", "之")),
             Markup,
@@ -1049,7 +1067,7 @@ fn charsets_are_decided_in_order() {
             None,
             "IBM866",
             "ва uno dos".into(),
-            vec![WrongCharset],
+            vec![WrongCharset, DoubtfulText],
         ),
         (
             "iso-2022-jp by its escapes",

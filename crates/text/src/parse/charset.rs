@@ -187,7 +187,7 @@ fn choose(
         (Some(coding), utf8) if coding != UTF_8 || mark.is_some() => {
             charset.coding = coding;
             charset.as_is = coding.is_ascii_compatible() && ascii == text.len();
-            if utf8.is_ok() && coding.is_ascii_compatible() && doubt::is_utf8(&text[ascii..]) {
+            if utf8.is_ok() && coding.is_ascii_compatible() && doubt::says_enough(&text[ascii..]) {
                 let (name, source) = (coding.name(), charset.source);
                 let detail = format!("{name} by {source}, but all its bytes are UTF-8");
                 notices.push((Reason::DoubtfulText, detail));
@@ -245,6 +245,12 @@ fn not_utf8(
         None if detector => ("detector", detect(text)),
         None => ("default", WINDOWS_1252),
     };
+    // Different bytes become the same characters if each is guessed to be in another charset.
+    if other.is_none() && charset.coding != WINDOWS_1252 && !doubt::says_enough(&text[ascii..]) {
+        let name = charset.coding.name();
+        let detail = format!("{name} is a guess from a few bytes; convert the text to UTF-8");
+        notices.push((Reason::DoubtfulText, detail));
+    }
     charset
 }
 
