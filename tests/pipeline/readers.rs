@@ -1151,6 +1151,36 @@ fn http_responses() {
                 .all(|reason| *reason == Reason::Truncated)
         );
     }
+    // A list was read as plain text, and as one label.
+    for (head, content, charset) in [
+        ("text/plain", ContentKind::Text, None),
+        ("text/html, text/html", ContentKind::Markup, None),
+        (
+            "text/html; charset=iso-8859-2, text/html",
+            ContentKind::Markup,
+            Some("iso-8859-2"),
+        ),
+        (
+            "text/html; charset=a\r\nContent-Type: text/html",
+            ContentKind::Markup,
+            Some("a"),
+        ),
+        (
+            "text/html; charset=a, text/plain, */*",
+            ContentKind::Text,
+            None,
+        ),
+        (
+            "text/plain; title=\"a, b/c\"; charset=b",
+            ContentKind::Text,
+            Some("b"),
+        ),
+    ] {
+        let block = format!("HTTP/1.1 200 OK\r\nContent-Type: {head}\r\n\r\ntext");
+        let document = read_http(block.as_bytes()).documents.remove(0);
+        let found = (document.content, document.charset.as_deref());
+        assert_eq!(found, (content, charset), "{head}");
+    }
     let truncated = warc("1", "text").replace("WARC-Type", "WARC-Truncated: time\r\nWARC-Type");
     let outcome = read("x", truncated);
     assert_eq!(outcome.notices(), [Reason::Truncated]);

@@ -81,18 +81,33 @@ impl<'a> Head<'a> {
         transfer.contains("chunked").then(|| dechunk(body))
     }
 
-    /// Parses a value like `text/html; charset="utf-8"`.
+    /// Parses a value like `text/html; charset="utf-8"`, or a list of them, of which the last counts
+    /// (Fetch standard, "extract a MIME type").
     pub(crate) fn set_content_type(&mut self, value: Cow<'a, str>) {
-        let mime = value.split(';').next().unwrap_or_default();
-        let mime = mime.trim().to_ascii_lowercase();
-        self.mime = (!mime.is_empty()).then_some(mime);
-        let charset = value.split(';').skip(1).find_map(|parameter| {
-            let (name, value) = parameter.split_once('=')?;
-            let value = value.trim().trim_matches(['"', '\'']).trim();
-            (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty())
-                .then(|| value.to_string())
-        });
-        self.charset = charset.map(Cow::Owned);
+        let mut quoted = false;
+        let is_comma = |c: char| {
+            quoted ^= c == '"';
+            c == ',' && !quoted
+        };
+        for (number, value) in value.split(is_comma).enumerate() {
+            let mut parameters = value.split(';');
+            let mime = parameters.next().unwrap_or_default();
+            let mime = mime.trim().to_ascii_lowercase();
+            if number > 0 && (!mime.contains('/') || mime == "*/*") {
+                continue;
+            }
+            let charset = parameters.find_map(|parameter| {
+                let (name, value) = parameter.split_once('=')?;
+                let value = value.trim().trim_matches(['"', '\'']).trim();
+                (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty())
+                    .then(|| Cow::Owned(value.to_string()))
+            });
+            let mime = (!mime.is_empty()).then_some(mime);
+            if charset.is_some() || mime != self.mime {
+                self.charset = charset;
+            }
+            self.mime = mime;
+        }
     }
 }
 
