@@ -639,6 +639,18 @@ fn the_dictionary_of_a_zstd_archive_is_used() {
     let damaged = compressed[..compressed.len() / 2].to_vec();
     let outcome = read("x", file(&damaged, &frames));
     assert_eq!(outcome.reasons(), [Reason::CorruptCompression]);
+    // A damaged dictionary was called a lack of memory.
+    let parsed = [&[0x37, 0xa4, 0x30, 0xec], &[1; 46][..]].concat();
+    let outcome = read("x", file(&parsed, &frames));
+    assert_eq!(outcome.reasons(), [Reason::CorruptCompression]);
+    assert_eq!(
+        outcome.rejected[0].detail,
+        "zstd: the dictionary of the file"
+    );
+    // A frame that names another dictionary.
+    let other = unhex("28b52ffd 2105 01 090000 78");
+    let detail = &read("x.zst", other).rejected[0].detail;
+    assert!(detail.contains("each of joined files alone"), "{detail}");
     // Other frames that are to be skipped contain no dictionary.
     frames.truncate(1);
     let mut other = file(&dictionary, &frames);
