@@ -1975,7 +1975,7 @@ fn plain_files() {
     assert_eq!(read("x.gz", gzip(b"")).reasons(), [Reason::EmptyFile]);
     for (bytes, name) in [
         (&b"\x89PNG\r\n\x1a\n"[..], "PNG"),
-        (b"PK\x03\x04....", "ZIP"),
+        (b"PK\x03\x04....", "unzip"),
         (b"\x7fELF", "ELF"),
         (b"te\0xt \0with \0many\0 in it", "NUL"),
         (b"\xe9\x01 and\0 \x02 words of a caf\xe9 in the town", "NUL"),
@@ -1985,7 +1985,7 @@ fn plain_files() {
             &[&b"\x03\x02\0\0\0"[..], &b"text ".repeat(100)].concat(),
             "NUL",
         ),
-        (&tar(), "tar"),
+        (&tar(), "tar xf"),
     ] {
         let outcome = read("x.txt", bytes);
         assert_eq!(outcome.reasons(), [Reason::BinaryFile]);
