@@ -131,7 +131,7 @@ pub use interpret::{
 };
 pub use json::strings::{Cut, JsonStrings};
 pub(crate) use look::tags::{
-    Kind, MOST_WORDS, PRESCAN_BYTES, Tags, internal_subset, is_word, label_of, local,
+    Aside, Kind, MOST_WORDS, PRESCAN_BYTES, Tags, internal_subset, is_word, label_of, local,
     perhaps_no_tag,
 };
 pub use look::tags::{doctype_end, is_doctype};
