@@ -472,6 +472,35 @@ fn records_are_in_the_charset_of_their_file() {
     assert_eq!(read(wide.as_bytes(), &config("p")).3, "łódź");
     let undeclared = "<r><p><text>łódź &lt;b></text></p></r>";
     assert_eq!(read(undeclared.as_bytes(), &config("p")).3, "łódź <b>");
+    let declared = "<?xml version=\"1.0\" encoding=\"shift_jis\"?>";
+    let bundle = "<ROOT><DOC><DOCNO>a</DOCNO><TEXT>之</TEXT></DOC></ROOT>";
+    let solr = "<add><doc><field name='id'>a</field><field name='body'>之</field></doc></add>";
+    let page = "<html><head><meta charset=shift_jis></head><body><p>之</p></body></html>";
+    let late = page.replace("<meta", &format!("{}<meta", " ".repeat(1100)));
+    let own = "<html><p><meta charset=shift_jis>之</p>";
+    let sections = ReadConfig {
+        split_at: "^<p>".parse().ok(),
+        ..ReadConfig::default()
+    };
+    for (file, config) in [
+        (format!("{declared}{bundle}"), ReadConfig::default()),
+        (format!("{declared}{solr}"), ReadConfig::default()),
+        (format!("{declared}<r>{bundle}</r>"), config("DOC")),
+        (page.into(), config("p")),
+        (late, config("p")),
+        (own.into(), config("p")),
+        (format!("{declared}\n<p>之"), sections),
+    ] {
+        let bytes = encoding_rs::SHIFT_JIS.encode(&file).0;
+        let found = each(&bytes, "f", &config, |found| match found {
+            Interpreted::Document(document) => words(&document),
+            other => format!("{other:?}"),
+        });
+        assert_eq!(found.last().map(String::as_str), Some("之"), "{file}");
+    }
+    // A late tag says nothing of bytes that are UTF-8.
+    let late = format!("<html>{}<meta charset=latin1><p>łódź</p>", " ".repeat(1100));
+    assert_eq!(read(late.as_bytes(), &config("p")).3, "łódź");
 }
 
 #[test]

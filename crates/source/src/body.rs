@@ -52,8 +52,6 @@ pub fn inflate_body(
 
 /// The largest window of a body compressed by zstd, in bits (RFC 9659).
 const WINDOW_LOG: u32 = 23;
-/// Bytes that the decoder of brotli reads at a time.
-const BROTLI_STEP: usize = 4 << 10;
 
 enum BodyDecoder<'b> {
     Gzip(Box<(Gzip, Input)>),
@@ -75,7 +73,7 @@ impl<'b> BodyDecoder<'b> {
                 BodyDecoder::Gzip(Box::new((Gzip::new(), input)))
             }
             BodyStream::Brotli => {
-                BodyDecoder::Other(Box::new(brotli::Decompressor::new(body, BROTLI_STEP)))
+                BodyDecoder::Other(Box::new(brotli::Decompressor::new(body, body.len())))
             }
             BodyStream::Zstd => {
                 let mut decoder = ::zstd::stream::read::Decoder::with_buffer(body)?;
@@ -90,8 +88,8 @@ impl<'b> BodyDecoder<'b> {
         })
     }
 
-    /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut. Fails if
-    /// the machine has no memory for it.
+    /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut, or if more
+    /// than padding follows it. Fails if the machine has no memory for it.
     fn read(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
         Ok(match self {
             BodyDecoder::Gzip(gzip) => {
@@ -100,9 +98,16 @@ impl<'b> BodyDecoder<'b> {
             }
             BodyDecoder::Other(decoder) => match decoder.read(out) {
                 Err(error) if lacks_memory(&error) => return Err(error),
+                // The decoder of brotli says only now if bytes follow.
+                Ok(0) => decoder.read(out).ok(),
                 read => read.ok(),
             },
-            BodyDecoder::Inflate { whole: true, .. } => Some(0),
+            BodyDecoder::Inflate {
+                whole: true, body, ..
+            } => {
+                let padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+                body.iter().all(padding).then_some(0)
+            }
             BodyDecoder::Inflate {
                 body,
                 inflate,

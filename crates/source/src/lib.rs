@@ -762,8 +762,11 @@ impl Failure {
                 } else {
                     Reason::CorruptCompression
                 };
-                let help = match (limited, compression) {
-                    (true, Codec::Zstd) => {
+                let help = match compression {
+                    Codec::Zstd if text.contains("Dictionary mismatch") => {
+                        "; the dictionary must begin the file: decompress each of joined files alone"
+                    }
+                    Codec::Zstd if limited => {
                         "; at most 128 MiB are used: zstd -dc --long=31 FILE | lookalike run -"
                     }
                     _ => "",

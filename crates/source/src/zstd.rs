@@ -10,12 +10,14 @@ use super::ahead::{Helped, Shared};
 use super::checked::Member;
 use super::input::Input;
 use super::members::{Format, Members, WINDOW_LOG};
-use super::{Codec, Failure, Fault, Reason, Stepped, ZSTD_WINDOW_LOG, lacks_memory, zstd_window};
+use super::{Failure, Fault, Reason, Stepped, ZSTD_WINDOW_LOG, lacks_memory, zstd_window};
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The frame to be skipped that contains a dictionary for all others, at the beginning of a file
 /// (IIPC, "Zstandard compression for WARC files").
 const DICTIONARY: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
+/// What a dictionary begins with that has tables, and not only text (RFC 8878, section 5).
+const PARSED: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 /// The longest dictionary; web archives have dictionaries of up to 1 MiB.
 const DICTIONARY_BYTES: u64 = 8 << 20;
 
@@ -96,8 +98,15 @@ impl Zstd {
     pub(super) fn of_file(input: &mut Input) -> Result<(Self, Arc<[u8]>), Fault> {
         let dictionary = dictionary(input)?;
         let decoder = Zstd::new(ZSTD_WINDOW_LOG, &dictionary).map_err(|error| {
-            let detail = format!("{}: {error}", Codec::Zstd);
-            Fault::new(Reason::DecompressorMemory, detail)
+            // The library calls one that it cannot parse a lack of memory.
+            let (reason, detail) = match dictionary.starts_with(&PARSED) {
+                true => (
+                    Reason::CorruptCompression,
+                    "the dictionary of the file".into(),
+                ),
+                false => (Reason::DecompressorMemory, error.to_string()),
+            };
+            Fault::new(reason, format!("zstd: {detail}"))
         })?;
         Ok((decoder, dictionary))
     }

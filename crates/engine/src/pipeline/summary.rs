@@ -210,7 +210,7 @@ fn hint(found: &[(String, u64)], named: bool, first: Option<&Reject>) -> String 
         (Some(Reason::NoList), _) => "check the path given by --records",
         (Some(Reason::NoMatch), _) => "check the expression given by --split-at",
         (Some(Reason::BinaryFile | Reason::UnsupportedFormat), _) => {
-            "convert the inputs, or choose other files with --include GLOB"
+            "unpack or convert the inputs, or choose other files with --include GLOB"
         }
         (Some(Reason::TooLarge), _) => "raise --max-document",
         _ => "check the inputs, --format and --text-field",

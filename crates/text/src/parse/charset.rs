@@ -9,19 +9,20 @@
 //! 4. ISO-2022-JP, if all bytes are ASCII and have its escape sequences.
 //! 5. UTF-8, if the bytes are valid.
 //! 6. UTF-8 that is damaged only in some places.
-//! 7. The charset declared by a later `<meta>` tag.
+//! 7. The charset declared by a later `<meta>` tag, or by one behind a wrong declaration of UTF-8.
 //! 8. The detector, or windows-1252.
 //!
 //! Labels have the meaning that the Encoding standard gives them (`latin1` is windows-1252).
 //!
 //! # Where we depart from the standards
-//! - Bytes declared as UTF-8 that are not valid UTF-8 are treated as undeclared, with a notice: on
-//!   the web such a label is a server's default far more often than the bytes are damaged. The
-//!   bytes count as damaged UTF-8, declared or not, if characters of several bytes outnumber the
-//!   invalid places by more than two to one: in other charsets such sequences are rare. None of the
-//!   217 pages in EUC-KR of linuxdocs-medium has a ratio above one to four. It has three other
-//!   pages that are not valid UTF-8 and declare no charset; two of them have a ratio of eleven to
-//!   one. A text that is only cut off inside its last character counts as UTF-8.
+//! - Bytes declared as UTF-8 that are not valid UTF-8 are treated as undeclared, with a notice, and
+//!   a `<meta>` tag with another label counts: on the web such a label is a server's default far
+//!   more often than the bytes are damaged. The bytes count as damaged UTF-8, declared or not, if
+//!   characters of several bytes outnumber the invalid places by more than two to one: in other
+//!   charsets such sequences are rare. None of the 217 pages in EUC-KR of linuxdocs-medium has a
+//!   ratio above one to four. It has three other pages that are not valid UTF-8 and declare no
+//!   charset; two of them have a ratio of eleven to one. A text that is only cut off inside its
+//!   last character counts as UTF-8.
 //! - Bytes declared as UTF-16 that are valid UTF-8 without a NUL, and ASCII with escape sequences
 //!   that is declared as another Japanese charset, are treated as undeclared, with a notice.
 //! - A late `<meta>` tag does not count where the bytes are UTF-8, which is better evidence.
@@ -39,14 +40,10 @@ use encoding_rs::{
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::doubt;
-use crate::read::{Kind, Tag, Tags, find_any_case, in_its_order, is_damaged_utf8, is_one_of};
+use crate::read::{Kind, PRESCAN_BYTES, Tags, in_its_order, is_damaged_utf8, is_one_of, label_of};
 use crate::read::{Notice, RawDocument, Reason};
 use lookalike_base::wide::{self, Wide};
 use lookalike_base::words::words;
-
-/// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
-/// unless nothing else does.
-const PRESCAN_BYTES: usize = 1024;
 
 /// Bytes passed to the detector. That is enough text for a confident guess, and the detector reads
 /// only about ten megabytes a second.
@@ -64,6 +61,9 @@ const ESCAPED_BYTES: usize = 1024;
 
 /// Fewer bytes may be UTF-16 and valid UTF-8.
 const LEAST_BYTES: usize = 8;
+
+/// The source of a label in a `<meta>` tag.
+const META: &str = "meta tag";
 
 /// Maximum characters of a label in a notice: a label may be any bytes of any length.
 const LABEL_CHARS: usize = 40;
@@ -188,7 +188,7 @@ fn choose(
         (Some(coding), utf8) if coding != UTF_8 || mark.is_some() => {
             charset.coding = coding;
             charset.as_is = coding.is_ascii_compatible() && ascii == text.len();
-            if utf8.is_ok() && coding.is_ascii_compatible() && doubt::is_utf8(&text[ascii..]) {
+            if utf8.is_ok() && coding.is_ascii_compatible() && doubt::says_enough(&text[ascii..]) {
                 let (name, source) = (coding.name(), charset.source);
                 let detail = format!("{name} by {source}, but all its bytes are UTF-8");
                 notices.push((Reason::DoubtfulText, detail));
@@ -221,12 +221,13 @@ fn not_utf8(
         }
         return charset;
     }
-    if declared.is_none() && document.content.is_markup() {
-        declared = first_label(labels(text, true), notices);
-        charset.source = "meta tag";
-        if let Some(coding) = declared.filter(|coding| *coding != UTF_8) {
-            charset.coding = coding;
-            return charset;
+    let mut other = None;
+    if document.content.is_markup() && charset.source != META {
+        let late = first_label(labels(text, true), |coding| coding != UTF_8, notices);
+        other = late.filter(|coding| *coding != UTF_8);
+        if declared.is_none() {
+            charset.source = META;
+            declared = late.xor(other);
         }
     }
     if declared.is_some() {
@@ -240,8 +241,17 @@ fn not_utf8(
             ),
         ));
     }
-    charset.source = if detector { "detector" } else { "default" };
-    charset.coding = if detector { detect(text) } else { WINDOWS_1252 };
+    (charset.source, charset.coding) = match other {
+        Some(coding) => (META, coding),
+        None if detector => ("detector", detect(text)),
+        None => ("default", WINDOWS_1252),
+    };
+    // Different bytes become the same characters if each is guessed to be in another charset.
+    if other.is_none() && charset.coding != WINDOWS_1252 && !doubt::says_enough(&text[ascii..]) {
+        let name = charset.coding.name();
+        let detail = format!("{name} is a guess from a few bytes; convert the text to UTF-8");
+        notices.push((Reason::DoubtfulText, detail));
+    }
     charset
 }
 
@@ -363,27 +373,31 @@ fn declared(
     if let Some(coding) = coding {
         return Some((coding, "XML declaration"));
     }
-    first_label(labels(text, false), notices).map(|coding| (coding, "meta tag"))
+    first_label(labels(text, false), |_| true, notices).map(|coding| (coding, META))
 }
 
-/// The first known label of a `<meta>` tag. Only the first unknown one gives a notice.
+/// The first label of a `<meta>` tag that is `wanted`, or else a known one. Only the first unknown one
+/// gives a notice, and that once.
 fn first_label<'a>(
     labels: impl Iterator<Item = &'a [u8]>,
+    wanted: impl Fn(&'static Encoding) -> bool,
     notices: &mut Vec<Notice>,
 ) -> Option<&'static Encoding> {
-    let mut unknown = Vec::new();
+    let (mut unknown, mut known) = (Vec::new(), None);
     for label in labels {
-        if let Some(coding) = of_label(label, "meta tag", &mut unknown) {
-            notices.append(&mut unknown);
-            return Some(match coding == X_USER_DEFINED {
-                true => WINDOWS_1252,
-                false => readable(coding),
-            });
-        }
+        let found = of_label(label, META, &mut unknown).map(|coding| match coding {
+            coding if coding == X_USER_DEFINED => WINDOWS_1252,
+            coding => readable(coding),
+        });
         unknown.truncate(1);
+        known = found.or(known);
+        if found.is_some_and(&wanted) {
+            break;
+        }
     }
+    unknown.retain(|notice| !notices.contains(notice));
     notices.append(&mut unknown);
-    None
+    known
 }
 
 /// Guesses the charset from the first parts of the text that are not ASCII.
@@ -472,41 +486,6 @@ fn labels(text: &[u8], late: bool) -> impl Iterator<Item = &[u8]> {
             }
         }
     })
-}
-
-/// The label that a `<meta>` tag declares. The first of several attributes with the same name counts.
-fn label_of<'a>(tag: &Tag<'a>) -> Option<&'a [u8]> {
-    let value = |wanted: &[u8]| tag.attribute(|name| name.eq_ignore_ascii_case(wanted));
-    let pragma = || {
-        value(b"http-equiv")?
-            .eq_ignore_ascii_case(b"content-type")
-            .then_some(())
-    };
-    value(b"charset").or_else(|| pragma().and_then(|()| label_in_content(value(b"content")?)))
-}
-
-/// The label in `text/html; charset=label` (HTML standard, "extracting a character encoding").
-fn label_in_content(content: &[u8]) -> Option<&[u8]> {
-    let mut rest = content;
-    loop {
-        rest = &rest[find_any_case(rest, b"charset")? + 7..];
-        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
-            continue;
-        };
-        let value = value.trim_ascii_start();
-        return match value.first()? {
-            &quote @ (b'"' | b'\'') => {
-                let end = memchr::memchr(quote, &value[1..])?;
-                Some(&value[1..=end])
-            }
-            _ => {
-                let end = value
-                    .iter()
-                    .position(|&b| b.is_ascii_whitespace() || b == b';');
-                Some(&value[..end.unwrap_or(value.len())])
-            }
-        };
-    }
 }
 
 /// Decodes in pieces, so that memory never has two copies of a large body.

@@ -110,8 +110,9 @@ pub(super) fn of(text: &[u8], ascii: usize, told: bool) -> Option<String> {
     Some(detail)
 }
 
-/// Whether bytes that are valid UTF-8 were hardly written in another charset.
-pub(super) fn is_utf8(text: &[u8]) -> bool {
+/// Whether so many bytes are not ASCII that those that are valid UTF-8 are hardly in another charset,
+/// and that a guess from others is more than a chance.
+pub(super) fn says_enough(text: &[u8]) -> bool {
     const LEAST_BYTES: usize = 6;
     let other = text.iter().filter(|byte| !byte.is_ascii());
     other.take(LEAST_BYTES).count() == LEAST_BYTES

@@ -32,7 +32,8 @@
 //! A tag such as `<p>`, which SVG and MathML do not have, ends them if they were not closed
 //! (13.2.6.5). A tag that does not end before the document does is text ([`Unread::Tag`]). What the
 //! internal subset of a document type declares is no text, although the standard ends the
-//! declaration at its first `>`.
+//! declaration at its first `>`. In XML that is not HTML and needs no decoding, an instruction ends
+//! with `?>` and a comment with `-->` alone (XML 1.0, 2.5 and 2.6).
 
 use std::convert::Infallible;
 use std::fmt;
@@ -41,7 +42,7 @@ use html5gum::{Emitter, Error, State};
 use memchr::{memchr, memchr2, memmem};
 
 use super::Sink;
-use crate::read::{ContentKind, MOST_WORDS, is_word, local, perhaps_no_tag};
+use crate::read::{Aside, ContentKind, MOST_WORDS, is_word, local, perhaps_no_tag};
 use lookalike_base::words::words;
 
 /// Number of bytes by which tag names are distinguished; the longest relevant name has fourteen, or
@@ -296,7 +297,7 @@ pub(super) struct Scan {
     /// that is a comment only because it cannot be a tag: `<?`, `<! `, `</ `.
     bracket: usize,
     bogus: Option<(u8, bool)>,
-    /// Where the internal subset of the document type ends.
+    /// Where the internal subset of the document type ends, or a comment or an instruction of XML.
     pub subset: usize,
     /// The attributes of the current tag.
     bare: Bare,
@@ -496,6 +497,9 @@ fn is_html(namespace: &[u8]) -> bool {
 pub(super) struct TextEmitter<'a, S> {
     pub sink: &'a mut S,
     pub scan: &'a mut Scan,
+    /// The text, unless it is being decoded, in which the ends of comments and instructions of XML are
+    /// looked for; empty once one has no end.
+    pub text: &'a [u8],
 }
 
 impl<S: Sink> TextEmitter<'_, S> {
@@ -780,8 +784,17 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
     }
 
     fn init_comment(&mut self) {
-        self.scan.unread = Some(Unread::Comment(self.scan.bracket));
+        let at = self.scan.bracket;
+        self.scan.unread = Some(Unread::Comment(at));
         self.scan.section = None;
+        let is_xml = !self.scan.html && at >= self.scan.subset;
+        let rest = self.text.get(at..).filter(|_| is_xml).unwrap_or_default();
+        if let Some(aside @ (Aside::Comment | Aside::Instruction)) = Aside::at(rest) {
+            match aside.length(rest, 0) {
+                Some(length) => self.scan.subset = at + length,
+                None => self.text = &[],
+            }
+        }
         let is_tag = self.scan.position - self.scan.bracket < b"<!--".len();
         self.scan.bogus = is_tag.then_some((0, false));
         if is_tag {
@@ -833,6 +846,7 @@ impl<S: Sink> Emitter for TextEmitter<'_, S> {
             .bogus
             .take()
             .is_some_and(|(last, _)| !is_other(&last))
+            && self.scan.position >= self.scan.subset
         {
             self.scan.leave_sentence();
         }

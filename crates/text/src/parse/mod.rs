@@ -337,14 +337,14 @@ impl Source {
         self.scan.xml |= self.scan.subset > 0;
         let mut invalid = None;
         if charset.as_is {
-            self.tokens(text, &mut *sink);
+            self.tokens(text, text, &mut *sink);
         } else {
             let mut decoded = std::mem::take(&mut self.decoded);
             decoded.resize(DECODE_BYTES, 0);
             let mut decoding = decoding();
             let reading: &mut dyn Read = &mut decoding;
             let reader = IoReader::new_with_buffer(reading, &mut decoded);
-            self.tokens(reader, &mut Any(sink));
+            self.tokens(reader, &[], &mut Any(sink));
             invalid = decoding.notice(charset, &mut self.replaced);
             self.decoded = decoded;
         }
@@ -352,14 +352,14 @@ impl Source {
         invalid
     }
 
-    fn tokens<'t, T, S: Sink>(&mut self, text: T, sink: &mut S)
+    fn tokens<'t, T, S: Sink>(&mut self, read: T, text: &[u8], sink: &mut S)
     where
         T: html5gum::Readable<'t>,
     {
         let scan = &mut self.scan;
         // Neither reader can fail: one is a slice, the other a decoder over a slice.
         let _: Result<(), <T::Reader as Reader>::Error> =
-            Tokenizer::new_with_emitter(text, TextEmitter { sink, scan }).finish();
+            Tokenizer::new_with_emitter(read, TextEmitter { sink, scan, text }).finish();
     }
 
     /// Reads what begins like a tag and does not end as text, and notes a comment that does not
@@ -391,7 +391,7 @@ impl Source {
                     let mut buffer = vec![0; DECODE_BYTES];
                     if attempt < MOST_UNREAD {
                         let reading: &mut dyn Read = &mut rest;
-                        self.tokens(IoReader::new_with_buffer(reading, &mut buffer), sink);
+                        self.tokens(IoReader::new_with_buffer(reading, &mut buffer), &[], sink);
                         continue;
                     }
                     while let Ok(length @ 1..) = rest.read(&mut buffer) {

@@ -89,6 +89,10 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
                 parts.docno = Cow::default();
                 parts.notices.push((Reason::MissingDocno, detail));
             }
+            // A record that begins with a declaration has its own charset.
+            if parts.charset.is_none() && !parts.body.starts_with(b"<?xml") {
+                parts.charset = record.origin.charset.map(Cow::Borrowed);
+            }
             // The parts of a mail may be encoded once more.
             if record.origin.decoded && !matches!(record.kind, RecordKind::Mail(_)) {
                 parts.charset = Some("utf-8".into());

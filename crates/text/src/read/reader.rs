@@ -802,6 +802,9 @@ impl RecordReader {
         {
             return Err((Reason::BinaryFile, kind));
         }
+        if container != Container::Plain || self.config.split_at.is_some() {
+            Arc::make_mut(&mut self.origin).charset = Prolog::of(head, None).charset();
+        }
         if let (Container::Plain, Some(at)) = (container, &self.config.split_at) {
             let end = if ends_at_cr(head) { b'\r' } else { b'\n' };
             let content = match format.or(of_extension) {
@@ -933,7 +936,7 @@ impl RecordReader {
         if !markup || binary_file_kind(head).is_some() {
             return None;
         }
-        let framer = ElementFramer::new(name, Prolog::of(head));
+        let framer = ElementFramer::new(name, Prolog::of(head, Some(name)));
         if head.starts_with(MARK) {
             self.stream.consume(MARK.len());
         }

@@ -199,6 +199,8 @@ pub struct Origin {
     pub(crate) part: Option<Arc<dyn Part>>,
     /// Whether the file was decoded to UTF-8.
     pub(crate) decoded: bool,
+    /// The charset that the file declares before its records.
+    pub(crate) charset: Option<&'static str>,
     /// Ends the conversion of its documents.
     pub(crate) stop: Stop,
 }

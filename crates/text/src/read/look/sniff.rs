@@ -24,16 +24,19 @@ const MAGICS: [(&[u8], &str); 50] = [
     (b"MM\0*", "a TIFF image"),
     (b"%PDF-", "a PDF file"),
     (b"{\\rtf", "an RTF document"),
-    (b"PK\x03\x04", "a ZIP archive (or an office document)"),
-    (b"PK\x07\x08", "a ZIP archive in parts"),
+    (
+        b"PK\x03\x04",
+        "a ZIP archive or an office document; unpack it (unzip), or use --convert",
+    ),
+    (b"PK\x07\x08", "a ZIP archive in parts; unpack it (7z x)"),
     (b"PK\x05\x06", "an empty ZIP archive"),
     (b"\x7fELF", "an ELF program"),
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
         "an old office document",
     ),
-    (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a\x07", "a RAR archive; unpack it (unrar x)"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it (7z x)"),
     (b"\x04\x22\x4d\x18", "an LZ4 stream"),
     (b"LZIP\x01", "an lzip stream"),
     (b"ID3\x03", "an MP3 file"),
@@ -93,8 +96,8 @@ pub(crate) fn binary_kind(bytes: &[u8]) -> Option<String> {
     }
     let found = match bytes.get(..12).unwrap_or_default() {
         [b'R', b'I', b'F', b'F', ..] => Some("a RIFF file (audio, film or image)"),
-        _ if is_tar(bytes) => Some("a tar archive"),
-        _ if is_cpio(bytes) => Some("a cpio archive"),
+        _ if is_tar(bytes) => Some("a tar archive; unpack it (tar xf)"),
+        _ if is_cpio(bytes) => Some("a cpio archive; unpack it (cpio -i)"),
         [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some("an MP4 film"),
         _ => None,
     };

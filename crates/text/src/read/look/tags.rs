@@ -15,6 +15,10 @@ use memchr::{memchr, memchr2, memchr3, memmem};
 
 use crate::read::ground::bytes::{begins_any_case, find_any_case, spaces, trim_front};
 
+/// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
+/// unless nothing else does.
+pub(crate) const PRESCAN_BYTES: usize = 1024;
+
 /// A name without its prefix.
 pub(crate) fn local(name: &[u8]) -> &[u8] {
     memchr(b':', name).map_or(name, |colon| &name[colon + 1..])
@@ -252,6 +256,41 @@ pub(crate) fn attributes<'a>(
         rest = after.unwrap_or_default();
         Some((name, value))
     })
+}
+
+/// The label that a `<meta>` tag declares. The first of several attributes with the same name counts.
+pub(crate) fn label_of<'a>(tag: &Tag<'a>) -> Option<&'a [u8]> {
+    let value = |wanted: &[u8]| tag.attribute(|name| name.eq_ignore_ascii_case(wanted));
+    let pragma = || {
+        value(b"http-equiv")?
+            .eq_ignore_ascii_case(b"content-type")
+            .then_some(())
+    };
+    value(b"charset").or_else(|| pragma().and_then(|()| label_in_content(value(b"content")?)))
+}
+
+/// The label in `text/html; charset=label` (HTML standard, "extracting a character encoding").
+fn label_in_content(content: &[u8]) -> Option<&[u8]> {
+    let mut rest = content;
+    loop {
+        rest = &rest[find_any_case(rest, b"charset")? + 7..];
+        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
+            continue;
+        };
+        let value = value.trim_ascii_start();
+        return match value.first()? {
+            &quote @ (b'"' | b'\'') => {
+                let end = memchr(quote, &value[1..])?;
+                Some(&value[1..=end])
+            }
+            _ => {
+                let end = value
+                    .iter()
+                    .position(|&b| b.is_ascii_whitespace() || b == b';');
+                Some(&value[..end.unwrap_or(value.len())])
+            }
+        };
+    }
 }
 
 /// Whether these bytes begin with a name, in any case unless `exact`, and behind it have white space

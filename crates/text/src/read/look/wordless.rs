@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memrchr_iter};
 
 use super::tags::{Kind, Tag, Tags, local};
-use crate::read::ground::bytes::{find_any_case, is_one_of};
+use crate::read::ground::bytes::{begins_any_case, is_one_of};
 use crate::read::ground::fields::LEFT_OUT;
 use crate::read::ground::record::{ContentKind, Notice, RawDocument, Reject};
 use lookalike_base::words::{flag_word, shell_word, words};
@@ -187,10 +187,8 @@ fn words_of(body: &[u8], content: ContentKind, own: bool) -> Words<'_> {
 fn shown(body: &[u8]) -> Option<String> {
     let mut tags = Tags::of(body).filter(|tag| tag.kind != Kind::Close);
     // A script that is not closed hides the page, and has its own line.
-    let closed = |tag: &Tag<'_>| {
-        let after = || find_any_case(&body[tag.end..], b"</script").is_some();
-        tag.kind == Kind::Open && after()
-    };
+    let last = memrchr_iter(b'<', body).find(|&at| begins_any_case(&body[at..], b"</script"));
+    let closed = |tag: &Tag<'_>| tag.kind == Kind::Open && last.is_some_and(|at| at >= tag.end);
     let is = |known: &str, tag: &Tag<'_>| {
         let mut known = known.split(' ');
         let known = known.find(|known| is_one_of(local(tag.name), &[known]));
@@ -321,6 +319,8 @@ mod tests {
 
     #[test]
     fn the_place_of_the_text_is_named() {
+        // A search for the end of each of many scripts would take long.
+        let scripts = "<script>".repeat(LOOK / 8);
         for (body, markup, expected) in [
             (
                 "<opml><body><outline text='a word'><outline text='b'/></outline></body></opml>",
@@ -347,6 +347,8 @@ mod tests {
             ("<p>&hellip;</p>", true, "the text has no words"),
             ("<script src='a'/><p>a b", true, "the text has no words"),
             ("<script>a()", true, "the text has no words"),
+            ("<script></script><script>", true, "scripts make"),
+            (&scripts, true, "the text has no words"),
             (" \n", false, "the text is empty"),
             ("...!", false, "the text has no words"),
         ] {

@@ -36,7 +36,9 @@ use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, refused};
 use crate::read::ground::record::{ContentKind, Marks, Prolog, RawDocument};
 use crate::read::ground::resolve::{Level, Names, Texts, no_docno, take_each};
 use crate::read::look::sniff::{kind_of_markup, looks_like_markup};
-use crate::read::look::tags::{CDATA, Kind, Tag, Tags, entity, local, unescaped};
+use crate::read::look::tags::{
+    CDATA, Kind, PRESCAN_BYTES, Tag, Tags, entity, label_of, local, unescaped,
+};
 use crate::read::look::wordless::{in_attributes, other_attributes};
 use lookalike_base::numbers::counted;
 use lookalike_base::words::{flag_word, words};
@@ -63,9 +65,13 @@ const MOST_NAMES: usize = 32;
 /// What the declaration of a body is if the file has none.
 const XML: &[u8] = b"<?xml version=\"1.0\"?>";
 
+/// What stands for the declaration of a page, before its charset.
+const DECLARES: &[u8] = b"<?xml version=\"1.0\" encoding=\"";
+
 impl Prolog {
-    /// The prolog at the start of a file.
-    pub(crate) fn of(head: &[u8]) -> Prolog {
+    /// The prolog at the start of a file. In a page, a `<meta>` tag before the first element called
+    /// `record` stands for an XML declaration.
+    pub(crate) fn of(head: &[u8], record: Option<&str>) -> Prolog {
         let head = trim_front(head);
         let declaration = head
             .strip_prefix(b"<?xml")
@@ -76,11 +82,26 @@ impl Prolog {
         let xml = declaration.is_some()
             || root().is_some_and(|root| memmem::find(root.attributes, b"xmlns").is_some());
         let html = kind_of_markup(head) == ContentKind::Markup;
-        Prolog {
+        let mut prolog = Prolog {
             declaration,
             xml,
             html,
+        };
+        if let (Some(record), None, true) = (record, &prolog.declaration, html) {
+            // A late tag says nothing of bytes that are UTF-8.
+            let other = std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
+            let before = Tags::of(head).take_while(|tag| !prolog.names(tag.name, record));
+            let counts = |tag: &Tag<'_>| other || tag.start < PRESCAN_BYTES;
+            let label = before.take_while(counts).find_map(|tag| label_of(&tag));
+            let label = label.filter(|label| !label.contains(&b'"'));
+            prolog.declaration = label.map(|label| [DECLARES, label, b"\"?>"].concat().into());
         }
+        prolog
+    }
+
+    /// The charset that it declares.
+    pub(crate) fn charset(&self) -> Option<&'static str> {
+        self.encoding().map(Encoding::name)
     }
 
     fn encoding(&self) -> Option<&'static Encoding> {

@@ -258,7 +258,8 @@ pub struct WarcHead<'a> {
     pub(crate) segment_origin: Option<&'a [u8]>,
     /// Whether this is the last segment, which states the length of all.
     pub(crate) last: bool,
-    pub(crate) truncated: bool,
+    /// `WARC-Truncated`: why the crawler cut the block.
+    pub(crate) truncated: Option<&'a [u8]>,
     /// The length of the block.
     pub(crate) length: Option<u64>,
     /// A line without a colon that was skipped.
@@ -269,10 +270,10 @@ pub struct WarcHead<'a> {
 
 impl<'a> WarcHead<'a> {
     pub fn parse(bytes: &'a [u8]) -> Self {
-        const NAMES: [&str; 12] = words(
+        const NAMES: [&str; 13] = words(
             "WARC-Type WARC-TREC-ID WARC-Record-ID WARC-Target-URI WARC-Date Content-Type \
              WARC-Payload-Digest WARC-Segment-Number WARC-Segment-Origin-ID WARC-Refers-To \
-             WARC-Refers-To-Target-URI WARC-Refers-To-Date",
+             WARC-Refers-To-Target-URI WARC-Refers-To-Date WARC-Truncated",
         );
         let mut values = [None; NAMES.len()];
         let mut head = WarcHead::default();
@@ -291,7 +292,6 @@ impl<'a> WarcHead<'a> {
                 head.length = head.length.or_else(|| number(value));
             }
             head.last |= is(&"WARC-Segment-Total-Length");
-            head.truncated |= is(&"WARC-Truncated");
         }
         head.odd = fields.odd;
         head.block = fields.body();
@@ -308,6 +308,7 @@ impl<'a> WarcHead<'a> {
             head.to_id,
             head.to_target,
             head.to_date,
+            head.truncated,
         ] = values;
         head
     }

@@ -65,7 +65,7 @@ pub struct Capture {
 /// record was wrong.
 pub fn capture(bytes: &[u8], measured: bool) -> Option<Capture> {
     let head = WarcHead::of_capture(bytes)?;
-    let whole = measured && !head.truncated;
+    let whole = measured && head.truncated.is_none();
     Some(Capture {
         payload: whole.then(|| head.payload(bytes)).flatten(),
         stated: head.payload_digest.map(<[u8]>::to_vec),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::archive::Fields;
+use super::archive::{Fields, field_after_line, number};
 use crate::read::ground::bytes::{begins_any_case, first_line, text_of, trim_front};
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::convert::Converter;
@@ -19,6 +19,7 @@ use lookalike_source::{BodyStream, Reason, inflate_body};
 pub(crate) struct Head<'a> {
     pub mime: Option<String>,
     pub charset: Option<Cow<'a, str>>,
+    length: Option<u64>,
     transfer: Option<Cow<'a, str>>,
     /// The first codings, in the order of application, and the number of codings in all: a header
     /// may repeat the field a million times.
@@ -50,6 +51,8 @@ impl<'a> Head<'a> {
             let value = &value[..value.len().min(MOST_VALUE)];
             if name.eq_ignore_ascii_case(b"content-type") && !value.is_empty() {
                 head.set_content_type(text_of(value));
+            } else if name.eq_ignore_ascii_case(b"content-length") {
+                head.length = number(value);
             } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
                 head.transfer = Some(text_of(value));
             } else if name.eq_ignore_ascii_case(b"content-encoding") {
@@ -78,18 +81,33 @@ impl<'a> Head<'a> {
         transfer.contains("chunked").then(|| dechunk(body))
     }
 
-    /// Parses a value like `text/html; charset="utf-8"`.
+    /// Parses a value like `text/html; charset="utf-8"`, or a list of them, of which the last counts
+    /// (Fetch standard, "extract a MIME type").
     pub(crate) fn set_content_type(&mut self, value: Cow<'a, str>) {
-        let mime = value.split(';').next().unwrap_or_default();
-        let mime = mime.trim().to_ascii_lowercase();
-        self.mime = (!mime.is_empty()).then_some(mime);
-        let charset = value.split(';').skip(1).find_map(|parameter| {
-            let (name, value) = parameter.split_once('=')?;
-            let value = value.trim().trim_matches(['"', '\'']).trim();
-            (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty())
-                .then(|| value.to_string())
-        });
-        self.charset = charset.map(Cow::Owned);
+        let mut quoted = false;
+        let is_comma = |c: char| {
+            quoted ^= c == '"';
+            c == ',' && !quoted
+        };
+        for (number, value) in value.split(is_comma).enumerate() {
+            let mut parameters = value.split(';');
+            let mime = parameters.next().unwrap_or_default();
+            let mime = mime.trim().to_ascii_lowercase();
+            if number > 0 && (!mime.contains('/') || mime == "*/*") {
+                continue;
+            }
+            let charset = parameters.find_map(|parameter| {
+                let (name, value) = parameter.split_once('=')?;
+                let value = value.trim().trim_matches(['"', '\'']).trim();
+                (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty())
+                    .then(|| Cow::Owned(value.to_string()))
+            });
+            let mime = (!mime.is_empty()).then_some(mime);
+            if charset.is_some() || mime != self.mime {
+                self.charset = charset;
+            }
+            self.mime = mime;
+        }
     }
 }
 
@@ -98,6 +116,9 @@ const MOST_VALUE: usize = 64 << 10;
 
 /// Maximum number of stacked content codings that are undone; in practice there are up to two.
 const MOST_CODINGS: usize = 4;
+
+/// Bytes of line ends that a body may lack at its end.
+const LINE_ENDS: u64 = 4;
 
 /// A body that is text or becomes text.
 pub(crate) type Body<'a> = (RawDocument<'a>, Option<Converter>);
@@ -154,6 +175,8 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
         None => None,
     };
     head.notices.extend(bad.map(|bad| (Reason::BadChunks, bad)));
+    let cut = cut_off(block, &head).map(|cut| (Reason::Truncated, cut));
+    head.notices.extend(cut);
     if head.coding_count > MOST_CODINGS {
         let detail = format!(
             "{} content encodings, at most {MOST_CODINGS} are undone",
@@ -169,6 +192,22 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
         return Err((Reason::TooLarge, detail));
     }
     deliver(body, head, config)
+}
+
+/// Why a body is a part of what the server has, if it is. Archives keep the length of an encoded
+/// body although they decode it, and lose line ends.
+fn cut_off(block: &[u8], head: &Head<'_>) -> Option<String> {
+    if status_of(first_line(block)) == Some(206) {
+        let range = field_after_line(block, "Content-Range").unwrap_or_default();
+        return Some(format!(
+            "HTTP status 206: {}",
+            range.chars().take(80).collect::<String>()
+        ));
+    }
+    let encoded = head.transfer.is_some() || head.coding_count > 0;
+    let (found, stated) = (block.len() - head.body, head.length.filter(|_| !encoded)?);
+    (stated > found as u64 + LINE_ENDS)
+        .then(|| format!("{found} of {stated} bytes by Content-Length"))
 }
 
 /// The body of a response without its transfer coding; `None` if the coding is broken. A body that
@@ -271,16 +310,19 @@ fn dechunk(body: &[u8]) -> Option<Chunks> {
     let mut out = Vec::new();
     let mut at = 0;
     loop {
-        let Some((start, length)) = chunk_at(body, at) else {
+        let chunk = chunk_at(body, at);
+        if let Some((start, 0)) = chunk
+            && is_trailer(&body[start..], at > 0)
+        {
+            return Some((out, None));
+        }
+        let Some((start, length)) = chunk.filter(|chunk| chunk.1 > 0) else {
             if at == 0 {
                 return None;
             }
             out.extend_from_slice(&body[at..]);
             return Some((out, Some(at)));
         };
-        if length == 0 {
-            return Some((out, None));
-        }
         match start.checked_add(length).filter(|&end| end <= body.len()) {
             Some(end) => {
                 if at == 0 {
@@ -300,6 +342,14 @@ fn dechunk(body: &[u8]) -> Option<Chunks> {
             None => return None,
         }
     }
+}
+
+/// Whether nothing but a trailer follows the last chunk: an empty line, before which there may be
+/// `fields`.
+fn is_trailer(rest: &[u8], fields: bool) -> bool {
+    let mut trailer = Fields::new(if fields { rest } else { b"" });
+    let end = trailer.body();
+    trailer.odd.is_none() && rest[end..].trim_ascii().is_empty()
 }
 
 /// The chunk whose size line begins at `at`: the offset and the number of its bytes.

@@ -140,11 +140,16 @@ impl Interpreter for WarcRecord {
             }
             http::deliver(block.into(), head, config)
         };
-        let mut notices = Vec::new();
-        if let Some(odd) = head.odd {
-            let odd = &odd[..odd.len().min(200)];
-            notices.push((Reason::OddHeader, String::from_utf8_lossy(odd).into_owned()));
-        }
+        let shown =
+            |line: &[u8]| String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
+        let odd = head.odd.map(|odd| (Reason::OddHeader, shown(odd)));
+        let cut = (head.truncated).map(|why| {
+            (
+                Reason::Truncated,
+                "WARC-Truncated: ".to_string() + &shown(why),
+            )
+        });
+        let notices = odd.into_iter().chain(cut).collect();
         finish(docno, url, body, notices)
     }
 
