@@ -2197,6 +2197,26 @@ fn mailboxes_of_all_programs() {
             assert_eq!(outcome.documents.len(), 3, "{steps:?}");
         }
     }
+    // Spaces before a colon, and a line between messages without a field behind it.
+    let first = message(separators[1], 0) + "words\n\n";
+    for (second, names, notices) in [
+        (
+            "Received : by x\nMessage-ID\t: <m1@x.example>\n\ntwo\n",
+            2,
+            0,
+        ),
+        ("\ntwo\n", 1, 1),
+        ("Dear all: two\n", 1, 1),
+    ] {
+        let outcome = read("box", format!("{first}{}\n{second}", separators[1]));
+        assert_eq!(outcome.docnos(), ["m0@x.example", "m1@x.example"][..names]);
+        assert_eq!(
+            outcome.documents[0].notices,
+            vec![Reason::PerhapsSeveral; notices]
+        );
+        let last = outcome.documents[names - 1].text();
+        assert!(last.contains("two") && !last.contains("Received"), "{last}");
+    }
     // Without an empty line before it, only a dated line counts.
     let text = message(separators[0], 0) + "words\n" + &message("From bob@x.example", 1);
     assert_eq!(read("box", text).docnos(), ["m0@x.example"]);
@@ -2587,6 +2607,12 @@ fn messages() {
     assert_eq!(
         (declared.charset.as_deref(), &declared.body[..]),
         (Some("koi8-r"), &b"\n\xf0\xd2\xc9\xd7\xc5\xd4\n"[..])
+    );
+    // Old programs write spaces before a colon.
+    let spaced = eml("Subject : s\nContent-Transfer-Encoding : base64\n\nd29yZHM=\n");
+    assert_eq!(
+        (spaced.text().as_str(), spaced.notices.len()),
+        ("s\nwords\n", 0)
     );
     // With a subject in another, both are decoded here.
     let mixed = eml(

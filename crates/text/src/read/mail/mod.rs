@@ -57,6 +57,7 @@ use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
 use self::encoded::{Files, is_base64};
+use self::frame_mbox::separator_in;
 use self::text::{ENTITY, Enriched, Visible};
 use super::ground::bytes::{
     self, MARK, begins_any_case, find_any_case, first_line, in_its_order, is_one_of, next_line,
@@ -275,7 +276,8 @@ pub(super) fn is_field_of_mail(name: &[u8]) -> bool {
     begins_any_case(name, b"X-") || is_one_of(name, &FIELDS)
 }
 
-/// Whether this is a header field, or an escaped line (`>From ` after the separator).
+/// Whether this is a header field, or an escaped line (`>From ` after the separator). Old programs write
+/// spaces before the colon (RFC 5322, section 4.5).
 pub(super) fn begins_field(bytes: &[u8]) -> bool {
     if bytes.starts_with(b">From ") {
         return true;
@@ -284,7 +286,8 @@ pub(super) fn begins_field(bytes: &[u8]) -> bool {
         .iter()
         .take_while(|&&byte| byte.is_ascii_graphic() && byte != b':')
         .count();
-    name > 0 && bytes.get(name) == Some(&b':')
+    let behind = bytes[name..].iter().find(|byte| !b" \t".contains(byte));
+    name > 0 && behind == Some(&b':')
 }
 
 /// Replaces each CR that ends a line by LF, if the header, or the line before it, ends its lines with CR
@@ -742,6 +745,16 @@ impl Walk<'_> {
         if look.media || look.file {
             let what = if look.file { "a file" } else { "an image" };
             self.left.get_or_insert_with(|| format!("{what} in {mime}"));
+        }
+        if self.mbox
+            && let Some(at) = separator_in(bytes)
+        {
+            self.notices.add(Reason::PerhapsSeveral, || {
+                format!(
+                    "the line at byte {at} of a text is like one between messages, but no field is \
+                     behind it; if a message begins there, write a header, such as \"Subject: \""
+                )
+            });
         }
         if let Some(at) = message_behind(bytes, outside) {
             self.notices.add(Reason::PerhapsSeveral, || {
