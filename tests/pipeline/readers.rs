@@ -2853,6 +2853,28 @@ fn texts_in_parts_that_are_left_out_have_a_line() {
             .collect();
         assert_eq!(read.details, expected, "{of} {parts}");
     }
+    // A number or three words in a row are not in the text that is read; a link is nothing to tell.
+    let words = "your invoice of this month is ready now, so please look at it and pay soon";
+    for (more, left) in [
+        ("", None),
+        ("Click here", None),
+        ("on&eacute;s tw&eacute;s &Eacute;5", None),
+        ("900", Some("1 text/html")),
+        ("one two three", Some("1 text/html")),
+    ] {
+        let page = part("text/html", &format!("<p>{words}</p>{more}"));
+        let read = multipart("alternative", &[part("text/plain", words), page]);
+        let named = read.details.iter().map(|detail| detail.rsplit(": ").next());
+        assert!(named.eq(left.map(Some)), "{more}: {:?}", read.details);
+    }
+    // The words of the text that is read are compared with those of many others.
+    let many = (0..300).map(|n| part("text/html", &format!("other{n}")));
+    let long: String = (0..100_000).map(|n| format!("w{n} ")).collect();
+    let parts: Vec<String> = [part("text/html", &long)].into_iter().chain(many).collect();
+    let before = std::time::Instant::now();
+    let details = multipart("alternative", &parts).details;
+    assert!(details[0].ends_with(": 300 text/html"), "{details:?}");
+    assert!(before.elapsed() < std::time::Duration::from_secs(5));
     // What tells a reader about the format is not text.
     let notice = "This message is in MIME format. Since your mail reader does not understand\n\
                   this format, some or all of this message may not be legible.\n";

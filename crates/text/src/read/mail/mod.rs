@@ -49,6 +49,7 @@ pub(super) mod frame_mbox;
 pub(super) mod text;
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -625,8 +626,9 @@ impl TextPart {
         self.kind == Kind::Markup || self.mime.ends_with("html")
     }
 
-    /// The words of its visible text, in small letters, without those that have entities.
-    fn words(&self, message: &[u8]) -> BTreeSet<String> {
+    /// The words of its visible text, in small letters and in order. Those with [`ENTITY`] are not
+    /// known.
+    fn words(&self, message: &[u8]) -> Vec<String> {
         let mut text = Text {
             most: LOOK_ALIKE,
             ..Text::default()
@@ -638,7 +640,7 @@ impl TextPart {
         let shown = visible.shown.unwrap_or_default();
         let words = String::from_utf8_lossy(&shown).to_lowercase();
         let words = words.split(|c: char| !c.is_alphanumeric() && c != ENTITY);
-        let words = words.filter(|word| !word.is_empty() && !word.contains(ENTITY));
+        let words = words.filter(|word| !word.is_empty());
         words.map(Into::into).collect()
     }
 
@@ -902,16 +904,18 @@ impl Walk<'_> {
             rank(first) == 0 && rank(option) == 1 && lacks
         });
         let taken = page.unwrap_or(first).clone();
+        let texts = &self.texts[taken.clone()];
+        let words = || texts.iter().flat_map(|part| part.words(self.message));
+        let known = LazyCell::new(|| words().collect::<BTreeSet<_>>());
         // The others usually say the same. A text/plain beside a page may only say that there is one.
         let same = |text: &TextPart| match text.kind {
             Kind::Other if !text.is_page() => false,
             Kind::Plain | Kind::Enriched if rank(&taken) == 0 && text.look.letters > 0 => {
-                let all = self.texts[taken.clone()].iter();
-                let all = all.flat_map(|of| of.letters(self.message));
+                let all = texts.iter().flat_map(|of| of.letters(self.message));
                 text.look.letters == letters(&taken) && all.eq(text.letters(self.message))
             }
             Kind::Plain => true,
-            _ => !self.differs(text, &self.texts[taken.clone()]),
+            _ => !self.differs(text, &known),
         };
         let others = options.iter().filter(|option| **option != taken);
         let texts = others.flat_map(|option| &self.texts[option.clone()]);
@@ -924,14 +928,16 @@ impl Walk<'_> {
         self.texts.drain(from..taken.start);
     }
 
-    /// Whether a part has words of which over a quarter are in none of the others.
-    fn differs(&self, part: &TextPart, from: &[TextPart]) -> bool {
-        let mut known = BTreeSet::new();
-        for part in from {
-            known.append(&mut part.words(self.message));
-        }
+    /// Whether a part says what others do not: a number, three words in a row, or a quarter of its
+    /// words. `known` are the words of the others. Links and footers of real mail have a word or two.
+    fn differs(&self, part: &TextPart, known: &BTreeSet<String>) -> bool {
         let words = part.words(self.message);
-        words.difference(&known).count() * 4 > words.len()
+        let is_new = |word: &&String| !word.contains(ENTITY) && !known.contains(*word);
+        words.iter().filter(is_new).count() * 4 > words.len()
+            || (words.iter().filter(is_new)).any(|word| word.contains(char::is_numeric))
+            || words
+                .windows(3)
+                .any(|row| row.iter().all(|word| is_new(&word)))
     }
 
     /// Walks a message within, or the parts of a multipart, that are encoded.
